@@ -1,0 +1,189 @@
+"""What one column of a model's table holds, and how the user's values become the numbers that its nodes compare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import TableError
+
+__all__ = ["UNSEEN", "CodeColumn", "Column", "Dictionary", "LabelColumn", "NumberColumn", "Numbers"]
+
+Numbers = NDArray[Any]
+"""A column of numbers: any real dtype; NaN is missing."""
+
+UNSEEN = -1.0
+"""The code of a category that the model has never met. A missing one is NaN."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """A column of categories as few distinct `labels` and one position into them per row (negative: missing)."""
+
+    labels: Sequence[Hashable]
+    positions: NDArray[np.integer[Any]]
+
+    def __getitem__(self, rows: slice) -> Dictionary:
+        return Dictionary(self.labels, self.positions[rows])
+
+    def take(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the code of each row, given the code of each label; NaN where the row is missing."""
+        return np.append(codes, np.nan)[np.where(self.positions < 0, len(codes), self.positions)]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The name of a column; its kind is its type."""
+
+    name: str
+
+    @property
+    def categories(self) -> tuple[Hashable, ...] | None:
+        """The category of each code, as the user knows them; None for numbers."""
+        return None
+
+    @property
+    def n_codes(self) -> int:
+        """The number of category codes; 0 for numbers."""
+        return 0
+
+    def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
+        """Return one number per row: the value itself, or the code of its category."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class NumberColumn(Column):
+    """Numbers, compared with cuts. Numbers in the closed interval `missing_between` are read as missing, like NaN."""
+
+    missing_between: tuple[float, float] | None = None
+
+    def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
+        """Return the values as float32 or float64: unchanged if they are, otherwise as float64."""
+        numbers = numbers_of(self.name, values)
+        if self.missing_between is None:
+            return numbers
+        low, high = self.missing_between
+        return np.where((numbers >= low) & (numbers <= high), np.nan, numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelColumn(Column):
+    """Categories known by their labels; the position of a label is its code.
+
+    `refuse_unseen` is for libraries that raise on a category they were not trained with.
+    """
+
+    labels: tuple[Hashable, ...]
+    refuse_unseen: bool = False
+
+    @property
+    def categories(self) -> tuple[Hashable, ...]:
+        """The labels."""
+        return self.labels
+
+    @property
+    def n_codes(self) -> int:
+        """The number of labels."""
+        return len(self.labels)
+
+    def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
+        """Return the code of each row's label, `UNSEEN` for others, NaN for missing ones."""
+        dictionary = dictionary_of(values)
+        code_of = {label: float(code) for code, label in enumerate(self.labels)}
+        codes = np.array([code_of.get(label, UNSEEN) for label in dictionary.labels], dtype=np.float64)
+        if self.refuse_unseen and (codes == UNSEEN).any():
+            found = [label for label, code in zip(dictionary.labels, codes, strict=True) if code == UNSEEN]
+            message = (
+                f"column {self.name!r} holds categories that the model was not trained with: {found[:5]!r}; "
+                "the model's own library refuses them too. Map them to known categories or to missing first."
+            )
+            raise TableError(message)
+        return dictionary.take(codes)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeColumn(Column):
+    """Categories given as non-negative integer codes below `size`; every other number is unseen.
+
+    A fraction is cut off: -0.5 is code 0 if `toward_zero` (LightGBM), otherwise negative and so unseen (XGBoost, which
+    rounds to float32 first: 1.9999999999 is code 2).
+    """
+
+    size: int
+    toward_zero: bool = False
+    missing_between: tuple[float, float] | None = None
+
+    @property
+    def categories(self) -> tuple[Hashable, ...]:
+        """The codes themselves."""
+        return tuple(range(self.size))
+
+    @property
+    def n_codes(self) -> int:
+        """The number of codes that some split of the model mentions, or could."""
+        return self.size
+
+    def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
+        """Return the whole part of each number, `UNSEEN` outside of 0 to size - 1, NaN for missing ones."""
+        if isinstance(values, Dictionary) and list(values.labels) != list(range(len(values.labels))):
+            message = (
+                f"column {self.name!r} holds categories like {list(values.labels[:3])!r}, but the model keeps only the "
+                "codes of its categories. Pass these as numbers (pandas: .cat.codes), with NaN for missing ones."
+            )
+            raise TableError(message)
+        numbers = NumberColumn(self.name, self.missing_between).encode(values).astype(np.float64)
+        with np.errstate(over="ignore"):  # beyond float32 is beyond all codes
+            codes = np.trunc(numbers) if self.toward_zero else np.floor(numbers.astype(np.float32)).astype(np.float64)
+        codes[(codes < 0) | (codes >= self.size)] = UNSEEN
+        return codes + 0.0  # -0.0 becomes 0.0
+
+
+def numbers_of(name: str, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
+    """Return values as float32 or float64; categories that are numbers count as those numbers."""
+    try:
+        if isinstance(values, Dictionary):
+            return values.take(np.array([float(label) for label in values.labels], dtype=np.float64))  # type: ignore[arg-type]
+        if values.dtype in (np.float32, np.float64):
+            return values
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        examples = list(values.labels[:3]) if isinstance(values, Dictionary) else values[:3].tolist()
+        message = f"column {name!r} must hold numbers, as in training, but holds values like {examples!r}"
+        raise TableError(message) from error
+
+
+def dictionary_of(values: Numbers | Dictionary) -> Dictionary:
+    """Return values as distinct labels and positions; None and NaN are missing."""
+    if isinstance(values, Dictionary):
+        return values
+    if values.dtype.kind in "OUS":
+        return index_labels(values.tolist())
+    labels, positions = np.unique(values, return_inverse=True)
+    if labels.dtype.kind == "f" and labels.size and np.isnan(labels[-1]):  # NaN sorts last, and once
+        labels = labels[:-1]
+        positions = np.where(positions == labels.size, -1, positions)
+    return Dictionary(labels.tolist(), positions)
+
+
+def index_labels(values: Sequence[Hashable]) -> Dictionary:
+    """Return the distinct labels of a sequence in order of appearance, and the position of each value."""
+    position_of: dict[Hashable, int] = {}
+    positions = np.fromiter(
+        (-1 if is_missing(value) else position_of.setdefault(value, len(position_of)) for value in values),
+        dtype=np.int64,
+        count=len(values),
+    )
+    return Dictionary(list(position_of), positions)
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value is None, NaN, or one of pandas' missing values."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and math.isnan(value)

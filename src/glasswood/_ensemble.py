@@ -1,0 +1,396 @@
+"""TreeEnsemble: the one structure that every model library is read into, and that everything else works on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._tables import Schema, encode, n_rows
+from glasswood.errors import UnsupportedModelError
+
+__all__ = ["CategorySets", "Score", "Tree", "TreeEnsemble", "stack"]
+
+BLOCK = 4096  # rows routed at a time: a block of encoded columns stays in the cache
+
+MANY_NODES = 2**20  # from here on threads are worth starting
+
+Link = Literal["identity", "logistic", "softmax", "exp", "unknown"]
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Score:
+    """How leaf values add up to the raw score, and what the raw score means.
+
+    The raw score is ``(base + sum of leaf values) * scale / divisor`` if `base_first`, otherwise
+    ``base + (sum of leaf values) * scale / divisor``, added tree by tree in `dtype`: in floating point the order
+    matters, and this is the order of the model's own library.
+
+    Parameters
+    ----------
+    base : ndarray of shape (n_outputs,), float64
+        The score without any tree.
+    names : tuple of str
+        The name of each output: a class, a target, or "prediction".
+    units : str
+        What the raw score is: "value", "log-odds", "probability", "log of the mean", "mean depth", ...
+    link : {"identity", "logistic", "softmax", "exp", "unknown"}
+        The function from ``link_scale * raw score`` to what `predict` or `predict_proba` of the library gives.
+    """
+
+    base: NDArray[np.float64]
+    names: tuple[str, ...]
+    units: str
+    link: Link = "identity"
+    link_scale: float = 1.0
+    scale: float = 1.0
+    divisor: float = 1.0
+    base_first: bool = True
+    dtype: Literal["float64", "float32"] = "float64"
+
+    def __post_init__(self) -> None:
+        base = np.array(self.base, dtype=np.float64).reshape(-1)
+        base.flags.writeable = False
+        object.__setattr__(self, "base", base)
+        if len(self.names) != base.size:
+            message = f"{len(self.names)} output names for {base.size} base scores"
+            raise UnsupportedModelError(message)
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of outputs."""
+        return len(self.names)
+
+
+class Tree(NamedTuple):
+    """One tree as most libraries store it: every node, leaves included, numbered from the root 0 within the tree.
+
+    `left` is negative at leaves. `value` is read at leaves only and has one number, or one per output. `round_cut` is
+    applied to the cuts of inner nodes: it turns the library's comparison into ``x <= cut`` on float64.
+    """
+
+    feature: NDArray[np.integer[Any]]
+    cut: NDArray[np.floating[Any]]
+    left: NDArray[np.integer[Any]]
+    right: NDArray[np.integer[Any]]
+    missing_left: NDArray[Any]
+    value: NDArray[np.floating[Any]]
+    cover: NDArray[Any] | None = None
+    category_set: NDArray[np.integer[Any]] | None = None
+    unseen_left: NDArray[Any] | None = None
+    output: int = -1
+    round_cut: Callable[[NDArray[Any]], NDArray[np.float64]] | None = None
+
+
+class CategorySets:
+    """Collects the category sets of a model's nodes as bits, 64 codes to a word; equal sets are stored once."""
+
+    def __init__(self) -> None:
+        self._words: list[NDArray[np.uint64]] = []
+        self._place: dict[bytes, int] = {}
+        self._size = 0
+
+    def add(self, left: NDArray[np.bool_]) -> int:
+        """Store which of a column's codes go left (one flag per code), and return the number of its first word."""
+        bits = np.zeros(max(64, -(-left.size // 64) * 64), dtype=np.uint8)
+        bits[: left.size] = left
+        words = np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+        key = words.tobytes()
+        if key not in self._place:
+            self._place[key] = self._size
+            self._words.append(words)
+            self._size += words.size
+        return self._place[key]
+
+    @property
+    def words(self) -> NDArray[np.uint64]:
+        """All sets, one behind the other."""
+        return np.concatenate(self._words) if self._words else np.empty(0, dtype=np.uint64)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TreeEnsemble:
+    """A fitted tree ensemble as plain arrays, with the same predictions as the library it was read from.
+
+    Inner nodes and leaves are numbered through all trees. A child (and a root) is a node if it is not negative, and
+    the leaf ``~child`` if it is. A row with value x in the node's feature goes left
+
+    - if x is missing (NaN): iff `missing_left`;
+    - else, if `category_set` is negative: iff ``x <= cut``;
+    - else, if x is a category the model has not met: iff `unseen_left`;
+    - else: iff bit x of the category set that starts at word `category_set` is set.
+
+    Parameters
+    ----------
+    root : ndarray of shape (n_trees,), int32
+        The root of each tree.
+    tree_output : ndarray of shape (n_trees,), int32
+        The output that a tree adds to, or -1 if its leaves have a value for every output.
+    feature, left, right, category_set : ndarray of shape (n_nodes,), int32
+    cut : ndarray of shape (n_nodes,), float64
+    missing_left, unseen_left : ndarray of shape (n_nodes,), bool
+    words : ndarray of uint64
+        The bits of all category sets.
+    value : ndarray of shape (n_leaves, 1) or (n_leaves, n_outputs), float64
+    cover, leaf_cover : ndarray of shape (n_nodes,) and (n_leaves,), float64, or None
+        The training weight that reached a node, as the library defines it (see the models page); None if it keeps none.
+    schema : Schema
+        The columns of the table that the model takes.
+    score : Score
+        How the leaf values add up.
+    source : str
+        The library and class the model came from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> import glasswood as gw
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = RandomForestRegressor(n_estimators=10, max_leaf_nodes=8, random_state=0).fit(X, y)
+    >>> ensemble = gw.read_model(model)
+    >>> ensemble
+    TreeEnsemble(sklearn RandomForestRegressor: 10 trees, 80 leaves, 10 features, 1 output, score: value)
+    >>> bool((ensemble.predict(X) == model.predict(X)).all())
+    True
+    """
+
+    root: NDArray[np.int32]
+    tree_output: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    cut: NDArray[np.float64]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    missing_left: NDArray[np.bool_]
+    category_set: NDArray[np.int32]
+    unseen_left: NDArray[np.bool_]
+    words: NDArray[np.uint64]
+    value: NDArray[np.float64]
+    cover: NDArray[np.float64] | None
+    leaf_cover: NDArray[np.float64] | None
+    schema: Schema
+    score: Score
+    source: str
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            array = getattr(self, field.name)
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+        _check(self)
+
+    def __repr__(self) -> str:
+        outputs = f"{self.n_outputs} output" + ("s" if self.n_outputs > 1 else "")
+        return (
+            f"TreeEnsemble({self.source}: {self.n_trees} trees, {self.n_leaves} leaves, {self.n_features} features, "
+            f"{outputs}, score: {self.score.units})"
+        )
+
+    @property
+    def n_trees(self) -> int:
+        """The number of trees."""
+        return self.root.size
+
+    @property
+    def n_nodes(self) -> int:
+        """The number of inner nodes."""
+        return self.feature.size
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves."""
+        return len(self.value)
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of the model's table."""
+        return len(self.schema.columns)
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of outputs: classes, targets, or 1."""
+        return self.score.n_outputs
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the columns of the model's table."""
+        return tuple(column.name for column in self.schema.columns)
+
+    @cached_property
+    def used_features(self) -> NDArray[np.intp]:
+        """The features that some node splits on, in increasing order."""
+        return np.flatnonzero(np.bincount(self.feature, minlength=self.n_features))
+
+    def predict(self, table: Any) -> NDArray[np.floating[Any]]:
+        """Return the raw score of each row, bit for bit as the model's own library computes it.
+
+        Parameters
+        ----------
+        table : array, sparse matrix or data frame
+            What the model itself takes: NumPy, SciPy, pandas, Polars or PyArrow.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
+            float32 for XGBoost, which adds in float32; otherwise float64.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.ensemble import HistGradientBoostingClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> model = HistGradientBoostingClassifier(max_iter=10).fit(X, y)
+        >>> bool((gw.read_model(model).predict(X) == model.decision_function(X)).all())
+        True
+        """
+        score = self.score
+        dtype = np.dtype(score.dtype)
+        columns = encode(table, self.schema, self.used_features)
+        scores = np.zeros((n_rows(table), self.n_outputs), dtype=dtype)
+        if score.base_first:
+            scores += score.base.astype(dtype)
+        self._add_leaf_values(list(columns.values()), scores)
+        if score.scale != 1:
+            scores *= dtype.type(score.scale)
+        if score.divisor != 1:
+            scores /= dtype.type(score.divisor)
+        if not score.base_first:
+            scores += score.base
+        return scores[:, 0] if self.n_outputs == 1 else scores
+
+    def _add_leaf_values(self, columns: list[NDArray[np.floating[Any]]], scores: NDArray[np.floating[Any]]) -> None:
+        """Add every tree's leaf values to the scores, block by block of rows."""
+        from glasswood.kernels._forest import add_leaf_values
+
+        place = np.zeros(self.n_features, dtype=np.int32)
+        place[self.used_features] = np.arange(self.used_features.size)
+        branches = (self.cut, self.left, self.right, self.missing_left, self.category_set, self.unseen_left)
+        nodes = (place[self.feature], *branches)
+        value = self.value.astype(scores.dtype, copy=False)
+        block = np.empty((min(BLOCK, len(scores)), len(columns)))
+        for start in range(0, len(scores), BLOCK):
+            part = scores[start : start + BLOCK]
+            for index, column in enumerate(columns):
+                block[: len(part), index] = column[start : start + BLOCK]
+            add_leaf_values(block[: len(part)], (self.root, self.tree_output), nodes, self.words, value, part)
+
+
+def stack(trees: Iterable[Tree], sets: CategorySets | None = None) -> dict[str, Any]:
+    """Return the arrays of a `TreeEnsemble` from the trees as their library stores them.
+
+    Every tree is taken apart into inner nodes and leaves, which are written to their place in the arrays at once: the
+    memory taken is that of the arrays, and for large ensembles trees are taken apart by several threads.
+    """
+    trees = list(trees)
+    if not trees:
+        message = "the model has no trees; fit it first"
+        raise UnsupportedModelError(message)
+    inner = np.array([np.count_nonzero(tree.left >= 0) for tree in trees])
+    leaves = np.array([tree.left.size for tree in trees]) - inner
+    arrays = _allocate(trees, int(inner.sum()), int(leaves.sum()))
+    places = zip(range(len(trees)), trees, np.cumsum(inner) - inner, np.cumsum(leaves) - leaves, strict=True)
+    if arrays["feature"].size < MANY_NODES:
+        for place in places:
+            _take_apart(arrays, *place)
+    else:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda place: _take_apart(arrays, *place), places))
+    words = sets.words if sets is not None else np.empty(0, dtype=np.uint64)
+    no_covers = {"cover": None, "leaf_cover": None} if trees[0].cover is None else {}
+    return arrays | no_covers | {"words": words}
+
+
+def _allocate(trees: Sequence[Tree], n_nodes: int, n_leaves: int) -> dict[str, NDArray[Any]]:
+    first = trees[0]
+    n_covers = 0 if first.cover is None else 1
+    return {
+        "root": np.empty(len(trees), dtype=np.int32),
+        "tree_output": np.array([tree.output for tree in trees], dtype=np.int32),
+        "feature": np.empty(n_nodes, dtype=np.int32),
+        "cut": np.empty(n_nodes, dtype=np.float64),
+        "left": np.empty(n_nodes, dtype=np.int32),
+        "right": np.empty(n_nodes, dtype=np.int32),
+        "missing_left": np.empty(n_nodes, dtype=bool),
+        "category_set": np.full(n_nodes, -1, dtype=np.int32),
+        "unseen_left": np.zeros(n_nodes, dtype=bool),
+        "value": np.empty((n_leaves, first.value.size // first.left.size), dtype=np.float64),
+        "cover": np.empty(n_nodes * n_covers, dtype=np.float64),
+        "leaf_cover": np.empty(n_leaves * n_covers, dtype=np.float64),
+    }
+
+
+def _take_apart(arrays: dict[str, NDArray[Any]], index: int, tree: Tree, first_node: int, first_leaf: int) -> None:
+    """Write one tree's inner nodes and leaves to the arrays, numbered from first_node and first_leaf on."""
+    from glasswood.kernels._forest import take_apart
+
+    is_inner = tree.left >= 0
+    fields = (
+        np.asarray(tree.feature, dtype=np.int64),
+        np.asarray(tree.cut, dtype=np.float64),
+        np.asarray(tree.left, dtype=np.int64),
+        np.asarray(tree.right, dtype=np.int64),
+        np.asarray(tree.missing_left, dtype=np.uint8),
+        np.asarray(tree.value, dtype=np.float64).reshape(is_inner.size, -1),
+        np.asarray([] if tree.cover is None else tree.cover, dtype=np.float64),
+    )
+    nodes = tuple(arrays[name] for name in ("feature", "cut", "left", "right", "missing_left", "cover"))
+    take_apart(fields, first_node, first_leaf, nodes, (arrays["value"], arrays["leaf_cover"]))
+    arrays["root"][index] = first_node if is_inner[0] else ~first_leaf
+    here = slice(first_node, first_node + np.count_nonzero(is_inner))
+    if tree.round_cut is not None:
+        arrays["cut"][here] = tree.round_cut(arrays["cut"][here])
+    if tree.category_set is not None and tree.unseen_left is not None:
+        arrays["category_set"][here] = tree.category_set[is_inner]
+        arrays["unseen_left"][here] = tree.unseen_left[is_inner]
+
+
+def _check(ensemble: TreeEnsemble) -> None:
+    """Raise if the arrays do not form trees over the schema's columns and the score's outputs."""
+    for problem in _problems(ensemble):
+        message = f"the model read from {ensemble.source} is not well formed: {problem}"
+        raise UnsupportedModelError(message)
+
+
+def _problems(e: TreeEnsemble) -> Iterator[str]:
+    from glasswood.kernels._forest import is_forest
+
+    if not is_forest(e.root, e.left, e.right, e.n_leaves):
+        yield "some node or leaf is not the child of exactly one node"
+    if e.n_nodes and not (e.feature.min() >= 0 and e.feature.max() < e.n_features):
+        yield f"features {e.feature.min()} to {e.feature.max()} for {e.n_features} columns"
+    if (
+        e.cover is not None
+        and e.leaf_cover is not None
+        and (e.cover.size, e.leaf_cover.size) != (e.n_nodes, e.n_leaves)
+    ):
+        yield f"{e.cover.size} and {e.leaf_cover.size} covers for {e.n_nodes} nodes and {e.n_leaves} leaves"
+    if not np.isfinite(e.value).all():
+        yield "some leaf value is not finite"
+    if e.tree_output.min() < 0 and e.value.shape[1] != e.n_outputs:
+        yield f"leaves have {e.value.shape[1]} values for {e.n_outputs} outputs"
+    if e.tree_output.max() >= e.n_outputs:
+        yield f"a tree adds to output {e.tree_output.max()} of {e.n_outputs}"
+    if any(column.n_codes for column in e.schema.columns) or e.category_set.max(initial=-1) >= 0:
+        yield from _category_problems(e)
+    elif np.isnan(e.cut).any():
+        yield "some cut is NaN"
+
+
+def _category_problems(e: TreeEnsemble) -> Iterator[str]:
+    by_cut = e.category_set < 0
+    codes = np.array([column.n_codes for column in e.schema.columns])[e.feature]
+    if np.isnan(e.cut[by_cut]).any():
+        yield "some cut is NaN"
+    if np.any(codes[by_cut] > 0):
+        yield "a cut on a column of categories"
+    if np.any(codes[~by_cut] == 0):
+        yield "a category split on a column of numbers"
+    if np.any(e.category_set[~by_cut] - (-codes[~by_cut] // 64) > e.words.size):
+        yield "a category set is cut short"

@@ -1,0 +1,208 @@
+"""Any table the user has, as the numbers that a model's nodes compare, column by column.
+
+This is the only file that knows table libraries. It imports none of them: narwhals tells which one a frame comes from.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._columns import Column, Dictionary, Numbers, index_labels
+from glasswood.errors import TableError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["OpenColumns", "Schema", "encode", "n_rows", "open_columns", "take_rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The columns of the table that a model takes.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        One per feature, in the model's order.
+    named : bool
+        Whether the names are the user's own. If not (the model was trained on a plain array), tables are read by
+        position.
+    underscored : bool
+        Whether the library wrote blanks in the user's names as underscores.
+    sparse_fill : float
+        What an absent entry of a sparse matrix means: 0, or NaN for XGBoost.
+    """
+
+    columns: tuple[Column, ...]
+    named: bool = True
+    underscored: bool = False
+    sparse_fill: float = 0.0
+
+
+def encode(table: Any, schema: Schema, wanted: Iterable[int]) -> dict[int, NDArray[np.floating[Any]]]:
+    """Return the wanted columns of a table, by the model's number of the column, as float32 or float64 numbers.
+
+    Numeric columns that are float32 or float64 already are not copied; no other column is touched.
+    """
+    read = _column_reader(table, schema)
+    return {index: schema.columns[index].encode(read(index)) for index in wanted}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenColumns:
+    """The wanted columns of a table, found but not yet encoded."""
+
+    schema: Schema
+    n_rows: int
+    values: dict[int, Numbers | Dictionary]
+
+    def encode(self, first: int, last: int) -> dict[int, NDArray[np.floating[Any]]]:
+        """Return the rows from first to last as numbers, by the model's number of the column."""
+        columns = self.schema.columns
+        return {index: columns[index].encode(values[first:last]) for index, values in self.values.items()}
+
+
+def open_columns(table: Any, schema: Schema, wanted: Iterable[int]) -> OpenColumns:
+    """Return the wanted columns of a table, as views where the table allows it."""
+    read = _column_reader(table, schema)
+    return OpenColumns(schema, n_rows(table), {int(index): read(index) for index in wanted})
+
+
+def n_rows(table: Any) -> int:
+    """Return the number of rows of any table."""
+    shape = getattr(table, "shape", None)
+    return int(shape[0]) if shape is not None else len(table)
+
+
+def take_rows(table: Any, schema: Schema, rows: NDArray[np.intp]) -> Any:
+    """Return some rows of the model's columns, in the model's order, as a table of the same type."""
+    if _is_sparse(table):
+        return table.tocsr()[rows]
+    frame = None if isinstance(table, np.ndarray) else _frame_of(table)
+    if frame is not None:
+        place = {name: index for index, name in enumerate(frame.columns)}
+        return frame[rows, [place[name] for name in _frame_names(frame, schema)]].to_native()
+    return np.asarray(table)[rows]
+
+
+def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dictionary]:
+    """Return a function from the model's number of a column to its values in the table."""
+    if _is_sparse(table):
+        _check_width(table.shape[1], schema)
+        matrix = table.tocsc()
+        return lambda index: _dense(matrix, index, schema.sparse_fill)
+    frame = None if isinstance(table, np.ndarray) else _frame_of(table)
+    if frame is not None:
+        names = _frame_names(frame, schema)
+        return lambda index: _series_values(frame.get_column(names[index]))
+    array = np.asarray(table)
+    if array.ndim != 2:
+        message = f"a table has rows and columns, but this {type(table).__name__} has shape {array.shape}"
+        raise TableError(message)
+    _check_width(array.shape[1], schema)
+    return lambda index: array[:, index]
+
+
+def _check_width(width: int, schema: Schema) -> None:
+    if width != len(schema.columns):
+        message = (
+            f"the table has {width} columns, but the model was trained on {len(schema.columns)}; "
+            "pass the columns in the model's order, or a data frame with their names"
+        )
+        raise TableError(message)
+
+
+def _is_sparse(table: Any) -> bool:
+    return type(table).__module__.startswith("scipy.sparse")
+
+
+def _dense(matrix: Any, index: int, fill: float) -> NDArray[np.float64]:
+    """Return one column of a compressed sparse column matrix, with `fill` where it holds nothing."""
+    start, stop = matrix.indptr[index], matrix.indptr[index + 1]
+    column = np.full(matrix.shape[0], fill)
+    column[matrix.indices[start:stop]] = matrix.data[start:stop]
+    return column
+
+
+def _frame_of(table: Any) -> nw.DataFrame[Any] | None:
+    """Return a narwhals frame over the user's one, or None if the table is not a data frame."""
+    import narwhals as nw
+
+    try:
+        return cast("nw.DataFrame[Any]", nw.from_native(table, eager_only=True))
+    except (TypeError, ValueError) as error:
+        if "pandas" in sys.modules and isinstance(table, sys.modules["pandas"].DataFrame):
+            message = f"this pandas DataFrame cannot be read: {error}"
+            raise TableError(message) from error
+        return None
+
+
+def _frame_names(frame: nw.DataFrame[Any], schema: Schema) -> Sequence[Any]:
+    """Return the frame's name of each of the model's columns: by name if the model knows names, else by position."""
+    names = list(frame.columns)
+    if not schema.named:
+        _check_width(len(names), schema)
+        return names
+    texts = [str(name).replace(" ", "_") if schema.underscored else str(name) for name in names]
+    by_text = dict(zip(texts, names, strict=True))
+    absent = [column.name for column in schema.columns if column.name not in by_text]
+    if absent:
+        shown = ", ".join(repr(name) for name in absent[:5]) + (", ..." if len(absent) > 5 else "")
+        message = f"the table lacks {len(absent)} of the model's {len(schema.columns)} columns: {shown}"
+        raise TableError(message)
+    doubled = {column.name for column in schema.columns} & {text for text, n in Counter(texts).items() if n > 1}
+    if doubled:
+        message = f"several columns of the table may be the model's column {min(doubled)!r}; pass only one of them"
+        raise TableError(message)
+    return [by_text[column.name] for column in schema.columns]
+
+
+def _series_values(series: nw.Series[Any]) -> Numbers | Dictionary:
+    """Return a column of a frame as an array of numbers (null is NaN), or as a dictionary of categories."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    if isinstance(dtype, nw.Boolean) and not series.null_count():
+        return series.to_numpy()  # True and False, which may be categories
+    if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
+        # Narwhals turns integers with nulls into float64 with NaN, and copies nothing else that NumPy can hold.
+        return series.to_numpy()
+    if isinstance(dtype, nw.Boolean | nw.Decimal):
+        return series.cast(nw.Float64()).to_numpy()
+    if isinstance(dtype, nw.Categorical | nw.Enum):
+        return _dictionary(series)
+    if dtype.is_temporal():
+        message = (
+            f"column {series.name!r} holds {dtype}; no tree library trains on dates as such. "
+            "Pass the number that the model was trained with (a month, a timestamp, ...)"
+        )
+        raise TableError(message)
+    return index_labels(series.to_list())
+
+
+def _dictionary(series: nw.Series[Any]) -> Dictionary:
+    """Return the categories and codes that a frame library already keeps for a column."""
+    native = series.to_native()
+    if series.implementation.is_pandas_like():
+        return Dictionary(native.cat.categories.tolist(), native.cat.codes.to_numpy())
+    if series.implementation.is_pyarrow():
+        combined = native.unify_dictionaries().combine_chunks()
+        combined = combined.chunk(0) if hasattr(combined, "chunk") else combined
+        return Dictionary(
+            combined.dictionary.to_pylist(), combined.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        )
+    if series.implementation.is_polars():
+        # Polars shares one table of categories among columns, so its numbers are neither dense nor ours to keep.
+        physical = native.to_physical().cast(int).fill_null(-1).to_numpy()
+        distinct, first, positions = np.unique(physical, return_index=True, return_inverse=True)
+        labels = [native[int(row)] for row in first]
+        n_missing = int(distinct.size > 0 and distinct[0] == -1)
+        return Dictionary(labels[n_missing:], positions - n_missing)
+    return index_labels(series.to_list())

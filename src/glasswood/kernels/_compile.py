@@ -1,0 +1,25 @@
+"""How kernels are compiled: once per machine if there is a folder for Numba's cache, else once per process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+__all__ = ["inlined", "kernel"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile a function that runs without the GIL and is kept on disk."""
+    try:
+        return cast(F, njit(nogil=True, cache=True)(function))
+    except RuntimeError:  # "no locator available": a read-only install without a home directory
+        return cast(F, njit(nogil=True)(function))
+
+
+def inlined(function: F) -> F:
+    """Compile a function into the kernels that call it: passing arrays to a call costs more than many a small loop."""
+    return cast(F, njit(nogil=True, inline="always")(function))

@@ -1,0 +1,382 @@
+"""Reads CatBoost models and model files, through CatBoost's own JSON form.
+
+CatBoost rounds numbers to float32 and goes right iff ``x > border``; a category goes right iff its hash is the one of a
+one-hot split, or its statistic (CTR) is above a border.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._columns import Column, NumberColumn
+from glasswood._ensemble import CategorySets, Link, Score, Tree, TreeEnsemble, stack
+from glasswood._tables import Schema
+from glasswood.errors import MissingExtraError, UnsupportedModelError
+from glasswood.readers._catboost_ctr import Ctr, HashColumn, read_ctr
+from glasswood.readers._rounding import cut_at_most
+
+__all__ = ["load_file", "raw_score", "read", "read_file"]
+
+LOG_ODDS: tuple[str, Link] = ("log-odds", "logistic")
+LOG_MEAN: tuple[str, Link] = ("log of the mean", "exp")
+VALUE: tuple[str, Link] = ("value", "identity")
+RANKING: tuple[str, Link] = ("ranking score", "identity")
+
+# What the raw score is, and how `predict` or `predict_proba` transforms it.
+UNITS_AND_LINK: dict[str, tuple[str, Link]] = {
+    "MultiClass": ("log-odds", "softmax"),
+    **dict.fromkeys(("Logloss", "CrossEntropy", "Focal", "MultiClassOneVsAll"), LOG_ODDS),
+    **dict.fromkeys(("MultiLogloss", "MultiCrossEntropy"), LOG_ODDS),
+    **dict.fromkeys(("Poisson", "Tweedie"), LOG_MEAN),
+    **dict.fromkeys(("RMSE", "MAE", "Quantile", "MultiRMSE", "MultiQuantile", "MultiRMSEWithMissingValues"), VALUE),
+    **dict.fromkeys(("Expectile", "Huber", "LogCosh", "Lq", "MAPE", "RMSPE", "LogLinQuantile"), VALUE),
+    **dict.fromkeys(("YetiRank", "YetiRankPairwise", "PairLogit", "PairLogitPairwise", "QueryRMSE"), RANKING),
+    **dict.fromkeys(("QuerySoftMax", "QueryCrossEntropy", "StochasticRank", "LambdaMart", "GroupQuantile"), RANKING),
+}
+
+PARTS_OF_FEATURES = {"float feature": "float_features", "categorical feature": "categorical_features", "ctr": "ctrs"}
+
+# Every part of a model file that is understood; a model with others is refused.
+PARTS = {
+    "model": {"model_info", "features_info", "ctr_data", "oblivious_trees", "trees", "scale_and_bias"},
+    "features_info": {"float_features", "categorical_features", "ctrs", "cat_features_hash"},
+    "float feature": {
+        "feature_index", "flat_feature_index", "feature_id", "feature_name", "borders", "has_nans",
+        "nan_value_treatment",
+    },
+    "categorical feature": {
+        "feature_index", "flat_feature_index", "feature_id", "feature_name", "values", "string_values",
+    },
+    "ctr": {
+        "identifier", "elements", "ctr_type", "borders", "prior_numerator", "prior_denomerator", "shift", "scale",
+        "target_border_idx",
+    },
+    "tree": {"splits", "leaf_values", "leaf_weights"},
+    "node": {"split", "left", "right"},
+    "leaf": {"value", "weight"},
+}  # fmt: skip
+
+
+def read(model: Any) -> TreeEnsemble:
+    """Return a fitted CatBoost model as arrays."""
+    from catboost import CatBoostError
+
+    if not model.is_fitted():
+        message = f"this {type(model).__name__} is not fitted; call fit first"
+        raise UnsupportedModelError(message)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "model.json")
+        try:
+            model.save_model(str(path), format="json")
+        except CatBoostError as error:
+            message = (
+                f"CatBoost does not write this {type(model).__name__} as JSON: {error}. Models with text or embedding "
+                "features are not read; train without them, or turn them into numbers first."
+            )
+            raise UnsupportedModelError(message) from error
+        document = json.loads(path.read_bytes())
+    return _read_document(document, f"catboost {type(model).__name__}", model.feature_names_)
+
+
+def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
+    """Return CatBoost's raw formula value, without the classes that no training row had."""
+    from catboost import CatBoost
+
+    if type(table).__module__.startswith("pyarrow"):
+        table = table.to_pandas()
+    # The base class's own method: rankers hide the type of prediction.
+    raw = np.asarray(CatBoost.predict(model, table, prediction_type="RawFormulaVal"))
+    return raw if raw.ndim == 1 else raw[:, ~np.isneginf(raw).all(axis=0)]
+
+
+def read_file(path: Path) -> TreeEnsemble:
+    """Return a CatBoost model file, .cbm or .json, as arrays. Only .cbm needs CatBoost itself."""
+    if _is_binary(path):
+        return read(load_file(path))
+    try:
+        document = json.loads(path.read_bytes())
+    except json.JSONDecodeError as error:
+        message = f"{path.name!r} is not a whole JSON file ({error}); save the model again"
+        raise UnsupportedModelError(message) from error
+    return _read_document(document, "catboost JSON file")
+
+
+def load_file(path: Path) -> Any:
+    """Return a CatBoost model file, .cbm or .json, as a CatBoost model."""
+    try:
+        from catboost import CatBoost
+    except ImportError as error:
+        message = f"{path.name!r} cannot be read without CatBoost; install it with: pip install 'glasswood[catboost]'"
+        raise MissingExtraError(message) from error
+    return CatBoost().load_model(str(path), format="cbm" if _is_binary(path) else "json")
+
+
+def _is_binary(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"CBM1"
+
+
+def _expect(part: Mapping[str, Any], kind: str) -> None:
+    """Raise if a part of a model holds anything that is not understood."""
+    unknown = sorted(part.keys() - PARTS[kind])
+    if unknown:
+        message = (
+            f"the CatBoost {kind} has parts that Glasswood does not know: {', '.join(unknown)}. Text, embedding and "
+            "estimated features are not read: train without them. If it has none, please report the CatBoost version."
+        )
+        raise UnsupportedModelError(message)
+
+
+def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str] | None = None) -> TreeEnsemble:
+    """Return the model that CatBoost's JSON form describes; a fitted model tells the names of all columns itself."""
+    _expect(document, "model")
+    absent = {"features_info", "model_info", "scale_and_bias"} - document.keys()
+    if absent or not {"oblivious_trees", "trees"} & document.keys():
+        message = (
+            f"the model lacks {', '.join(sorted(absent)) or 'trees'}; load it with CatBoost and pass the loaded model"
+        )
+        raise UnsupportedModelError(message)
+    features = document["features_info"]
+    _expect(features, "features_info")
+    for kind, parts in PARTS_OF_FEATURES.items():
+        for part in features.get(parts, ()):
+            _expect(part, kind)
+    ctrs = [read_ctr(ctr, document.get("ctr_data") or {}) for ctr in features.get("ctrs", ())]
+    hashes = _known_hashes(features, ctrs)
+    sets = CategorySets()
+    splits = _Splits(_all_splits(features, ctrs, hashes, sets))
+    if "oblivious_trees" in document:
+        trees = (_symmetric_tree(tree, splits) for tree in document["oblivious_trees"] or ())
+    else:
+        trees = (_nested_tree(tree, splits) for tree in document["trees"] or ())
+    arrays = stack(trees, sets)
+    if ctrs:  # the stored weights are those of statistics made on the fly in training, not of the model's own
+        arrays |= {"cover": None, "leaf_cover": None}
+    return TreeEnsemble(
+        **arrays,
+        schema=_schema(features, hashes, names),
+        score=_score(document, arrays["value"].shape[1]),
+        source=source,
+    )
+
+
+def _known_hashes(features: Mapping[str, Any], ctrs: Sequence[Ctr]) -> dict[int, NDArray[np.uint32]]:
+    """Return, for each column of categories, every hash that some split can tell from the others."""
+    known = {}
+    for feature in features.get("categorical_features", ()):
+        parts = [ctr.hashes for ctr in ctrs if ctr.column == feature["feature_index"]]
+        parts.append(np.array(feature.get("values", ()), dtype=np.int32).view(np.uint32))
+        known[feature["feature_index"]] = np.unique(np.concatenate(parts))
+    return known
+
+
+def _schema(
+    features: Mapping[str, Any], hashes: Mapping[int, NDArray[np.uint32]], names: Sequence[str] | None
+) -> Schema:
+    """Return the columns of numbers and of categories in the user's order."""
+    text_of = {entry["hash"]: entry["value"] for entry in features.get("cat_features_hash", ())}
+    columns: dict[int, Column] = {}
+    for feature in features.get("float_features", ()):
+        columns[feature["flat_feature_index"]] = NumberColumn(_name(feature))
+    for feature in features.get("categorical_features", ()):
+        known = tuple(hashes[feature["feature_index"]].tolist())
+        labels = tuple(text_of.get(number, number) for number in known)
+        columns[feature["flat_feature_index"]] = HashColumn(_name(feature), known, labels)
+    if names is None and len(columns) <= max(columns):
+        message = (
+            "the file does not name all columns of the table, because the model ignores text or embedding columns; "
+            "pass the fitted model, or its .cbm file"
+        )
+        raise UnsupportedModelError(message)
+    names = names or [columns[index].name for index in range(len(columns))]
+    ordered = tuple(columns.get(index, NumberColumn(name)) for index, name in enumerate(names))
+    # CatBoost calls the columns of a plain array by their numbers.
+    return Schema(ordered, named=list(names) != [str(index) for index in range(len(names))])
+
+
+def _name(feature: Mapping[str, Any]) -> str:
+    return feature.get("feature_id") or str(feature["flat_feature_index"])
+
+
+class _Split(NamedTuple):
+    """One split that the model's trees may use, as the fields of a canonical node, and as CatBoost describes it."""
+
+    description: dict[str, Any]
+    feature: int
+    cut: float = 0.0
+    missing_left: bool = False
+    category_set: int = -1
+    unseen_left: bool = False
+
+
+class _Splits:
+    """All splits of a model in CatBoost's numbering: the borders of numbers, one-hot values, the borders of CTRs."""
+
+    def __init__(self, splits: Iterable[_Split]) -> None:
+        table = list(splits)
+        self.descriptions = [split.description | {"split_index": index} for index, split in enumerate(table)]
+        table.append(_Split({}, feature=0))  # stands at leaves, under the number -1
+        self.fields: dict[str, Any] = {
+            name: np.array([getattr(split, name) for split in table]) for name in _Split._fields[1:]
+        }
+
+    def number(self, split: Mapping[str, Any]) -> int:
+        """Return the number of a tree's split, which is proved by its description."""
+        index: int = split.get("split_index", -1)
+        if not 0 <= index < len(self.descriptions) or self.descriptions[index] != split:
+            message = f"a tree splits on {dict(split)!r}, which is not what the model's list of features has there"
+            raise UnsupportedModelError(message)
+        return index
+
+    def nodes(self, numbers: NDArray[np.int64]) -> dict[str, Any]:
+        """Return the fields of nodes that split as numbered."""
+        return {name: column[numbers] for name, column in self.fields.items()}
+
+
+def _all_splits(
+    features: Mapping[str, Any],
+    ctrs: Sequence[Ctr],
+    hashes: Mapping[int, NDArray[np.uint32]],
+    sets: CategorySets,
+) -> Iterator[_Split]:
+    for feature in features.get("float_features", ()):
+        yield from _float_splits(feature)
+    flat_of = {}
+    for feature in features.get("categorical_features", ()):
+        number, flat = feature["feature_index"], feature["flat_feature_index"]
+        flat_of[number] = flat
+        for value in feature.get("values", ()):
+            description = {"split_type": "OneHotFeature", "cat_feature_index": number, "value": value}
+            is_other = hashes[number] != np.int32(value).view(np.uint32)
+            yield _Split(description, flat, category_set=sets.add(is_other), unseen_left=True)
+    for ctr, entry in zip(ctrs, features.get("ctrs", ()), strict=True):
+        description = {"split_type": "OnlineCtr", "ctr_target_border_idx": entry["target_border_idx"]}
+        for border, left in zip(entry["borders"], ctr.goes_left(hashes[ctr.column]), strict=True):
+            yield _Split(
+                description | {"border": border},
+                flat_of[ctr.column],
+                category_set=sets.add(left[:-1]),
+                unseen_left=bool(left[-1]),
+            )
+
+
+def _float_splits(feature: Mapping[str, Any]) -> Iterator[_Split]:
+    treatment = feature["nan_value_treatment"]
+    if treatment not in ("AsIs", "AsFalse", "AsTrue"):
+        message = f"column {_name(feature)!r} treats missing values in an unknown way: {treatment!r}"
+        raise UnsupportedModelError(message)
+    # NaN is above no border, unless CatBoost puts +inf in its place.
+    missing_left = not (feature["has_nans"] and treatment == "AsTrue")
+    flat, number = feature["flat_feature_index"], feature["feature_index"]
+    for border, cut in zip(
+        feature["borders"], cut_at_most(np.array(feature["borders"], dtype=np.float32)), strict=True
+    ):
+        description = {"split_type": "FloatFeature", "float_feature_index": number, "border": border}
+        yield _Split(description, flat, cut=float(cut), missing_left=missing_left)
+
+
+def _symmetric_tree(tree: Mapping[str, Any], splits: _Splits) -> Tree:
+    """Return a tree that has one split per level; bit i of a leaf's number says whether split i was passed."""
+    _expect(tree, "tree")
+    numbers = np.array([splits.number(split) for split in tree["splits"] or ()], dtype=np.int64)
+    n_leaves = 1 << numbers.size
+    leaf = np.full(n_leaves, -1)
+    # With the last split at the root, the leaves are in CatBoost's order. Node k has the children 2k + 1 and 2k + 2.
+    at_node = np.append(np.repeat(numbers[::-1], 1 << np.arange(numbers.size)), leaf)
+    left = np.arange(1, 2 * n_leaves - 1, 2)
+    value = np.array(tree["leaf_values"]).reshape(n_leaves, -1)
+    return Tree(
+        **splits.nodes(at_node),
+        left=np.append(left, leaf),
+        right=np.append(left + 1, leaf),
+        value=np.vstack([np.zeros((n_leaves - 1, value.shape[1])), value]),
+        cover=_symmetric_cover(tree.get("leaf_weights")),
+    )
+
+
+def _symmetric_cover(leaf_weights: Sequence[float] | None) -> NDArray[np.float64] | None:
+    if not leaf_weights:
+        return None
+    levels = [np.array(leaf_weights, dtype=np.float64)]
+    while levels[0].size > 1:
+        levels.insert(0, levels[0].reshape(-1, 2).sum(axis=1))
+    return np.concatenate(levels)
+
+
+def _nested_tree(root: Mapping[str, Any], splits: _Splits) -> Tree:
+    """Return a tree that is stored as nodes within nodes, numbered level by level."""
+    nodes = [root]
+    numbers, left = [], []
+    for node in nodes:  # which grows on the way
+        if "value" in node:
+            _expect(node, "leaf")
+            numbers.append(-1)
+            left.append(-1)
+        else:
+            _expect(node, "node")
+            numbers.append(splits.number(node["split"]))
+            left.append(len(nodes))
+            nodes += [node["left"], node["right"]]
+    first = np.array(left)
+    leaves = np.flatnonzero(first < 0)
+    leaf_value = np.array([nodes[k]["value"] for k in leaves], dtype=np.float64).reshape(leaves.size, -1)
+    value = np.zeros((first.size, leaf_value.shape[1]))
+    value[leaves] = leaf_value
+    return Tree(
+        **splits.nodes(np.array(numbers)), left=first, right=first + 1, value=value, cover=_nested_cover(nodes, first)
+    )
+
+
+def _nested_cover(nodes: Sequence[Mapping[str, Any]], left: NDArray[np.int64]) -> NDArray[np.float64] | None:
+    if any("value" in node and "weight" not in node for node in nodes):
+        return None
+    cover = np.array([node.get("weight", 0.0) for node in nodes], dtype=np.float64)
+    for node in np.flatnonzero(left >= 0)[::-1]:  # children come after their parent
+        cover[node] = cover[left[node]] + cover[left[node] + 1]
+    return cover
+
+
+def _score(document: Mapping[str, Any], n_outputs: int) -> Score:
+    info = document["model_info"]
+    loss = _parsed(info.get("loss_function")) or info.get("params", {}).get("loss_function") or {}
+    kind = loss.get("type", "")
+    units, link = UNITS_AND_LINK.get(kind, ("score", "unknown"))
+    scale, bias = document["scale_and_bias"]
+    return Score(
+        base=np.array(bias, dtype=np.float64),
+        names=_output_names(loss, _parsed(info.get("class_params")) or {}, n_outputs),
+        units=units,
+        link=link,
+        scale=float(scale),
+        base_first=False,
+    )
+
+
+def _output_names(loss: Mapping[str, Any], classes: Mapping[str, Any], n_outputs: int) -> tuple[str, ...]:
+    """Return the names of the outputs: classes, targets, quantiles, or "prediction"."""
+    if loss.get("type") == "RMSEWithUncertainty":
+        return ("mean", "log of the standard deviation")
+    if loss.get("type") == "MultiQuantile":
+        return tuple(f"quantile {alpha}" for alpha in loss["params"]["alpha"].split(","))
+    # Only the classes that some training row had have an output; the score of two is for the second.
+    labels, seen = classes.get("class_names"), classes.get("class_to_label", ())
+    names = tuple(str(_label(labels[int(k)], classes) if labels else int(k)) for k in seen)
+    if names:
+        return names[-n_outputs:]
+    return ("prediction",) if n_outputs == 1 else tuple(f"y{k}" for k in range(n_outputs))
+
+
+def _label(label: Any, classes: Mapping[str, Any]) -> Any:
+    return float(label) if classes["class_label_type"] == "Float" else label
+
+
+def _parsed(value: Any) -> Any:
+    """Return a part of the model's information, which sums of models keep as text."""
+    return json.loads(value) if isinstance(value, str) else value

@@ -1,0 +1,159 @@
+"""read_model: finds the reader of a model, and proves on the user's rows that it was read right."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._ensemble import TreeEnsemble
+from glasswood._tables import n_rows, take_rows
+from glasswood.errors import MissingExtraError, ModelMismatchError, UnsupportedModelError
+
+__all__ = ["check", "read_model"]
+
+CHECKED_ROWS = 100
+
+# The first of a model's classes that comes from one of these packages decides. None of them is imported for that.
+READER_OF_PACKAGE = {
+    "xgboost": "_xgboost",
+    "lightgbm": "_lightgbm",
+    "catboost": "_catboost",
+    "treelite": "_treelite",
+    "cuml": "_treelite",
+    "sklearn": "_sklearn",
+}
+
+# What a JSON model of CatBoost may begin with: it sorts the parts by name, and the counts of categories are long.
+PARTS_OF_CATBOOST = ("ctr_data", "features_info", "oblivious_trees")
+
+
+class Reader(Protocol):
+    """What each file of this package offers, as functions."""
+
+    def read(self, model: Any) -> TreeEnsemble:
+        """Return a fitted model as arrays."""
+
+    def raw_score(self, model: Any, table: Any) -> NDArray[np.floating[Any]]:
+        """Return the raw score that the library itself gives."""
+
+    def read_file(self, path: Path) -> TreeEnsemble:
+        """Return a model file as arrays."""
+
+    def load_file(self, path: Path) -> Any:
+        """Return a model file as a model of its library."""
+
+
+def read_model(model: Any, rows: Any = None) -> TreeEnsemble:
+    """Return a fitted tree ensemble as arrays that predict the same as the model, bit for bit.
+
+    Parameters
+    ----------
+    model : fitted model, or path of a model file
+        scikit-learn trees, forests, gradient boosting, IsolationForest and bagging of trees; XGBoost and LightGBM
+        models and boosters; CatBoost; treelite models. Files: XGBoost ``.json`` and ``.ubj``, LightGBM ``.txt``,
+        CatBoost ``.cbm`` and ``.json``.
+    rows : table, optional
+        Rows to prove it with: the raw scores of up to 100 of them are compared with the library's own.
+
+    Returns
+    -------
+    TreeEnsemble
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the model has a part that cannot be read exactly. The message says which, and what to do.
+    ModelMismatchError
+        If the rows' scores differ from the library's.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import GradientBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> gw.read_model(GradientBoostingClassifier(n_estimators=5).fit(X, y), X)
+    TreeEnsemble(sklearn GradientBoostingClassifier: 15 trees, ... leaves, 4 features, 3 outputs, score: log-odds)
+    """
+    if isinstance(model, str | PathLike):
+        path = Path(model)
+        reader = _reader_of_file(path)
+        ensemble = reader.read_file(path)
+        if rows is not None:
+            check(ensemble, reader.load_file(path), rows)
+        return ensemble
+    ensemble = _reader_of(model).read(model)
+    if rows is not None:
+        check(ensemble, model, rows)
+    return ensemble
+
+
+def check(ensemble: TreeEnsemble, model: Any, rows: Any) -> None:
+    """Raise ModelMismatchError unless the ensemble gives the model's own raw scores on up to 100 of the rows."""
+    if n_rows(rows) == 0:
+        return
+    chosen: NDArray[np.intp] = np.unique(np.linspace(0, n_rows(rows) - 1, CHECKED_ROWS).astype(np.intp))
+    rows = take_rows(rows, ensemble.schema, chosen)
+    ours = ensemble.predict(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the library's remarks on column names are about its own API
+        theirs = np.asarray(_reader_of(model).raw_score(model, rows)).reshape(ours.shape)
+    # Equal bit for bit where it was tried; the margin is for sums in another order (parallel jobs, other devices).
+    margin = 1e-5 if ensemble.score.dtype == "float32" else 1e-10
+    difference = np.abs(ours.astype(np.float64) - theirs)
+    wrong = ~(difference <= margin * max(1.0, float(np.abs(theirs).max(initial=0.0))))
+    if wrong.any():
+        at = np.unravel_index(int(np.nan_to_num(difference, nan=np.inf).argmax()), wrong.shape)
+        message = (
+            f"the trees read from {ensemble.source} do not reproduce the model: {wrong.sum()} of {wrong.size} raw "
+            f"scores differ, the worst by {difference[at]:.6g} (rebuilt {ours[at]:.9g}, the library gives "
+            f"{theirs[at]:.9g}, row {chosen[at[0]]}). Glasswood will not explain a model that it cannot reproduce. "
+            "Please report the model's type and the versions of its library and of Glasswood."
+        )
+        raise ModelMismatchError(message)
+
+
+def _reader_of(model: Any) -> Reader:
+    for parent in type(model).__mro__:
+        reader = READER_OF_PACKAGE.get(parent.__module__.partition(".")[0])
+        if reader is not None:
+            return _import(reader)
+    message = (
+        f"{type(model).__module__}.{type(model).__qualname__} is not a tree ensemble that Glasswood reads. It reads "
+        "fitted models of scikit-learn, XGBoost, LightGBM, CatBoost and treelite, and the paths of model files."
+    )
+    raise UnsupportedModelError(message)
+
+
+def _reader_of_file(path: Path) -> Reader:
+    """Return the reader of a model file, told by what the file begins with."""
+    if not path.is_file():
+        message = f"there is no model file {str(path)!r}, and a string is read as the path of one"
+        raise UnsupportedModelError(message)
+    with path.open("rb") as file:
+        start = file.read(4096)
+    if start.startswith(b"CBM1") or any(f'"{part}"'.encode() in start for part in PARTS_OF_CATBOOST):
+        return _import("_catboost")
+    if start.startswith((b"tree\n", b"tree\r\n")):
+        return _import("_lightgbm")
+    if start.lstrip().startswith(b"{"):
+        return _import("_xgboost")
+    message = (
+        f"{path.name!r} is not a model file that Glasswood knows: XGBoost .json and .ubj, LightGBM .txt, "
+        "CatBoost .cbm and .json. Load other models with their own library and pass the model."
+    )
+    raise UnsupportedModelError(message)
+
+
+def _import(name: str) -> Reader:
+    try:
+        return cast(Reader, import_module(f"glasswood.readers.{name}"))
+    except ImportError as error:
+        message = f"{error}; install it with: pip install 'glasswood[{name.removeprefix('_')}]'"
+        raise MissingExtraError(message) from error

@@ -1,0 +1,288 @@
+"""Reads scikit-learn's trees, forests, bags of trees and both kinds of gradient boosting.
+
+Trees and forests round the table to float32 and go left iff ``x <= threshold``; HistGradientBoosting compares in
+float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._columns import Column, LabelColumn, NumberColumn, is_missing
+from glasswood._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
+from glasswood._tables import Schema
+from glasswood.errors import UnsupportedModelError
+from glasswood.readers._rounding import cut_at_most
+
+__all__ = ["raw_score", "read"]
+
+TREES = ("DecisionTreeRegressor", "DecisionTreeClassifier")
+FORESTS = ("ForestRegressor", "ForestClassifier")
+BAGS = ("BaggingRegressor", "BaggingClassifier")
+GRADIENT = ("GradientBoostingRegressor", "GradientBoostingClassifier")
+HISTOGRAM = ("BaseHistGradientBoosting",)
+ISOLATION = ("IsolationForest",)
+
+
+def read(model: Any) -> TreeEnsemble:
+    """Return a fitted scikit-learn model as arrays."""
+    parents = [parent.__name__ for parent in type(model).__mro__]
+    for names, reader in (
+        (ISOLATION, _read_isolation),
+        (TREES, _read_tree),
+        (FORESTS, _read_forest),
+        (BAGS, _read_bag),
+        (GRADIENT, _read_gradient),
+        (HISTOGRAM, _read_histogram),
+    ):
+        if any(name in parents for name in names):
+            _check_fitted(model)
+            return reader(model)
+    message = (
+        f"sklearn {type(model).__name__} is not read. Supported: decision trees, random forests, extra trees, bagging "
+        "of trees, gradient boosting, histogram gradient boosting and isolation forests. "
+        + _ADVICE.get(type(model).__name__, "Pass the fitted trees themselves.")
+    )
+    raise UnsupportedModelError(message)
+
+
+_ADVICE = {
+    "AdaBoostRegressor": "Its prediction is a weighted median of trees, which is not a sum over trees.",
+    "AdaBoostClassifier": "Its score is a sum of votes; explain its estimators_ one by one.",
+    "Pipeline": "Pass its last step, model[-1], with the transformed table, model[:-1].transform(X).",
+    "GridSearchCV": "Pass its best_estimator_.",
+    "RandomizedSearchCV": "Pass its best_estimator_.",
+}
+
+
+def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
+    """Return the raw score that scikit-learn gives: probabilities, decision values, predictions, or mean depth."""
+    name = {parent.__name__ for parent in type(model).__mro__}
+    if "IsolationForest" in name:
+        from sklearn.ensemble._iforest import _average_path_length
+
+        return np.asarray(-np.log2(-model.score_samples(table)) * _average_path_length([model._max_samples]))
+    if name & {"BaseHistGradientBoosting", *GRADIENT}:
+        return np.asarray(model.decision_function(table) if hasattr(model, "classes_") else _raw_boosted(model, table))
+    if hasattr(model, "classes_"):
+        probabilities = model.predict_proba(table)
+        return np.hstack(probabilities) if isinstance(probabilities, list) else np.asarray(probabilities)
+    return np.asarray(model.predict(table))
+
+
+def _raw_boosted(model: Any, table: Any) -> Any:
+    """Return the score of a boosted regressor before the inverse of its link."""
+    if hasattr(model, "_predictors"):
+        return model._raw_predict(table).ravel()
+    return model.predict(table)
+
+
+def _check_fitted(model: Any) -> None:
+    if not any(hasattr(model, name) for name in ("tree_", "estimators_", "_predictors")):
+        message = f"this {type(model).__name__} is not fitted; call fit first"
+        raise UnsupportedModelError(message)
+
+
+def _schema(model: Any) -> Schema:
+    named = hasattr(model, "feature_names_in_")
+    texts = map(str, model.feature_names_in_) if named else (f"x{j}" for j in range(model.n_features_in_))
+    return Schema(tuple(NumberColumn(text) for text in texts), named=named)
+
+
+def _source(model: Any) -> str:
+    return f"sklearn {type(model).__name__}"
+
+
+def _tree(
+    tree: Any, feature_of: NDArray[np.intp] | None = None, value: NDArray[np.floating[Any]] | None = None
+) -> Tree:
+    """Return one `tree_`; `feature_of` translates its features where the tree saw only some of them."""
+    left = tree.children_left
+    feature = tree.feature
+    if feature_of is not None:
+        feature = feature_of[np.maximum(feature, 0)]
+    missing = getattr(tree, "missing_go_to_left", None)
+    return Tree(
+        feature=feature,
+        cut=tree.threshold,
+        left=left,
+        right=tree.children_right,
+        missing_left=np.zeros(left.size, dtype=bool) if missing is None else missing,
+        value=_leaf_values(tree) if value is None else value,
+        cover=tree.weighted_n_node_samples,
+        round_cut=cut_at_most,
+    )
+
+
+def _leaf_values(tree: Any) -> NDArray[np.float64]:
+    """Return the values of all nodes, the (target, class) pairs that exist side by side."""
+    value: NDArray[np.float64] = tree.value
+    if value.shape[2] == 1:
+        return value[:, :, 0]
+    if value.shape[1] == 1:
+        return value[:, 0, :]
+    # Targets with fewer classes than others are padded with zeros.
+    return np.concatenate([value[:, target, :count] for target, count in enumerate(tree.n_classes)], axis=1)
+
+
+def _output_names(model: Any) -> tuple[str, ...]:
+    """Return the names of the outputs of a tree or forest: classes, targets, or "prediction"."""
+    n_targets = getattr(model, "n_outputs_", 1)
+    if not hasattr(model, "classes_"):
+        return ("prediction",) if n_targets == 1 else tuple(f"y{k}" for k in range(n_targets))
+    if n_targets == 1:
+        return tuple(str(label) for label in model.classes_)
+    return tuple(f"y{k}={label}" for k, labels in enumerate(model.classes_) for label in labels)
+
+
+def _averaged(model: Any, trees: Iterator[Tree], n_trees: int) -> TreeEnsemble:
+    names = _output_names(model)
+    score = Score(
+        base=np.zeros(len(names)),
+        names=names,
+        units="probability" if hasattr(model, "classes_") else "value",
+        divisor=float(n_trees),
+    )
+    return TreeEnsemble(**stack(trees), schema=_schema(model), score=score, source=_source(model))
+
+
+def _read_tree(model: Any) -> TreeEnsemble:
+    return _averaged(model, iter([_tree(model.tree_)]), 1)
+
+
+def _read_forest(model: Any) -> TreeEnsemble:
+    return _averaged(model, (_tree(e.tree_) for e in model.estimators_), len(model.estimators_))
+
+
+def _read_bag(model: Any) -> TreeEnsemble:
+    """Return a bag of single trees; each may have seen some of the features and some of the classes."""
+    for estimator in model.estimators_:
+        if not any(parent.__name__ in TREES for parent in type(estimator).__mro__):
+            message = (
+                f"{type(model).__name__} of {type(estimator).__name__} is not read, only bags of decision trees. "
+                "Pass its estimators_ one by one."
+            )
+            raise UnsupportedModelError(message)
+    n_classes = model.n_classes_ if hasattr(model, "classes_") else None
+
+    def trees() -> Iterator[Tree]:
+        for estimator, features in zip(model.estimators_, model.estimators_features_, strict=True):
+            value = _leaf_values(estimator.tree_)
+            if n_classes is not None and value.shape[1] != n_classes:
+                seen = np.zeros((len(value), n_classes))
+                seen[:, estimator.classes_.astype(np.intp)] = value
+                value = seen
+            yield _tree(estimator.tree_, np.asarray(features), value)
+
+    return _averaged(model, trees(), len(model.estimators_))
+
+
+def _read_isolation(model: Any) -> TreeEnsemble:
+    """Return an isolation forest; the raw score is the mean depth at which a row is isolated."""
+    from sklearn.ensemble._iforest import _average_path_length
+
+    def trees() -> Iterator[Tree]:
+        for estimator, features in zip(model.estimators_, model.estimators_features_, strict=True):
+            tree = estimator.tree_
+            length = tree.compute_node_depths() + _average_path_length(tree.n_node_samples) - 1.0
+            yield _tree(tree, np.asarray(features), length)
+
+    score = Score(
+        base=np.zeros(1), names=("depth",), units="mean depth", link="unknown", divisor=float(len(model.estimators_))
+    )
+    return TreeEnsemble(**stack(trees()), schema=_schema(model), score=score, source=_source(model))
+
+
+def _read_gradient(model: Any) -> TreeEnsemble:
+    """Return a GradientBoosting model: a constant, then one tree per stage and output."""
+    init = model.init_
+    if isinstance(init, str):
+        base = np.zeros(model.estimators_.shape[1])
+    elif type(init).__name__ in ("DummyClassifier", "DummyRegressor"):
+        base = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32)).ravel()
+    else:
+        message = (
+            f"{type(model).__name__} with init={type(init).__name__}: the first prediction depends on the row, and is "
+            "not a sum over trees. Fit with init=None or init='zero'."
+        )
+        raise UnsupportedModelError(message)
+    trees = (
+        _tree(estimator.tree_, value=model.learning_rate * estimator.tree_.value[:, 0, 0])._replace(output=k)
+        for stage in model.estimators_
+        for k, estimator in enumerate(stage)
+    )
+    link_scale = 2.0 if getattr(model, "loss", None) == "exponential" else 1.0
+    score = replace(_boosted_score(model, base), link_scale=link_scale)
+    return TreeEnsemble(**stack(trees), schema=_schema(model), score=score, source=_source(model))
+
+
+def _boosted_score(model: Any, base: NDArray[np.float64]) -> Score:
+    if not hasattr(model, "classes_"):
+        if getattr(model, "loss", None) in ("poisson", "gamma"):
+            return Score(base=base, names=("prediction",), units="log of the mean", link="exp")
+        return Score(base=base, names=("prediction",), units="value")
+    labels = tuple(str(label) for label in model.classes_)
+    if base.size == 1:
+        return Score(base=base, names=labels[1:], units="log-odds", link="logistic")
+    return Score(base=base, names=labels, units="log-odds", link="softmax")
+
+
+def _read_histogram(model: Any) -> TreeEnsemble:
+    """Return a HistGradientBoosting model, with its categories in the user's own values."""
+    base = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
+    columns, original = _histogram_columns(model)
+    sets = CategorySets()
+    trees = (
+        _histogram_tree(predictor, k, columns, original, sets)
+        for iteration in model._predictors
+        for k, predictor in enumerate(iteration)
+    )
+    schema = replace(_schema(model), columns=columns)
+    return TreeEnsemble(**stack(trees, sets), schema=schema, score=_boosted_score(model, base), source=_source(model))
+
+
+def _histogram_columns(model: Any) -> tuple[tuple[Column, ...], NDArray[np.intp]]:
+    """Return the columns in the user's order, and the user's number of each of the model's internal columns."""
+    plain = _schema(model).columns
+    categorical = model.is_categorical_
+    if categorical is None:
+        return plain, np.arange(len(plain))
+    # Inside the model, columns of categories come first.
+    original = np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
+    columns = list(plain)
+    encoder = model._preprocessor.named_transformers_["encoder"]
+    for j, categories in zip(np.flatnonzero(categorical), encoder.categories_, strict=True):
+        labels = tuple(label for label in categories.tolist() if not is_missing(label))
+        columns[j] = LabelColumn(plain[j].name, labels)
+    return tuple(columns), original
+
+
+def _histogram_tree(
+    predictor: Any, output: int, columns: tuple[Column, ...], original: NDArray[np.intp], sets: CategorySets
+) -> Tree:
+    nodes = predictor.nodes
+    leaf = nodes["is_leaf"].astype(bool)
+    feature = original[np.where(leaf, 0, nodes["feature_idx"])]
+    missing_left = nodes["missing_go_to_left"].astype(bool)
+    category_set = np.full(len(nodes), -1, dtype=np.int32)
+    for node in np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf):
+        bits = predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]]
+        left = np.unpackbits(bits.astype("<u4").view(np.uint8), bitorder="little").astype(bool)
+        category_set[node] = sets.add(left[: columns[feature[node]].n_codes])
+    return Tree(
+        feature=feature,
+        cut=nodes["num_threshold"],
+        left=np.where(leaf, -1, nodes["left"].astype(np.int64)),
+        right=nodes["right"].astype(np.int64),
+        missing_left=missing_left,
+        value=nodes["value"],
+        cover=nodes["count"],
+        category_set=category_set,
+        unseen_left=missing_left,  # an unknown category goes where missing values go
+        output=output,
+    )

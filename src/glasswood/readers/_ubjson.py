@@ -1,0 +1,126 @@
+"""Decodes Universal Binary JSON, in which XGBoost keeps its models; typed arrays become NumPy arrays without a copy."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from glasswood.errors import UnsupportedModelError
+
+__all__ = ["decode"]
+
+# A value is a mark, which tells its type, and its content. All numbers are big-endian.
+NUMBERS = {ord(mark): struct.Struct(f">{kind}") for mark, kind in zip("iUIlLdD", "bBhiqfd", strict=True)}
+DTYPES = {mark: np.dtype(kind.format) for mark, kind in NUMBERS.items()}
+CONSTANTS = {ord("Z"): None, ord("T"): True, ord("F"): False}
+STRING, ARRAY, OBJECT = b"S[{"
+TYPE, COUNT, END_OF_ARRAY, END_OF_OBJECT = b"$#]}"
+
+
+def decode(data: bytes) -> Any:
+    r"""Return the one value that the bytes hold, made of dicts, lists, strings, numbers and NumPy arrays.
+
+    Parameters
+    ----------
+    data : bytes
+        Universal Binary JSON. Its typed arrays of numbers become read-only big-endian arrays over these bytes.
+
+    Returns
+    -------
+    dict, list, ndarray, str, int, float, bool or None
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the bytes end early, or are something else.
+
+    Examples
+    --------
+    >>> decode(b"{U\x04cuts[$d#U\x02\x3f\x80\x00\x00\x40\x00\x00\x00U\x04nameSU\x06gbtree}")
+    {'cuts': array([1., 2.], dtype='>f4'), 'name': 'gbtree'}
+    """
+    decoder = _Decoder(data)
+    try:
+        return decoder.value()
+    except (IndexError, KeyError, ValueError, struct.error) as error:
+        message = f"the model is not Universal Binary JSON, or ends early: byte {decoder.at} of {len(data)}, {error!r}"
+        raise UnsupportedModelError(message) from error
+
+
+class _Decoder:
+    """A position in the bytes; every method reads what comes next, and moves on."""
+
+    __slots__ = ("at", "data")
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def value(self) -> Any:
+        mark = self.data[self.at]
+        if mark in NUMBERS:
+            return self.number()
+        self.at += 1
+        if mark == ARRAY:
+            return self.array()
+        if mark == STRING:
+            return self.text()
+        if mark == OBJECT:
+            return self.members()
+        return CONSTANTS[mark]
+
+    def number(self) -> Any:
+        kind = NUMBERS[self.data[self.at]]
+        (number,) = kind.unpack_from(self.data, self.at + 1)
+        self.at += 1 + kind.size
+        return number
+
+    def text(self) -> str:
+        size = self.number()
+        start, self.at = self.at, self.at + size
+        if size < 0 or self.at > len(self.data):
+            message = f"a text of {size} bytes"
+            raise ValueError(message)
+        return self.data[start : self.at].decode()
+
+    def array(self) -> Any:
+        if self.data[self.at] == TYPE:
+            dtype = DTYPES[self.data[self.at + 1]]
+            self.at += 2
+            return self.typed(dtype, self.count())
+        count = self.count()
+        elements: list[Any] = []
+        while len(elements) != count and not self.ends(count, END_OF_ARRAY):
+            elements.append(self.value())
+        return elements
+
+    def typed(self, dtype: np.dtype[Any], count: int | None) -> Any:
+        if count is None or count < 0:
+            message = f"an array of {count} numbers"
+            raise ValueError(message)
+        numbers = np.frombuffer(self.data, dtype, count, self.at) if count else np.empty(0, dtype)
+        self.at += numbers.nbytes
+        return numbers
+
+    def members(self) -> dict[str, Any]:
+        count = self.count()
+        members: dict[str, Any] = {}
+        while len(members) != count and not self.ends(count, END_OF_OBJECT):
+            name = self.text()
+            members[name] = self.value()
+        return members
+
+    def count(self) -> int | None:
+        """Return how many elements follow; None if the container has an end instead."""
+        if self.data[self.at] != COUNT:
+            return None
+        self.at += 1
+        return int(self.number())
+
+    def ends(self, count: int | None, end: int) -> bool:
+        if count is not None or self.data[self.at] != end:
+            return False
+        self.at += 1
+        return True

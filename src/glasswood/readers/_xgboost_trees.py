@@ -1,0 +1,197 @@
+"""The trees of an XGBoost model, from its document to the arrays of a TreeEnsemble, all trees at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._columns import Column
+from glasswood._ensemble import CategorySets
+from glasswood.errors import UnsupportedModelError
+from glasswood.readers._rounding import cut_below
+
+__all__ = ["Part", "Trees", "check_keys", "count_codes", "read_trees"]
+
+Part = dict[str, Any]
+"""An object of the document. Arrays are lists if it was text, NumPy arrays if it was binary."""
+
+PER_NODE = {"left_children", "right_children", "split_indices", "split_conditions", "split_type", "default_left"}
+COVER = {"sum_hessian"}  # not there if leaves hold vectors, before 3.2
+KNOWN = PER_NODE | COVER | {"id", "tree_param", "leaf_weights", "base_weights"}
+KNOWN |= {"categories", "categories_nodes", "categories_segments", "categories_sizes"}
+KNOWN |= {"loss_changes", "parents"}  # not read
+
+
+class Trees(NamedTuple):
+    """The trees in use.
+
+    `outputs` has the output that each tree adds to. `weights` has the factor of each tree in a DART model. With
+    `base`, XGBoost takes the value of a leaf from its sum with the base of the tree's output, in float32.
+    """
+
+    parts: Sequence[Part]
+    outputs: NDArray[np.int64]
+    weights: NDArray[np.float32] | None = None
+    base: NDArray[np.float32] | None = None
+
+
+def check_keys(part: Part, known: set[str], name: str) -> None:
+    """Refuse a part with keys that are not known and not empty: they may change predictions."""
+    unknown = [key for key in part.keys() - known if not _is_empty(part[key])]
+    if unknown:
+        message = (
+            f"the {name} has parts that this version of Glasswood does not know: {', '.join(sorted(unknown))}. It was "
+            "saved by a newer XGBoost, or is not an XGBoost model; please report it."
+        )
+        raise UnsupportedModelError(message)
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (hasattr(value, "__len__") and len(value) == 0)
+
+
+def count_codes(parts: Sequence[Part], n_features: int) -> NDArray[np.int64]:
+    """Return, for each feature, one more than the largest category that some node sends right."""
+    n_codes = np.zeros(n_features, dtype=np.int64)
+    for part in parts:
+        for node, categories in _sets_of(part):
+            feature = part["split_indices"][node]
+            n_codes[feature] = max(n_codes[feature], categories.max() + 1)
+    return n_codes
+
+
+def _sets_of(part: Part) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield each node of a tree that splits by category, with the categories that it sends right."""
+    segments = zip(part["categories_nodes"], part["categories_segments"], part["categories_sizes"], strict=True)
+    for node, start, size in segments:
+        if part["left_children"][node] >= 0:  # pruning keeps the sets of nodes that it turns into leaves
+            yield int(node), np.asarray(part["categories"][start : start + size], dtype=np.int64)
+
+
+def read_trees(trees: Trees, n_outputs: int, columns: Sequence[Column]) -> dict[str, Any]:
+    """Return the arrays of a `TreeEnsemble`."""
+    parts = trees.parts
+    sizes = _sizes(trees)
+    roots = np.cumsum(sizes) - sizes
+    tree = np.repeat(np.arange(len(parts)), sizes)
+    feature = _joined(parts, "split_indices", np.int64)
+    left, right = _children(parts, roots[tree], sizes[tree])
+    used = np.zeros(tree.size, dtype=bool)  # pruned nodes stay in the arrays, as leaves without a parent
+    used[roots] = used[left[left >= 0]] = used[right[left >= 0]] = True
+    inner, leaf = np.flatnonzero(used & (left >= 0)), np.flatnonzero(used & (left < 0))
+    number = np.empty(tree.size, dtype=np.int32)
+    number[inner], number[leaf] = np.arange(inner.size), ~np.arange(leaf.size)
+    has_cover = all(part.keys() >= COVER for part in parts)
+    cover = _joined(parts, "sum_hessian", np.float32).astype(np.float64) if has_cover else None
+    sets = CategorySets()
+    category_set = _category_sets(parts, roots, feature, columns, sets)[inner]
+    value, outputs = _leaf_values(trees, leaf, tree[leaf], n_outputs)
+    cut = _joined(parts, "split_conditions", np.float32)[inner]
+    return {
+        "root": number[roots],
+        "tree_output": outputs,
+        "feature": feature[inner].astype(np.int32),
+        "cut": np.where(category_set < 0, cut_below(cut), 0.0),
+        "left": number[left[inner]],
+        "right": number[right[inner]],
+        "missing_left": _joined(parts, "default_left", np.bool_)[inner],
+        "category_set": category_set,
+        "unseen_left": category_set >= 0,  # a category in no set goes left
+        "words": sets.words,
+        "value": value,
+        "cover": None if cover is None else cover[inner],
+        "leaf_cover": None if cover is None else cover[leaf],
+    }
+
+
+def _sizes(trees: Trees) -> NDArray[np.int64]:
+    """Return the number of nodes of each tree, if its arrays agree on it."""
+    if not trees.parts:
+        message = "the model has no trees; train it first"
+        raise UnsupportedModelError(message)
+    if len(trees.outputs) != len(trees.parts):
+        message = f"the model has {len(trees.parts)} trees, but tells the output of {len(trees.outputs)}"
+        raise UnsupportedModelError(message)
+    for part in trees.parts:
+        check_keys(part, KNOWN, "tree")
+        lengths = {len(part[name]) for name in PER_NODE | (part.keys() & COVER)}
+        if len(lengths) != 1 or lengths == {0}:
+            message = f"tree {part['id']} is broken: its arrays differ in length, or are empty"
+            raise UnsupportedModelError(message)
+    return np.array([len(part["left_children"]) for part in trees.parts], dtype=np.int64)
+
+
+def _joined(parts: Sequence[Part], name: str, dtype: Any) -> NDArray[Any]:
+    """Return an array of all trees, one behind the other."""
+    return np.concatenate([np.asarray(part[name]) for part in parts]).astype(dtype)
+
+
+def _children(
+    parts: Sequence[Part], root: NDArray[np.int64], size: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return each node's children, numbered through all trees, and -1 at leaves."""
+    left, right = (_joined(parts, name, np.int64) for name in ("left_children", "right_children"))
+    inner = left >= 0
+    if not all(np.all((child > 0) & (child < size) | ~inner) for child in (left, right)):
+        message = "a tree is broken: a child is not one of its nodes"
+        raise UnsupportedModelError(message)
+    return np.where(inner, left + root, -1), np.where(inner, right + root, -1)
+
+
+def _leaf_values(
+    trees: Trees, leaf: NDArray[np.intp], tree: NDArray[np.int64], n_outputs: int
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Return the value of each leaf, given its node and tree, and the output that each tree adds to."""
+    sizes = {max(int(part["tree_param"]["size_leaf_vector"]), 1) for part in trees.parts}  # 0 before 2.0
+    if sizes == {1}:
+        value, outputs = _joined(trees.parts, "split_conditions", np.float32)[leaf, None], trees.outputs
+    elif sizes == {n_outputs}:
+        value = np.concatenate([_vectors(part, n_outputs) for part in trees.parts])[leaf]
+        outputs = np.full(len(trees.parts), -1)
+    else:
+        message = f"leaves have {sorted(sizes)} values, for {n_outputs} outputs"
+        raise UnsupportedModelError(message)
+    if trees.base is not None:
+        base = trees.base[outputs[tree], None]
+        value = (base + value) - base
+    if trees.weights is not None:
+        value = value * trees.weights[tree, None]
+    return value.astype(np.float64), outputs.astype(np.int32)
+
+
+def _vectors(part: Part, size: int) -> NDArray[np.float32]:
+    """Return one vector for each node, of which those of leaves count."""
+    left, right = np.asarray(part["left_children"]), np.asarray(part["right_children"])
+    if len(part.get("leaf_weights", ())):
+        # From 3.2 on, the right child of a leaf is its place in here.
+        return np.asarray(part["leaf_weights"], dtype=np.float32).reshape(-1, size)[np.where(left < 0, right, 0)]
+    weights = np.asarray(part["base_weights"], dtype=np.float32)
+    if weights.size != left.size * size:
+        message = f"tree {part['id']} has {size} values in a leaf, but neither leaf_weights nor base_weights for them"
+        raise UnsupportedModelError(message)
+    return weights.reshape(-1, size)
+
+
+def _category_sets(
+    parts: Sequence[Part],
+    roots: NDArray[np.int64],
+    feature: NDArray[np.int64],
+    columns: Sequence[Column],
+    sets: CategorySets,
+) -> NDArray[np.int32]:
+    """Return the place of each node's category set, and -1 at nodes with a cut."""
+    place = np.full(feature.size, -1, dtype=np.int32)
+    counts = [len(part["categories_nodes"]) for part in parts]
+    nodes = _joined(parts, "categories_nodes", np.int64) + np.repeat(roots, counts)
+    if not np.array_equal(nodes, np.flatnonzero(_joined(parts, "split_type", np.bool_))):
+        message = "some nodes split by category, but have no category set"
+        raise UnsupportedModelError(message)
+    for part, root in zip(parts, roots, strict=True):
+        for node, categories in _sets_of(part):
+            left = np.ones(columns[feature[root + node]].n_codes, dtype=bool)
+            left[categories] = False
+            place[root + node] = sets.add(left)
+    return place

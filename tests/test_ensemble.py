@@ -1,0 +1,103 @@
+"""TreeEnsemble: its predictions are its definition, and malformed trees are refused."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+from glasswood._columns import CodeColumn, NumberColumn
+from glasswood._ensemble import BLOCK, CategorySets, Score, Tree, TreeEnsemble, stack
+from glasswood._tables import Schema
+from glasswood.errors import UnsupportedModelError
+from strategies import ensembles, tables
+
+
+@given(ensembles(), st.integers(0, 40), st.integers(0, 2**32 - 1))
+def test_predict_is_the_definition(ensemble, n_rows, seed):
+    table = tables(ensemble, n_rows, seed)
+    predicted = ensemble.predict(table)
+    expected = oracle.predict(ensemble, table)
+    assert predicted.dtype == expected.dtype
+    np.testing.assert_array_equal(predicted, expected)
+
+
+def stump(**changes):
+    """One split of x at 0.5: -1 on the left, 1 on the right."""
+    tree = Tree(
+        feature=np.array([0, 0, 0]),
+        cut=np.array([0.5, 0.0, 0.0]),
+        left=np.array([1, -1, -1]),
+        right=np.array([2, -1, -1]),
+        missing_left=np.array([True, False, False]),
+        value=np.array([0.0, -1.0, 1.0]),
+    )
+    score = Score(base=np.zeros(1), names=("prediction",), units="value")
+    made = TreeEnsemble(**stack([tree]), schema=Schema((NumberColumn("x"),)), score=score, source="by hand")
+    return replace(made, **changes)
+
+
+def test_a_stump_at_its_cut():
+    above = np.nextafter(0.5, 1.0)
+    table = np.array([[0.5], [above], [np.nan], [np.inf], [-np.inf]])
+    np.testing.assert_array_equal(stump().predict(table), [-1.0, 1.0, -1.0, 1.0, -1.0])
+
+
+def test_many_blocks_of_rows():
+    x = np.random.default_rng(0).random((3 * BLOCK + 5, 1))
+    np.testing.assert_array_equal(stump().predict(x), np.where(x[:, 0] <= 0.5, -1.0, 1.0))
+
+
+def test_it_is_frozen_all_the_way_down():
+    ensemble = stump()
+    with pytest.raises(FrozenInstanceError):
+        ensemble.cut = np.zeros(1)
+    for array in (ensemble.cut, ensemble.value, ensemble.score.base):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7.0
+
+
+def test_equal_category_sets_are_stored_once():
+    sets = CategorySets()
+    wide = np.arange(130) % 3 == 0
+    assert [sets.add(wide), sets.add(~wide), sets.add(wide)] == [0, 3, 0]
+    assert sets.words.size == 6
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"left": np.array([-2], dtype=np.int32)}, "some node or leaf is not the child of exactly one node"),
+        ({"root": np.array([0, 0], dtype=np.int32)}, "some node or leaf is not the child of exactly one node"),
+        ({"left": np.array([-9], dtype=np.int32)}, "some node or leaf is not the child of exactly one node"),
+        ({"feature": np.array([3], dtype=np.int32)}, "features 3 to 3 for 1 columns"),
+        ({"value": np.array([[np.nan], [1.0]])}, "some leaf value is not finite"),
+        ({"cut": np.array([np.nan])}, "some cut is NaN"),
+        ({"value": np.ones((2, 2))}, "leaves have 2 values for 1 outputs"),
+        ({"tree_output": np.array([4], dtype=np.int32)}, "a tree adds to output 4 of 1"),
+        ({"category_set": np.array([0], dtype=np.int32)}, "a category split on a column of numbers"),
+        ({"schema": Schema((CodeColumn("x", 3),))}, "a cut on a column of categories"),
+        (
+            {"schema": Schema((CodeColumn("x", 3),)), "category_set": np.array([0], dtype=np.int32)},
+            "a category set is cut short",
+        ),
+    ],
+)
+def test_malformed_trees_are_refused(changes, says):
+    with pytest.raises(UnsupportedModelError, match=f"by hand is not well formed: {says}"):
+        stump(**changes)
+
+
+def test_no_trees_and_wrong_names_are_refused():
+    with pytest.raises(UnsupportedModelError, match="no trees"):
+        stack([])
+    with pytest.raises(UnsupportedModelError, match="2 output names for 1 base scores"):
+        Score(base=np.zeros(1), names=("a", "b"), units="value")
+
+
+def test_repr_says_what_it_is():
+    assert repr(stump()) == "TreeEnsemble(by hand: 1 trees, 2 leaves, 1 features, 1 output, score: value)"

@@ -1,0 +1,39 @@
+"""The public names, their signatures and that each has an example."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import glasswood as gw
+
+PUBLIC = {
+    "TreeEnsemble": None,
+    "errors": None,
+    "read_model": "(model: 'Any', rows: 'Any' = None) -> 'TreeEnsemble'",
+}
+
+
+def test_names():
+    assert gw.__all__ == sorted(PUBLIC)
+    assert dir(gw) == gw.__all__
+
+
+@pytest.mark.parametrize("name", [name for name, signature in PUBLIC.items() if signature])
+def test_signatures(name):
+    assert str(inspect.signature(getattr(gw, name))) == PUBLIC[name]
+
+
+@pytest.mark.parametrize("name", [*(set(PUBLIC) - {"errors"}), *(f"errors.{name}" for name in gw.errors.__all__)])
+def test_every_public_name_has_an_example(name):
+    thing = gw
+    for part in name.split("."):
+        thing = getattr(thing, part)
+    assert ">>>" in thing.__doc__
+
+
+def test_version_is_the_installed_one():
+    from importlib.metadata import version
+
+    assert gw.__version__ == version("glasswood")
