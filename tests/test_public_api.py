@@ -25,7 +25,7 @@ def test_signatures(name):
     assert str(inspect.signature(getattr(gw, name))) == PUBLIC[name]
 
 
-@pytest.mark.parametrize("name", [*(set(PUBLIC) - {"errors"}), *(f"errors.{name}" for name in gw.errors.__all__)])
+@pytest.mark.parametrize("name", [*sorted(set(PUBLIC) - {"errors"}), *(f"errors.{name}" for name in gw.errors.__all__)])
 def test_every_public_name_has_an_example(name):
     thing = gw
     for part in name.split("."):
