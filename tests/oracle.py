@@ -44,3 +44,36 @@ def predict(ensemble, table):
         if not score.base_first:
             scores[:] = scores + score.base
     return result[:, 0] if ensemble.n_outputs == 1 else result
+
+
+def paths(ensemble):
+    """For every leaf: the nodes of its path, and whether the path goes left there."""
+    found = {}
+    for root in ensemble.root.tolist():
+        stack = [(root, [])]
+        while stack:
+            node, path = stack.pop()
+            if node < 0:
+                found[~node] = path
+                continue
+            stack.append((int(ensemble.left[node]), [*path, (node, True)]))
+            stack.append((int(ensemble.right[node]), [*path, (node, False)]))
+    return found
+
+
+def counts(plan, table, weight):
+    """G of every leaf and player set, by looking at every row."""
+    ensemble = plan.ensemble
+    result = np.zeros(plan.n_counts, dtype=np.int64)
+    for leaf, path in paths(ensemble).items():
+        players = list(dict.fromkeys(plan.player_of[ensemble.feature[node]] for node, _ in path))
+        sets = [mask for mask in range(2 ** len(players)) if mask.bit_count() <= plan.order]
+        for row, amount in zip(table, weight, strict=True):
+            broken = 0
+            for node, left in path:
+                feature = ensemble.feature[node]
+                if goes_left(ensemble, node, float(row[feature])) != left:
+                    broken |= 1 << players.index(plan.player_of[feature])
+            for place, mask in enumerate(sets):
+                result[plan.leaf_offset[leaf] + place] += amount * (broken & ~mask == 0)
+    return result

@@ -9,9 +9,21 @@ import pytest
 import glasswood as gw
 
 PUBLIC = {
+    "Background": None,
+    "Curve": None,
+    "Explainer": (
+        "(model: 'Any', background: 'Any' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
+        "sample_weight: 'Any' = None) -> 'None'"
+    ),
+    "Points": None,
+    "Surface": None,
     "TreeEnsemble": None,
     "errors": None,
     "read_model": "(model: 'Any', rows: 'Any' = None) -> 'TreeEnsemble'",
+    "summarize": (
+        "(model: 'Any', source: 'Any', *, order: 'int' = 1, groups: 'Mapping[str, Sequence[str]] | None' = None, "
+        "sample_weight: 'Any' = None) -> 'Background'"
+    ),
 }
 
 

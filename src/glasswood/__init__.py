@@ -1,10 +1,24 @@
 """Glasswood shows what a decision-tree ensemble has learned."""
 
 from glasswood import errors
+from glasswood._background import Background
 from glasswood._ensemble import TreeEnsemble
+from glasswood._explainer import Explainer
+from glasswood._results import Curve, Points, Surface
+from glasswood._summarize import summarize
 from glasswood.readers import read_model
 
-__all__ = ["TreeEnsemble", "errors", "read_model"]
+__all__ = [
+    "Background",
+    "Curve",
+    "Explainer",
+    "Points",
+    "Surface",
+    "TreeEnsemble",
+    "errors",
+    "read_model",
+    "summarize",
+]
 
 __version__ = "0.1.0.dev0"
 

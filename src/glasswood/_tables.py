@@ -20,7 +20,7 @@ from glasswood.errors import TableError
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["OpenColumns", "Schema", "encode", "n_rows", "open_columns", "take_rows"]
+__all__ = ["OpenColumns", "Schema", "distinct_rows", "encode", "n_rows", "open_columns", "take_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,22 @@ class OpenColumns:
         columns = self.schema.columns
         return {index: columns[index].encode(values[first:last]) for index, values in self.values.items()}
 
+    def listed(self, index: int) -> list[Any]:
+        """Return the values of a column as the user knows them."""
+        values = self.values[index]
+        if isinstance(values, Dictionary):
+            return [None if position < 0 else values.labels[position] for position in values.positions.tolist()]
+        return list(values.tolist())
+
+
+def distinct_rows(table: Any, schema: Schema, features: NDArray[np.intp]) -> dict[str, list[Any]]:
+    """Return the distinct rows of some columns, as lists by name."""
+    columns = open_columns(table, schema, features)
+    encoded = columns.encode(0, columns.n_rows).values()
+    codes = np.column_stack([np.unique(values, return_inverse=True)[1] for values in encoded])  # NaN is one value
+    first = np.sort(np.unique(codes, axis=0, return_index=True)[1])
+    return {schema.columns[int(f)].name: [columns.listed(int(f))[row] for row in first] for f in features}
+
 
 def open_columns(table: Any, schema: Schema, wanted: Iterable[int]) -> OpenColumns:
     """Return the wanted columns of a table, as views where the table allows it."""
@@ -77,6 +93,8 @@ def open_columns(table: Any, schema: Schema, wanted: Iterable[int]) -> OpenColum
 
 def n_rows(table: Any) -> int:
     """Return the number of rows of any table."""
+    if isinstance(table, dict):
+        return len(next(iter(table.values()), ()))
     shape = getattr(table, "shape", None)
     return int(shape[0]) if shape is not None else len(table)
 
@@ -98,6 +116,12 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
         _check_width(table.shape[1], schema)
         matrix = table.tocsc()
         return lambda index: _dense(matrix, index, schema.sparse_fill)
+    if isinstance(table, dict):
+        absent = [column.name for column in schema.columns if column.name not in table]
+        if absent:
+            message = f"the table lacks the columns {absent!r}"
+            raise TableError(message)
+        return lambda index: _list_values(table[schema.columns[index].name])
     frame = None if isinstance(table, np.ndarray) else _frame_of(table)
     if frame is not None:
         names = _frame_names(frame, schema)
@@ -108,6 +132,12 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
         raise TableError(message)
     _check_width(array.shape[1], schema)
     return lambda index: array[:, index]
+
+
+def _list_values(values: Any) -> Numbers | Dictionary:
+    array = np.asarray(values)
+    # As objects: NumPy alone makes the text "nan" of a NaN among texts.
+    return index_labels(np.asarray(values, dtype=object).tolist()) if array.dtype.kind in "OUS" else array
 
 
 def _check_width(width: int, schema: Schema) -> None:

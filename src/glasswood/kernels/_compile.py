@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["inlined", "kernel"]
+__all__ = ["kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -18,8 +18,3 @@ def kernel(function: F) -> F:
         return cast(F, njit(nogil=True, cache=True)(function))
     except RuntimeError:  # "no locator available": a read-only install without a home directory
         return cast(F, njit(nogil=True)(function))
-
-
-def inlined(function: F) -> F:
-    """Compile a function into the kernels that call it: passing arrays to a call costs more than many a small loop."""
-    return cast(F, njit(nogil=True, inline="always")(function))

@@ -1,0 +1,228 @@
+"""Counting: a plan and batches of encoded columns in, counts out. Which kernel counts which tree is decided here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._background import CountPlan
+
+__all__ = ["Counter", "Tally"]
+
+LARGE_TREE = 1024  # leaves; beyond that, lists of rows beat bitsets
+MOST_CONDITIONS = 1536  # whose masks, 512 bytes each, stay in the second-level cache
+
+Columns = Mapping[int, NDArray[np.floating[Any]]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Chunk:
+    """Some trees that are counted with bitsets together, and their distinct conditions."""
+
+    features: NDArray[np.int64]
+    conditions: tuple[Any, ...]
+    trees: tuple[Any, ...]
+    noted: NDArray[np.int64]  # conditions whose number of rows is kept
+    place: NDArray[np.int64]  # and where
+
+
+@dataclass(eq=False, slots=True)
+class Tally:
+    """The counts of the rows so far. They add up at any time, and mean something after `Counter.finish`."""
+
+    counts: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    n_rows: int = 0
+    total: int = 0
+
+    def __iadd__(self, other: Tally) -> Tally:
+        self.counts += other.counts
+        self.cells += other.cells
+        self.n_rows += other.n_rows
+        self.total += other.total
+        return self
+
+
+class Counter:
+    """Counts batches of rows for a plan.
+
+    Small trees are counted with bitsets, chunk by chunk of trees; large ones with lists of rows, and all if rows have
+    weights. The numbers of rows per cell come along: from the rows that meet each condition, or from the lists.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    lists_only : bool
+        Whether to count all trees with lists; rows with weights need that.
+    """
+
+    def __init__(self, plan: CountPlan, *, lists_only: bool) -> None:
+        self.plan = plan
+        e = plan.ensemble
+        leaves = np.bincount(plan.leaf_tree, minlength=e.n_trees)
+        self._large = np.ones(e.n_trees, dtype=bool) if lists_only else leaves > LARGE_TREE
+        self._listed = np.unique(e.feature[self._large[plan.node_tree]]).astype(np.int64)
+        # Numbers of rows that are cumulative over the cells of a feature until `finish`, and those of them that include
+        # missing rows.
+        self._cumulative = np.zeros(int(plan.cells.offset[-1]), dtype=bool)
+        self._with_missing = np.zeros(self._cumulative.size, dtype=bool)
+        self._chunks = self._make_chunks()
+
+    def start(self) -> Tally:
+        """Return an empty tally."""
+        n_cells = self._cumulative.size
+        return Tally(np.zeros(self.plan.n_counts, dtype=np.int64), np.zeros(n_cells, dtype=np.int64))
+
+    def add(self, tally: Tally, columns: Columns, n_rows: int, weight: NDArray[np.int64] | None = None) -> None:
+        """Count some rows: their encoded columns by feature, and their weights if there are any."""
+        from glasswood.kernels._bitsets import count_with_bitsets
+
+        subsets = self.plan.subsets
+        for chunk in self._chunks:
+            met = np.zeros(chunk.conditions[1].size, dtype=np.int64)
+            held = _addresses(columns, chunk.features)
+            tables = (subsets.size, subsets.rest, subsets.has)
+            count_with_bitsets(held, n_rows, chunk.conditions, chunk.trees, tables, tally.counts, met)
+            tally.cells[chunk.place] += met[chunk.noted]
+        if self._large.any():
+            self._add_lists(tally, columns, n_rows, weight)
+        self._add_categories(tally, columns)
+        tally.n_rows += n_rows
+        tally.total += n_rows if weight is None else int(weight.sum())
+
+    def finish(self, tally: Tally) -> Tally:
+        """Turn the numbers of a tally into the counts G and the rows per cell; once, after the last row."""
+        from glasswood.kernels._lists import subset_sums
+
+        plan = self.plan
+        large = np.flatnonzero(self._large[plan.leaf_tree])
+        tables = (plan.subsets.size, plan.subsets.minus)
+        subset_sums(plan.leaf_offset[large], plan.n_players[large], tables, tally.counts)
+        cells, offset = plan.cells, plan.cells.offset
+        at = np.flatnonzero(self._cumulative)
+        feature = np.searchsorted(offset, at, side="right") - 1
+        last = offset[feature] + cells.n_cells[feature] - 2  # cumulative up to here: all rows that are not missing
+        missing = tally.n_rows - tally.cells[last]
+        below = tally.cells.copy()
+        below[at] -= np.where(self._with_missing[at], missing, 0)
+        tally.cells[at] = below[at] - np.where(at == offset[feature], 0, below[at - 1])
+        tally.cells[last + 1] = missing
+        return tally
+
+    def _add_lists(self, tally: Tally, columns: Columns, n_rows: int, weight: NDArray[np.int64] | None) -> None:
+        from glasswood.kernels._lists import count_with_lists
+
+        e, plan, cells = self.plan.ensemble, self.plan, self.plan.cells
+        place = np.zeros(e.n_features, dtype=np.int32)
+        place[self._listed] = np.arange(self._listed.size)
+        first, n_cells = cells.cut_offset[self._listed], cells.n_cells[self._listed]
+        cuts = (cells.cut, first, cells.n_codes[self._listed], cells.offset[self._listed], n_cells)
+        trees = (e.root[self._large], e.left, e.right, plan.slot, place[e.feature], cells.rank)
+        trees += (e.category_set, e.missing_left, e.unseen_left, e.words, plan.leaf_offset, plan.depth)  # type: ignore[assignment]
+        weights = np.empty(0, dtype=np.int64) if weight is None else weight
+        sets = plan.subsets
+        following = np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)
+        held = _addresses(columns, self._listed)
+        count_with_lists(held, n_rows, cuts, trees, following, weights, (tally.counts, tally.cells))
+
+    def _add_categories(self, tally: Tally, columns: Columns) -> None:
+        """Note the rows per category of features that no list has noted."""
+        cells = self.plan.cells
+        for feature in np.setdiff1d(np.flatnonzero(cells.n_codes), self._listed):
+            if int(feature) in columns:
+                rows = np.bincount(cells.locate(int(feature), columns[int(feature)]), minlength=cells.n_cells[feature])
+                tally.cells[cells.offset[feature] : cells.offset[feature + 1]] += rows
+
+    def _make_chunks(self) -> list[Chunk]:
+        """Cut the small trees into chunks of few enough conditions, and number the conditions of each."""
+        e, plan = self.plan.ensemble, self.plan
+        keys = _condition_keys(plan)
+        order = np.argsort(plan.node_tree, kind="stable")
+        bounds = np.searchsorted(plan.node_tree[order], np.arange(e.n_trees + 1))
+        condition = np.zeros(e.n_nodes, dtype=np.int32)
+        chunks: list[Chunk] = []
+        trees: list[int] = []
+        distinct: set[int] = set()
+        for tree in np.flatnonzero(~self._large):
+            more = set(keys[order[bounds[tree] : bounds[tree + 1]]].tolist())
+            if trees and len(distinct | more) > MOST_CONDITIONS:
+                chunks.append(self._make_chunk(np.array(trees), order, bounds, keys, condition))
+                trees, distinct = [], set()
+            trees.append(int(tree))
+            distinct |= more
+        if trees:
+            chunks.append(self._make_chunk(np.array(trees), order, bounds, keys, condition))
+        return chunks
+
+    def _make_chunk(
+        self,
+        trees: NDArray[np.int64],
+        order: NDArray[np.int64],
+        bounds: NDArray[np.int64],
+        keys: NDArray[np.int64],
+        condition: NDArray[np.int32],
+    ) -> Chunk:
+        e, plan, cells = self.plan.ensemble, self.plan, self.plan.cells
+        nodes = order[bounds[trees[0]] : bounds[trees[-1] + 1]]
+        nodes = nodes[~self._large[plan.node_tree[nodes]]]
+        used = np.unique(e.feature[nodes]).astype(np.int64)
+        numbers = used[cells.n_codes[used] == 0]
+        n_cuts = np.diff(cells.cut_offset)[numbers]
+        present = (numbers << FEATURE) | (n_cuts << 1)  # "at most infinity" tells the rows that are not missing
+        distinct = np.unique(np.concatenate([keys[nodes], present]))
+        condition[nodes] = np.searchsorted(distinct, keys[nodes])
+        feature, rest = distinct >> FEATURE, distinct & ((1 << FEATURE) - 1)
+        by_cut = rest < CATEGORY
+        rank = np.where(by_cut, rest >> 1, 0)
+        cuts = np.append(cells.cut, np.inf)
+        cut = cuts[np.where(rank < np.diff(cells.cut_offset)[feature], cells.cut_offset[feature] + rank, -1)]
+        conditions = (
+            np.searchsorted(feature, np.append(used, e.n_features)),
+            cut,
+            _float32_at_most(cut),
+            np.where(by_cut, -1, (rest & (CATEGORY - 1)) >> 2),
+            (rest & 1).astype(bool),
+            np.where(by_cut, 0, (rest >> 1) & 1).astype(bool),
+            e.words,
+        )
+        place = cells.offset[feature] + rank
+        listed = np.isin(feature, self._listed)
+        noted = np.flatnonzero(by_cut & ~listed & ~self._cumulative[place])
+        noted = noted[np.unique(place[noted], return_index=True)[1]]  # without missing rows, where there is a choice
+        self._cumulative[place[noted]] = True
+        self._with_missing[place[noted]] = conditions[4][noted]
+        members = (e.root[trees], e.left, e.right, plan.slot, condition, plan.leaf_offset, plan.depth)
+        return Chunk(used, conditions, members, noted, place[noted])
+
+
+FEATURE = 40  # bits of a key below the feature
+CATEGORY = 1 << 39  # marks the key of a category split
+
+
+def _condition_keys(plan: CountPlan) -> NDArray[np.int64]:
+    """Return a number for each node, equal for equal conditions and sorted by feature."""
+    e = plan.ensemble
+    by_cut = (plan.cells.rank.astype(np.int64) << 1) | e.missing_left
+    by_set = CATEGORY | (e.category_set.astype(np.int64) << 2) | (e.unseen_left.astype(np.int64) << 1) | e.missing_left
+    return (e.feature.astype(np.int64) << FEATURE) | np.where(e.category_set < 0, by_cut, by_set)
+
+
+def _float32_at_most(cut: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the largest float32 that is not above each cut."""
+    with np.errstate(over="ignore"):
+        single = cut.astype(np.float32)
+        return np.where(single > cut, np.nextafter(single, np.float32(-np.inf)), single)
+
+
+def _addresses(columns: Columns, features: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    """Return where columns are in memory, the bytes from row to row, and whether they are float32."""
+    arrays = [columns[int(feature)] for feature in features]
+    return (
+        np.array([array.ctypes.data for array in arrays], dtype=np.int64),
+        np.array([array.strides[0] for array in arrays], dtype=np.int64),
+        np.array([array.dtype == np.float32 for array in arrays], dtype=bool),
+    )

@@ -1,0 +1,136 @@
+"""Closed forms: counts and leaf values in, partial dependence out, as the height of every cell.
+
+Fixing the players S to the values c, the average score is ``base + 1/n * sum_l w_l [c meets l on S] G_l(S and P_l)``.
+It is a step function of c; its heights are counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._background import CountPlan
+
+__all__ = ["Effects", "path_dependent"]
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """The effects of the players of a plan.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    counts : ndarray of shape (plan.n_counts,)
+        The counts of a background, or the shares of `path_dependent`.
+    total : float
+        The number (or weight) of rows that were counted; 1 for shares.
+    """
+
+    plan: CountPlan
+    counts: NDArray[Any]
+    total: float
+
+    @cached_property
+    def _leaves(self) -> tuple[Any, ...]:
+        e = self.plan.ensemble
+        output = np.maximum(e.tree_output, 0)[self.plan.leaf_tree]
+        return e.value, output, self.plan.leaf_offset, self.counts.astype(np.float64, copy=False)
+
+    @cached_property
+    def _cells(self) -> tuple[Any, ...]:
+        return self.plan.cells.n_cells, self.plan.cells.n_codes
+
+    @property
+    def _unit(self) -> float:
+        """What a leaf value times a count is worth on the scale of the score."""
+        score = self.plan.ensemble.score
+        return score.scale / score.divisor / self.total
+
+    def _blank(self, *shape: int) -> NDArray[np.float64]:
+        return np.zeros((*shape, self.plan.ensemble.n_outputs))
+
+    @cached_property
+    def mean(self) -> NDArray[np.float64]:
+        """The average score, for each output."""
+        score = self.plan.ensemble.score
+        value, output, offset, counts = self._leaves
+        weighted = value * counts[offset[:-1], None]
+        total = self._blank()
+        for k in range(value.shape[1]):
+            total += np.bincount(output + k, weights=weighted[:, k], minlength=total.size)
+        return total * self._unit + score.base * (score.scale / score.divisor if score.base_first else 1.0)
+
+    def curves(self) -> dict[int, NDArray[np.float64]]:
+        """Return the height of every cell, of every feature that is a player of its own, for each output."""
+        from glasswood.kernels._cells import add_curves
+
+        plan = self.plan
+        single = np.bincount(plan.player_of)[plan.player_of] == 1
+        width = np.where(single, plan.cells.n_cells + 1, 0)  # one more: the step behind the last cell
+        place = np.where(single, np.cumsum(width) - width, -1)
+        steps = self._blank(int(width.sum()))
+        add_curves(plan.boxes, self._cells, self._leaves, plan.subsets.plus, place, steps)
+        return {
+            int(f): np.cumsum(steps[place[f] : place[f] + plan.cells.n_cells[f]], axis=0) * self._unit + self.mean
+            for f in np.flatnonzero(single)
+        }
+
+    def interaction(self, a: int, b: int) -> NDArray[np.float64] | None:
+        """Return the height of every pair of cells of the interaction of two features; None if they share no path."""
+        from glasswood.kernels._cells import add_surface
+
+        plan = self.plan
+        n_a, n_b = (int(n) for n in plan.cells.n_cells[[a, b]])
+        steps = self._blank(n_a + 1, n_b + 1)
+        if not add_surface((a, b), plan.boxes, self._cells, self._leaves, plan.subsets.plus, steps):
+            return None
+        heights = steps.cumsum(axis=0).cumsum(axis=1)
+        return heights[:n_a, :n_b] * self._unit
+
+    def interactions_on_grids(
+        self, grids: NDArray[np.int64], pair_number: NDArray[np.int32], n_pairs: int
+    ) -> NDArray[np.float64]:
+        """Return the interactions of all pairs at some cells of each feature.
+
+        The shape is (n_pairs, n_points, n_points, n_outputs).
+        """
+        from glasswood.kernels._cells import add_grids
+
+        n_points = grids.shape[1]
+        out = self._blank(n_pairs, n_points, n_points)
+        add_grids(grids, pair_number, self.plan.boxes, self._cells, self._leaves, self.plan.subsets.plus, out)
+        return out * self._unit
+
+    def at(self, cells: NDArray[np.int64], features: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the partial dependence of some features at points, given the cell of each feature at each point."""
+        from glasswood.kernels._cells import add_points
+
+        plan, score = self.plan, self.plan.ensemble.score
+        points = np.zeros((plan.ensemble.n_features, cells.shape[1]), dtype=np.int64)
+        points[features] = cells
+        fixed = np.zeros(plan.ensemble.n_features, dtype=bool)
+        fixed[features] = True
+        out = self._blank(cells.shape[1])
+        tables = (plan.subsets.plus, plan.subsets.has)
+        add_points(points, fixed, plan.boxes, self._cells, self._leaves, tables, out)
+        return out * self._unit + score.base * (score.scale / score.divisor if score.base_first else 1.0)
+
+
+def path_dependent(plan: CountPlan) -> Effects:
+    """Return the effects that need no data: shares of the training weight instead of counts.
+
+    G_l(S)/n becomes the product, over the nodes of the path whose player is not in S, of the cover of the child over
+    the cover of the node.
+    """
+    from glasswood.kernels._paths import cover_shares
+
+    e, subsets = plan.ensemble, plan.subsets
+    shares = np.empty(plan.n_counts)
+    trees = (e.root, e.left, e.right, plan.depth)
+    cover_shares(trees, (e.cover, e.leaf_cover), plan.slot, (subsets.size, subsets.has), (plan.leaf_offset, shares))
+    return Effects(plan, shares, 1.0)

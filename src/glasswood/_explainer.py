@@ -1,0 +1,352 @@
+"""Explainer: one object, one method per question. It wires the stages and does no arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._background import Background, CountPlan
+from glasswood._effects import Effects, path_dependent
+from glasswood._ensemble import TreeEnsemble
+from glasswood._results import Axis, Curve, Lazy, Points, Surface
+from glasswood._summarize import count, count_in_parts, make_plan
+from glasswood._tables import Schema, distinct_rows, open_columns
+from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood.readers import read_model
+
+__all__ = ["Explainer"]
+
+MOST_COUNTS = 2**27  # a gigabyte; beyond that, trees are counted part by part and the counts are not kept
+
+
+class Explainer:
+    """Answers questions about a fitted tree ensemble.
+
+    Parameters
+    ----------
+    model : fitted model, path of a model file, or TreeEnsemble
+        What `read_model` takes.
+    background : table or Background, optional
+        The rows to average over. Rows are counted when a question needs it, once. Without a background the answers are
+        path-dependent: they use the covers that the model keeps from training instead of data.
+    groups : mapping of str to sequences of str, optional
+        Columns that are fixed together, such as those of a one-hot encoding: ``{"city": ["city_a", "city_b"]}``.
+    sample_weight : array of shape (n_rows,), optional
+        Weights of the background's rows.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+    >>> ex
+    Explainer(sklearn HistGradientBoostingRegressor: 20 trees, ... leaves, 10 features, 1 output, score: value)
+    >>> ex.partial_dependence("bmi")
+    Curve(bmi: ... cuts, value from ... to ...)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        background: Any = None,
+        *,
+        groups: Mapping[str, Sequence[str]] | None = None,
+        sample_weight: Any = None,
+    ) -> None:
+        table = None if isinstance(background, Background) else background
+        self.ensemble = model if isinstance(model, TreeEnsemble) else read_model(model, table)
+        self._table = table
+        self._weight = sample_weight
+        self._plans: dict[int, CountPlan] = {}
+        self._effects: dict[int, Effects] = {}
+        self._background: Background | None = None
+        if isinstance(background, Background):
+            groups = background.groups if groups is None else groups
+            self._background = background
+        self._groups = {name: tuple(columns) for name, columns in (groups or {}).items()}
+        self._check()
+
+    def _check(self) -> None:
+        """Raise early what would fail later."""
+        if self._background is not None:
+            plan = self._plan(self._background.order)
+            fits = self._background.fingerprint == plan.fingerprint and self._background.counts.size == plan.n_counts
+            if not fits or self._background.cells.size != plan.cells.n_cells.sum():
+                message = "the background is of another model, or of other groups; summarize the data with this model"
+                raise BackgroundError(message)
+        elif self._table is None:
+            if self.ensemble.cover is None:
+                message = (
+                    f"the model read from {self.ensemble.source} keeps no covers, so there are no path-dependent "
+                    "answers; pass the rows to average over as the second argument"
+                )
+                raise UnsupportedModelError(message)
+            self._plan(1)
+        else:
+            self._plan(1)
+
+    def __repr__(self) -> str:
+        return repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
+
+    # ------------------------------------------------------------------------------------------------- questions
+
+    def partial_dependence(self, *features: str | int, output: str | int | None = None, at: Any = None) -> Any:
+        """Return the partial dependence of one feature, of a pair, of any features at points, or of all features.
+
+        Parameters
+        ----------
+        *features : str or int
+            None: all features. One: its `Curve`. Two: their `Surface`. A group, or more than two: `Points`, see `at`.
+        output : str or int, optional
+            One output (class, target) by name or number; all by default.
+        at : table, optional
+            The points, as a table of the features' columns. For a group: by default, its distinct rows.
+
+        Returns
+        -------
+        Curve, Surface, Points, or a mapping from every feature to its Curve
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(RandomForestClassifier(20, random_state=0).fit(X, y), X)
+        >>> list(ex.partial_dependence())
+        ['sepal length (cm)', 'sepal width (cm)', 'petal length (cm)', 'petal width (cm)']
+        >>> ex.partial_dependence("petal width (cm)", output="2")
+        Curve(petal width (cm): ... cuts, probability from ... to ...)
+        """
+        outputs = self._outputs(output)
+        if not features and at is None:
+            curves = self._curves
+            names = self.ensemble.feature_names
+            return {names[f]: self._curve(f, outputs) for f in curves}
+        players = [self._player(feature) for feature in features]
+        if len(set(players)) != len(players):
+            message = f"the same feature is asked for twice: {features!r}"
+            raise TableError(message)
+        grouped = any(player in self._groups for player in players)
+        if at is not None or grouped or len(players) > 2:
+            return self._points(players, at, outputs)
+        numbers = [self.ensemble.feature_names.index(player) for player in players]
+        if len(numbers) == 1:
+            return self._curve(numbers[0], outputs)
+        return self._surface(numbers[0], numbers[1], outputs)
+
+    def joint_partial_dependence(self, *, output: str | int | None = None) -> Lazy:
+        """Return the joint partial dependence of every pair of features, as a mapping from (name, name) to `Surface`.
+
+        Surfaces are made when they are looked up; the rows are counted once for all of them.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> surfaces = gw.Explainer(RandomForestClassifier(20, random_state=0).fit(X, y), X).joint_partial_dependence()
+        >>> len(surfaces)
+        6
+        >>> surfaces["petal length (cm)", "petal width (cm)"]
+        Surface(petal length (cm) x petal width (cm): ... x ... cells, probability)
+        """
+        outputs = self._outputs(output)
+        names = self.ensemble.feature_names
+        single = [name for name in self._plan(1).players if name not in self._groups]
+        keys = [(a, b) for i, a in enumerate(single) for b in single[i + 1 :]]
+        return Lazy(keys, lambda key: self._surface(names.index(key[0]), names.index(key[1]), outputs))
+
+    def joint_grids(self, grids: Mapping[str, Any], *, output: str | int | None = None) -> dict[tuple[str, str], Any]:
+        """Return the joint partial dependence of every pair of features at some values of each, all pairs at once.
+
+        Parameters
+        ----------
+        grids : mapping from feature names to arrays
+            The values to look at, as many for each feature.
+        output : str or int, optional
+
+        Returns
+        -------
+        dict from (name, name) to ndarray of shape (n_points, n_points) or (n_points, n_points, n_outputs)
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> joint = ex.joint_grids({name: X[name].quantile([0.1, 0.5, 0.9]) for name in X})
+        >>> joint["bmi", "s5"].shape
+        (3, 3)
+        """
+        outputs = self._outputs(output)
+        effects, names = self._effect(2), self.ensemble.feature_names
+        n_features = self.ensemble.n_features
+        chosen = [names.index(self._player(name)) for name in grids]
+        points = np.array(
+            [self._axis(f).cell_of(np.asarray(grid)) for f, grid in zip(chosen, grids.values(), strict=True)]
+        )
+        cells = np.zeros((n_features, points.shape[1]), dtype=np.int64)
+        cells[chosen] = points
+        shared = self._pairs
+        pair_number = np.full((n_features, n_features), -1, dtype=np.int32)
+        pair_number[shared] = np.arange(np.count_nonzero(shared))
+        found = effects.interactions_on_grids(cells, pair_number, int(np.count_nonzero(shared)))
+        heights = {f: self._curves[f][cells[f]] for f in chosen}
+        result = {}
+        for i, a in enumerate(chosen):
+            for b in chosen[i + 1 :]:
+                surface = heights[a][:, None] + heights[b][None] - effects.mean
+                number = pair_number[min(a, b), max(a, b)]
+                if number >= 0:
+                    surface = surface + (found[number] if a < b else found[number].transpose(1, 0, 2))
+                values = surface[..., outputs]
+                result[names[a], names[b]] = values[..., 0] if len(outputs) == 1 else values
+        return result
+
+    # --------------------------------------------------------------------------------------------------- wiring
+
+    def _plan(self, order: int) -> CountPlan:
+        if order not in self._plans:
+            self._plans[order] = make_plan(self.ensemble, order, self._groups)
+        return self._plans[order]
+
+    def _effect(self, order: int) -> Effects:
+        """Return effects of at least this order, counting if need be."""
+        for known in sorted(self._effects):
+            if known >= order:
+                return self._effects[known]
+        if self._table is not None:
+            self._background = count(self._plan(order), self._table, self._weight)
+        if self._background is None:
+            self._effects[order] = path_dependent(self._plan(order))
+            return self._effects[order]
+        if self._background.order < order:
+            message = f"this needs a background of order {order}, but it has order {self._background.order}; "
+            message += f"make one with summarize(model, rows, order={order})"
+            raise BackgroundError(message)
+        order = self._background.order
+        self._effects[order] = Effects(self._plan(order), self._background.counts, self._background.total)
+        return self._effects[order]
+
+    @cached_property
+    def _curves(self) -> dict[int, NDArray[np.float64]]:
+        """The height of every cell of every feature that is a player of its own."""
+        if self._table is not None and not self._effects and self._plan(1).n_counts > MOST_COUNTS:
+            return self._folded[0]
+        return self._effect(1).curves()
+
+    @cached_property
+    def _folded(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64], NDArray[np.int64]]:
+        """Curves, mean and rows per cell of a model whose counts are too many to keep: folded part by part of it."""
+        return count_in_parts(self._plan(1), self._table, self._weight, MOST_COUNTS)
+
+    @property
+    def _mean(self) -> NDArray[np.float64]:
+        if not self._effects and "_folded" in self.__dict__:
+            return self._folded[1]
+        return self._effect(1).mean
+
+    @cached_property
+    def _pairs(self) -> NDArray[np.bool_]:
+        """Which pairs of features share a path, the smaller number first."""
+        from glasswood.kernels._cells import pairs_on_paths
+
+        found = np.zeros((self.ensemble.n_features,) * 2, dtype=bool)
+        first, feature = self._effect(2).plan.boxes[:2]
+        pairs_on_paths(first, feature, found)
+        return found
+
+    def _outputs(self, output: str | int | None) -> list[int]:
+        names = self.ensemble.score.names
+        if output is None:
+            return list(range(len(names)))
+        if isinstance(output, str) and output in names:
+            return [names.index(output)]
+        if isinstance(output, int | np.integer) and -len(names) <= output < len(names):
+            return [int(output) % len(names)]
+        message = f"there is no output {output!r}; the model has {list(names)!r}"
+        raise TableError(message)
+
+    def _player(self, feature: str | int) -> str:
+        """Return the name of a player, given by its name or the number of its column."""
+        names = self.ensemble.feature_names
+        number = isinstance(feature, int | np.integer) and -len(names) <= feature < len(names)
+        name = names[int(feature)] if number else feature
+        players = self._plan(1).players
+        if name in players:
+            return str(name)
+        hint = ""
+        if name in names:
+            group = players[self._plan(1).player_of[names.index(str(name))]]
+            hint = f"; it belongs to the group {group!r}, which is fixed as a whole"
+        message = (
+            f"there is no feature {feature!r}{hint}. The model's features are {', '.join(map(repr, players[:10]))}"
+        )
+        raise TableError(message + (", ..." if len(players) > 10 else ""))
+
+    def _axis(self, feature: int) -> Axis:
+        cells = self._plan(1).cells
+        rows: NDArray[Any] = np.empty(0)
+        if self._background is not None:
+            rows = self._background.cells[cells.offset[feature] : cells.offset[feature + 1]]
+            rows = rows if self._background.unit == 1 else rows * self._background.unit
+        elif "_folded" in self.__dict__:
+            rows = self._folded[2][cells.offset[feature] : cells.offset[feature + 1]]
+        column = self.ensemble.schema.columns[feature]
+        cuts = np.empty(0) if column.n_codes else cells.cuts_of(feature)
+        return Axis(column, cuts, lambda encoded: cells.locate(feature, encoded), rows)
+
+    def _curve(self, feature: int, outputs: list[int]) -> Curve:
+        heights = self._curves[feature]
+        score = self.ensemble.score
+        return Curve(
+            axis=self._axis(feature),
+            heights=heights[:, outputs] if len(outputs) < score.n_outputs else heights,
+            mean=self._mean[outputs],
+            outputs=tuple(score.names[k] for k in outputs),
+            units=score.units,
+        )
+
+    def _surface(self, a: int, b: int, outputs: list[int]) -> Surface:
+        effects = self._effect(2)
+        interaction = effects.interaction(a, b)
+        return Surface(
+            first=self._curve(a, outputs),
+            second=self._curve(b, outputs),
+            raw_interaction=None if interaction is None else interaction[..., outputs],
+        )
+
+    def _points(self, players: list[str], at: Any, outputs: list[int]) -> Points:
+        effects = self._effect(len(players))
+        plan, schema, score = effects.plan, self.ensemble.schema, self.ensemble.score
+        names = [name for player in players for name in self._groups.get(player, (player,))]  # in the order asked for
+        features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
+        part = Schema(tuple(schema.columns[f] for f in features))
+        if at is None:
+            if self._table is None:
+                message = f"pass at=, a table of the columns {[column.name for column in part.columns]!r}"
+                raise TableError(message)
+            at = distinct_rows(self._table, schema, features)
+        columns = open_columns(at, part, range(features.size))
+        encoded = columns.encode(0, columns.n_rows)
+        cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)]).reshape(
+            features.size, -1
+        )
+        shown = {part.columns[i].name: columns.listed(i) for i in range(features.size)}
+        return Points(
+            name=" x ".join(players),
+            columns=shown,
+            heights=effects.at(cells, features)[:, outputs],
+            outputs=tuple(score.names[k] for k in outputs),
+            units=score.units,
+        )

@@ -1,0 +1,1 @@
+"""How batches of rows are mapped and their counts summed; nothing else."""

@@ -1,0 +1,144 @@
+"""Backgrounds add up, are stored and come back, and refuse what does not fit."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_regression
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+import glasswood as gw
+from glasswood.errors import BackgroundError, TableError
+
+X, Y = make_regression(300, 4, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return HistGradientBoostingRegressor(max_iter=5, random_state=0).fit(X, Y)
+
+
+def test_explaining_without_the_data(model, tmp_path):
+    gw.summarize(model, X, order=2).save(tmp_path / "x.gw")
+    asked = gw.Explainer(model, gw.Background.load(tmp_path / "x.gw"))
+    direct = gw.Explainer(model, X)
+    np.testing.assert_array_equal(asked.partial_dependence(0).values, direct.partial_dependence(0).values)
+    np.testing.assert_array_equal(asked.partial_dependence(0).rows, direct.partial_dependence(0).rows)
+    np.testing.assert_allclose(asked.partial_dependence(0, 1).values, direct.partial_dependence(0, 1).values)
+
+
+def test_groups_are_stored(model, tmp_path):
+    background = gw.summarize(model, X, groups={"pair": ["x0", "x1"]})
+    background.save(tmp_path / "x.gw")
+    again = gw.Background.load(tmp_path / "x.gw")
+    assert again == background
+    assert again.groups == {"pair": ("x0", "x1")}
+    assert gw.Explainer(model, again).partial_dependence("pair", at=X[:2, :2]).values.shape == (2,)
+
+
+def test_a_sliding_window(model):
+    days = [gw.summarize(model, X[k : k + 100]) for k in (0, 100, 200)]
+    week = days[0] + days[1]
+    assert week + days[2] - days[0] == days[1] + days[2]
+    assert (week + days[2]).n_rows == 300
+
+
+def test_float_weights_add_up(model):
+    weight = np.random.default_rng(0).random(300)
+    whole = gw.summarize(model, X, sample_weight=weight)
+    parts = gw.summarize(model, X[:30], sample_weight=weight[:30]) + gw.summarize(
+        model, X[30:], sample_weight=weight[30:]
+    )
+    assert whole.weight == pytest.approx(weight.sum(), rel=1e-12)
+    scale = np.abs(whole.counts).max()
+    np.testing.assert_allclose(parts.counts * (parts.unit / whole.unit), whole.counts, atol=1e-12 * scale)
+    assert "weight 1" in repr(whole)
+
+
+def test_other_things_are_not_combined(model):
+    one = gw.summarize(model, X)
+    with pytest.raises(BackgroundError, match="another order"):
+        one + gw.summarize(model, X, order=2)
+    other = HistGradientBoostingRegressor(max_iter=6, random_state=0).fit(X, Y)
+    with pytest.raises(BackgroundError, match="another model"):
+        one + gw.summarize(other, X)
+    with pytest.raises(BackgroundError, match="other groups"):
+        one - gw.summarize(model, X, groups={"pair": ["x0", "x1"]})
+    with pytest.raises(TypeError):
+        one + 1
+    assert one != 1
+    assert one != gw.summarize(model, X[:299])
+
+
+def test_a_background_of_another_model_is_refused(model):
+    other = HistGradientBoostingRegressor(max_iter=6, random_state=0).fit(X, Y)
+    with pytest.raises(BackgroundError, match="another model"):
+        gw.Explainer(other, gw.summarize(model, X))
+
+
+def test_an_order_too_low_is_refused(model):
+    ex = gw.Explainer(model, gw.summarize(model, X))
+    with pytest.raises(BackgroundError, match="order 2, but it has order 1; make one with summarize"):
+        ex.partial_dependence(0, 1)
+
+
+def rewrite(path, **changes):
+    """Write a background's file anew, with some entries changed."""
+    with np.load(path) as archive:
+        entries = dict(archive) | changes
+    np.savez(path, **{name: entry for name, entry in entries.items() if entry is not None})
+    return path if path.suffix == ".npz" else path.with_name(path.name + ".npz")
+
+
+def test_damaged_files_are_refused(model, tmp_path):
+    path = tmp_path / "x.npz"
+    gw.summarize(model, X).save(path)
+    header = json.loads(str(np.load(path)["header"]))
+    for changes, says in (
+        ({"counts": None}, "not a file of glasswood backgrounds, or it is damaged"),
+        ({"counts": np.zeros(3)}, "not vectors of integers"),
+        ({"header": np.array(json.dumps(header | {"version": 99}))}, "does not know"),
+        ({"header": np.array(json.dumps(header | {"format": "other"}))}, "does not know"),
+        ({"header": np.array("not json")}, "damaged"),
+    ):
+        gw.summarize(model, X).save(path)
+        with pytest.raises(BackgroundError, match=says):
+            gw.Background.load(rewrite(path, **changes))
+    path.write_bytes(b"something else")
+    with pytest.raises(BackgroundError, match="not a file of glasswood backgrounds"):
+        gw.Background.load(path)
+    gw.summarize(model, X).save(path)
+    with pytest.raises(BackgroundError, match="another model"):
+        gw.Explainer(model, gw.Background.load(rewrite(path, counts=np.zeros(3, dtype=np.int64))))
+
+
+def test_files_hold_no_pickles(model, tmp_path):
+    path = tmp_path / "x.gw"
+    gw.summarize(model, X).save(path)
+    with zipfile.ZipFile(path) as archive:
+        assert sorted(archive.namelist()) == ["cells.npy", "counts.npy", "header.npy"]
+    with np.load(path, allow_pickle=False) as archive:
+        assert json.loads(str(archive["header"]))["n_rows"] == 300
+
+
+@pytest.mark.parametrize(
+    ("groups", "says"),
+    [
+        ({"g": ["nothing"]}, "'g' names the column 'nothing'"),
+        ({"g": ["x0"], "h": ["x0"]}, "'x0' is in two groups"),
+        ({"x1": ["x0"]}, "'x1' has the name of a column that is not in it"),
+    ],
+)
+def test_wrong_groups_are_refused(model, groups, says):
+    with pytest.raises(TableError, match=says):
+        gw.summarize(model, X, groups=groups)
+    with pytest.raises(TableError, match=says):
+        gw.Explainer(model, X, groups=groups)
+
+
+def test_order_must_be_positive(model):
+    with pytest.raises(ValueError, match="at least 1"):
+        gw.summarize(model, X, order=0)
