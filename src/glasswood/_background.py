@@ -175,7 +175,7 @@ class CountPlan:
         e = self.ensemble
         nodes = np.flatnonzero((self.node_tree >= first) & (self.node_tree < last))
         leaves = np.flatnonzero((self.leaf_tree >= first) & (self.leaf_tree < last))
-        number = np.zeros(e.n_nodes, dtype=np.int32)
+        number = np.zeros(max(1, e.n_nodes), dtype=np.int32)  # at least one, to be looked up where there is no node
         leaf_number = np.zeros(e.n_leaves, dtype=np.int32)
         number[nodes] = np.arange(nodes.size, dtype=np.int32)
         leaf_number[leaves] = np.arange(leaves.size, dtype=np.int32)
@@ -200,7 +200,7 @@ class CountPlan:
 
         e, cells = self.ensemble, self.cells
         place, n_boxes = np.empty(e.n_nodes, dtype=np.int32), np.empty(e.n_leaves, dtype=np.int32)
-        number_players(e.root, (e.left, e.right), e.feature, place, n_boxes, (self.node_tree, self.leaf_tree))
+        number_players(e.root, (e.left, e.right), e.feature.copy(), place, n_boxes, (self.node_tree, self.leaf_tree))
         first = np.concatenate([[0], np.cumsum(n_boxes, dtype=np.int64)])
         boxes = tuple(np.empty(first[-1], dtype=dtype) for dtype in (np.int32,) * 4 + (np.bool_,) * 2)
         nodes = (e.feature, place, self.slot, cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)

@@ -100,8 +100,9 @@ class Counter:
 
         plan = self.plan
         large = np.flatnonzero(self._large[plan.leaf_tree])
-        tables = (plan.subsets.size, plan.subsets.minus)
-        subset_sums(plan.leaf_offset[large], plan.n_players[large], tables, tally.counts)
+        if large.size:
+            tables = (plan.subsets.size, plan.subsets.minus)
+            subset_sums(plan.leaf_offset[large], plan.n_players[large], tables, tally.counts)
         cells, offset = plan.cells, plan.cells.offset
         at = np.flatnonzero(self._cumulative)
         feature = np.searchsorted(offset, at, side="right") - 1

@@ -23,7 +23,7 @@ from glasswood.kernels._bits import (
     load_double,
     load_single,
 )
-from glasswood.kernels._compile import kernel
+from glasswood.kernels._compile import kernel, part
 
 __all__ = ["count_with_bitsets"]
 
@@ -88,7 +88,7 @@ def count_with_bitsets(
                 _walk(root[tree], nodes, masks.ctypes.data, scratch.ctypes.data, where, (size, rest, has), counts)
 
 
-@kernel
+@part
 def _fill(full: NDArray[np.uint64], n_rows: int) -> None:
     """Write a block in which the first `n_rows` bits are set."""
     for word in range(WORDS):
@@ -99,7 +99,7 @@ def _fill(full: NDArray[np.uint64], n_rows: int) -> None:
             full[word] = (np.uint64(1) << np.uint64(n_bits)) - np.uint64(1)
 
 
-@kernel
+@part
 def _evaluate(
     columns: tuple[Any, ...],
     start: int,
@@ -128,15 +128,16 @@ def _evaluate(
                 _compare_block(at, cut[index], missing_left[index], out)
 
 
-@kernel
+@part
 def _gather(at: int, stride: int, is_single: bool, n_rows: int, block: NDArray[np.float64]) -> None:  # noqa: FBT001
     """Write a column that is not contiguous, or shorter than a block, as doubles; NaN beyond its end."""
     for row in range(n_rows):
         block[row] = load_single(at + row * stride) if is_single else load_double(at + row * stride)
-    block[n_rows:] = np.nan
+    for row in range(n_rows, ROWS):
+        block[row] = np.nan
 
 
-@kernel
+@part
 def _compare_block(at: int, cut: float, missing: bool, out: int) -> None:  # noqa: FBT001
     if missing:
         for word in range(WORDS):
@@ -146,7 +147,7 @@ def _compare_block(at: int, cut: float, missing: bool, out: int) -> None:  # noq
             compare(at + word * 512, cut, out + word * 8)
 
 
-@kernel
+@part
 def _compare_block_single(at: int, cut: float, missing: bool, out: int) -> None:  # noqa: FBT001
     if missing:
         for word in range(WORDS):
@@ -156,7 +157,7 @@ def _compare_block_single(at: int, cut: float, missing: bool, out: int) -> None:
             compare_single(at + word * 256, cut, out + word * 8)
 
 
-@kernel
+@part
 def _match(
     at: int,
     is_single: bool,  # noqa: FBT001
@@ -183,7 +184,7 @@ def _match(
         mask[word] = bits
 
 
-@kernel
+@part
 def _walk(
     root: int,
     nodes: tuple[Any, ...],

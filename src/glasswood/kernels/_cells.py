@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.kernels._compile import kernel
+from glasswood.kernels._compile import kernel, part
 
 __all__ = ["add_curves", "add_grids", "add_points", "add_surface", "pairs_on_paths"]
 
 
-@kernel
+@part
 def _meets(cell: int, shape: tuple[int, int], box: tuple[int, int, bool, bool], sets: NDArray[np.uint64]) -> bool:
     """Return whether a cell of a feature with `shape` (n_cells, n_codes) lies in a box (low, high, missing, unseen)."""
     n_cells, n_codes = shape
@@ -40,7 +40,7 @@ def _meets(cell: int, shape: tuple[int, int], box: tuple[int, int, bool, bool], 
     return bool((sets[low + (cell >> 6)] >> np.uint64(cell & 63)) & np.uint64(1))
 
 
-@kernel
+@part
 def _write_runs(
     shape: tuple[int, int], box: tuple[int, int, bool, bool], sets: NDArray[np.uint64], runs: NDArray[np.int64]
 ) -> int:
@@ -89,7 +89,10 @@ def add_curves(
     first, feature, slot, low, high, missing, unseen, sets = boxes
     n_cells, n_codes = cells
     value, output, offset, counts = leaves
-    runs = np.empty((n_cells.max() + 1, 2), dtype=np.int64)
+    most = 0
+    for f in range(n_cells.size):
+        most = max(most, n_cells[f])
+    runs = np.empty((most + 1, 2), dtype=np.int64)
     for leaf in range(first.size - 1):
         none = counts[offset[leaf]]
         for box in range(first[leaf], first[leaf + 1]):
@@ -208,7 +211,10 @@ def add_grids(
     n_cells, n_codes = cells
     value, output, offset, counts = leaves
     n_points = grids.shape[1]
-    inside = np.zeros((np.diff(first).max() + 1, n_points), dtype=np.bool_)
+    most = 0
+    for leaf in range(first.size - 1):
+        most = max(most, first[leaf + 1] - first[leaf])
+    inside = np.zeros((most, n_points), dtype=np.bool_)
     term = np.empty((2, 2))
     for leaf in range(first.size - 1):
         start, end, here = first[leaf], first[leaf + 1], offset[leaf]

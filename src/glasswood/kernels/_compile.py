@@ -7,14 +7,23 @@ from typing import Any, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "part"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
     """Compile a function that runs without the GIL and is kept on disk."""
+    return _compile(function, no_cfunc_wrapper=True)
+
+
+def part(function: F) -> F:
+    """Compile a function that only kernels call: what Python or C would need to call it is left out."""
+    return _compile(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
+def _compile(function: F, **options: bool) -> F:
     try:
-        return cast(F, njit(nogil=True, cache=True)(function))
+        return cast(F, njit(nogil=True, cache=True, **options)(function))
     except RuntimeError:  # "no locator available": a read-only install without a home directory
-        return cast(F, njit(nogil=True)(function))
+        return cast(F, njit(nogil=True, **options)(function))

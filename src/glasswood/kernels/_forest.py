@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.kernels._compile import kernel
+from glasswood.kernels._compile import kernel, part
 
 __all__ = ["add_leaf_values", "is_forest", "take_apart"]
 
 
-@kernel
+@part
 def _goes_left(x: float, split: tuple[Any, ...], words: NDArray[np.uint64]) -> bool:
     """Return whether a value takes the left branch: the canonical node of `TreeEnsemble`."""
     cut, missing_left, category_set, unseen_left = split
@@ -141,4 +141,8 @@ def is_forest(root: NDArray[np.int32], left: NDArray[np.int32], right: NDArray[n
             if found[place]:
                 return False
             found[place] = True
-    return bool(node_found.all() and leaf_found.all())
+    for found in (node_found, leaf_found):
+        for one in found:
+            if not one:
+                return False
+    return True

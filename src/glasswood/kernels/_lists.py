@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.kernels._bits import load_double, load_single
-from glasswood.kernels._compile import kernel
+from glasswood.kernels._compile import kernel, part
 
 __all__ = ["MOST_SETS", "count_with_lists", "subset_sums"]
 
@@ -69,7 +69,7 @@ def count_with_lists(
             items = _walk(root[tree], n_here, ranks, trees, following, here, counts, levels, items)
 
 
-@kernel
+@part
 def _rank(
     columns: tuple[Any, ...],
     start: int,
@@ -105,7 +105,7 @@ def _rank(
             cells[place[column] + cell] += weight[row] if weight.size else 1
 
 
-@kernel
+@part
 def _walk(
     root: int,
     n_rows: int,
@@ -128,12 +128,14 @@ def _walk(
         level -= 1
         if node < 0:
             offset = np.uint64(leaf_offset[~node])
-            for item in items[first:last]:
-                counts[offset + np.uint64(item >> ROW_BITS)] += weight[item & ROW_MASK] if weight.size else 1
+            for at in range(first, last):
+                state = np.uint64(items[at] >> ROW_BITS)
+                counts[offset + state] += weight[items[at] & ROW_MASK] if weight.size else 1
             continue
         if 2 * last - first > items.size:
             larger = np.empty(2 * (items.size + last), dtype=np.uint32)
-            larger[:last] = items[:last]
+            for at in range(last):
+                larger[at] = items[at]
             items = larger
         ranks_here, next_state = ranks[column[node]], following[slot[node]]
         # The items of the right child take the place of those that have been read; the left ones follow behind.

@@ -43,25 +43,28 @@ def number_players(
     """
     left, right = children
     node_tree, leaf_tree = tree_of
-    stack = np.empty(64, dtype=np.int64)
-    used_at = np.empty(64, dtype=np.int64)
-    depth_at = np.empty(64, dtype=np.int64)
-    path = np.empty(64, dtype=np.int32)
+    stack = np.empty((64, 3), dtype=np.int64)  # node, players so far, depth
+    path = np.empty(64, dtype=np.int64)
     longest = 0
     for tree in range(root.size):
         top = 0
-        stack[0], used_at[0], depth_at[0] = root[tree], 0, 0
+        stack[0, 0], stack[0, 1], stack[0, 2] = root[tree], 0, 0
         while top >= 0:
-            node, used, depth = stack[top], used_at[top], depth_at[top]
+            node, used, depth = stack[top, 0], stack[top, 1], stack[top, 2]
             longest = max(longest, depth)
             if node < 0:
                 n_players[~node] = used
                 leaf_tree[~node] = tree
                 top -= 1
                 continue
-            if top + 2 >= stack.size or used + 1 >= path.size:
-                stack, used_at, depth_at = _double(stack), _double(used_at), _double(depth_at)
-                path = _double(path)
+            if depth + 2 >= path.size:  # the stack and the path are never longer than the path to the node, plus one
+                larger_stack = np.empty((2 * path.size, 3), dtype=np.int64)
+                larger_path = np.empty(2 * path.size, dtype=np.int64)
+                for i in range(path.size):
+                    larger_path[i] = path[i]
+                    for k in range(3):
+                        larger_stack[i, k] = stack[i, k]
+                stack, path = larger_stack, larger_path
             s = 0
             while s < used and path[s] != player[node]:
                 s += 1
@@ -70,17 +73,10 @@ def number_players(
             path[s] = player[node]
             used = max(used, s + 1)
             # The left child is dealt with first; it writes to places of the path that the right one has no use for.
-            stack[top], used_at[top], depth_at[top] = right[node], used, depth + 1
+            stack[top, 0], stack[top, 1], stack[top, 2] = right[node], used, depth + 1
             top += 1
-            stack[top], used_at[top], depth_at[top] = left[node], used, depth + 1
+            stack[top, 0], stack[top, 1], stack[top, 2] = left[node], used, depth + 1
     return longest
-
-
-@kernel
-def _double(array: Any) -> Any:
-    larger = np.empty(2 * array.size, dtype=array.dtype)
-    larger[: array.size] = array
-    return larger
 
 
 @kernel
@@ -111,7 +107,9 @@ def trace_boxes(
     feature, place, slot, rank, category_set, missing_left, unseen_left, words = nodes
     last_cell, n_words = features
     feature_out, slot_out, low_out, high_out, missing_out, unseen_out = boxes
-    width = max(1, n_words.max())
+    width = 1
+    for f in range(n_words.size):
+        width = max(width, n_words[f])
     # What is allowed at each place of the path; what was, before a level narrowed it; where the walk stands.
     box, box_before = np.empty((depth + 1, 4), dtype=np.int64), np.empty((depth + 1, 4), dtype=np.int64)
     allowed, allowed_before = (
@@ -131,7 +129,8 @@ def trace_boxes(
                 if here == used:
                     path[here, 0], path[here, 1] = feature[node], slot[node]
                     box[here, 0], box[here, 1], box[here, 2], box[here, 3] = 0, last_cell[feature[node]], 1, 1
-                    allowed[here, :n_here] = ~np.uint64(0)
+                    for word in range(n_here):
+                        allowed[here, word] = ~np.uint64(0)
                 for k in range(4):
                     box_before[level, k] = box[here, k]
                 for word in range(n_here):
@@ -163,7 +162,8 @@ def trace_boxes(
                 continue
             if n_sets + n_places * width > sets.size:
                 larger = np.empty(2 * sets.size + n_places * width, dtype=np.uint64)
-                larger[:n_sets] = sets[:n_sets]
+                for k in range(n_sets):
+                    larger[k] = sets[k]
                 sets = larger
             for k in range(n_places):
                 at = first[~child] + k
@@ -175,7 +175,7 @@ def trace_boxes(
                     for word in range(n_words[path[k, 0]]):
                         sets[n_sets] = allowed[k, word]
                         n_sets += 1
-    return sets[:n_sets].copy()
+    return sets[:n_sets]
 
 
 @kernel

@@ -62,6 +62,8 @@ _ADVICE = {
 
 def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     """Return the raw score that scikit-learn gives: probabilities, decision values, predictions, or mean depth."""
+    if type(table).__module__.startswith("pyarrow"):
+        table = table.to_pandas()  # scikit-learn itself reads a null in a column of categories as the last category
     name = {parent.__name__ for parent in type(model).__mro__}
     if "IsolationForest" in name:
         from sklearn.ensemble._iforest import _average_path_length
