@@ -69,19 +69,15 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
         from sklearn.ensemble._iforest import _average_path_length
 
         return np.asarray(-np.log2(-model.score_samples(table)) * _average_path_length([model._max_samples]))
-    if name & {"BaseHistGradientBoosting", *GRADIENT}:
-        return np.asarray(model.decision_function(table) if hasattr(model, "classes_") else _raw_boosted(model, table))
+    if "BaseHistGradientBoosting" in name:
+        scores = model._raw_predict(table, n_threads=1)  # its threads cost more than a hundred rows
+        return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
+    if "GradientBoostingClassifier" in name:
+        return np.asarray(model.decision_function(table))
     if hasattr(model, "classes_"):
         probabilities = model.predict_proba(table)
         return np.hstack(probabilities) if isinstance(probabilities, list) else np.asarray(probabilities)
     return np.asarray(model.predict(table))
-
-
-def _raw_boosted(model: Any, table: Any) -> Any:
-    """Return the score of a boosted regressor before the inverse of its link."""
-    if hasattr(model, "_predictors"):
-        return model._raw_predict(table).ravel()
-    return model.predict(table)
 
 
 def _check_fitted(model: Any) -> None:
@@ -238,14 +234,17 @@ def _read_histogram(model: Any) -> TreeEnsemble:
     """Return a HistGradientBoosting model, with its categories in the user's own values."""
     base = np.asarray(model._baseline_prediction, dtype=np.float64).ravel()
     columns, original = _histogram_columns(model)
+    predictors = [predictor for iteration in model._predictors for predictor in iteration]
     sets = CategorySets()
-    trees = (
-        _histogram_tree(predictor, k, columns, original, sets)
-        for iteration in model._predictors
-        for k, predictor in enumerate(iteration)
-    )
+    first = np.cumsum([0, *(len(predictor.nodes) for predictor in predictors)])
+    arrays = stack([_histogram_trees(predictors, first[:-1], columns, original, sets)], sets)
+    # They were taken apart as if they were one tree; these are the roots.
+    inner = ~np.concatenate([predictor.nodes["is_leaf"] for predictor in predictors]).astype(bool)
+    at, before = first[:-1], np.cumsum(inner) - inner
+    arrays["root"] = np.where(inner[at], before[at], ~(at - before[at])).astype(np.int32)
+    arrays["tree_output"] = np.arange(len(predictors), dtype=np.int32) % base.size
     schema = replace(_schema(model), columns=columns)
-    return TreeEnsemble(**stack(trees, sets), schema=schema, score=_boosted_score(model, base), source=_source(model))
+    return TreeEnsemble(**arrays, schema=schema, score=_boosted_score(model, base), source=_source(model))
 
 
 def _histogram_columns(model: Any) -> tuple[tuple[Column, ...], NDArray[np.intp]]:
@@ -264,27 +263,33 @@ def _histogram_columns(model: Any) -> tuple[tuple[Column, ...], NDArray[np.intp]
     return tuple(columns), original
 
 
-def _histogram_tree(
-    predictor: Any, output: int, columns: tuple[Column, ...], original: NDArray[np.intp], sets: CategorySets
+def _histogram_trees(
+    predictors: list[Any],
+    first: NDArray[np.int64],
+    columns: tuple[Column, ...],
+    original: NDArray[np.intp],
+    sets: CategorySets,
 ) -> Tree:
-    nodes = predictor.nodes
+    """Return all trees one behind the other, as one: a hundred small trees are not worth a hundred calls."""
+    nodes = np.concatenate([predictor.nodes for predictor in predictors])
+    start = np.repeat(first, np.diff(np.append(first, len(nodes))))
     leaf = nodes["is_leaf"].astype(bool)
     feature = original[np.where(leaf, 0, nodes["feature_idx"])]
     missing_left = nodes["missing_go_to_left"].astype(bool)
     category_set = np.full(len(nodes), -1, dtype=np.int32)
     for node in np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf):
+        predictor = predictors[np.searchsorted(first, node, side="right") - 1]
         bits = predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]]
         left = np.unpackbits(bits.astype("<u4").view(np.uint8), bitorder="little").astype(bool)
         category_set[node] = sets.add(left[: columns[feature[node]].n_codes])
     return Tree(
         feature=feature,
         cut=nodes["num_threshold"],
-        left=np.where(leaf, -1, nodes["left"].astype(np.int64)),
-        right=nodes["right"].astype(np.int64),
+        left=np.where(leaf, -1, start + nodes["left"]),
+        right=start + nodes["right"],
         missing_left=missing_left,
         value=nodes["value"],
         cover=nodes["count"],
         category_set=category_set,
         unseen_left=missing_left,  # an unknown category goes where missing values go
-        output=output,
     )
