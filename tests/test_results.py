@@ -178,3 +178,18 @@ def test_rows_of_weighted_backgrounds_are_weights(mixed):
     curve = gw.Explainer(model, frame, sample_weight=weight).partial_dependence("town")
     expected = [weight[frame["town"] == town].sum() for town in "abc"]
     np.testing.assert_allclose(curve.rows, expected, rtol=1e-12)
+
+
+def test_categories_that_only_the_table_can_name():
+    # CatBoost keeps hashes of categories, no texts
+    catboost = pytest.importorskip("catboost")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": rng.choice(["north", "south", "east"], size=200), "x": rng.normal(size=200)})
+    y = frame["x"] + (frame["town"] == "south")
+    model = catboost.CatBoostRegressor(iterations=10, cat_features=["town"], verbose=0, allow_writing_files=False)
+    model.fit(frame, y)
+    curve = gw.Explainer(model, frame).partial_dependence("town")
+    assert set(curve.categories) == {"north", "south", "east"}
+    for town in curve.categories:
+        expected = model.predict(frame.assign(town=town)).mean()
+        np.testing.assert_allclose(curve([town]), [expected])

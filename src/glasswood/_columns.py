@@ -52,9 +52,18 @@ class Column:
         """The number of category codes; 0 for numbers."""
         return 0
 
+    @property
+    def wants_labels(self) -> bool:
+        """Whether the model does not know its categories by the user's own values, so that a table may tell them."""
+        return False
+
     def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
         """Return one number per row: the value itself, or the code of its category."""
         raise NotImplementedError
+
+    def labelled(self, values: Numbers | Dictionary) -> Column:  # noqa: ARG002 (most columns have no use for them)
+        """Return the column with the labels that a table's values tell."""
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,7 @@ from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
 from glasswood._results import Axis, Curve, Lazy, Points, Surface
 from glasswood._summarize import count, count_in_parts, make_plan
-from glasswood._tables import Schema, distinct_rows, open_columns
+from glasswood._tables import Schema, distinct_rows, open_columns, with_labels
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.readers import read_model
 
@@ -61,6 +62,9 @@ class Explainer:
     ) -> None:
         table = None if isinstance(background, Background) else background
         self.ensemble = model if isinstance(model, TreeEnsemble) else read_model(model, table)
+        schema = self.ensemble.schema if table is None else with_labels(table, self.ensemble.schema)
+        if schema is not self.ensemble.schema:
+            self.ensemble = replace(self.ensemble, schema=schema)
         self._table = table
         self._weight = sample_weight
         self._plans: dict[int, CountPlan] = {}

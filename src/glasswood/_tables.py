@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -20,7 +20,7 @@ from glasswood.errors import TableError
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["OpenColumns", "Schema", "distinct_rows", "encode", "n_rows", "open_columns", "take_rows"]
+__all__ = ["OpenColumns", "Schema", "distinct_rows", "encode", "n_rows", "open_columns", "take_rows", "with_labels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,17 @@ class OpenColumns:
         if isinstance(values, Dictionary):
             return [None if position < 0 else values.labels[position] for position in values.positions.tolist()]
         return list(values.tolist())
+
+
+def with_labels(table: Any, schema: Schema) -> Schema:
+    """Return the schema with the labels of categories that only the table knows."""
+    wanting = [index for index, column in enumerate(schema.columns) if column.wants_labels]
+    if not wanting:
+        return schema
+    columns = list(schema.columns)
+    for index, values in open_columns(table, schema, wanting).values.items():
+        columns[index] = columns[index].labelled(values)
+    return replace(schema, columns=tuple(columns))
 
 
 def distinct_rows(table: Any, schema: Schema, features: NDArray[np.intp]) -> dict[str, list[Any]]:

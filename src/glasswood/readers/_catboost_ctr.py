@@ -53,6 +53,11 @@ class HashColumn(Column):
         """The number of hashes."""
         return len(self.hashes)
 
+    @property
+    def wants_labels(self) -> bool:
+        """A model keeps no texts."""
+        return True
+
     def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
         """Return the code of each row's category, `UNSEEN` if the model does not know it."""
         dictionary = dictionary_of(values)
