@@ -194,18 +194,35 @@ class CountPlan:
         return plan
 
     @cached_property
+    def parents(self) -> tuple[NDArray[Any], ...]:
+        """The node above each node and each leaf, -1 above roots; and whether they are left children."""
+        e = self.ensemble
+        parents = np.full(e.n_nodes, -1, dtype=np.int32), np.full(e.n_leaves, -1, dtype=np.int32)
+        sides = np.zeros(e.n_nodes, dtype=bool), np.zeros(e.n_leaves, dtype=bool)
+        for child, is_left in ((e.left, True), (e.right, False)):
+            inner = child >= 0
+            for parent, side, number, at in (
+                (parents[0], sides[0], child[inner], inner),
+                (parents[1], sides[1], ~child[~inner], ~inner),
+            ):
+                parent[number] = np.flatnonzero(at)
+                side[number] = is_left
+        return (*parents, *sides)
+
+    @cached_property
     def boxes(self) -> tuple[Any, ...]:
         """The values of each feature that lead to each leaf: first, feature, slot, low, high, missing, unseen, sets."""
-        from glasswood.kernels._paths import number_players, trace_boxes
+        from glasswood.kernels._paths import trace_boxes
 
         e, cells = self.ensemble, self.cells
-        place, n_boxes = np.empty(e.n_nodes, dtype=np.int32), np.empty(e.n_leaves, dtype=np.int32)
-        number_players(e.root, (e.left, e.right), e.feature.copy(), place, n_boxes, (self.node_tree, self.leaf_tree))
+        # A leaf has one box per feature of its path: one per player, if no player has several features.
+        n_boxes = self.n_players if not self.groups else CountPlan(e, 1, {}).n_players
         first = np.concatenate([[0], np.cumsum(n_boxes, dtype=np.int64)])
+        n_words = -(-cells.n_codes // 64)
         boxes = tuple(np.empty(first[-1], dtype=dtype) for dtype in (np.int32,) * 4 + (np.bool_,) * 2)
-        nodes = (e.feature, place, self.slot, cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)
-        features = (np.diff(cells.cut_offset), -(-cells.n_codes // 64))
-        sets = trace_boxes((e.root, e.left, e.right, self.depth), nodes, features, first, boxes)
+        sets = np.empty(first[-1] * int(n_words.max(initial=0)), dtype=np.uint64)
+        nodes = (e.feature, self.slot, cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)
+        trace_boxes(self.parents, nodes, (np.diff(cells.cut_offset), n_words), first, (*boxes, sets))
         return (first, *boxes, sets)
 
     @cached_property

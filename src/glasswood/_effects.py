@@ -131,6 +131,6 @@ def path_dependent(plan: CountPlan) -> Effects:
 
     e, subsets = plan.ensemble, plan.subsets
     shares = np.empty(plan.n_counts)
-    trees = (e.root, e.left, e.right, plan.depth)
-    cover_shares(trees, (e.cover, e.leaf_cover), plan.slot, (subsets.size, subsets.has), (plan.leaf_offset, shares))
+    out = (plan.leaf_offset, plan.n_players, shares)
+    cover_shares(plan.parents, (e.cover, e.leaf_cover), plan.slot, (subsets.size, subsets.has), out)
     return Effects(plan, shares, 1.0)

@@ -238,6 +238,9 @@ class Explainer:
             message = f"this needs a background of order {order}, but it has order {self._background.order}; "
             message += f"make one with summarize(model, rows, order={order})"
             raise BackgroundError(message)
+        if self._background.total <= 0:
+            message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
+            raise BackgroundError(message)
         order = self._background.order
         self._effects[order] = Effects(self._plan(order), self._background.counts, self._background.total)
         return self._effects[order]

@@ -167,5 +167,5 @@ def fixed_point(sample_weight: Any, n_rows: int) -> tuple[NDArray[np.int64] | No
     total = float(weight.sum())
     if np.array_equal(weight, np.rint(weight)) and total < 2**53:
         return weight.astype(np.int64), 1.0
-    unit = 2.0 ** (np.ceil(np.log2(total)) - 62)
+    unit = 2.0 ** max(np.ceil(np.log2(total)) - 62, -1074)  # every float64 is a multiple of 2**-1074
     return np.rint(weight / unit).astype(np.int64), float(unit)

@@ -136,7 +136,7 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
     frame = None if isinstance(table, np.ndarray) else _frame_of(table)
     if frame is not None:
         names = _frame_names(frame, schema)
-        return lambda index: _series_values(frame.get_column(names[index]))
+        return lambda index: _frame_values(frame, names[index])
     array = np.asarray(table)
     if array.ndim != 2:
         message = f"a table has rows and columns, but this {type(table).__name__} has shape {array.shape}"
@@ -203,6 +203,15 @@ def _frame_names(frame: nw.DataFrame[Any], schema: Schema) -> Sequence[Any]:
         message = f"several columns of the table may be the model's column {min(doubled)!r}; pass only one of them"
         raise TableError(message)
     return [by_text[column.name] for column in schema.columns]
+
+
+def _frame_values(frame: nw.DataFrame[Any], name: Any) -> Numbers | Dictionary:
+    """Return a column of a frame as an array of numbers (null is NaN), or as a dictionary of categories."""
+    if frame.implementation.is_pandas():
+        column = frame.to_native()[name]
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub":
+            return np.asarray(column)  # most columns of most tables; a tenth of the time of the general way
+    return _series_values(frame.get_column(name))
 
 
 def _series_values(series: nw.Series[Any]) -> Numbers | Dictionary:
