@@ -230,7 +230,7 @@ def of_catboost(model, table):
 
 # Vector leaves: XGBoost 3.2 has no contributions. CatBoost 1.2.10 has none for other scales than 1, and of two outputs
 # that are mean and variance only the first. For some trees that are not symmetric its contributions do not add up to
-# its scores, and for trees without splits its process dies.
+# its scores, and a script ended without a message at trees without splits.
 WITHOUT = (
     "vector leaves",
     "scale and bias",

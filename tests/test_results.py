@@ -193,3 +193,39 @@ def test_categories_that_only_the_table_can_name():
     for town in curve.categories:
         expected = model.predict(frame.assign(town=town)).mean()
         np.testing.assert_allclose(curve([town]), [expected])
+
+
+def test_weights_need_rows(mixed):
+    model, frame = mixed
+    for background in (None, gw.summarize(model, frame)):
+        with pytest.raises(gw.errors.TableError, match="sample_weight belongs to a table of rows"):
+            gw.Explainer(model, background, sample_weight=np.ones(len(frame)))
+    with pytest.raises(gw.errors.TableError, match="sample_weight has shape"):
+        gw.Explainer(model, frame, sample_weight=np.ones(3))
+
+
+def test_grids_that_do_not_fit_are_refused(mixed):
+    model, frame = mixed
+    ex = gw.Explainer(model, frame, groups={"home": ["size", "rooms"], "town": ["town"]})
+    for grids, says in (
+        ({}, "some features"),
+        ({"town": ["a"], "unused": [1, 2]}, "as many"),
+        ({"home": [1]}, "a group"),
+    ):
+        with pytest.raises(gw.errors.TableError, match=says):
+            ex.joint_grids(grids)
+    with pytest.raises(gw.errors.TableError, match="name the features too"):
+        ex.partial_dependence(at=frame)
+    assert ex.partial_dependence("town").categories == ("a", "b", "c")
+    assert ex.partial_dependence("unused").rows.size == 0
+
+
+def test_names_that_lightgbm_has_changed():
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = make_regression(200, 2, random_state=0)
+    frame = pd.DataFrame(X, columns=["living space", "rooms"])
+    model = lightgbm.LGBMRegressor(n_estimators=5, verbose=-1).fit(frame, y)
+    ex = gw.Explainer(model, frame)
+    points = ex.partial_dependence("living space", "rooms", at=frame[:3])
+    surface = ex.partial_dependence("living space", "rooms")
+    np.testing.assert_allclose(points.values, surface(frame["living space"][:3], frame["rooms"][:3]))

@@ -266,6 +266,8 @@ class Cells:
         The number of cells, the missing one included.
     rank : ndarray of shape (n_nodes,), int32
         The place of each node's cut among those of its feature.
+    offset : ndarray of shape (n_features + 1,), int64
+        Where the cells of each feature start when all features are laid behind each other.
     """
 
     cut: NDArray[np.float64]
@@ -273,6 +275,7 @@ class Cells:
     n_codes: NDArray[np.int64]
     n_cells: NDArray[np.int64]
     rank: NDArray[np.int32]
+    offset: NDArray[np.int64]
 
     @classmethod
     def of(cls, e: TreeEnsemble) -> Cells:
@@ -288,12 +291,7 @@ class Cells:
         rank[by_cut[order]] = np.cumsum(new) - 1 - cut_offset[feature]
         n_codes = np.array([column.n_codes for column in e.schema.columns], dtype=np.int64)
         n_cells = np.where(n_codes > 0, n_codes + 2, np.diff(cut_offset) + 2)
-        return cls(cut[new], cut_offset, n_codes, n_cells, rank)
-
-    @property
-    def offset(self) -> NDArray[np.int64]:
-        """Where the cells of each feature start when all features are laid behind each other."""
-        return np.concatenate([[0], np.cumsum(self.n_cells)])
+        return cls(cut[new], cut_offset, n_codes, n_cells, rank, np.concatenate([[0], np.cumsum(n_cells)]))
 
     def cuts_of(self, feature: int) -> NDArray[np.float64]:
         """Return the sorted cuts of a feature."""

@@ -14,8 +14,8 @@ from glasswood._background import Background, CountPlan
 from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
 from glasswood._results import Axis, Curve, Lazy, Points, Surface
-from glasswood._summarize import count, count_in_parts, make_plan
-from glasswood._tables import Schema, distinct_rows, open_columns, with_labels
+from glasswood._summarize import count, count_in_parts, fixed_point, make_plan
+from glasswood._tables import Schema, distinct_rows, n_rows, open_columns, with_labels
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.readers import read_model
 
@@ -73,11 +73,17 @@ class Explainer:
         if isinstance(background, Background):
             groups = background.groups if groups is None else groups
             self._background = background
-        self._groups = {name: tuple(columns) for name, columns in (groups or {}).items()}
+        # A group of one column with its own name is that column.
+        self._groups = {name: tuple(columns) for name, columns in (groups or {}).items() if tuple(columns) != (name,)}
         self._check()
 
     def _check(self) -> None:
         """Raise early what would fail later."""
+        if self._weight is not None:
+            if self._table is None:
+                message = "sample_weight belongs to a table of rows; a Background was summarized with its own weights"
+                raise TableError(message)
+            fixed_point(self._weight, n_rows(self._table))
         if self._background is not None:
             plan = self._plan(self._background.order)
             fits = self._background.fingerprint == plan.fingerprint and self._background.counts.size == plan.n_counts
@@ -129,7 +135,10 @@ class Explainer:
         Curve(petal width (cm): ... cuts, probability from ... to ...)
         """
         outputs = self._outputs(output)
-        if not features and at is None:
+        if not features:
+            if at is not None:
+                message = "at= gives values of features; name the features too"
+                raise TableError(message)
             curves = self._curves
             names = self.ensemble.feature_names
             return {names[f]: self._curve(f, outputs) for f in curves}
@@ -193,9 +202,16 @@ class Explainer:
         (3, 3)
         """
         outputs = self._outputs(output)
-        effects, names = self._effect(2), self.ensemble.feature_names
-        n_features = self.ensemble.n_features
-        chosen = [names.index(self._player(name)) for name in grids]
+        names, n_features = self.ensemble.feature_names, self.ensemble.n_features
+        players = [self._player(name) for name in grids]
+        if any(player in self._groups for player in players):
+            message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
+            raise TableError(message)
+        if len({np.size(grid) for grid in grids.values()}) != 1:
+            message = "grids must name some features, and have as many values for each"
+            raise TableError(message)
+        effects = self._effect(2)
+        chosen = [names.index(player) for player in players]
         points = np.array(
             [self._axis(f).cell_of(np.asarray(grid)) for f, grid in zip(chosen, grids.values(), strict=True)]
         )
@@ -264,6 +280,10 @@ class Explainer:
         return self._effect(1).mean
 
     @cached_property
+    def _used(self) -> frozenset[int]:
+        return frozenset(self.ensemble.used_features.tolist())
+
+    @cached_property
     def _pairs(self) -> NDArray[np.bool_]:
         """Which pairs of features share a path, the smaller number first."""
         from glasswood.kernels._cells import pairs_on_paths
@@ -289,6 +309,8 @@ class Explainer:
         names = self.ensemble.feature_names
         number = isinstance(feature, int | np.integer) and -len(names) <= feature < len(names)
         name = names[int(feature)] if number else feature
+        if self.ensemble.schema.underscored and isinstance(name, str) and name not in names:
+            name = name.replace(" ", "_")
         players = self._plan(1).players
         if name in players:
             return str(name)
@@ -304,7 +326,9 @@ class Explainer:
     def _axis(self, feature: int) -> Axis:
         cells = self._plan(1).cells
         rows: NDArray[Any] = np.empty(0)
-        if self._background is not None:
+        if feature not in self._used:
+            pass  # its column is not looked at
+        elif self._background is not None:
             rows = self._background.cells[cells.offset[feature] : cells.offset[feature + 1]]
             rows = rows if self._background.unit == 1 else rows * self._background.unit
         elif "_folded" in self.__dict__:
@@ -338,7 +362,7 @@ class Explainer:
         plan, schema, score = effects.plan, self.ensemble.schema, self.ensemble.score
         names = [name for player in players for name in self._groups.get(player, (player,))]  # in the order asked for
         features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
-        part = Schema(tuple(schema.columns[f] for f in features))
+        part = Schema(tuple(schema.columns[f] for f in features), underscored=schema.underscored)
         if at is None:
             if self._table is None:
                 message = f"pass at=, a table of the columns {[column.name for column in part.columns]!r}"
