@@ -14,7 +14,7 @@ from glasswood._background import CountPlan
 __all__ = ["Counter", "Tally"]
 
 LARGE_TREE = 1024  # leaves; beyond that, lists of rows beat bitsets
-MOST_CONDITIONS = 1536  # whose masks, 512 bytes each, stay in the second-level cache
+MOST_CONDITIONS = 4096  # whose masks, 512 bytes each, take two megabytes
 
 Columns = Mapping[int, NDArray[np.floating[Any]]]
 
@@ -70,6 +70,8 @@ class Counter:
         # missing rows.
         self._cumulative = np.zeros(int(plan.cells.offset[-1]), dtype=bool)
         self._with_missing = np.zeros(self._cumulative.size, dtype=bool)
+        self._place = np.zeros(e.n_features, dtype=np.int64)  # of a feature among those that are used
+        self._place[e.used_features] = np.arange(e.used_features.size)
         self._chunks = self._make_chunks()
 
     def start(self) -> Tally:
@@ -78,18 +80,19 @@ class Counter:
         return Tally(np.zeros(self.plan.n_counts, dtype=np.int64), np.zeros(n_cells, dtype=np.int64))
 
     def add(self, tally: Tally, columns: Columns, n_rows: int, weight: NDArray[np.int64] | None = None) -> None:
-        """Count some rows: their encoded columns by feature, and their weights if there are any."""
+        """Count some rows: the encoded columns of all used features, in order, and their weights if there are any."""
         from glasswood.kernels._bitsets import count_with_bitsets
 
         subsets = self.plan.subsets
+        addresses = _addresses(columns)
         for chunk in self._chunks:
             met = np.zeros(chunk.conditions[1].size, dtype=np.int64)
-            held = _addresses(columns, chunk.features)
+            held = tuple(array[self._place[chunk.features]] for array in addresses)
             tables = (subsets.size, subsets.rest, subsets.has)
             count_with_bitsets(held, n_rows, chunk.conditions, chunk.trees, tables, tally.counts, met)
             tally.cells[chunk.place] += met[chunk.noted]
         if self._large.any():
-            self._add_lists(tally, columns, n_rows, weight)
+            self._add_lists(tally, addresses, n_rows, weight)
         self._add_categories(tally, columns)
         tally.n_rows += n_rows
         tally.total += n_rows if weight is None else int(weight.sum())
@@ -114,7 +117,9 @@ class Counter:
         tally.cells[last + 1] = missing
         return tally
 
-    def _add_lists(self, tally: Tally, columns: Columns, n_rows: int, weight: NDArray[np.int64] | None) -> None:
+    def _add_lists(
+        self, tally: Tally, addresses: tuple[NDArray[Any], ...], n_rows: int, weight: NDArray[np.int64] | None
+    ) -> None:
         from glasswood.kernels._lists import count_with_lists
 
         e, plan, cells = self.plan.ensemble, self.plan, self.plan.cells
@@ -127,7 +132,7 @@ class Counter:
         weights = np.empty(0, dtype=np.int64) if weight is None else weight
         sets = plan.subsets
         following = np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)
-        held = _addresses(columns, self._listed)
+        held = tuple(array[self._place[self._listed]] for array in addresses)
         count_with_lists(held, n_rows, cuts, trees, following, weights, (tally.counts, tally.cells))
 
     def _add_categories(self, tally: Tally, columns: Columns) -> None:
@@ -219,11 +224,11 @@ def _float32_at_most(cut: NDArray[np.float64]) -> NDArray[np.float32]:
         return np.where(single > cut, np.nextafter(single, np.float32(-np.inf)), single)
 
 
-def _addresses(columns: Columns, features: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+def _addresses(columns: Columns) -> tuple[NDArray[Any], ...]:
     """Return where columns are in memory, the bytes from row to row, and whether they are float32."""
-    arrays = [columns[int(feature)] for feature in features]
+    arrays = list(columns.values())
     return (
-        np.array([array.ctypes.data for array in arrays], dtype=np.int64),
+        np.array([array.__array_interface__["data"][0] for array in arrays], dtype=np.int64),
         np.array([array.strides[0] for array in arrays], dtype=np.int64),
-        np.array([array.dtype == np.float32 for array in arrays], dtype=bool),
+        np.array([array.itemsize == 4 for array in arrays], dtype=bool),
     )

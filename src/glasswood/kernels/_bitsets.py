@@ -75,7 +75,9 @@ def count_with_bitsets(
     block = np.empty(ROWS)
     for start in range(0, n_rows, ROWS):
         n_here = min(ROWS, n_rows - start)
-        _fill(full, n_here)
+        for word in range(WORDS):
+            n_bits = min(64, max(0, n_here - 64 * word))
+            full[word] = ~np.uint64(0) if n_bits == 64 else (np.uint64(1) << np.uint64(n_bits)) - np.uint64(1)
         _evaluate(columns, start, n_here, conditions, block, masks)
         for index in range(met.size):
             met[index] += count_keep(masks.ctypes.data + index * BYTES, full.ctypes.data)
@@ -86,17 +88,6 @@ def count_with_bitsets(
             else:
                 nodes = (left, right, slot, condition, leaf_offset)
                 _walk(root[tree], nodes, masks.ctypes.data, scratch.ctypes.data, where, (size, rest, has), counts)
-
-
-@part
-def _fill(full: NDArray[np.uint64], n_rows: int) -> None:
-    """Write a block in which the first `n_rows` bits are set."""
-    for word in range(WORDS):
-        n_bits = min(64, max(0, n_rows - 64 * word))
-        if n_bits == 64:
-            full[word] = ~np.uint64(0)
-        else:
-            full[word] = (np.uint64(1) << np.uint64(n_bits)) - np.uint64(1)
 
 
 @part
@@ -115,46 +106,30 @@ def _evaluate(
         at = address[column] + start * stride[column]
         single = is_single[column]
         if n_rows < ROWS or stride[column] != (4 if single else 8):
-            _gather(at, stride[column], single, n_rows, block)
+            # Not contiguous, or shorter than a block: copied as doubles, with NaN beyond the end.
+            for row in range(n_rows):
+                place = at + row * stride[column]
+                block[row] = load_single(place) if single else load_double(place)
+            for row in range(n_rows, ROWS):
+                block[row] = np.nan
             at, single = block.ctypes.data, False
         for index in range(first[column], first[column + 1]):
             out = masks.ctypes.data + index * BYTES
             if category_set[index] >= 0:
                 sides = (missing_left[index], unseen_left[index])
                 _match(at, single, words, category_set[index], sides, masks[index])
+            elif single and missing_left[index]:
+                for word in range(WORDS):
+                    compare_or_missing_single(at + word * 256, cut_single[index], out + word * 8)
             elif single:
-                _compare_block_single(at, cut_single[index], missing_left[index], out)
+                for word in range(WORDS):
+                    compare_single(at + word * 256, cut_single[index], out + word * 8)
+            elif missing_left[index]:
+                for word in range(WORDS):
+                    compare_or_missing(at + word * 512, cut[index], out + word * 8)
             else:
-                _compare_block(at, cut[index], missing_left[index], out)
-
-
-@part
-def _gather(at: int, stride: int, is_single: bool, n_rows: int, block: NDArray[np.float64]) -> None:  # noqa: FBT001
-    """Write a column that is not contiguous, or shorter than a block, as doubles; NaN beyond its end."""
-    for row in range(n_rows):
-        block[row] = load_single(at + row * stride) if is_single else load_double(at + row * stride)
-    for row in range(n_rows, ROWS):
-        block[row] = np.nan
-
-
-@part
-def _compare_block(at: int, cut: float, missing: bool, out: int) -> None:  # noqa: FBT001
-    if missing:
-        for word in range(WORDS):
-            compare_or_missing(at + word * 512, cut, out + word * 8)
-    else:
-        for word in range(WORDS):
-            compare(at + word * 512, cut, out + word * 8)
-
-
-@part
-def _compare_block_single(at: int, cut: float, missing: bool, out: int) -> None:  # noqa: FBT001
-    if missing:
-        for word in range(WORDS):
-            compare_or_missing_single(at + word * 256, cut, out + word * 8)
-    else:
-        for word in range(WORDS):
-            compare_single(at + word * 256, cut, out + word * 8)
+                for word in range(WORDS):
+                    compare(at + word * 512, cut[index], out + word * 8)
 
 
 @part

@@ -71,6 +71,9 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     booster = _booster(model)
     named = booster.feature_names is not None
     if booster is not model:
+        dtypes = [*table.dtypes] if hasattr(table, "iloc") else [None]
+        if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes):
+            table = table.to_numpy()  # XGBoost looks at every column of a frame, whatever the number of rows
         return np.asarray(model.predict(table, output_margin=True, validate_features=named))
     from xgboost import DMatrix
 
