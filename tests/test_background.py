@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 from sklearn.datasets import make_regression
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
 import glasswood as gw
 from glasswood.errors import BackgroundError, TableError
@@ -142,3 +142,10 @@ def test_wrong_groups_are_refused(model, groups, says):
 def test_order_must_be_positive(model):
     with pytest.raises(ValueError, match="at least 1"):
         gw.summarize(model, X, order=0)
+
+
+def test_an_order_beyond_reach_is_refused_before_counting():
+    X, y = make_regression(3000, 60, n_informative=60, random_state=0)
+    deep = ExtraTreesRegressor(1, random_state=0).fit(X, y)
+    with pytest.raises(BackgroundError, match="sets of up to 9; at most 524,288 can be counted"):
+        gw.summarize(deep, X, order=9)

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import comb
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from glasswood.errors import BackgroundError
 
 __all__ = ["Background", "CountPlan", "Subsets"]
 
+MOST_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
 FORMAT = "glasswood background"
 VERSION = 1
 
@@ -153,7 +155,15 @@ class CountPlan:
     @cached_property
     def subsets(self) -> Subsets:
         """The tables of player sets, for the path with the most players."""
-        return Subsets.up_to(self.order, int(self.n_players.max(initial=0)))
+        most = int(self.n_players.max(initial=0))
+        n_sets = sum(comb(most, size) for size in range(min(self.order, most) + 1))
+        if n_sets > MOST_SETS:
+            message = (
+                f"a path of the model has {most} features, which have {n_sets:,} sets of up to {self.order}; at most "
+                f"{MOST_SETS:,} can be counted. Choose a smaller order."
+            )
+            raise BackgroundError(message)
+        return Subsets.up_to(self.order, most)
 
     @cached_property
     def leaf_offset(self) -> NDArray[np.int64]:

@@ -127,8 +127,8 @@ class Counter:
         place[self._listed] = np.arange(self._listed.size)
         first, n_cells = cells.cut_offset[self._listed], cells.n_cells[self._listed]
         cuts = (cells.cut, first, cells.n_codes[self._listed], cells.offset[self._listed], n_cells)
-        trees = (e.root[self._large], e.left, e.right, plan.slot, place[e.feature], cells.rank)
-        trees += (e.category_set, e.missing_left, e.unseen_left, e.words, plan.leaf_offset, plan.depth)  # type: ignore[assignment]
+        splits = (place[e.feature], cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)
+        trees = (e.root[self._large], e.left, e.right, plan.slot, *splits, plan.leaf_offset, plan.depth)
         weights = np.empty(0, dtype=np.int64) if weight is None else weight
         sets = plan.subsets
         following = np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)

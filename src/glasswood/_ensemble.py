@@ -72,7 +72,8 @@ class Tree(NamedTuple):
     """One tree as most libraries store it: every node, leaves included, numbered from the root 0 within the tree.
 
     `left` is negative at leaves. `value` is read at leaves only and has one number, or one per output. `round_cut` is
-    applied to the cuts of inner nodes: it turns the library's comparison into ``x <= cut`` on float64.
+    applied to the cuts of inner nodes: it turns the library's comparison into ``x <= cut`` on float64. `n_leaves` saves
+    counting them, which for large forests is a pass over memory.
     """
 
     feature: NDArray[np.integer[Any]]
@@ -86,6 +87,7 @@ class Tree(NamedTuple):
     unseen_left: NDArray[Any] | None = None
     output: int = -1
     round_cut: Callable[[NDArray[Any]], NDArray[np.float64]] | None = None
+    n_leaves: int | None = None
 
 
 class CategorySets:
@@ -292,10 +294,11 @@ def stack(trees: Iterable[Tree], sets: CategorySets | None = None) -> dict[str, 
     if not trees:
         message = "the model has no trees; fit it first"
         raise UnsupportedModelError(message)
-    inner = np.array([np.count_nonzero(tree.left >= 0) for tree in trees])
-    leaves = np.array([tree.left.size for tree in trees]) - inner
+    leaves = np.array([np.sum(tree.left < 0) if tree.n_leaves is None else tree.n_leaves for tree in trees])
+    inner = np.array([tree.left.size for tree in trees]) - leaves
     arrays = _allocate(trees, int(inner.sum()), int(leaves.sum()))
-    places = zip(range(len(trees)), trees, np.cumsum(inner) - inner, np.cumsum(leaves) - leaves, strict=True)
+    firsts = zip(np.cumsum(inner) - inner, np.cumsum(leaves) - leaves, inner, strict=True)
+    places = zip(range(len(trees)), trees, firsts, strict=True)
     if arrays["feature"].size < MANY_NODES:
         for place in places:
             _take_apart(arrays, *place)
@@ -326,29 +329,31 @@ def _allocate(trees: Sequence[Tree], n_nodes: int, n_leaves: int) -> dict[str, N
     }
 
 
-def _take_apart(arrays: dict[str, NDArray[Any]], index: int, tree: Tree, first_node: int, first_leaf: int) -> None:
-    """Write one tree's inner nodes and leaves to the arrays, numbered from first_node and first_leaf on."""
+def _take_apart(arrays: dict[str, NDArray[Any]], index: int, tree: Tree, numbers: tuple[int, int, int]) -> None:
+    """Write one tree's inner nodes and leaves to the arrays, numbered from the first node and leaf in `numbers` on."""
     from glasswood.kernels._forest import take_apart
 
-    is_inner = tree.left >= 0
+    first_node, first_leaf, n_inner = numbers
     fields = (
         np.asarray(tree.feature, dtype=np.int64),
         np.asarray(tree.cut, dtype=np.float64),
         np.asarray(tree.left, dtype=np.int64),
         np.asarray(tree.right, dtype=np.int64),
         np.asarray(tree.missing_left, dtype=np.uint8),
-        np.asarray(tree.value, dtype=np.float64).reshape(is_inner.size, -1),
+        np.asarray(tree.value, dtype=np.float64).reshape(tree.left.size, -1),
         np.asarray([] if tree.cover is None else tree.cover, dtype=np.float64),
     )
     nodes = tuple(arrays[name] for name in ("feature", "cut", "left", "right", "missing_left", "cover"))
-    take_apart(fields, first_node, first_leaf, nodes, (arrays["value"], arrays["leaf_cover"]))
-    arrays["root"][index] = first_node if is_inner[0] else ~first_leaf
-    here = slice(first_node, first_node + np.count_nonzero(is_inner))
+    if not take_apart(fields, numbers, nodes, (arrays["value"], arrays["leaf_cover"])):
+        message = "a tree of the model has another number of leaves than it says"
+        raise UnsupportedModelError(message)
+    arrays["root"][index] = first_node if tree.left[0] >= 0 else ~first_leaf
+    here = slice(first_node, first_node + n_inner)
     if tree.round_cut is not None:
         arrays["cut"][here] = tree.round_cut(arrays["cut"][here])
     if tree.category_set is not None and tree.unseen_left is not None:
-        arrays["category_set"][here] = tree.category_set[is_inner]
-        arrays["unseen_left"][here] = tree.unseen_left[is_inner]
+        arrays["category_set"][here] = tree.category_set[tree.left >= 0]
+        arrays["unseen_left"][here] = tree.unseen_left[tree.left >= 0]
 
 
 def _check(ensemble: TreeEnsemble) -> None:

@@ -76,20 +76,25 @@ def add_leaf_values(
 
 @kernel
 def take_apart(
-    tree: tuple[Any, ...], first_node: int, first_leaf: int, nodes: tuple[Any, ...], leaves: tuple[Any, ...]
-) -> None:
+    tree: tuple[Any, ...], numbers: tuple[int, int, int], nodes: tuple[Any, ...], leaves: tuple[Any, ...]
+) -> bool:
     """Write the inner nodes of a tree one behind the other, and likewise its leaves.
 
     Parameters
     ----------
     tree : feature, cut, left, right, missing_left, value, cover
         One entry per node of the tree, leaves included; `left` is negative at leaves. Any layout. `cover` may be empty.
-    first_node, first_leaf : int
-        The numbers of the tree's first inner node and first leaf.
+    numbers : first_node, first_leaf, n_inner
+        The numbers of the tree's first inner node and first leaf, and how many inner nodes there are.
     nodes : feature, cut, left, right, missing_left, cover
         Written: one entry per inner node, of all trees. A child is a node, or ``~leaf``.
     leaves : value, cover
         Written: one entry per leaf, of all trees.
+
+    Returns
+    -------
+    bool
+        False, and nothing is written, if the tree has another number of inner nodes.
 
     Notes
     -----
@@ -100,6 +105,7 @@ def take_apart(
     feature_out, cut_out, left_out, right_out, missing_left_out, cover_out = nodes
     leaf_value_out, leaf_cover_out = leaves
     number = np.empty(left.size, dtype=np.int32)
+    first_node, first_leaf, n_inner = numbers
     node, leaf = first_node, first_leaf
     for place in range(left.size):
         if left[place] >= 0:
@@ -108,6 +114,8 @@ def take_apart(
         else:
             number[place] = ~leaf
             leaf += 1
+    if node != first_node + n_inner:
+        return False
     node, leaf = first_node, first_leaf
     for place in range(left.size):
         if left[place] >= 0:
@@ -125,6 +133,7 @@ def take_apart(
             if cover.size:
                 leaf_cover_out[leaf] = cover[place]
             leaf += 1
+    return True
 
 
 @kernel

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from glasswood.kernels._bits import load_double, load_single
 from glasswood.kernels._compile import kernel, part
 
-__all__ = ["MOST_SETS", "count_with_lists", "subset_sums"]
+__all__ = ["count_with_lists", "subset_sums"]
 
 BLOCK = 8192
 ROW_BITS = np.uint32(13)  # of an item; the others hold its set
 ROW_MASK = np.uint32(BLOCK - 1)
 MISSING = 2**31 - 1
-MOST_SETS = 2**19
 
 
 @kernel
@@ -43,7 +42,7 @@ def count_with_lists(
         `rank` is the place of a node's cut among the cuts of its column.
     following : ndarray of shape (n_players, n_sets), int32
         The number of a set with a player added, or of the set itself if it has the player; -1 if it may not grow. At
-        most `MOST_SETS` sets.
+        most 2**19 sets, so that a row and a set fit in 32 bits.
     weight : ndarray of int64
         The weight of each row, or empty: every row counts 1.
     sums : counts, cells

@@ -114,6 +114,7 @@ def _tree(
         value=_leaf_values(tree) if value is None else value,
         cover=tree.weighted_n_node_samples,
         round_cut=cut_at_most,
+        n_leaves=(left.size + 1) // 2,  # every inner node has two children
     )
 
 
