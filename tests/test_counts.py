@@ -14,7 +14,7 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 import glasswood as gw
 import oracle
 from glasswood import _counts, _summarize
-from glasswood._background import Subsets
+from glasswood._plan import Subsets
 from glasswood._summarize import count, fixed_point, make_plan
 from glasswood.errors import TableError
 from strategies import ensembles, tables

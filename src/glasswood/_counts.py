@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._background import CountPlan
+from glasswood._plan import CountPlan
 
 __all__ = ["Counter", "Tally"]
 

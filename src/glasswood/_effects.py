@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._background import CountPlan
+from glasswood._plan import CountPlan
 
 __all__ = ["Effects", "path_dependent"]
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._background import Background, CountPlan
+from glasswood._background import Background
 from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
+from glasswood._plan import CountPlan
 from glasswood._results import Axis, Curve, Lazy, Points, Surface
 from glasswood._summarize import count, count_in_parts, fixed_point, make_plan
 from glasswood._tables import Schema, distinct_rows, n_rows, open_columns, with_labels

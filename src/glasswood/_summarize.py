@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._background import Background, CountPlan
+from glasswood._background import Background
 from glasswood._counts import Counter
 from glasswood._effects import Effects
 from glasswood._ensemble import TreeEnsemble
+from glasswood._plan import CountPlan
 from glasswood._tables import open_columns
 from glasswood.engines._threads import n_threads, sum_over_batches
 from glasswood.errors import TableError

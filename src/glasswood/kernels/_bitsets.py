@@ -53,7 +53,7 @@ def count_with_bitsets(
     trees : root, left, right, slot, condition, leaf_offset, depth
         `slot` is the place of a node's player among the players of its path, `leaf_offset` that of a leaf's counts.
     subsets : size, rest, has
-        Tables of the player sets, see `glasswood._background.Subsets`.
+        Tables of the player sets, see `glasswood._plan.Subsets`.
     counts : ndarray of int64
         Added to.
     met : ndarray of int64, one per condition

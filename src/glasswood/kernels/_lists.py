@@ -178,7 +178,7 @@ def subset_sums(
 ) -> None:
     """Turn the rows that break exactly the players S into those that break no others than S: sums over subsets.
 
-    `subsets` are the tables size and minus, see `glasswood._background.Subsets`.
+    `subsets` are the tables size and minus, see `glasswood._plan.Subsets`.
     """
     size, minus = subsets
     for leaf in range(n_players.size):

@@ -1,0 +1,312 @@
+"""CountPlan: what is counted for a model, who the players are, and the cells and boxes that counts are worth."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._ensemble import TreeEnsemble
+from glasswood.errors import BackgroundError
+
+__all__ = ["Cells", "CountPlan", "Subsets"]
+
+MOST_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
+
+
+@dataclass(frozen=True, slots=True)
+class Subsets:
+    """The sets of up to `order` of the players of a path, as tables of their numbers.
+
+    Sets are numbered by the order of their bit masks, so that the sets of the first u players are the first ``size[u]``
+    ones: a path that meets a new player only appends.
+
+    Parameters
+    ----------
+    size : ndarray of shape (n_players + 1,), int64
+        The number of sets of the first u players.
+    rest : ndarray of shape (n_sets,), int32
+        The number of each set without its last player.
+    has : ndarray of shape (n_players, n_sets), bool
+        Whether a set has a player.
+    plus, minus : ndarray of shape (n_players, n_sets), int32
+        The number of a set with a player added or taken away; -1 if there is none.
+    """
+
+    size: NDArray[np.int64]
+    rest: NDArray[np.int32]
+    has: NDArray[np.bool_]
+    plus: NDArray[np.int32]
+    minus: NDArray[np.int32]
+
+    @classmethod
+    def up_to(cls, order: int, n_players: int) -> Subsets:
+        """Return the tables for sets of up to `order` of `n_players` players."""
+        sizes = np.zeros(1, dtype=np.int64)  # the number of players of each set
+        rest = np.zeros(1, dtype=np.int32)
+        has = np.zeros((max(1, n_players), 1), dtype=bool)
+        plus = np.full(has.shape, -1, dtype=np.int32)
+        size = [1]
+        for player in range(n_players):
+            grown = np.flatnonzero(sizes < order)
+            new = np.arange(sizes.size, sizes.size + grown.size, dtype=np.int32)
+            place = np.full(sizes.size, -1, dtype=np.int32)
+            place[grown] = new
+            has_new, plus_new = has[:, grown].copy(), plus[:, grown].copy()
+            has_new[player] = True
+            # (S + t) + s is the number of S + t, plus s; what is not in the tables stays -1.
+            plus_new = np.where(plus_new >= 0, place[plus_new], -1)
+            plus_new[player] = -1
+            plus[player, grown] = new
+            sizes = np.concatenate([sizes, sizes[grown] + 1])
+            rest = np.concatenate([rest, grown.astype(np.int32)])
+            has, plus = np.concatenate([has, has_new], axis=1), np.concatenate([plus, plus_new], axis=1)
+            size.append(sizes.size)
+        minus = np.full(plus.shape, -1, dtype=np.int32)
+        players, sets = np.nonzero(plus >= 0)
+        minus[players, plus[players, sets]] = sets
+        return cls(np.array(size), rest, has, plus, minus)
+
+
+@dataclass(frozen=True, eq=False)
+class CountPlan:
+    """Which player sets of which leaf are counted, and where in the vector.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    order : int
+        The largest number of players in a set.
+    groups : mapping of str to sequences of str
+        Columns that make one player together; every other column is a player of its own.
+    """
+
+    ensemble: TreeEnsemble
+    order: int
+    groups: Mapping[str, Sequence[str]]
+
+    @cached_property
+    def players(self) -> tuple[str, ...]:
+        """The name of each player: groups first, then the columns that are in none."""
+        grouped = {name for names in self.groups.values() for name in names}
+        return (*self.groups, *(name for name in self.ensemble.feature_names if name not in grouped))
+
+    @cached_property
+    def player_of(self) -> NDArray[np.int32]:
+        """The player of each feature."""
+        number = {name: index for index, name in enumerate(self.players)}
+        number |= {name: number[group] for group, names in self.groups.items() for name in names}
+        return np.array([number[name] for name in self.ensemble.feature_names], dtype=np.int32)
+
+    @cached_property
+    def _paths(self) -> dict[str, Any]:
+        """Slots, players per leaf and the tree of every node and leaf."""
+        from glasswood.kernels._paths import number_players
+
+        e = self.ensemble
+        arrays: dict[str, Any] = {
+            "slot": np.empty(e.n_nodes, dtype=np.int32),
+            "n_players": np.empty(e.n_leaves, dtype=np.int32),
+            "node_tree": np.empty(e.n_nodes, dtype=np.int32),
+            "leaf_tree": np.empty(e.n_leaves, dtype=np.int32),
+        }
+        player = self.player_of[e.feature]
+        trees = (arrays["node_tree"], arrays["leaf_tree"])
+        depth = number_players(e.root, (e.left, e.right), player, arrays["slot"], arrays["n_players"], trees)
+        return arrays | {"depth": depth}
+
+    @property
+    def slot(self) -> NDArray[np.int32]:
+        """The place of each node's player among the players of its path."""
+        return self._paths["slot"]  # type: ignore[no-any-return]
+
+    @property
+    def n_players(self) -> NDArray[np.int32]:
+        """The number of players on the path of each leaf."""
+        return self._paths["n_players"]  # type: ignore[no-any-return]
+
+    @property
+    def node_tree(self) -> NDArray[np.int32]:
+        """The tree of each node."""
+        return self._paths["node_tree"]  # type: ignore[no-any-return]
+
+    @property
+    def leaf_tree(self) -> NDArray[np.int32]:
+        """The tree of each leaf."""
+        return self._paths["leaf_tree"]  # type: ignore[no-any-return]
+
+    @property
+    def depth(self) -> int:
+        """The number of nodes on the longest path."""
+        return int(self._paths["depth"])
+
+    @cached_property
+    def subsets(self) -> Subsets:
+        """The tables of player sets, for the path with the most players."""
+        most = int(self.n_players.max(initial=0))
+        n_sets = sum(comb(most, size) for size in range(min(self.order, most) + 1))
+        if n_sets > MOST_SETS:
+            message = (
+                f"a path of the model has {most} features, which have {n_sets:,} sets of up to {self.order}; at most "
+                f"{MOST_SETS:,} can be counted. Choose a smaller order."
+            )
+            raise BackgroundError(message)
+        return Subsets.up_to(self.order, most)
+
+    @cached_property
+    def leaf_offset(self) -> NDArray[np.int64]:
+        """Where the counts of each leaf start, and at the end their number."""
+        return np.concatenate([[0], np.cumsum(self.subsets.size[self.n_players])])
+
+    @property
+    def n_counts(self) -> int:
+        """The length of the vector of counts."""
+        return int(self.leaf_offset[-1])
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The cells of every feature."""
+        return Cells.of(self.ensemble)
+
+    def part(self, first: int, last: int) -> CountPlan:
+        """Return the plan of the trees from first to last alone, with the cells of the whole."""
+        e = self.ensemble
+        nodes = np.flatnonzero((self.node_tree >= first) & (self.node_tree < last))
+        leaves = np.flatnonzero((self.leaf_tree >= first) & (self.leaf_tree < last))
+        number = np.zeros(max(1, e.n_nodes), dtype=np.int32)  # at least one, to be looked up where there is no node
+        leaf_number = np.zeros(e.n_leaves, dtype=np.int32)
+        number[nodes] = np.arange(nodes.size, dtype=np.int32)
+        leaf_number[leaves] = np.arange(leaves.size, dtype=np.int32)
+
+        def renumber(child: NDArray[np.int32]) -> NDArray[np.int32]:
+            return np.where(child >= 0, number[np.maximum(child, 0)], ~leaf_number[np.maximum(~child, 0)])
+
+        by_node = ("feature", "cut", "missing_left", "category_set", "unseen_left", "cover")
+        arrays: dict[str, Any] = {}
+        arrays |= {name: None if getattr(e, name) is None else getattr(e, name)[nodes] for name in by_node}
+        arrays |= {"root": renumber(e.root[first:last]), "tree_output": e.tree_output[first:last]}
+        arrays |= {"left": renumber(e.left[nodes]), "right": renumber(e.right[nodes])}
+        arrays |= {"value": e.value[leaves], "leaf_cover": None if e.leaf_cover is None else e.leaf_cover[leaves]}
+        plan = CountPlan(replace(e, **arrays), self.order, self.groups)
+        plan.__dict__["cells"] = replace(self.cells, rank=self.cells.rank[nodes])
+        return plan
+
+    @cached_property
+    def parents(self) -> tuple[NDArray[Any], ...]:
+        """The node above each node and each leaf, -1 above roots; and whether they are left children."""
+        e = self.ensemble
+        parents = np.full(e.n_nodes, -1, dtype=np.int32), np.full(e.n_leaves, -1, dtype=np.int32)
+        sides = np.zeros(e.n_nodes, dtype=bool), np.zeros(e.n_leaves, dtype=bool)
+        for child, is_left in ((e.left, True), (e.right, False)):
+            inner = child >= 0
+            for parent, side, number, at in (
+                (parents[0], sides[0], child[inner], inner),
+                (parents[1], sides[1], ~child[~inner], ~inner),
+            ):
+                parent[number] = np.flatnonzero(at)
+                side[number] = is_left
+        return (*parents, *sides)
+
+    @cached_property
+    def boxes(self) -> tuple[Any, ...]:
+        """The values of each feature that lead to each leaf: first, feature, slot, low, high, missing, unseen, sets."""
+        from glasswood.kernels._paths import trace_boxes
+
+        e, cells = self.ensemble, self.cells
+        # A leaf has one box per feature of its path: one per player, if no player has several features.
+        n_boxes = self.n_players if not self.groups else CountPlan(e, 1, {}).n_players
+        first = np.concatenate([[0], np.cumsum(n_boxes, dtype=np.int64)])
+        n_words = -(-cells.n_codes // 64)
+        boxes = tuple(np.empty(first[-1], dtype=dtype) for dtype in (np.int32,) * 4 + (np.bool_,) * 2)
+        sets = np.empty(first[-1] * int(n_words.max(initial=0)), dtype=np.uint64)
+        nodes = (e.feature, self.slot, cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)
+        trace_boxes(self.parents, nodes, (np.diff(cells.cut_offset), n_words), first, (*boxes, sets))
+        return (first, *boxes, sets)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of what counts depend on: the structure of the trees and who the players are."""
+        e = self.ensemble
+        digest = hashlib.blake2b(digest_size=16)
+        for array in (
+            e.root,
+            e.feature,
+            e.cut,
+            e.left,
+            e.right,
+            e.missing_left,
+            e.category_set,
+            e.unseen_left,
+            e.words,
+        ):
+            digest.update(np.ascontiguousarray(array).tobytes())
+            digest.update(b"|")
+        digest.update(self.player_of.tobytes())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Cells:
+    """The cells that the cuts of an ensemble divide each feature into.
+
+    Numbers: cell k holds the values above cut k - 1 and up to cut k. Categories: one cell each, then one for unseen
+    ones. The last cell of a feature holds the missing values.
+
+    Parameters
+    ----------
+    cut : ndarray of float64
+        The distinct cuts of all features, sorted within each.
+    cut_offset : ndarray of shape (n_features + 1,), int64
+        Where the cuts of each feature start.
+    n_codes : ndarray of shape (n_features,), int64
+        The number of category codes of each feature; 0 for numbers.
+    n_cells : ndarray of shape (n_features,), int64
+        The number of cells, the missing one included.
+    rank : ndarray of shape (n_nodes,), int32
+        The place of each node's cut among those of its feature.
+    offset : ndarray of shape (n_features + 1,), int64
+        Where the cells of each feature start when all features are laid behind each other.
+    """
+
+    cut: NDArray[np.float64]
+    cut_offset: NDArray[np.int64]
+    n_codes: NDArray[np.int64]
+    n_cells: NDArray[np.int64]
+    rank: NDArray[np.int32]
+    offset: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, e: TreeEnsemble) -> Cells:
+        """Return the cells of an ensemble."""
+        by_cut = np.flatnonzero(e.category_set < 0)
+        feature, cut = e.feature[by_cut], e.cut[by_cut]
+        order = np.lexsort((cut, feature))
+        feature, cut = feature[order], cut[order]
+        new = np.ones(order.size, dtype=bool)
+        new[1:] = (feature[1:] != feature[:-1]) | (cut[1:] != cut[:-1])
+        cut_offset = np.searchsorted(feature[new], np.arange(e.n_features + 1))
+        rank = np.zeros(e.n_nodes, dtype=np.int32)
+        rank[by_cut[order]] = np.cumsum(new) - 1 - cut_offset[feature]
+        n_codes = np.array([column.n_codes for column in e.schema.columns], dtype=np.int64)
+        n_cells = np.where(n_codes > 0, n_codes + 2, np.diff(cut_offset) + 2)
+        return cls(cut[new], cut_offset, n_codes, n_cells, rank, np.concatenate([[0], np.cumsum(n_cells)]))
+
+    def cuts_of(self, feature: int) -> NDArray[np.float64]:
+        """Return the sorted cuts of a feature."""
+        return self.cut[self.cut_offset[feature] : self.cut_offset[feature + 1]]
+
+    def locate(self, feature: int, encoded: NDArray[np.floating[Any]]) -> NDArray[np.int64]:
+        """Return the cell of each encoded value of a feature."""
+        missing = np.isnan(encoded)
+        if self.n_codes[feature]:
+            codes = np.where(missing, 0, encoded).astype(np.int64)
+            cells = np.where(codes < 0, self.n_codes[feature], codes)
+        else:
+            cells = np.searchsorted(self.cuts_of(feature), encoded, side="left")
+        return np.where(missing, self.n_cells[feature] - 1, cells)
