@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import make_regression
+from sklearn.ensemble import RandomForestRegressor
 
+import glasswood as gw
 import oracle
+from glasswood import _ensemble
 from glasswood._columns import CodeColumn, NumberColumn
 from glasswood._ensemble import BLOCK, CategorySets, Score, Tree, TreeEnsemble, stack
 from glasswood._tables import Schema
@@ -101,3 +105,24 @@ def test_no_trees_and_wrong_names_are_refused():
 
 def test_repr_says_what_it_is():
     assert repr(stump()) == "TreeEnsemble(by hand: 1 trees, 2 leaves, 1 features, 1 output, score: value)"
+
+
+def test_large_forests_are_taken_apart_by_threads(monkeypatch):
+    X, y = make_regression(300, 5, random_state=0)
+    model = RandomForestRegressor(20, random_state=0).fit(X, y)
+    one_by_one = gw.read_model(model)
+    monkeypatch.setattr(_ensemble, "MANY_NODES", 0)
+    together = gw.read_model(model)
+    for name in ("root", "feature", "cut", "left", "right", "missing_left", "value", "cover", "leaf_cover"):
+        np.testing.assert_array_equal(getattr(together, name), getattr(one_by_one, name))
+
+
+def test_a_wrong_number_of_leaves_is_refused():
+    leaf = Tree(*(np.zeros(1) - (name == "left") for name in Tree._fields[:6]), n_leaves=0)
+    with pytest.raises(UnsupportedModelError, match="another number of leaves"):
+        stack([leaf])
+
+
+def test_covers_that_do_not_fit_are_refused():
+    with pytest.raises(UnsupportedModelError, match="3 and 2 covers for 1 nodes and 2 leaves"):
+        stump(cover=np.ones(3), leaf_cover=np.ones(2))
