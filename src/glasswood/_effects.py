@@ -48,8 +48,7 @@ class Effects:
     @property
     def _unit(self) -> float:
         """What a leaf value times a count is worth on the scale of the score."""
-        score = self.plan.ensemble.score
-        return score.scale / score.divisor / self.total
+        return self.plan.ensemble.score.factor / self.total
 
     def _blank(self, *shape: int) -> NDArray[np.float64]:
         return np.zeros((*shape, self.plan.ensemble.n_outputs))
@@ -57,13 +56,12 @@ class Effects:
     @cached_property
     def mean(self) -> NDArray[np.float64]:
         """The average score, for each output."""
-        score = self.plan.ensemble.score
         value, output, offset, counts = self._leaves
         weighted = value * counts[offset[:-1], None]
         total = self._blank()
         for k in range(value.shape[1]):
             total += np.bincount(output + k, weights=weighted[:, k], minlength=total.size)
-        return total * self._unit + score.base * (score.scale / score.divisor if score.base_first else 1.0)
+        return total * self._unit + self.plan.ensemble.score.constant
 
     def curves(self) -> dict[int, NDArray[np.float64]]:
         """Return the height of every cell, of every feature that is a player of its own, for each output."""
@@ -110,7 +108,7 @@ class Effects:
         """Return the partial dependence of some features at points, given the cell of each feature at each point."""
         from glasswood.kernels._cells import add_points
 
-        plan, score = self.plan, self.plan.ensemble.score
+        plan = self.plan
         points = np.zeros((plan.ensemble.n_features, cells.shape[1]), dtype=np.int64)
         points[features] = cells
         fixed = np.zeros(plan.ensemble.n_features, dtype=bool)
@@ -118,7 +116,7 @@ class Effects:
         out = self._blank(cells.shape[1])
         tables = (plan.subsets.plus, plan.subsets.has)
         add_points(points, fixed, plan.boxes, self._cells, self._leaves, tables, out)
-        return out * self._unit + score.base * (score.scale / score.divisor if score.base_first else 1.0)
+        return out * self._unit + plan.ensemble.score.constant
 
 
 def path_dependent(plan: CountPlan) -> Effects:

@@ -67,6 +67,16 @@ class Score:
         """The number of outputs."""
         return len(self.names)
 
+    @property
+    def factor(self) -> float:
+        """What a leaf value is worth in the raw score."""
+        return self.scale / self.divisor
+
+    @property
+    def constant(self) -> NDArray[np.float64]:
+        """What the raw score is without any leaf value."""
+        return self.base * self.factor if self.base_first else self.base
+
 
 class Tree(NamedTuple):
     """One tree as most libraries store it: every node, leaves included, numbered from the root 0 within the tree.

@@ -91,16 +91,13 @@ class Explainer:
             if not fits or self._background.cells.size != plan.cells.n_cells.sum():
                 message = "the background is of another model, or of other groups; summarize the data with this model"
                 raise BackgroundError(message)
-        elif self._table is None:
-            if self.ensemble.cover is None:
-                message = (
-                    f"the model read from {self.ensemble.source} keeps no covers, so there are no path-dependent "
-                    "answers; pass the rows to average over as the second argument"
-                )
-                raise UnsupportedModelError(message)
-            self._plan(1)
-        else:
-            self._plan(1)
+        elif self._table is None and self.ensemble.cover is None:
+            message = (
+                f"the model read from {self.ensemble.source} keeps no covers, so there are no path-dependent "
+                "answers; pass the rows to average over as the second argument"
+            )
+            raise UnsupportedModelError(message)
+        self._plan(1)  # refuses groups that do not fit
 
     def __repr__(self) -> str:
         return repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)

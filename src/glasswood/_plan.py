@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,16 @@ class Subsets:
         return cls(np.array(size), rest, has, plus, minus)
 
 
+class Paths(NamedTuple):
+    """What one walk over the trees finds out; see the properties of `CountPlan`."""
+
+    slot: NDArray[np.int32]
+    n_players: NDArray[np.int32]
+    node_tree: NDArray[np.int32]
+    leaf_tree: NDArray[np.int32]
+    depth: int
+
+
 @dataclass(frozen=True, eq=False)
 class CountPlan:
     """Which player sets of which leaf are counted, and where in the vector.
@@ -105,46 +115,40 @@ class CountPlan:
         return np.array([number[name] for name in self.ensemble.feature_names], dtype=np.int32)
 
     @cached_property
-    def _paths(self) -> dict[str, Any]:
-        """Slots, players per leaf and the tree of every node and leaf."""
+    def _paths(self) -> Paths:
         from glasswood.kernels._paths import number_players
 
         e = self.ensemble
-        arrays: dict[str, Any] = {
-            "slot": np.empty(e.n_nodes, dtype=np.int32),
-            "n_players": np.empty(e.n_leaves, dtype=np.int32),
-            "node_tree": np.empty(e.n_nodes, dtype=np.int32),
-            "leaf_tree": np.empty(e.n_leaves, dtype=np.int32),
-        }
+        slot, node_tree = (np.empty(e.n_nodes, dtype=np.int32) for _ in range(2))
+        n_players, leaf_tree = (np.empty(e.n_leaves, dtype=np.int32) for _ in range(2))
         player = self.player_of[e.feature]
-        trees = (arrays["node_tree"], arrays["leaf_tree"])
-        depth = number_players(e.root, (e.left, e.right), player, arrays["slot"], arrays["n_players"], trees)
-        return arrays | {"depth": depth}
+        depth = number_players(e.root, (e.left, e.right), player, slot, n_players, (node_tree, leaf_tree))
+        return Paths(slot, n_players, node_tree, leaf_tree, depth)
 
     @property
     def slot(self) -> NDArray[np.int32]:
         """The place of each node's player among the players of its path."""
-        return self._paths["slot"]  # type: ignore[no-any-return]
+        return self._paths.slot
 
     @property
     def n_players(self) -> NDArray[np.int32]:
         """The number of players on the path of each leaf."""
-        return self._paths["n_players"]  # type: ignore[no-any-return]
+        return self._paths.n_players
 
     @property
     def node_tree(self) -> NDArray[np.int32]:
         """The tree of each node."""
-        return self._paths["node_tree"]  # type: ignore[no-any-return]
+        return self._paths.node_tree
 
     @property
     def leaf_tree(self) -> NDArray[np.int32]:
         """The tree of each leaf."""
-        return self._paths["leaf_tree"]  # type: ignore[no-any-return]
+        return self._paths.leaf_tree
 
     @property
     def depth(self) -> int:
         """The number of nodes on the longest path."""
-        return int(self._paths["depth"])
+        return self._paths.depth
 
     @cached_property
     def subsets(self) -> Subsets:

@@ -132,8 +132,7 @@ def count_in_parts(
     """
     e = plan.ensemble
     per_tree = np.bincount(plan.leaf_tree, weights=plan.subsets.size[plan.n_players], minlength=e.n_trees)
-    score = e.score
-    base = score.base * (score.scale / score.divisor if score.base_first else 1.0)
+    base = e.score.constant
     mean, cells = base.copy(), np.zeros(int(plan.cells.n_cells.sum()))
     curves: dict[int, NDArray[np.float64]] = {}
     first = 0

@@ -51,8 +51,8 @@ def encode(table: Any, schema: Schema, wanted: Iterable[int]) -> dict[int, NDArr
 
     Numeric columns that are float32 or float64 already are not copied; no other column is touched.
     """
-    read = _column_reader(table, schema)
-    return {index: schema.columns[index].encode(read(index)) for index in wanted}
+    columns = open_columns(table, schema, wanted)
+    return columns.encode(0, columns.n_rows)
 
 
 @dataclass(frozen=True, slots=True)
