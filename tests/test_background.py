@@ -11,7 +11,7 @@ from sklearn.datasets import make_regression
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
 import glasswood as gw
-from glasswood.errors import BackgroundError, TableError
+from glasswood.errors import BackgroundError, TableError, TooLargeError
 
 X, Y = make_regression(300, 4, random_state=0)
 
@@ -147,5 +147,5 @@ def test_order_must_be_positive(model):
 def test_an_order_beyond_reach_is_refused_before_counting():
     X, y = make_regression(3000, 60, n_informative=60, random_state=0)
     deep = ExtraTreesRegressor(1, random_state=0).fit(X, y)
-    with pytest.raises(BackgroundError, match="sets of up to 9; at most 524,288 can be counted"):
+    with pytest.raises(TooLargeError, match=r"sets of up to 9 of them need .* GB\), .*: ask for order [1-8]"):
         gw.summarize(deep, X, order=9)

@@ -9,19 +9,22 @@ import pytest
 import glasswood as gw
 
 PUBLIC = {
+    "Attributions": None,
     "Background": None,
     "Curve": None,
     "Explainer": (
         "(model: 'Any', background: 'Any' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
         "sample_weight: 'Any' = None) -> 'None'"
     ),
+    "Interactions": None,
     "Points": None,
     "Surface": None,
     "TreeEnsemble": None,
     "errors": None,
+    "metrics": None,
     "read_model": "(model: 'Any', rows: 'Any' = None) -> 'TreeEnsemble'",
     "summarize": (
-        "(model: 'Any', source: 'Any', *, order: 'int' = 1, groups: 'Mapping[str, Sequence[str]] | None' = None, "
+        "(model: 'Any', source: 'Any', *, order: 'int | None' = 1, groups: 'Mapping[str, Sequence[str]] | None' = None, "
         "sample_weight: 'Any' = None) -> 'Background'"
     ),
 }
@@ -37,7 +40,10 @@ def test_signatures(name):
     assert str(inspect.signature(getattr(gw, name))) == PUBLIC[name]
 
 
-@pytest.mark.parametrize("name", [*sorted(set(PUBLIC) - {"errors"}), *(f"errors.{name}" for name in gw.errors.__all__)])
+MODULES = [f"{name}.{thing}" for name in ("errors", "metrics") for thing in getattr(gw, name).__all__]
+
+
+@pytest.mark.parametrize("name", [*sorted(set(PUBLIC) - {"errors", "metrics"}), *MODULES])
 def test_every_public_name_has_an_example(name):
     thing = gw
     for part in name.split("."):

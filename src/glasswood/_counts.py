@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._plan import CountPlan
+from glasswood._rows import addresses
 
 __all__ = ["Counter", "Tally"]
 
@@ -84,15 +85,15 @@ class Counter:
         from glasswood.kernels._bitsets import count_with_bitsets
 
         subsets = self.plan.subsets
-        addresses = _addresses(columns)
+        memory = addresses(columns)
         for chunk in self._chunks:
             met = np.zeros(chunk.conditions[1].size, dtype=np.int64)
-            held = tuple(array[self._place[chunk.features]] for array in addresses)
+            held = tuple(array[self._place[chunk.features]] for array in memory)
             tables = (subsets.size, subsets.rest, subsets.has)
             count_with_bitsets(held, n_rows, chunk.conditions, chunk.trees, tables, tally.counts, met)
             tally.cells[chunk.place] += met[chunk.noted]
         if self._large.any():
-            self._add_lists(tally, addresses, n_rows, weight)
+            self._add_lists(tally, memory, n_rows, weight)
         self._add_categories(tally, columns)
         tally.n_rows += n_rows
         tally.total += n_rows if weight is None else int(weight.sum())
@@ -118,7 +119,7 @@ class Counter:
         return tally
 
     def _add_lists(
-        self, tally: Tally, addresses: tuple[NDArray[Any], ...], n_rows: int, weight: NDArray[np.int64] | None
+        self, tally: Tally, memory: tuple[NDArray[Any], ...], n_rows: int, weight: NDArray[np.int64] | None
     ) -> None:
         from glasswood.kernels._lists import count_with_lists
 
@@ -132,7 +133,7 @@ class Counter:
         weights = np.empty(0, dtype=np.int64) if weight is None else weight
         sets = plan.subsets
         following = np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)
-        held = tuple(array[self._place[self._listed]] for array in addresses)
+        held = tuple(array[self._place[self._listed]] for array in memory)
         count_with_lists(held, n_rows, cuts, trees, following, weights, (tally.counts, tally.cells))
 
     def _add_categories(self, tally: Tally, columns: Columns) -> None:
@@ -222,13 +223,3 @@ def _float32_at_most(cut: NDArray[np.float64]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         single = cut.astype(np.float32)
         return np.where(single > cut, np.nextafter(single, np.float32(-np.inf)), single)
-
-
-def _addresses(columns: Columns) -> tuple[NDArray[Any], ...]:
-    """Return where columns are in memory, the bytes from row to row, and whether they are float32."""
-    arrays = list(columns.values())
-    return (
-        np.array([array.__array_interface__["data"][0] for array in arrays], dtype=np.int64),
-        np.array([array.strides[0] for array in arrays], dtype=np.int64),
-        np.array([array.itemsize == 4 for array in arrays], dtype=bool),
-    )

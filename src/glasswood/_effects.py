@@ -46,7 +46,7 @@ class Effects:
         return self.plan.cells.n_cells, self.plan.cells.n_codes
 
     @property
-    def _unit(self) -> float:
+    def unit(self) -> float:
         """What a leaf value times a count is worth on the scale of the score."""
         return self.plan.ensemble.score.factor / self.total
 
@@ -61,7 +61,16 @@ class Effects:
         total = self._blank()
         for k in range(value.shape[1]):
             total += np.bincount(output + k, weights=weighted[:, k], minlength=total.size)
-        return total * self._unit + self.plan.ensemble.score.constant
+        return total * self.unit + self.plan.ensemble.score.constant
+
+    @cached_property
+    def exact(self) -> NDArray[np.float64]:
+        """The number of rows that break exactly the players of each set, laid out as `counts`."""
+        from glasswood.kernels._lookups import subset_differences
+
+        plan, exact = self.plan, self.counts.astype(np.float64)
+        subset_differences(plan.leaf_offset, plan.n_players, (plan.subsets.size, plan.subsets.minus), exact)
+        return exact
 
     def curves(self) -> dict[int, NDArray[np.float64]]:
         """Return the height of every cell, of every feature that is a player of its own, for each output."""
@@ -74,7 +83,7 @@ class Effects:
         steps = self._blank(int(width.sum()))
         add_curves(plan.boxes, self._cells, self._leaves, plan.subsets.plus, place, steps)
         return {
-            int(f): np.cumsum(steps[place[f] : place[f] + plan.cells.n_cells[f]], axis=0) * self._unit + self.mean
+            int(f): np.cumsum(steps[place[f] : place[f] + plan.cells.n_cells[f]], axis=0) * self.unit + self.mean
             for f in np.flatnonzero(single)
         }
 
@@ -88,7 +97,7 @@ class Effects:
         if not add_surface((a, b), plan.boxes, self._cells, self._leaves, plan.subsets.plus, steps):
             return None
         heights = steps.cumsum(axis=0).cumsum(axis=1)
-        return heights[:n_a, :n_b] * self._unit
+        return heights[:n_a, :n_b] * self.unit
 
     def interactions_on_grids(
         self, grids: NDArray[np.int64], pair_number: NDArray[np.int32], n_pairs: int
@@ -102,7 +111,7 @@ class Effects:
         n_points = grids.shape[1]
         out = self._blank(n_pairs, n_points, n_points)
         add_grids(grids, pair_number, self.plan.boxes, self._cells, self._leaves, self.plan.subsets.plus, out)
-        return out * self._unit
+        return out * self.unit
 
     def at(self, cells: NDArray[np.int64], features: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the partial dependence of some features at points, given the cell of each feature at each point."""
@@ -116,7 +125,7 @@ class Effects:
         out = self._blank(cells.shape[1])
         tables = (plan.subsets.plus, plan.subsets.has)
         add_points(points, fixed, plan.boxes, self._cells, self._leaves, tables, out)
-        return out * self._unit + plan.ensemble.score.constant
+        return out * self.unit + plan.ensemble.score.constant
 
 
 def path_dependent(plan: CountPlan) -> Effects:
@@ -127,8 +136,7 @@ def path_dependent(plan: CountPlan) -> Effects:
     """
     from glasswood.kernels._paths import cover_shares
 
-    e, subsets = plan.ensemble, plan.subsets
+    subsets = plan.subsets
     shares = np.empty(plan.n_counts)
-    out = (plan.leaf_offset, plan.n_players, shares)
-    cover_shares(plan.parents, (e.cover, e.leaf_cover), plan.slot, (subsets.size, subsets.has), out)
+    cover_shares(plan.slots[0], plan.shares, (subsets.size, subsets.has), (plan.leaf_offset, shares))
     return Effects(plan, shares, 1.0)

@@ -13,16 +13,21 @@ from numpy.typing import NDArray
 from glasswood._background import Background
 from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
-from glasswood._plan import CountPlan
+from glasswood._interactions import Lookups
+from glasswood._leaf_tables import LeafTables, fits_in_tables
+from glasswood._long_paths import LongPaths
+from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._results import Axis, Curve, Lazy, Points, Surface
+from glasswood._row_results import Attributions, Interactions, SetValues, arrange, check_memory
+from glasswood._rows import Rows
 from glasswood._summarize import count, count_in_parts, fixed_point, make_plan
 from glasswood._tables import Schema, distinct_rows, n_rows, open_columns, with_labels
+from glasswood._templates import Template
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, ShapleyInteractions, ShapleyValues
 from glasswood.readers import read_model
 
 __all__ = ["Explainer"]
-
-MOST_COUNTS = 2**27  # a gigabyte; beyond that, trees are counted part by part and the counts are not kept
 
 
 class Explainer:
@@ -231,6 +236,165 @@ class Explainer:
                 result[names[a], names[b]] = values[..., 0] if len(outputs) == 1 else values
         return result
 
+    def interaction_values(
+        self,
+        rows: Any,
+        *,
+        max_order: int | None = None,
+        features: Sequence[str | int] | None = None,
+        output: str | int | None = None,
+    ) -> Interactions:
+        """Return the partial dependence interaction values (PDIV) of rows: what each set of features adds, together.
+
+        The value of a set is its partial dependence at the row's values, minus the values of all smaller sets within;
+        the empty set has the mean. Only sets that share a path of a tree can have one. All values of a row sum to its
+        score.
+
+        Parameters
+        ----------
+        rows : table
+            The rows to explain.
+        max_order : int, optional
+            The largest number of features of a set; all by default.
+        features : sequence of str or int, optional
+            Only sets of these features (or groups).
+        output : str or int, optional
+
+        Returns
+        -------
+        Interactions
+
+        Examples
+        --------
+        See `Interactions`.
+        """
+        outputs = self._outputs(output)
+        plan = self._plan(1)
+        if max_order is not None and max_order < 1:
+            message = f"max_order is the number of features of the largest sets, at least 1, not {max_order}"
+            raise ValueError(message)
+        order = plan.most_players if max_order is None else min(max_order, plan.most_players)
+        wanted = np.full(len(plan.players), features is None)
+        for feature in features or ():
+            wanted[plan.players.index(self._player(feature))] = True
+        order = min(order, max(1, int(wanted.sum())))
+        plan.refuse_uncountable(order)
+        source = Lookups(self._effect(order), order, wanted, outputs, Rows(plan, rows))
+        return self._interactions(source, outputs)
+
+    def evaluate(self, metric: Any, rows: Any, *, output: str | int | None = None) -> Interactions:
+        """Return a metric over cubes, for rows.
+
+        Parameters
+        ----------
+        metric : CubeMetric
+            One of `glasswood.metrics`, or your own.
+        rows : table
+            The rows to explain.
+        output : str or int, optional
+
+        Returns
+        -------
+        Interactions
+            The values of the metric's sets.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20, max_depth=3).fit(X, y), X)
+        >>> ex.evaluate(gw.metrics.BanzhafInteractions(), X)
+        Interactions(442 rows x ... sets of up to 2 features, value)
+        """
+        if not isinstance(metric, CubeMetric):
+            message = (
+                f"a metric is an instance of a class that inherits from glasswood.metrics.CubeMetric, not {metric!r}"
+            )
+            raise TypeError(message)
+        outputs = self._outputs(output)
+        return self._interactions(self._evaluate(metric, rows, outputs), outputs)
+
+    def shap_values(self, rows: Any, *, output: str | int | None = None) -> Attributions:
+        """Return the Shapley values of rows: of the game in which features take the row's value, or the background's.
+
+        With a background, all of its rows take part ("interventional"); without one, the values are path-dependent.
+        There is no limit to the depth of trees.
+
+        Parameters
+        ----------
+        rows : table
+            The rows to explain.
+        output : str or int, optional
+
+        Returns
+        -------
+        Attributions
+            The values and the mean of a row sum to its score.
+
+        Examples
+        --------
+        See `Attributions`.
+        """
+        return self._attributions("Shapley values", ShapleyValues(), rows, output)
+
+    def banzhaf_values(self, rows: Any, *, output: str | int | None = None) -> Attributions:
+        """Return the Banzhaf values of rows: the mean effect of a feature over all sets of others.
+
+        Parameters
+        ----------
+        rows : table
+            The rows to explain.
+        output : str or int, optional
+
+        Returns
+        -------
+        Attributions
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X).banzhaf_values(X)
+        Attributions(Banzhaf values: 442 rows x 10 features, value)
+        """
+        return self._attributions("Banzhaf values", BanzhafValues(), rows, output)
+
+    def shap_interaction_values(self, rows: Any, *, output: str | int | None = None) -> Attributions:
+        """Return the Shapley interactions of all pairs of features, for rows, as the package shap arranges them.
+
+        Half of the interaction of a pair is on either side of the diagonal, and the diagonal has what is left of each
+        feature's Shapley value. `evaluate` with `metrics.ShapleyInteractions` gives the plain index, for the pairs that
+        have one only.
+
+        Parameters
+        ----------
+        rows : table
+            The rows to explain.
+        output : str or int, optional
+
+        Returns
+        -------
+        Attributions
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> pairs = ex.shap_interaction_values(X)
+        >>> pairs
+        Attributions(Shapley interactions: 442 rows x 10 x 10 features, value)
+        >>> bool(abs(pairs.values.sum(axis=2) - ex.shap_values(X).values).max() < 1e-9)
+        True
+        """
+        return self._attributions("Shapley interactions", ShapleyInteractions(2), rows, output)
+
     # --------------------------------------------------------------------------------------------------- wiring
 
     def _plan(self, order: int) -> CountPlan:
@@ -250,7 +414,7 @@ class Explainer:
             return self._effects[order]
         if self._background.order < order:
             message = f"this needs a background of order {order}, but it has order {self._background.order}; "
-            message += f"make one with summarize(model, rows, order={order})"
+            message += f"make one with summarize(model, rows, order={order}), or order=None for all orders"
             raise BackgroundError(message)
         if self._background.total <= 0:
             message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
@@ -354,6 +518,57 @@ class Explainer:
             second=self._curve(b, outputs),
             raw_interaction=None if interaction is None else interaction[..., outputs],
         )
+
+    def _evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> SetValues:
+        """Return the values of a metric: from tables if they fit, else path by path."""
+        plan = self._plan(1)
+        most = plan.most_players
+        if fits_in_tables(metric, plan) and plan.countable(most):
+            return LeafTables(self._effect(most), metric, Rows(plan, rows), outputs)
+        if not isinstance(metric, InteractionIndex):
+            Template.of(metric, most)  # refuses paths that are too long
+            plan.refuse_uncountable(most)
+            return LeafTables(self._effect(most), metric, Rows(plan, rows), outputs)
+        if self._table is None and self._background is not None:
+            message = (
+                f"a path of the model has {most} features, too many for tables of all their sets; pass the rows "
+                "themselves as the background, or nothing for path-dependent values"
+            )
+            raise BackgroundError(message)
+        if self._table is None:
+            return LongPaths(plan, metric, Rows(plan, rows), outputs, None, np.empty(0))
+        weight = np.ones(n_rows(self._table)) if self._weight is None else np.asarray(self._weight, dtype=np.float64)
+        return LongPaths(plan, metric, Rows(plan, rows), outputs, Rows(plan, self._table), weight / weight.sum())
+
+    def _interactions(self, source: SetValues, outputs: list[int]) -> Interactions:
+        score = self.ensemble.score
+        names = tuple(score.names[k] for k in outputs)
+        return Interactions(source=source, players=self._plan(1).players, outputs=names, units=score.units)
+
+    def _attributions(self, name: str, metric: InteractionIndex, rows: Any, output: str | int | None) -> Attributions:
+        outputs = self._outputs(output)
+        found = self._interactions(self._evaluate(metric, rows, outputs), outputs)
+        n_players, n_outputs = len(found.players), len(outputs)
+        shape = (found.n_rows, *(n_players,) * (metric.max_order or 1), n_outputs)
+        check_memory(shape)
+        values = found.values.reshape(found.n_rows, len(found), n_outputs)
+        return Attributions(
+            name=name,
+            heights=arrange(values, found.source.sets, shape),
+            mean=self._mean[outputs],
+            names=found.players,
+            outputs=found.outputs,
+            units=found.units,
+            columns=lambda: self._shown(rows),
+        )
+
+    def _shown(self, rows: Any) -> Any:
+        """Return the values of rows as an array, one column per player; None if a player has several columns."""
+        if self._groups:
+            return None
+        columns = open_columns(rows, self.ensemble.schema, range(self.ensemble.n_features))
+        values = [np.array(columns.listed(f)) for f in range(self.ensemble.n_features)]
+        return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
 
     def _points(self, players: list[str], at: Any, outputs: list[int]) -> Points:
         effects = self._effect(len(players))

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._ensemble import TreeEnsemble
-from glasswood.errors import BackgroundError
+from glasswood.errors import TooLargeError
 
-__all__ = ["Cells", "CountPlan", "Subsets"]
+__all__ = ["MOST_COUNTS", "Cells", "CountPlan", "Subsets"]
 
+MOST_COUNTS = 2**27  # a gigabyte
 MOST_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
 
 
@@ -154,19 +155,45 @@ class CountPlan:
     def subsets(self) -> Subsets:
         """The tables of player sets, for the path with the most players."""
         most = int(self.n_players.max(initial=0))
-        n_sets = sum(comb(most, size) for size in range(min(self.order, most) + 1))
-        if n_sets > MOST_SETS:
-            message = (
-                f"a path of the model has {most} features, which have {n_sets:,} sets of up to {self.order}; at most "
-                f"{MOST_SETS:,} can be counted. Choose a smaller order."
-            )
-            raise BackgroundError(message)
+        if sum(comb(most, size) for size in range(min(self.order, most) + 1)) > MOST_SETS:
+            self.refuse_uncountable(self.order)
         return Subsets.up_to(self.order, most)
 
     @cached_property
     def leaf_offset(self) -> NDArray[np.int64]:
         """Where the counts of each leaf start, and at the end their number."""
         return np.concatenate([[0], np.cumsum(self.subsets.size[self.n_players])])
+
+    @property
+    def most_players(self) -> int:
+        """The number of players of the path that has the most, at least 1."""
+        return max(1, int(self.n_players.max(initial=0)))
+
+    def n_sets(self, order: int) -> int:
+        """Return how many counts there are of sets of up to `order` players, without making any table."""
+        return sum(
+            int(n) * sum(comb(used, size) for size in range(min(order, used) + 1))
+            for used, n in enumerate(np.bincount(self.n_players))
+        )
+
+    def countable(self, order: int) -> bool:
+        """Return whether the counts of sets of up to `order` players fit in memory."""
+        of_one_path = sum(comb(self.most_players, size) for size in range(min(order, self.most_players) + 1))
+        return of_one_path <= MOST_SETS and self.n_sets(order) <= MOST_COUNTS
+
+    def refuse_uncountable(self, order: int) -> None:
+        """Raise an error if the counts of sets of up to `order` players do not fit in memory; it names what would."""
+        if self.countable(order):
+            return
+        needed = self.n_sets(order)
+        smaller = next((k for k in range(order - 1, 0, -1) if self.countable(k)), None)
+        advice = f"ask for order {smaller}" if smaller else "there is no smaller order that fits"
+        message = (
+            f"paths of this model have up to {self.most_players} features; sets of up to {order} of them need "
+            f"{needed:,} counts ({8 * needed / 1e9:,.1f} GB), and at most {8 * MOST_COUNTS / 1e9:,.1f} GB are kept: "
+            f"{advice}"
+        )
+        raise TooLargeError(message)
 
     @property
     def n_counts(self) -> int:
@@ -232,6 +259,26 @@ class CountPlan:
         nodes = (e.feature, self.slot, cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)
         trace_boxes(self.parents, nodes, (np.diff(cells.cut_offset), n_words), first, (*boxes, sets))
         return (first, *boxes, sets)
+
+    @cached_property
+    def slots(self) -> tuple[NDArray[Any], ...]:
+        """Where the slots of each leaf start, and the player in each slot."""
+        first, feature, slot = self.boxes[:3]
+        slot_first = np.concatenate([[0], np.cumsum(self.n_players, dtype=np.int64)])
+        player = np.empty(slot_first[-1], dtype=np.int32)
+        leaf = np.repeat(np.arange(self.n_players.size), np.diff(first))
+        player[slot_first[leaf] + slot] = self.player_of[feature]
+        return slot_first, player
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of the training weight that gets past the player in each slot."""
+        from glasswood.kernels._paths import player_shares
+
+        e, slot_first = self.ensemble, self.slots[0]
+        shares = np.empty(slot_first[-1])
+        player_shares(self.parents, (e.cover, e.leaf_cover), (self.slot, slot_first), shares)
+        return shares
 
     @cached_property
     def fingerprint(self) -> str:

@@ -28,7 +28,7 @@ def summarize(
     model: Any,
     source: Any,
     *,
-    order: int = 1,
+    order: int | None = 1,
     groups: Mapping[str, Sequence[str]] | None = None,
     sample_weight: Any = None,
 ) -> Background:
@@ -39,8 +39,9 @@ def summarize(
     model : fitted model, path of a model file, or TreeEnsemble
     source : table
         NumPy, pandas, Polars or PyArrow. Only the columns that the model splits on are touched.
-    order : int, default 1
-        How many features may be fixed together: 1 for curves, 2 for surfaces of pairs.
+    order : int or None, default 1
+        How many features may be fixed together: 1 for curves, 2 for surfaces of pairs; None for any number, which
+        interactions of all orders and Shapley values need.
     groups : mapping of str to sequences of str, optional
         Columns to be fixed together, such as the columns of a one-hot encoding: ``{"city": ["city_a", "city_b"]}``.
     sample_weight : array of shape (n_rows,), optional
@@ -65,7 +66,7 @@ def summarize(
     return count(make_plan(ensemble, order, groups), source, sample_weight)
 
 
-def make_plan(ensemble: TreeEnsemble, order: int, groups: Mapping[str, Sequence[str]] | None) -> CountPlan:
+def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Sequence[str]] | None) -> CountPlan:
     """Return the plan of what is counted, after checking the groups."""
     groups = {name: tuple(columns) for name, columns in (groups or {}).items()}
     known = set(ensemble.feature_names)
@@ -82,10 +83,15 @@ def make_plan(ensemble: TreeEnsemble, order: int, groups: Mapping[str, Sequence[
         if name in known and name not in columns:
             message = f"group {name!r} has the name of a column that is not in it; choose another name"
             raise TableError(message)
+    if order is None:
+        order = CountPlan(ensemble, 1, groups).most_players
     if order < 1:
         message = f"order is the number of features fixed together, at least 1, not {order}"
         raise ValueError(message)
-    return CountPlan(ensemble, order, groups)
+    plan = CountPlan(ensemble, order, groups)
+    if order > 1:  # the curves of larger models are made part by part, see `count_in_parts`
+        plan.refuse_uncountable(order)
+    return plan
 
 
 def count(

@@ -6,6 +6,7 @@ __all__ = [
     "MissingExtraError",
     "ModelMismatchError",
     "TableError",
+    "TooLargeError",
     "UnsupportedModelError",
 ]
 
@@ -77,5 +78,16 @@ class BackgroundError(GlasswoodError, ValueError):
     --------
     >>> import glasswood as gw
     >>> issubclass(gw.errors.BackgroundError, ValueError)
+    True
+    """
+
+
+class TooLargeError(GlasswoodError, ValueError):
+    """Work that would take too long or too much memory; the message has an estimate and says what to ask instead.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> issubclass(gw.errors.TooLargeError, gw.errors.GlasswoodError)
     True
     """

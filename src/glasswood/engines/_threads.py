@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import TypeVar
 
-__all__ = ["n_threads", "sum_over_batches"]
+from glasswood.engines._progress import shown
+
+__all__ = ["for_each", "in_order", "n_threads", "sum_over_batches"]
 
 T = TypeVar("T")
 
@@ -40,3 +43,30 @@ def sum_over_batches(
         return [work(0)]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(work, range(workers)))
+
+
+def in_order(n: int, work: Callable[[int], T]) -> Iterator[T]:
+    """Yield ``work(0)``, ``work(1)``, ... in this order, worked on in threads, a few of them ahead of the reader."""
+    workers = min(n_threads(), n)
+    if workers <= 1:
+        yield from map(work, range(n))
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        ahead = deque(pool.submit(work, index) for index in range(min(n, 2 * workers)))
+        following = len(ahead)
+        try:
+            while ahead:
+                result = ahead.popleft().result()
+                if following < n:
+                    ahead.append(pool.submit(work, following))
+                    following += 1
+                yield result
+        finally:
+            for future in ahead:
+                future.cancel()
+
+
+def for_each(n: int, work: Callable[[int], None], what: str) -> None:
+    """Call ``work(0)``, ``work(1)``, ... in threads, with a progress bar if it takes long."""
+    for _ in shown(in_order(n, work), n, what):
+        pass

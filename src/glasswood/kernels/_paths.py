@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.kernels._compile import kernel
 
-__all__ = ["cover_shares", "number_players", "trace_boxes"]
+__all__ = ["cover_shares", "number_players", "player_shares", "trace_boxes"]
 
 
 @kernel
@@ -134,38 +134,59 @@ def trace_boxes(
 
 
 @kernel
-def cover_shares(
-    parents: tuple[Any, ...], covers: tuple[Any, ...], slot: Any, subsets: tuple[Any, ...], out: tuple[Any, ...]
+def player_shares(
+    parents: tuple[Any, ...], covers: tuple[Any, ...], slots: tuple[Any, ...], shares: NDArray[np.float64]
 ) -> None:
-    """Write the share of the training weight that path-dependent methods give to each leaf and player set.
+    """Write the share of the training weight that gets past each player of each leaf's path.
 
-    It is the product, over the nodes of the path whose player is not in the set, of the covers of child and node.
+    It is the product, over the nodes of the path that are the player's, of the covers of child and node.
 
     Parameters
     ----------
     parents : node_parent, leaf_parent, node_side, leaf_side
         As for `trace_boxes`.
     covers : node cover, leaf cover
-    slot : ndarray of shape (n_nodes,)
-    subsets : size, has
-    out : leaf_offset, n_players, shares
-        `shares` is written at the places that `leaf_offset` gives.
+    slots : slot, slot_first
+        The slot of each node, and where the slots of each leaf start.
+    shares : ndarray of float64
+        Written, one per slot of each leaf.
     """
     node_parent, leaf_parent = parents[0], parents[1]
     cover, leaf_cover = covers
-    size, has = subsets
-    leaf_offset, n_players, shares = out
-    share = np.empty(has.shape[0])
+    slot, slot_first = slots
+    for i in range(shares.size):
+        shares[i] = 1.0
     for leaf in range(leaf_parent.size):
-        for player in range(n_players[leaf]):
-            share[player] = 1.0
         node, below = leaf_parent[leaf], leaf_cover[leaf]
         while node >= 0:
-            share[slot[node]] *= below / cover[node] if cover[node] > 0 else 0.0
+            shares[slot_first[leaf] + slot[node]] *= below / cover[node] if cover[node] > 0 else 0.0
             node, below = node_parent[node], cover[node]
-        for i in range(size[n_players[leaf]]):
+
+
+@kernel
+def cover_shares(
+    slot_first: NDArray[np.int64], shares: NDArray[np.float64], subsets: tuple[Any, ...], out: tuple[Any, ...]
+) -> None:
+    """Write the share of the training weight that path-dependent methods give to each leaf and player set.
+
+    It is the product of the shares of the players that are not in the set.
+
+    Parameters
+    ----------
+    slot_first, shares
+        As `player_shares` writes them.
+    subsets : size, has
+    out : leaf_offset, products
+        `products` is written at the places that `leaf_offset` gives.
+    """
+    size, has = subsets
+    leaf_offset, products = out
+    for leaf in range(slot_first.size - 1):
+        first = slot_first[leaf]
+        used = slot_first[leaf + 1] - first
+        for i in range(size[used]):
             product = 1.0
-            for player in range(n_players[leaf]):
+            for player in range(used):
                 if not has[player, i]:
-                    product *= share[player]
-            shares[leaf_offset[leaf] + i] = product
+                    product *= shares[first + player]
+            products[leaf_offset[leaf] + i] = product

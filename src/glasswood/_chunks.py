@@ -1,0 +1,99 @@
+"""Chunks: small parts of trees, in which what a row does is a handful of states, one per player."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._plan import CountPlan
+
+__all__ = ["Chunks"]
+
+
+@dataclass(frozen=True, eq=False)
+class Chunks:
+    """The trees of a plan, cut into chunks of up to 64 leaves.
+
+    A *seat* is a player in a chunk. All a chunk asks of a row is which leaves' conditions on each of its players the
+    row meets: the *state* of the seat. See `glasswood.kernels._chunks.make_chunks` for the arrays.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    chunk_first : ndarray of shape (n_chunks + 1,)
+    leaf_order : ndarray of shape (n_leaves,)
+        The leaves, chunk by chunk.
+    seat_first : ndarray of shape (n_chunks + 1,)
+    seat_player : ndarray of shape (n_seats,)
+    state_first : ndarray of shape (n_seats + 1,)
+    words : ndarray of uint64
+        For each state, which leaves of the chunk the row suits.
+    axes : tuple of arrays
+        axis_first, axis_place, axis_missing, axis_table, axis_kind, table; see `write_states`.
+    """
+
+    plan: CountPlan
+    chunk_first: NDArray[np.int64]
+    leaf_order: NDArray[np.int32]
+    seat_first: NDArray[np.int64]
+    seat_player: NDArray[np.int32]
+    state_first: NDArray[np.int64]
+    words: NDArray[np.uint64]
+    axes: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, plan: CountPlan, order: int, most_states: int) -> Chunks:
+        """Cut the trees of a plan, so that `order` players of a leaf have at most so many combinations of states."""
+        from glasswood.kernels._chunks import make_chunks, order_leaves
+
+        e, cells = plan.ensemble, plan.cells
+        leaf_order, ranges = np.empty(e.n_leaves, dtype=np.int32), np.empty((e.n_nodes, 2), dtype=np.int64)
+        order_leaves(e.root, (e.left, e.right), leaf_order, ranges)
+        chunk_first, seat_first, seat_player, axis_first, feature, *axis, state_first, table, words = make_chunks(
+            (e.root, e.left, e.right),
+            (leaf_order, ranges),
+            plan.boxes,
+            (plan.player_of, cells.n_cells, cells.n_codes),
+            most_states,
+            order,
+        )
+        place = np.zeros(e.n_features, dtype=np.int32)
+        place[e.used_features] = np.arange(e.used_features.size)
+        axes = (axis_first, place[feature], cells.n_cells[feature] - 1, *axis, table)
+        return cls(plan, chunk_first, leaf_order, seat_first, seat_player, state_first, words, axes)
+
+    @property
+    def n_chunks(self) -> int:
+        """The number of chunks."""
+        return self.chunk_first.size - 1
+
+    @property
+    def n_seats(self) -> int:
+        """The number of seats."""
+        return self.seat_player.size
+
+    @cached_property
+    def output(self) -> NDArray[np.int64]:
+        """The (first) output that each chunk adds to."""
+        plan = self.plan
+        tree = plan.leaf_tree[self.leaf_order[self.chunk_first[:-1]]]
+        return np.maximum(plan.ensemble.tree_output, 0)[tree].astype(np.int64)
+
+    def write_states(self, cells: NDArray[np.int32], rows: tuple[int, int], states: NDArray[np.uint16]) -> None:
+        """Write the state of every seat, for the rows from first to last: (n_seats, at least so many)."""
+        from glasswood.kernels._chunks import write_states
+
+        write_states(cells, rows, self.axes, (0, self.n_seats), states)
+
+    def states_of(self, chunk: int, cells: NDArray[np.int32]) -> NDArray[np.uint16]:
+        """Return the states of the seats of one chunk, for all rows."""
+        from glasswood.kernels._chunks import write_states
+
+        span = (int(self.seat_first[chunk]), int(self.seat_first[chunk + 1]))
+        states = np.empty((span[1] - span[0], cells.shape[1]), dtype=np.uint16)
+        write_states(cells, (0, cells.shape[1]), self.axes, span, states)
+        return states

@@ -1,0 +1,206 @@
+"""Partial dependence interaction values of rows: effects in, one small table per set and chunk of leaves, values."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._chunks import Chunks
+from glasswood._effects import Effects
+from glasswood._plan import Subsets
+from glasswood._rows import Rows
+from glasswood.engines._threads import for_each, n_threads
+from glasswood.errors import TooLargeError
+
+__all__ = ["Lookups"]
+
+MOST_STATES = 1024  # entries of a table
+MOST_PAIRS = 2**26  # of a leaf and a set
+MOST_ENTRIES = 2**27  # of all tables: a gigabyte
+STATES_IN_CACHE = 2**20  # of all seats, for a block of rows
+
+
+class Lookups:
+    """The interaction values of every set of players that share a path.
+
+    For a set X, the part of the score that only X together explains depends on the values of X alone. In a chunk of a
+    tree these have few states, so that part is a small table; a row's value is the sum of one lookup per chunk.
+
+    Parameters
+    ----------
+    effects : Effects
+        Of at least `max_order`.
+    max_order : int
+        The largest number of players of a set.
+    wanted : ndarray of shape (n_players,), bool
+        Sets have no other players than these.
+    outputs : list of int
+        The outputs that are wanted.
+    rows : Rows
+    """
+
+    def __init__(
+        self, effects: Effects, max_order: int, wanted: NDArray[np.bool_], outputs: list[int], rows: Rows
+    ) -> None:
+        from glasswood.kernels._lookups import find_terms
+
+        plan = effects.plan
+        self.effects = effects
+        self.outputs = outputs
+        self.rows = rows
+        used = np.minimum(plan.n_players, int(wanted.sum()))
+        most = int(used.max(initial=0))
+        n_pairs = sum(
+            int(n) * sum(comb(size, k) for k in range(min(max_order, size) + 1))
+            for size, n in enumerate(np.bincount(used))
+        )
+        if n_pairs > MOST_PAIRS:
+            raise _too_large(n_pairs, "sets of players on paths", MOST_PAIRS)
+        self.subsets = Subsets.up_to(max_order, most)
+        self.chunks = Chunks.of(plan, max_order, MOST_STATES)
+        self._chunk_arrays = (
+            self.chunks.chunk_first,
+            self.chunks.leaf_order,
+            self.chunks.seat_first,
+            self.chunks.seat_player,
+            self.chunks.state_first,
+        )
+        self._players = (plan.player_of, wanted)
+        found = find_terms(
+            self._chunk_arrays, plan.boxes[:3], self._players, (self.subsets.size, self.subsets.rest), n_pairs
+        )
+        self.term_set, self.term_rest, self.term_seat, self.term_size, self.term_first = found[:5]
+        self._pairs = found[5:7]
+        self._set_rest, self._set_last, self._set_size = found[7:]
+        _ = self._groups, self._table, self._terms  # before threads share them
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The sets, sorted by size and then by players."""
+        rank = np.zeros(self._set_rest.size, dtype=np.int64)
+        sorted_sets = [np.zeros(1, dtype=np.int64)]
+        for size in range(1, int(self._set_size.max(initial=0)) + 1):
+            members = np.flatnonzero(self._set_size == size)
+            members = members[np.lexsort((self._set_last[members], rank[self._set_rest[members]]))]
+            rank[members] = np.arange(members.size)
+            sorted_sets.append(members)
+        return np.concatenate(sorted_sets)
+
+    @cached_property
+    def sets(self) -> list[tuple[int, ...]]:
+        """The players of each set, the empty set first."""
+        players: list[tuple[int, ...]] = [()] * self._set_rest.size
+        rest, last = self._set_rest.tolist(), self._set_last.tolist()
+        for number in self.order[1:].tolist():
+            players[number] = (*players[rest[number]], last[number])
+        return [players[number] for number in self.order.tolist()]
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of outputs that are wanted."""
+        return len(self.outputs)
+
+    @property
+    def n_groups(self) -> int:
+        """The number of pairs of a set and an output."""
+        return self.order.size * self.n_outputs
+
+    @cached_property
+    def _groups(self) -> tuple[Any, ...]:
+        """The terms of each (set, output), sorted, and where their tables are."""
+        n_values = self.effects.plan.ensemble.value.shape[1]
+        terms = np.flatnonzero(self.term_set > 0)
+        chunk = np.searchsorted(self.term_first, terms, side="right") - 1
+        rank = np.empty(self.order.size, dtype=np.int64)
+        rank[self.order] = np.arange(self.order.size)
+        place = np.full(self.effects.plan.ensemble.n_outputs, -1)  # of an output among those that are wanted
+        place[self.outputs] = np.arange(self.n_outputs)
+        values = np.arange(n_values)
+        output = place[self.chunks.output[chunk][:, None] + values]
+        groups = (rank[self.term_set[terms]] * self.n_outputs)[:, None] + output
+        tables = self._table_first[terms][:, None] + values * self.term_size[terms][:, None]
+        kept = np.flatnonzero(output.ravel() >= 0)
+        kept = kept[np.argsort(groups.ravel()[kept], kind="stable")]
+        first = np.searchsorted(groups.ravel()[kept], np.arange(self.n_groups + 1))
+        return first, np.repeat(terms, n_values)[kept].astype(np.int32), tables.ravel()[kept]
+
+    @cached_property
+    def _table_first(self) -> NDArray[np.int64]:
+        sizes = np.where(self.term_set > 0, self.term_size, 0) * self.effects.plan.ensemble.value.shape[1]
+        return np.concatenate([[0], np.cumsum(sizes)])
+
+    @cached_property
+    def _table(self) -> NDArray[np.float64]:
+        from glasswood.kernels._lookups import fill_tables
+
+        plan, chunks = self.effects.plan, self.chunks
+        n_entries = int(self._table_first[-1])
+        if n_entries > MOST_ENTRIES:
+            raise _too_large(n_entries, "entries of tables", MOST_ENTRIES)
+        table = np.zeros(n_entries)
+        subsets = (self.subsets.size, self.subsets.rest, plan.subsets.plus)
+        terms = (self.term_rest, self.term_seat, *self._pairs, self._table_first)
+        leaves = (plan.ensemble.value, plan.leaf_offset, self.effects.exact)
+
+        def fill(index: int) -> None:
+            span = (index * chunks.n_chunks // parts, (index + 1) * chunks.n_chunks // parts)
+            arrays = (*self._chunk_arrays, chunks.words)
+            fill_tables(span, arrays, plan.boxes[:3], self._players, subsets, terms, leaves, table)
+
+        parts = min(chunks.n_chunks, 4 * n_threads())
+        for_each(parts, fill, "tables")
+        table *= self.effects.unit
+        return table
+
+    @cached_property
+    def _terms(self) -> tuple[Any, ...]:
+        return self.term_rest, self.term_seat, np.diff(self.chunks.state_first).astype(np.int32)
+
+    @property
+    def block(self) -> int:
+        """How many rows are looked up at a time."""
+        return int(min(2048, max(64, STATES_IN_CACHE // max(1, self.chunks.n_seats) // 64 * 64)))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.rows.n_rows
+
+    def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
+        """Write the values of the rows from first to last to the columns of `out`, (n_groups, ...), from `at` on."""
+        self._look_up(self.rows.cells(*span), out, at, np.empty((2, 0)))
+        out[: self.n_outputs, at : at + span[1] - span[0]] = self._mean[:, None]
+
+    def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
+        """Return the sums of absolute values and of squares over the rows from first to last: (2, n_groups)."""
+        sums = np.zeros((2, self.n_groups))
+        self._look_up(self.rows.cells(*span), np.empty((0, 0)), 0, sums)
+        n_rows = span[1] - span[0]
+        sums[:, : self.n_outputs] = np.abs(self._mean) * n_rows, self._mean**2 * n_rows
+        return sums
+
+    @property
+    def _mean(self) -> NDArray[np.float64]:
+        return self.effects.mean[self.outputs]
+
+    def _look_up(self, cells: NDArray[np.int32], out: NDArray[np.float64], at: int, sums: NDArray[np.float64]) -> None:
+        from glasswood.kernels._lookups import look_up
+
+        n_rows = cells.shape[1]
+        states = np.zeros((self.chunks.n_seats, self.block), dtype=np.uint16)
+        for row in range(0, n_rows, self.block):
+            span = (row, min(n_rows, row + self.block))
+            self.chunks.write_states(cells, span, states)
+            place = (at + span[0], at + span[1])
+            look_up(states, self._groups, self._terms, self._table, place, out, sums)
+
+
+def _too_large(needed: int, what: str, most: int) -> TooLargeError:
+    return TooLargeError(
+        f"the interactions of this model have {needed:,} {what}; at most {most:,} are handled. Ask for a smaller "
+        "max_order, or for fewer features"
+    )

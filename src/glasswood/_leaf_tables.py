@@ -1,0 +1,127 @@
+"""Metrics of rows from tables: what each leaf is worth to a row that meets some of its players."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._effects import Effects
+from glasswood._leaves import Leaves
+from glasswood._plan import CountPlan
+from glasswood._rows import Rows
+from glasswood._templates import MOST_PLAYERS, Template, set_masks
+from glasswood.engines._threads import for_each, n_threads
+from glasswood.errors import TooLargeError
+from glasswood.metrics import CubeMetric, InteractionIndex
+
+__all__ = ["LeafTables", "fits_in_tables"]
+
+MOST_ENTRIES = 2**27  # of the tables of all leaves: a gigabyte
+MOST_TEMPLATE = 2**24  # entries of a template
+CACHE = 2**17  # values that a block of rows may have
+
+
+def fits_in_tables(metric: CubeMetric, plan: CountPlan) -> bool:
+    """Return whether the values of every leaf, for every set of players that a row may meet, can be written down."""
+    if int(plan.n_players.max(initial=0)) > MOST_PLAYERS:
+        return False
+    if not isinstance(metric, InteractionIndex):
+        return True
+    entries = 0
+    for used, n_leaves in enumerate(np.bincount(plan.n_players).tolist()):
+        n_masks = set_masks(metric, used).size
+        entries += n_leaves * (n_masks << used) * plan.ensemble.value.shape[1]
+        if n_leaves and n_masks * 3**used > MOST_TEMPLATE:
+            return False
+    return entries <= MOST_ENTRIES
+
+
+class LeafTables:
+    """A metric of rows, from tables: what each leaf is worth to a row that meets some of its players.
+
+    Parameters
+    ----------
+    effects : Effects
+        Of all orders.
+    metric : CubeMetric
+    rows : Rows
+    outputs : list of int
+        The outputs that are wanted.
+    """
+
+    def __init__(self, effects: Effects, metric: CubeMetric, rows: Rows, outputs: list[int]) -> None:
+        plan = effects.plan
+        self.effects = effects
+        self.rows = rows
+        self.templates = {int(used): Template.of(metric, int(used)) for used in np.unique(plan.n_players)}
+        self.leaves = Leaves(plan, {used: template.masks for used, template in self.templates.items()}, outputs)
+        self.sets = self.leaves.numbers.sets
+        self._fill()
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.rows.n_rows
+
+    def _fill(self) -> None:
+        from glasswood.kernels._leaves import fill_leaf_tables
+
+        plan, numbers = self.effects.plan, self.leaves.numbers
+        value = plan.ensemble.value
+        sizes = (numbers.n_masks[plan.n_players] << plan.n_players.astype(np.int64)) * value.shape[1]
+        self.table_first = np.concatenate([[0], np.cumsum(sizes)])
+        if self.table_first[-1] > MOST_ENTRIES:
+            message = (
+                f"the values of this metric take {self.table_first[-1] / MOST_ENTRIES:,.1f} GB of tables; at most 1 GB "
+                "is used. Use a metric with fewer sets"
+            )
+            raise TooLargeError(message)
+        parts = [self.templates[used] for used in sorted(self.templates)]
+        n_entries = np.zeros(numbers.n_masks.size, dtype=np.int64)
+        n_entries[sorted(self.templates)] = [part.value.size for part in parts]
+        templates = (
+            numbers.n_masks,
+            np.concatenate([[0], np.cumsum(n_entries)]),
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("target", "broken", "value")),
+        )
+        table = np.empty(int(self.table_first[-1]))
+        leaves = (plan.n_players, value, self.table_first)
+
+        def fill(index: int) -> None:
+            span = (index * n_leaves // n_parts, (index + 1) * n_leaves // n_parts)
+            fill_leaf_tables(span, leaves, templates, (plan.leaf_offset, self.effects.exact), table)
+
+        n_leaves = plan.ensemble.n_leaves
+        n_parts = min(n_leaves, 8 * n_threads())
+        _ = self.effects.exact  # before threads share it
+        for_each(n_parts, fill, "tables")
+        table *= self.effects.unit
+        self.table = table
+
+    def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
+        """Write the values of some rows to the columns of `out`, (n_sets x n_outputs, ...), from `at` on."""
+        from glasswood.kernels._leaves import add_leaf_tables
+
+        leaves, plan = self.leaves, self.effects.plan
+        cells = self.rows.cells(*span)
+        n_rows = cells.shape[1]
+        width = min(1024, max(64, CACHE // max(1, leaves.n_groups) // 64 * 64))
+        states = np.zeros((leaves.chunks.n_seats, width), dtype=np.uint16)
+        paths = (plan.n_players, plan.slots[0], leaves.slot_seat, self.table_first, leaves.output)
+        numbers = leaves.numbers
+        groups = (numbers.n_masks, numbers.first, numbers.of_leaf, leaves.output_place, len(leaves.outputs))
+        sums = np.empty((leaves.n_groups, width))
+        for row in range(0, n_rows, width):
+            last = min(n_rows, row + width)
+            leaves.chunks.write_states(cells, (row, last), states)
+            sums[:] = 0
+            add_leaf_tables(
+                states, leaves.chunk_arrays, (*paths, plan.ensemble.value.shape[1]), groups, self.table, sums
+            )
+            out[:, at + row : at + last] = sums[:, : last - row]
+
+    def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
+        """Return the sums of absolute values and squares of some rows: (2, n_sets x n_outputs)."""
+        values = np.empty((self.leaves.n_groups, span[1] - span[0]))
+        self.write(span, values, 0)
+        return np.stack([np.abs(values).sum(axis=1), np.square(values).sum(axis=1)])

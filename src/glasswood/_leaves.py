@@ -1,0 +1,101 @@
+"""Leaves as places of a metric: the player sets that they have, in which seats their players are, their outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._chunks import Chunks
+from glasswood._plan import CountPlan
+
+__all__ = ["Leaves"]
+
+MOST_STATES = 2**15  # of a seat
+
+
+class SetNumbers:
+    """The player sets that the leaves of a plan have under a metric, numbered.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    masks : mapping from a number of players to an array of bit masks
+        The sets of a path with so many players.
+    """
+
+    def __init__(self, plan: CountPlan, masks: Mapping[int, NDArray[np.int64]]) -> None:
+        slot_first, slot_player = plan.slots
+        n_masks = np.zeros(int(plan.n_players.max(initial=0)) + 1, dtype=np.int64)
+        for used, found in masks.items():
+            n_masks[used] = found.size
+        self.n_masks = n_masks
+        self.first = np.concatenate([[0], np.cumsum(n_masks[plan.n_players])])
+        self.of_leaf = np.empty(self.first[-1], dtype=np.int64)
+        self.sets: list[tuple[int, ...]] = []
+        by_size: dict[int, list[tuple[NDArray[Any], NDArray[Any]]]] = {}
+        for used, found in masks.items():
+            leaves = np.flatnonzero(plan.n_players == used)
+            players = slot_player[slot_first[leaves][:, None] + np.arange(used)]
+            for number, mask in enumerate(found.tolist()):
+                slots = [slot for slot in range(used) if mask >> slot & 1]
+                members = np.sort(players[:, slots], axis=1)
+                by_size.setdefault(len(slots), []).append((self.first[leaves] + number, members))
+        for size in sorted(by_size):
+            places, members = (np.concatenate(arrays) for arrays in zip(*by_size[size], strict=True))
+            key = np.zeros(places.size, dtype=np.int64)
+            for column in members.T:
+                key = np.unique(key, return_inverse=True)[1] * len(plan.players) + column
+            _, first, numbers = np.unique(key, return_index=True, return_inverse=True)
+            self.of_leaf[places] = len(self.sets) + numbers
+            self.sets += [tuple(row) for row in members[first].tolist()]
+
+
+class Leaves:
+    """What both ways to evaluate a metric need of the leaves: chunks, seats, sets, outputs.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    masks : mapping from a number of players to an array of bit masks
+        The sets of a path with so many players.
+    outputs : list of int
+        The outputs that are wanted.
+    """
+
+    def __init__(self, plan: CountPlan, masks: Mapping[int, NDArray[np.int64]], outputs: list[int]) -> None:
+        self.plan = plan
+        self.numbers = SetNumbers(plan, masks)
+        self.outputs = outputs
+        self.chunks = Chunks.of(plan, 1, MOST_STATES)
+        chunks = self.chunks
+        self.chunk_arrays = (
+            chunks.chunk_first,
+            chunks.leaf_order,
+            chunks.seat_first,
+            chunks.state_first,
+            chunks.words,
+        )
+        self.output_place = np.full(plan.ensemble.n_outputs, -1)
+        self.output_place[outputs] = np.arange(len(outputs))
+        self.output = np.maximum(plan.ensemble.tree_output, 0)[plan.leaf_tree].astype(np.int64)
+
+    @cached_property
+    def slot_seat(self) -> NDArray[np.int64]:
+        """The seat of each slot of each leaf."""
+        chunks, (slot_first, slot_player) = self.chunks, self.plan.slots
+        chunk_of = np.empty(slot_first.size - 1, dtype=np.int64)
+        chunk_of[chunks.leaf_order] = np.repeat(np.arange(chunks.n_chunks), np.diff(chunks.chunk_first))
+        n_players = len(self.plan.players)
+        keys = np.repeat(np.arange(chunks.n_chunks), np.diff(chunks.seat_first)) * n_players + chunks.seat_player
+        wanted = np.repeat(chunk_of, self.plan.n_players) * n_players + slot_player
+        seats: NDArray[np.int64] = np.searchsorted(keys, wanted).astype(np.int64)
+        return seats
+
+    @property
+    def n_groups(self) -> int:
+        """The number of pairs of a set and an output."""
+        return len(self.numbers.sets) * len(self.outputs)

@@ -1,0 +1,156 @@
+"""Metrics of rows without tables: for paths of any length, leaf by leaf, for the players that rows really meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._leaves import Leaves
+from glasswood._plan import CountPlan
+from glasswood._rows import Rows
+from glasswood._templates import set_masks
+from glasswood.engines._progress import shown
+from glasswood.engines._threads import in_order, n_threads
+from glasswood.errors import TooLargeError
+from glasswood.metrics import InteractionIndex
+
+__all__ = ["LongPaths"]
+
+MOST_SLOTS = 63  # players of a path: the bits of a mask
+MOST_SECONDS = 4 * 3600
+MOST_PARTS = 128  # the same for any number of threads, so that sums are the same, too
+
+
+class LongPaths:
+    """An index of rows, computed at once, for paths of any length.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    metric : InteractionIndex
+    rows : Rows
+    outputs : list of int
+        The outputs that are wanted.
+    background : Rows, or None
+        The rows to average over; None for path-dependent values.
+    weight : ndarray of float64
+        The weight of each background row; they sum to 1.
+    """
+
+    def __init__(
+        self,
+        plan: CountPlan,
+        metric: InteractionIndex,
+        rows: Rows,
+        outputs: list[int],
+        background: Rows | None,
+        weight: NDArray[np.float64],
+    ) -> None:
+        _check_cost(plan, rows, background)
+        used = [int(n) for n in np.unique(plan.n_players)]
+        masks = {n: set_masks(metric, n) for n in used}
+        self.plan = plan
+        self.leaves = Leaves(plan, masks, outputs)
+        self.sets = self.leaves.numbers.sets
+        self.n_rows = rows.n_rows
+        self._masks = np.concatenate([masks[n] for n in used])
+        self._here = rows.cells(0, rows.n_rows)
+        self._there = None if background is None else background.cells(0, background.n_rows)
+        self._weight = weight
+        self._rule: Any = _nodes(metric, max(used)) if background is None else _moments(metric, max(used))
+        self._values = self._sum()
+
+    def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
+        """Write the values of some rows to the columns of `out`, (n_sets x n_outputs, ...), from `at` on."""
+        out[:, at : at + span[1] - span[0]] = self._values[:, span[0] : span[1]]
+
+    def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
+        """Return the sums of absolute values and squares of some rows: (2, n_sets x n_outputs)."""
+        values = self._values[:, span[0] : span[1]]
+        return np.stack([np.abs(values).sum(axis=1), np.square(values).sum(axis=1)])
+
+    def _sum(self) -> NDArray[np.float64]:
+        """Return the sum over all leaves, part by part of the trees, in a fixed order."""
+        n_chunks = self.leaves.chunks.n_chunks
+        n_parts = min(n_chunks, MOST_PARTS)
+
+        def work(part: int) -> NDArray[np.float64]:
+            return self._part(range(part * n_chunks // n_parts, (part + 1) * n_chunks // n_parts))
+
+        total = np.zeros((len(self.sets), len(self.leaves.outputs), self.n_rows))
+        for found in shown(in_order(n_parts, work), n_parts, "paths"):
+            total += found
+        total *= self.plan.ensemble.score.factor
+        return total.reshape(self.leaves.n_groups, self.n_rows)
+
+    def _part(self, chunks: range) -> NDArray[np.float64]:
+        """Return what some chunks add."""
+        from glasswood.kernels._leaves import add_long_paths, add_shared_paths
+
+        plan, leaves, numbers = self.plan, self.leaves, self.leaves.numbers
+        sets = (
+            np.concatenate([[0], np.cumsum(numbers.n_masks)]),
+            self._masks.astype(np.uint64),
+            np.array([mask.bit_count() for mask in self._masks.tolist()], dtype=np.int64),
+            numbers.first,
+            numbers.of_leaf,
+            leaves.output_place,
+        )
+        paths = (plan.n_players, plan.slots[0], leaves.slot_seat, plan.ensemble.value, leaves.output)
+        out = np.zeros((len(self.sets), len(leaves.outputs), self.n_rows))
+        for chunk in chunks:
+            here = leaves.chunks.states_of(chunk, self._here)
+            if self._there is None:
+                add_shared_paths(chunk, here, plan.shares, leaves.chunk_arrays, paths, sets, self._rule, out)
+            else:
+                both = (here, leaves.chunks.states_of(chunk, self._there))
+                add_long_paths(chunk, both, self._weight, leaves.chunk_arrays, paths, sets, self._rule, out)
+        return out
+
+
+def _check_cost(plan: CountPlan, rows: Rows, background: Rows | None) -> None:
+    """Refuse what would take hours, before it starts."""
+    most = plan.most_players
+    if most > MOST_SLOTS:
+        message = f"a path of the model has {most} features; at most {MOST_SLOTS} are handled"
+        raise TooLargeError(message)
+    if background is None:
+        return
+    distinct = np.minimum(2.0**plan.n_players, background.n_rows)
+    seconds = float((20e-9 * (background.n_rows + rows.n_rows) + 1e-9 * rows.n_rows * distinct).sum()) / n_threads()
+    if seconds > MOST_SECONDS:
+        message = (
+            f"averaging over {background.n_rows:,} background rows takes about {seconds / 3600:,.0f} hours for "
+            f"{rows.n_rows:,} rows and {plan.ensemble.n_leaves:,} leaves with up to {most} features. Pass fewer "
+            "background rows, or none for path-dependent values"
+        )
+        raise TooLargeError(message)
+
+
+def _moments(metric: InteractionIndex, most: int) -> NDArray[np.float64]:
+    """Return the moments for sets of all sizes, and paths of up to `most` players."""
+    moments = np.zeros((metric.orders(most).stop, most + 1, most + 1))
+    for size in metric.orders(most):
+        for a in range(most + 1):
+            for b in range(most + 1 - a):
+                moments[size, a, b] = metric.moment(size, a, b)
+    return moments
+
+
+def _nodes(metric: InteractionIndex, most: int) -> tuple[NDArray[Any], ...]:
+    """Return the points and weights for paths of up to `most` players, one behind the other."""
+    points: list[NDArray[np.float64]] = []
+    weights: list[NDArray[np.float64]] = []
+    for used in range(most + 1):
+        found = metric.nodes(max(0, used - 1))
+        if found is None:
+            message = (
+                f"a path of the model has {most} features, too many for tables, and {metric!r} has no other way. Use a "
+                "metric of Shapley or Banzhaf, or interaction_values with max_order"
+            )
+            raise TooLargeError(message)
+        points.append(found[0])
+        weights.append(found[1])
+    return np.concatenate([[0], np.cumsum([p.size for p in points])]), np.concatenate(points), np.concatenate(weights)

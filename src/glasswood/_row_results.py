@@ -1,0 +1,461 @@
+"""What users get about rows: Interactions (values of sets of features) and Attributions (values of features)."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._parquet import write_parquet
+from glasswood._results import to_frame
+from glasswood.engines._progress import shown
+from glasswood.engines._threads import for_each, in_order
+from glasswood.errors import MissingExtraError, TableError, TooLargeError
+
+__all__ = ["Attributions", "Interactions", "SetValues", "arrange", "check_memory"]
+
+BATCH = 1024  # rows that a thread takes at a time
+BLOCK_VALUES = 2**24  # values of a block of a stream: 128 megabytes
+
+
+class SetValues(Protocol):
+    """What an `Interactions` needs to know: the sets, and the values of any rows."""
+
+    @property
+    def sets(self) -> list[tuple[int, ...]]:
+        """The players of each set."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+
+    def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
+        """Write the values of some rows to the columns of `out`, (n_sets x n_outputs, ...), from `at` on."""
+
+    def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
+        """Return the sums of absolute values and squares of some rows: (2, n_sets x n_outputs)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Interactions:
+    """Values of sets of features, for rows: what each set explains of each row's score.
+
+    Nothing is computed before it is asked for: `values` needs memory for all of them, `blocks`, `mean_abs`, `top`,
+    `top_per_row` and `to_parquet` do not.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = HistGradientBoostingRegressor(max_iter=20, max_depth=3).fit(X, y)
+    >>> values = gw.Explainer(model, X).interaction_values(X)
+    >>> values
+    Interactions(442 rows x ... sets of up to 3 features, value)
+    >>> values.subsets[:3]
+    [(), ('age',), ('sex',)]
+    >>> bool(abs(values.values.sum(axis=1) - model.predict(X)).max() < 1e-9)
+    True
+    >>> values["bmi", "s5"].shape
+    (442,)
+    >>> values.top(2).columns.tolist()
+    ['features', 'order', 'mean_abs', 'mean_square']
+    """
+
+    source: SetValues
+    players: tuple[str, ...]
+    outputs: tuple[str, ...]
+    units: str
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.source.n_rows
+
+    @cached_property
+    def subsets(self) -> list[tuple[str, ...]]:
+        """The names of the features of each set, sorted by size and then by the order of features."""
+        return [tuple(self.players[player] for player in members) for members in self.source.sets]
+
+    def __len__(self) -> int:
+        return len(self.source.sets)
+
+    def __repr__(self) -> str:
+        most = max(map(len, self.source.sets), default=0)
+        outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
+        return f"Interactions({self.n_rows} rows x {len(self)} sets of up to {most} features{outputs}, {self.units})"
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """The value of every set for every row: (n_rows, n_sets), with a last axis of outputs if there are several."""
+        check_memory((self.n_rows, len(self), len(self.outputs)))
+        out = np.empty((len(self) * len(self.outputs), self.n_rows))
+        for_each(
+            -(-self.n_rows // BATCH), lambda index: self._write(index, BATCH, out, index * BATCH), "values of rows"
+        )
+        return self._shaped(out)
+
+    def blocks(self, n_rows: int | None = None) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Yield the values of all rows, block by block: the number of the block's first row, and its values.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> ex = gw.Explainer(RandomForestClassifier(5, random_state=0).fit(X, y), X)
+        >>> values = ex.interaction_values(X, output=2)
+        >>> [(first, len(block)) for first, block in values.blocks(100)]
+        [(0, 100), (100, 50)]
+        """
+        size = n_rows or max(1, min(self.n_rows, BLOCK_VALUES // max(1, len(self) * len(self.outputs))))
+        if size < 1:
+            message = f"a block has at least one row, not {n_rows}"
+            raise TableError(message)
+
+        def block(index: int) -> NDArray[np.float64]:
+            first = index * size
+            out = np.empty((len(self) * len(self.outputs), min(size, self.n_rows - first)))
+            self._write(index, size, out, 0)
+            return self._shaped(out)
+
+        n_blocks = -(-self.n_rows // size)
+        for index, values in enumerate(in_order(n_blocks, block)):
+            yield index * size, values
+
+    def _write(self, index: int, size: int, out: NDArray[np.float64], at: int) -> None:
+        self.source.write((index * size, min(self.n_rows, (index + 1) * size)), out, at)
+
+    def _shaped(self, out: NDArray[np.float64]) -> NDArray[np.float64]:
+        values = out.reshape(len(self), len(self.outputs), -1).transpose(2, 0, 1)
+        return values[..., 0] if len(self.outputs) == 1 else values
+
+    @cached_property
+    def _number(self) -> dict[frozenset[str], int]:
+        return {frozenset(names): number for number, names in enumerate(self.subsets)}
+
+    def __getitem__(self, features: str | tuple[str, ...]) -> NDArray[np.float64]:
+        names = (features,) if isinstance(features, str) else features
+        unknown = [name for name in names if name not in self.players]
+        if unknown:
+            message = f"there is no feature {unknown[0]!r}; the features are {', '.join(map(repr, self.players[:10]))}"
+            raise TableError(message + (", ..." if len(self.players) > 10 else ""))
+        number = self._number.get(frozenset(names))
+        if number is None:
+            shape = (self.n_rows,) if len(self.outputs) == 1 else (self.n_rows, len(self.outputs))
+            return np.zeros(shape)
+        if "values" in self.__dict__:
+            return self.values[:, number].copy()
+        return np.concatenate([block[:, number] for _, block in self.blocks()])
+
+    @cached_property
+    def _moments(self) -> NDArray[np.float64]:
+        """The means of absolute values and squares, (2, n_sets, n_outputs), added up in the order of rows."""
+        batch = max(BATCH, -(-self.n_rows // 4096))
+
+        def part(index: int) -> NDArray[np.float64]:
+            return self.source.moments((index * batch, min(self.n_rows, (index + 1) * batch)))
+
+        n_batches = -(-self.n_rows // batch)
+        total = np.zeros((2, len(self) * len(self.outputs)))
+        for sums in shown(in_order(n_batches, part), n_batches, "interactions"):
+            total += sums
+        return (total / max(1, self.n_rows)).reshape(2, len(self), len(self.outputs))
+
+    def mean_abs(self) -> NDArray[np.float64]:
+        """Return the mean absolute value of each set over the rows: (n_sets,) or (n_sets, n_outputs).
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> ex = gw.Explainer(RandomForestClassifier(5, random_state=0).fit(X, y), X)
+        >>> values = ex.interaction_values(X, output=2)
+        >>> bool(abs(values.mean_abs() - abs(values.values).mean(axis=0)).max() < 1e-12)
+        True
+        """
+        return self._moments[0, :, 0] if len(self.outputs) == 1 else self._moments[0]
+
+    def mean_square(self) -> NDArray[np.float64]:
+        """Return the mean square of each set over the rows: (n_sets,) or (n_sets, n_outputs).
+
+        Examples
+        --------
+        See `mean_abs`.
+        """
+        return self._moments[1, :, 0] if len(self.outputs) == 1 else self._moments[1]
+
+    def top(self, k: int = 10) -> Any:
+        """Return the k sets (and outputs) with the largest mean absolute value, as a data frame, the largest first.
+
+        Examples
+        --------
+        See `Interactions`.
+        """
+        sizes = np.array([len(members) for members in self.source.sets], dtype=np.int64)
+        strength = np.where(sizes[:, None] > 0, self._moments[0], -1.0)
+        order = np.argsort(-strength.ravel(), kind="stable")[: min(k, np.count_nonzero(sizes) * len(self.outputs))]
+        number, output = np.divmod(order, len(self.outputs))
+        columns: dict[str, Any] = {"features": [_label(self.subsets[n]) for n in number], "order": sizes[number]}
+        if len(self.outputs) > 1:
+            columns["output"] = [self.outputs[o] for o in output]
+        columns |= {"mean_abs": self._moments[0].ravel()[order], "mean_square": self._moments[1].ravel()[order]}
+        return to_frame(columns)
+
+    def top_per_row(self, k: int = 3) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return, for each row, the k sets with the largest absolute values: their numbers in `subsets`, and values.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = HistGradientBoostingRegressor(max_iter=20, max_depth=3).fit(X, y)
+        >>> values = gw.Explainer(model, X).interaction_values(X)
+        >>> numbers, found = values.top_per_row(2)
+        >>> [values.subsets[number] for number in numbers[0]]
+        [(...), (...)]
+        """
+        if len(self.outputs) > 1:
+            message = f"the largest sets of a row are those of one output; pass output=, one of {list(self.outputs)!r}"
+            raise TableError(message)
+        skipped = int(bool(self.source.sets) and not self.source.sets[0])  # the empty set is no explanation
+        k = min(k, len(self) - skipped)
+        numbers, found = np.empty((self.n_rows, k), dtype=np.int64), np.empty((self.n_rows, k))
+        for first, block in self.blocks():
+            sizes = -np.abs(block[:, skipped:])
+            best = np.argpartition(sizes, k - 1, axis=1)[:, :k] if 0 < k < sizes.shape[1] else _all_columns(sizes, k)
+            best = np.take_along_axis(best, np.argsort(np.take_along_axis(sizes, best, 1), axis=1, kind="stable"), 1)
+            numbers[first : first + len(block)] = best + skipped
+            found[first : first + len(block)] = np.take_along_axis(block, best + skipped, 1)
+        return numbers, found
+
+    def to_frame(self) -> Any:
+        """Return one row per row, and one column per set (and output); "(mean)" is the empty set.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(RandomForestClassifier(5, random_state=0).fit(X, y), X)
+        >>> ex.interaction_values(X, max_order=2, output=2).to_frame().columns[-1]
+        'petal length (cm) x petal width (cm)'
+        """
+        values = self.values.reshape(self.n_rows, len(self), len(self.outputs))
+        ends = [f" [{name}]" for name in self.outputs] if len(self.outputs) > 1 else [""]
+        return to_frame(
+            {
+                _label(names) + end: values[:, number, output]
+                for number, names in enumerate(self.subsets)
+                for output, end in enumerate(ends)
+            }
+        )
+
+    def to_parquet(self, path: str | PathLike[str]) -> None:
+        """Write all values that are not zero to a Parquet file: columns row, features, (output,) value.
+
+        The memory that it takes does not depend on the number of rows.
+
+        Examples
+        --------
+        >>> import tempfile, pandas as pd, glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> values = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X).interaction_values(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     values.to_parquet(folder + "/values.parquet")
+        ...     pd.read_parquet(folder + "/values.parquet").columns.tolist()
+        ['row', 'features', 'value']
+        """
+        several = len(self.outputs) > 1
+
+        def part(first: int, block: NDArray[np.float64]) -> dict[str, Any]:
+            block = block.reshape(len(block), len(self), len(self.outputs))
+            row, number, output = np.nonzero(block)
+            columns = {"row": row + first, "features": number.astype(np.int32)}
+            if several:
+                columns["output"] = output.astype(np.int32)
+            return columns | {"value": block[row, number, output]}
+
+        labels = {"features": [_label(names) for names in self.subsets]}
+        labels |= {"output": list(self.outputs)} if several else {}
+        n_rows = max(1, BLOCK_VALUES // 16 // max(1, len(self) * len(self.outputs)))
+        blocks = shown(self.blocks(n_rows), -(-self.n_rows // n_rows), "writing")
+        write_parquet(path, (part(first, block) for first, block in blocks), labels)
+
+
+def _label(names: tuple[str, ...]) -> str:
+    return " x ".join(names) if names else "(mean)"
+
+
+def _all_columns(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    return np.broadcast_to(np.arange(k), (len(values), k))
+
+
+def check_memory(shape: tuple[int, ...]) -> None:
+    """Refuse arrays that would take more than half of this machine's memory."""
+    needed = 8 * math.prod(shape)
+    if needed > _memory() // 2:
+        what = " x ".join(f"{n:,}" for n in shape)
+        message = (
+            f"{what} values are {needed / 1e9:,.1f} GB, more than half of this machine's memory. Ask for fewer rows or "
+            "one output; what interaction_values and evaluate return also has blocks(), to_parquet(), mean_abs() and "
+            "top_per_row(), which need little memory"
+        )
+        raise TooLargeError(message)
+
+
+def _memory() -> int:
+    """Return the bytes of this machine's memory, or a terabyte where that cannot be told."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # Windows
+        return 10**12
+
+
+def arrange(values: NDArray[np.float64], sets: list[tuple[int, ...]], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the values of features by feature; those of pairs in a matrix, in the way of the package shap.
+
+    `values` is (n_rows, n_sets, n_outputs); `shape` tells whether there are pairs.
+    """
+    single = [number for number, members in enumerate(sets) if len(members) == 1]
+    players = [sets[number][0] for number in single]
+    if len(shape) == 3:
+        heights = np.zeros((shape[1], shape[2], shape[0])).transpose(2, 0, 1)
+        heights[:, players] = values[:, single]
+        return heights
+    matrix = np.zeros((*shape[1:], shape[0])).transpose(3, 0, 1, 2)
+    matrix[:, players, players] = values[:, single]
+    for number, members in enumerate(sets):
+        if len(members) == 2:
+            a, b = members
+            half = values[:, number] / 2
+            matrix[:, a, b] = matrix[:, b, a] = half
+            matrix[:, a, a] -= half
+            matrix[:, b, b] -= half
+    return matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Attributions:
+    """What each feature, or each pair of features, adds to the score of each row.
+
+    Examples
+    --------
+    >>> import numpy as np, glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
+    >>> shap_values = gw.Explainer(model, X).shap_values(X)
+    >>> shap_values
+    Attributions(Shapley values: 442 rows x 10 features, value)
+    >>> bool(np.allclose(shap_values.values.sum(axis=1) + shap_values.base_values, model.predict(X)))
+    True
+    """
+
+    name: str
+    heights: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    names: tuple[str, ...]
+    outputs: tuple[str, ...]
+    units: str
+    columns: Callable[[], Any]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(n_rows, n_features), or (n_rows, n_features, n_features); a last axis of outputs if there are several."""
+        return self.heights[..., 0] if len(self.outputs) == 1 else self.heights
+
+    @property
+    def base_values(self) -> Any:
+        """The mean score, which the values of a row add up from; one per output if there are several."""
+        return float(self.mean[0]) if len(self.outputs) == 1 else self.mean
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001
+        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.heights)
+
+    def __repr__(self) -> str:
+        pairs = "" if self.heights.ndim == 3 else f" x {len(self.names)}"
+        outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
+        return f"Attributions({self.name}: {len(self)} rows x {len(self.names)}{pairs} features{outputs}, {self.units})"
+
+    def mean_abs(self) -> NDArray[np.float64]:
+        """Return the mean absolute value of each feature (or pair) over the rows.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> ex = gw.Explainer(RandomForestClassifier(5, random_state=0).fit(X, y), X)
+        >>> ex.shap_values(X).mean_abs().shape
+        (4, 3)
+        """
+        mean: NDArray[np.float64] = np.abs(self.values).mean(axis=0)
+        return mean
+
+    def to_frame(self) -> Any:
+        """Return one row per row, and one column per feature or pair of features (and output).
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(RandomForestClassifier(5, random_state=0).fit(X, y), X)
+        >>> ex.shap_values(X, output=2).to_frame().columns.tolist() == X.columns.tolist()
+        True
+        """
+        ends = [f" [{name}]" for name in self.outputs] if len(self.outputs) > 1 else [""]
+        labels = self.names if self.heights.ndim == 3 else [f"{a} x {b}" for a in self.names for b in self.names]
+        flat = self.heights.reshape(len(self), len(labels), len(self.outputs))
+        return to_frame(
+            {label + end: flat[:, i, k] for i, label in enumerate(labels) for k, end in enumerate(ends)},
+        )
+
+    def to_shap(self) -> Any:
+        """Return the values as a `shap.Explanation`, for the plots of the package shap.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X)
+        >>> explanation = ex.shap_values(X).to_shap()  # doctest: +SKIP
+        """
+        try:
+            import shap
+        except ImportError as error:
+            message = "shap.Explanation needs the package shap; install glasswood[shap]"
+            raise MissingExtraError(message) from error
+        base = np.tile(self.mean, (len(self), 1))
+        return shap.Explanation(
+            self.values,
+            base_values=base[:, 0] if len(self.outputs) == 1 else base,
+            data=self.columns(),
+            feature_names=list(self.names),
+            output_names=None if len(self.outputs) == 1 else list(self.outputs),
+        )

@@ -1,0 +1,54 @@
+"""Rows to explain, block by block, as the cells of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._plan import CountPlan
+from glasswood._tables import open_columns
+
+__all__ = ["Rows", "addresses"]
+
+
+class Rows:
+    """The rows of a table, as numbers of cells.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    table : table
+    """
+
+    def __init__(self, plan: CountPlan, table: Any) -> None:
+        e, cells = plan.ensemble, plan.cells
+        used = e.used_features
+        self._columns = open_columns(table, e.schema, used)
+        self._cuts = (cells.cut, cells.cut_offset[used], cells.n_codes[used], cells.n_cells[used])
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._columns.n_rows
+
+    def cells(self, first: int, last: int) -> NDArray[np.int32]:
+        """Return the cells of the rows from first to last: one line per feature that the model uses."""
+        from glasswood.kernels._rows import write_cells
+
+        columns = self._columns.encode(first, last)
+        cells = np.empty((len(columns), last - first), dtype=np.int32)
+        write_cells(addresses(columns), self._cuts, cells)
+        return cells
+
+
+def addresses(columns: Mapping[int, NDArray[np.floating[Any]]]) -> tuple[NDArray[Any], ...]:
+    """Return where columns are in memory, the bytes from row to row, and whether they are float32."""
+    arrays = list(columns.values())
+    return (
+        np.array([array.__array_interface__["data"][0] for array in arrays], dtype=np.int64),
+        np.array([array.strides[0] for array in arrays], dtype=np.int64),
+        np.array([array.itemsize == 4 for array in arrays], dtype=bool),
+    )
