@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, make_regression
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
 
 import glasswood as gw
-from glasswood import _explainer, _results
+from glasswood import _results, _study
 
 
 @pytest.fixture(scope="module")
@@ -160,15 +160,15 @@ def test_counts_that_do_not_fit_are_folded(monkeypatch):
     X, y = make_regression(400, 5, random_state=0)
     model = RandomForestRegressor(7, random_state=0).fit(X, y)
     whole = gw.Explainer(model, X).partial_dependence()
-    monkeypatch.setattr(_explainer, "MOST_COUNTS", 4000)
+    monkeypatch.setattr(_study, "MOST_COUNTS", 4000)
     weight = np.full(len(X), 2.0)
     for folded in (gw.Explainer(model, X), gw.Explainer(model, X, sample_weight=weight)):
         curves = folded.partial_dependence()
-        assert not folded._effects
+        assert not folded._study._effects
         for name, curve in whole.items():
             np.testing.assert_allclose(curves[name].values, curve.values, rtol=1e-12)
             np.testing.assert_allclose(curves[name].mean, curve.mean)
-        scale = 1 if folded._weight is None else 2
+        scale = 1 if folded._study.weight is None else 2
         np.testing.assert_array_equal(curves["x0"].rows, scale * whole["x0"].rows)
 
 

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from glasswood._background import Background
-from glasswood._effects import Effects, path_dependent
-from glasswood._ensemble import TreeEnsemble
 from glasswood._interactions import Lookups
-from glasswood._leaf_tables import LeafTables, fits_in_tables
-from glasswood._long_paths import LongPaths
-from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._results import Axis, Curve, Lazy, Points, Surface
 from glasswood._row_results import Attributions, Interactions, SetValues, arrange, check_memory
 from glasswood._rows import Rows
-from glasswood._summarize import count, count_in_parts, fixed_point, make_plan
-from glasswood._tables import Schema, distinct_rows, n_rows, open_columns, with_labels
-from glasswood._templates import Template
-from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood._study import Study
+from glasswood._tables import Schema, distinct_rows, open_columns
+from glasswood.errors import TableError
 from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, ShapleyInteractions, ShapleyValues
-from glasswood.readers import read_model
 
 __all__ = ["Explainer"]
 
@@ -66,43 +55,8 @@ class Explainer:
         groups: Mapping[str, Sequence[str]] | None = None,
         sample_weight: Any = None,
     ) -> None:
-        table = None if isinstance(background, Background) else background
-        self.ensemble = model if isinstance(model, TreeEnsemble) else read_model(model, table)
-        schema = self.ensemble.schema if table is None else with_labels(table, self.ensemble.schema)
-        if schema is not self.ensemble.schema:
-            self.ensemble = replace(self.ensemble, schema=schema)
-        self._table = table
-        self._weight = sample_weight
-        self._plans: dict[int, CountPlan] = {}
-        self._effects: dict[int, Effects] = {}
-        self._background: Background | None = None
-        if isinstance(background, Background):
-            groups = background.groups if groups is None else groups
-            self._background = background
-        # A group of one column with its own name is that column.
-        self._groups = {name: tuple(columns) for name, columns in (groups or {}).items() if tuple(columns) != (name,)}
-        self._check()
-
-    def _check(self) -> None:
-        """Raise early what would fail later."""
-        if self._weight is not None:
-            if self._table is None:
-                message = "sample_weight belongs to a table of rows; a Background was summarized with its own weights"
-                raise TableError(message)
-            fixed_point(self._weight, n_rows(self._table))
-        if self._background is not None:
-            plan = self._plan(self._background.order)
-            fits = self._background.fingerprint == plan.fingerprint and self._background.counts.size == plan.n_counts
-            if not fits or self._background.cells.size != plan.cells.n_cells.sum():
-                message = "the background is of another model, or of other groups; summarize the data with this model"
-                raise BackgroundError(message)
-        elif self._table is None and self.ensemble.cover is None:
-            message = (
-                f"the model read from {self.ensemble.source} keeps no covers, so there are no path-dependent "
-                "answers; pass the rows to average over as the second argument"
-            )
-            raise UnsupportedModelError(message)
-        self._plan(1)  # refuses groups that do not fit
+        self._study = Study(model, background, groups, sample_weight)
+        self.ensemble = self._study.ensemble
 
     def __repr__(self) -> str:
         return repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
@@ -137,19 +91,19 @@ class Explainer:
         >>> ex.partial_dependence("petal width (cm)", output="2")
         Curve(petal width (cm): ... cuts, probability from ... to ...)
         """
-        outputs = self._outputs(output)
+        outputs = self._study.outputs(output)
         if not features:
             if at is not None:
                 message = "at= gives values of features; name the features too"
                 raise TableError(message)
-            curves = self._curves
+            curves = self._study.curves
             names = self.ensemble.feature_names
             return {names[f]: self._curve(f, outputs) for f in curves}
-        players = [self._player(feature) for feature in features]
+        players = [self._study.player(feature) for feature in features]
         if len(set(players)) != len(players):
             message = f"the same feature is asked for twice: {features!r}"
             raise TableError(message)
-        grouped = any(player in self._groups for player in players)
+        grouped = any(player in self._study.groups for player in players)
         if at is not None or grouped or len(players) > 2:
             return self._points(players, at, outputs)
         numbers = [self.ensemble.feature_names.index(player) for player in players]
@@ -174,9 +128,9 @@ class Explainer:
         >>> surfaces["petal length (cm)", "petal width (cm)"]
         Surface(petal length (cm) x petal width (cm): ... x ... cells, probability)
         """
-        outputs = self._outputs(output)
+        outputs = self._study.outputs(output)
         names = self.ensemble.feature_names
-        single = [name for name in self._plan(1).players if name not in self._groups]
+        single = [name for name in self._study.plan(1).players if name not in self._study.groups]
         keys = [(a, b) for i, a in enumerate(single) for b in single[i + 1 :]]
         return Lazy(keys, lambda key: self._surface(names.index(key[0]), names.index(key[1]), outputs))
 
@@ -204,27 +158,27 @@ class Explainer:
         >>> joint["bmi", "s5"].shape
         (3, 3)
         """
-        outputs = self._outputs(output)
+        outputs = self._study.outputs(output)
         names, n_features = self.ensemble.feature_names, self.ensemble.n_features
-        players = [self._player(name) for name in grids]
-        if any(player in self._groups for player in players):
+        players = [self._study.player(name) for name in grids]
+        if any(player in self._study.groups for player in players):
             message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
             raise TableError(message)
         if len({np.size(grid) for grid in grids.values()}) != 1:
             message = "grids must name some features, and have as many values for each"
             raise TableError(message)
-        effects = self._effect(2)
+        effects = self._study.effects(2)
         chosen = [names.index(player) for player in players]
         points = np.array(
             [self._axis(f).cell_of(np.asarray(grid)) for f, grid in zip(chosen, grids.values(), strict=True)]
         )
         cells = np.zeros((n_features, points.shape[1]), dtype=np.int64)
         cells[chosen] = points
-        shared = self._pairs
+        shared = self._study.pairs
         pair_number = np.full((n_features, n_features), -1, dtype=np.int32)
         pair_number[shared] = np.arange(np.count_nonzero(shared))
         found = effects.interactions_on_grids(cells, pair_number, int(np.count_nonzero(shared)))
-        heights = {f: self._curves[f][cells[f]] for f in chosen}
+        heights = {f: self._study.curves[f][cells[f]] for f in chosen}
         result = {}
         for i, a in enumerate(chosen):
             for b in chosen[i + 1 :]:
@@ -268,18 +222,18 @@ class Explainer:
         --------
         See `Interactions`.
         """
-        outputs = self._outputs(output)
-        plan = self._plan(1)
+        outputs = self._study.outputs(output)
+        plan = self._study.plan(1)
         if max_order is not None and max_order < 1:
             message = f"max_order is the number of features of the largest sets, at least 1, not {max_order}"
             raise ValueError(message)
         order = plan.most_players if max_order is None else min(max_order, plan.most_players)
         wanted = np.full(len(plan.players), features is None)
         for feature in features or ():
-            wanted[plan.players.index(self._player(feature))] = True
+            wanted[plan.players.index(self._study.player(feature))] = True
         order = min(order, max(1, int(wanted.sum())))
         plan.refuse_uncountable(order)
-        source = Lookups(self._effect(order), order, wanted, outputs, Rows(plan, rows))
+        source = Lookups(self._study.effects(order), order, wanted, outputs, Rows(plan, rows))
         return self._interactions(source, outputs)
 
     def evaluate(self, metric: Any, rows: Any, *, output: str | int | None = None) -> Interactions:
@@ -313,8 +267,8 @@ class Explainer:
                 f"a metric is an instance of a class that inherits from glasswood.metrics.CubeMetric, not {metric!r}"
             )
             raise TypeError(message)
-        outputs = self._outputs(output)
-        return self._interactions(self._evaluate(metric, rows, outputs), outputs)
+        outputs = self._study.outputs(output)
+        return self._interactions(self._study.evaluate(metric, rows, outputs), outputs)
 
     def shap_values(self, rows: Any, *, output: str | int | None = None) -> Attributions:
         """Return the Shapley values of rows: of the game in which features take the row's value, or the background's.
@@ -395,123 +349,27 @@ class Explainer:
         """
         return self._attributions("Shapley interactions", ShapleyInteractions(2), rows, output)
 
-    # --------------------------------------------------------------------------------------------------- wiring
-
-    def _plan(self, order: int) -> CountPlan:
-        if order not in self._plans:
-            self._plans[order] = make_plan(self.ensemble, order, self._groups)
-        return self._plans[order]
-
-    def _effect(self, order: int) -> Effects:
-        """Return effects of at least this order, counting if need be."""
-        for known in sorted(self._effects):
-            if known >= order:
-                return self._effects[known]
-        if self._table is not None:
-            self._background = count(self._plan(order), self._table, self._weight)
-        if self._background is None:
-            self._effects[order] = path_dependent(self._plan(order))
-            return self._effects[order]
-        if self._background.order < order:
-            message = f"this needs a background of order {order}, but it has order {self._background.order}; "
-            message += f"make one with summarize(model, rows, order={order}), or order=None for all orders"
-            raise BackgroundError(message)
-        if self._background.total <= 0:
-            message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
-            raise BackgroundError(message)
-        order = self._background.order
-        self._effects[order] = Effects(self._plan(order), self._background.counts, self._background.total)
-        return self._effects[order]
-
-    @cached_property
-    def _curves(self) -> dict[int, NDArray[np.float64]]:
-        """The height of every cell of every feature that is a player of its own."""
-        if self._table is not None and not self._effects and self._plan(1).n_counts > MOST_COUNTS:
-            return self._folded[0]
-        return self._effect(1).curves()
-
-    @cached_property
-    def _folded(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64], NDArray[np.int64]]:
-        """Curves, mean and rows per cell of a model whose counts are too many to keep: folded part by part of it."""
-        return count_in_parts(self._plan(1), self._table, self._weight, MOST_COUNTS)
-
-    @property
-    def _mean(self) -> NDArray[np.float64]:
-        if not self._effects and "_folded" in self.__dict__:
-            return self._folded[1]
-        return self._effect(1).mean
-
-    @cached_property
-    def _used(self) -> frozenset[int]:
-        return frozenset(self.ensemble.used_features.tolist())
-
-    @cached_property
-    def _pairs(self) -> NDArray[np.bool_]:
-        """Which pairs of features share a path, the smaller number first."""
-        from glasswood.kernels._cells import pairs_on_paths
-
-        found = np.zeros((self.ensemble.n_features,) * 2, dtype=bool)
-        first, feature = self._effect(2).plan.boxes[:2]
-        pairs_on_paths(first, feature, found)
-        return found
-
-    def _outputs(self, output: str | int | None) -> list[int]:
-        names = self.ensemble.score.names
-        if output is None:
-            return list(range(len(names)))
-        if isinstance(output, str) and output in names:
-            return [names.index(output)]
-        if isinstance(output, int | np.integer) and -len(names) <= output < len(names):
-            return [int(output) % len(names)]
-        message = f"there is no output {output!r}; the model has {list(names)!r}"
-        raise TableError(message)
-
-    def _player(self, feature: str | int) -> str:
-        """Return the name of a player, given by its name or the number of its column."""
-        names = self.ensemble.feature_names
-        number = isinstance(feature, int | np.integer) and -len(names) <= feature < len(names)
-        name = names[int(feature)] if number else feature
-        if self.ensemble.schema.underscored and isinstance(name, str) and name not in names:
-            name = name.replace(" ", "_")
-        players = self._plan(1).players
-        if name in players:
-            return str(name)
-        hint = ""
-        if name in names:
-            group = players[self._plan(1).player_of[names.index(str(name))]]
-            hint = f"; it belongs to the group {group!r}, which is fixed as a whole"
-        message = (
-            f"there is no feature {feature!r}{hint}. The model's features are {', '.join(map(repr, players[:10]))}"
-        )
-        raise TableError(message + (", ..." if len(players) > 10 else ""))
+    # -------------------------------------------------------------------------------------------------- results
 
     def _axis(self, feature: int) -> Axis:
-        cells = self._plan(1).cells
-        rows: NDArray[Any] = np.empty(0)
-        if feature not in self._used:
-            pass  # its column is not looked at
-        elif self._background is not None:
-            rows = self._background.cells[cells.offset[feature] : cells.offset[feature + 1]]
-            rows = rows if self._background.unit == 1 else rows * self._background.unit
-        elif "_folded" in self.__dict__:
-            rows = self._folded[2][cells.offset[feature] : cells.offset[feature + 1]]
+        cells = self._study.plan(1).cells
         column = self.ensemble.schema.columns[feature]
         cuts = np.empty(0) if column.n_codes else cells.cuts_of(feature)
-        return Axis(column, cuts, lambda encoded: cells.locate(feature, encoded), rows)
+        return Axis(column, cuts, lambda encoded: cells.locate(feature, encoded), self._study.rows_per_cell(feature))
 
     def _curve(self, feature: int, outputs: list[int]) -> Curve:
-        heights = self._curves[feature]
+        heights = self._study.curves[feature]
         score = self.ensemble.score
         return Curve(
             axis=self._axis(feature),
             heights=heights[:, outputs] if len(outputs) < score.n_outputs else heights,
-            mean=self._mean[outputs],
+            mean=self._study.mean[outputs],
             outputs=tuple(score.names[k] for k in outputs),
             units=score.units,
         )
 
     def _surface(self, a: int, b: int, outputs: list[int]) -> Surface:
-        effects = self._effect(2)
+        effects = self._study.effects(2)
         interaction = effects.interaction(a, b)
         return Surface(
             first=self._curve(a, outputs),
@@ -519,35 +377,14 @@ class Explainer:
             raw_interaction=None if interaction is None else interaction[..., outputs],
         )
 
-    def _evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> SetValues:
-        """Return the values of a metric: from tables if they fit, else path by path."""
-        plan = self._plan(1)
-        most = plan.most_players
-        if fits_in_tables(metric, plan) and plan.countable(most):
-            return LeafTables(self._effect(most), metric, Rows(plan, rows), outputs)
-        if not isinstance(metric, InteractionIndex):
-            Template.of(metric, most)  # refuses paths that are too long
-            plan.refuse_uncountable(most)
-            return LeafTables(self._effect(most), metric, Rows(plan, rows), outputs)
-        if self._table is None and self._background is not None:
-            message = (
-                f"a path of the model has {most} features, too many for tables of all their sets; pass the rows "
-                "themselves as the background, or nothing for path-dependent values"
-            )
-            raise BackgroundError(message)
-        if self._table is None:
-            return LongPaths(plan, metric, Rows(plan, rows), outputs, None, np.empty(0))
-        weight = np.ones(n_rows(self._table)) if self._weight is None else np.asarray(self._weight, dtype=np.float64)
-        return LongPaths(plan, metric, Rows(plan, rows), outputs, Rows(plan, self._table), weight / weight.sum())
-
     def _interactions(self, source: SetValues, outputs: list[int]) -> Interactions:
         score = self.ensemble.score
         names = tuple(score.names[k] for k in outputs)
-        return Interactions(source=source, players=self._plan(1).players, outputs=names, units=score.units)
+        return Interactions(source=source, players=self._study.plan(1).players, outputs=names, units=score.units)
 
     def _attributions(self, name: str, metric: InteractionIndex, rows: Any, output: str | int | None) -> Attributions:
-        outputs = self._outputs(output)
-        found = self._interactions(self._evaluate(metric, rows, outputs), outputs)
+        outputs = self._study.outputs(output)
+        found = self._interactions(self._study.evaluate(metric, rows, outputs), outputs)
         n_players, n_outputs = len(found.players), len(outputs)
         shape = (found.n_rows, *(n_players,) * (metric.max_order or 1), n_outputs)
         check_memory(shape)
@@ -555,7 +392,7 @@ class Explainer:
         return Attributions(
             name=name,
             heights=arrange(values, found.source.sets, shape),
-            mean=self._mean[outputs],
+            mean=self._study.mean[outputs],
             names=found.players,
             outputs=found.outputs,
             units=found.units,
@@ -564,23 +401,25 @@ class Explainer:
 
     def _shown(self, rows: Any) -> Any:
         """Return the values of rows as an array, one column per player; None if a player has several columns."""
-        if self._groups:
+        if self._study.groups:
             return None
         columns = open_columns(rows, self.ensemble.schema, range(self.ensemble.n_features))
         values = [np.array(columns.listed(f)) for f in range(self.ensemble.n_features)]
         return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
 
     def _points(self, players: list[str], at: Any, outputs: list[int]) -> Points:
-        effects = self._effect(len(players))
+        effects = self._study.effects(len(players))
         plan, schema, score = effects.plan, self.ensemble.schema, self.ensemble.score
-        names = [name for player in players for name in self._groups.get(player, (player,))]  # in the order asked for
+        names = [
+            name for player in players for name in self._study.groups.get(player, (player,))
+        ]  # in the order asked for
         features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
         part = Schema(tuple(schema.columns[f] for f in features), underscored=schema.underscored)
         if at is None:
-            if self._table is None:
+            if self._study.table is None:
                 message = f"pass at=, a table of the columns {[column.name for column in part.columns]!r}"
                 raise TableError(message)
-            at = distinct_rows(self._table, schema, features)
+            at = distinct_rows(self._study.table, schema, features)
         columns = open_columns(at, part, range(features.size))
         encoded = columns.encode(0, columns.n_rows)
         cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)]).reshape(

@@ -1,0 +1,199 @@
+"""Study: a model and what to average over. It counts when a question needs it, once, and knows everybody's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._background import Background
+from glasswood._effects import Effects, path_dependent
+from glasswood._ensemble import TreeEnsemble
+from glasswood._leaf_tables import LeafTables, fits_in_tables
+from glasswood._long_paths import LongPaths
+from glasswood._plan import MOST_COUNTS, CountPlan
+from glasswood._rows import Rows
+from glasswood._summarize import count, count_in_parts, fixed_point, make_plan
+from glasswood._tables import n_rows, with_labels
+from glasswood._templates import Template
+from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood.metrics import CubeMetric, InteractionIndex
+from glasswood.readers import read_model
+
+__all__ = ["Study"]
+
+
+class Study:
+    """A model and its background.
+
+    Parameters
+    ----------
+    model, background, groups, weight
+        As for `Explainer`.
+    """
+
+    def __init__(self, model: Any, background: Any, groups: Mapping[str, Sequence[str]] | None, weight: Any) -> None:
+        table = None if isinstance(background, Background) else background
+        self.ensemble = model if isinstance(model, TreeEnsemble) else read_model(model, table)
+        schema = self.ensemble.schema if table is None else with_labels(table, self.ensemble.schema)
+        if schema is not self.ensemble.schema:
+            self.ensemble = replace(self.ensemble, schema=schema)
+        self.table = table
+        self.weight = weight
+        self.background: Background | None = None
+        if isinstance(background, Background):
+            groups = background.groups if groups is None else groups
+            self.background = background
+        # A group of one column with its own name is that column.
+        self.groups = {name: tuple(columns) for name, columns in (groups or {}).items() if tuple(columns) != (name,)}
+        self._plans: dict[int, CountPlan] = {}
+        self._effects: dict[int, Effects] = {}
+        self._check()
+
+    def _check(self) -> None:
+        """Raise early what would fail later."""
+        if self.weight is not None:
+            if self.table is None:
+                message = "sample_weight belongs to a table of rows; a Background was summarized with its own weights"
+                raise TableError(message)
+            fixed_point(self.weight, n_rows(self.table))
+        if self.background is not None:
+            plan = self.plan(self.background.order)
+            fits = self.background.fingerprint == plan.fingerprint and self.background.counts.size == plan.n_counts
+            if not fits or self.background.cells.size != plan.cells.n_cells.sum():
+                message = "the background is of another model, or of other groups; summarize the data with this model"
+                raise BackgroundError(message)
+        elif self.table is None and self.ensemble.cover is None:
+            message = (
+                f"the model read from {self.ensemble.source} keeps no covers, so there are no path-dependent "
+                "answers; pass the rows to average over as the second argument"
+            )
+            raise UnsupportedModelError(message)
+        self.plan(1)  # refuses groups that do not fit
+
+    def plan(self, order: int) -> CountPlan:
+        """Return the plan of sets of up to so many players."""
+        if order not in self._plans:
+            self._plans[order] = make_plan(self.ensemble, order, self.groups)
+        return self._plans[order]
+
+    def effects(self, order: int) -> Effects:
+        """Return effects of at least this order, counting if need be."""
+        for known in sorted(self._effects):
+            if known >= order:
+                return self._effects[known]
+        if self.table is not None:
+            self.background = count(self.plan(order), self.table, self.weight)
+        if self.background is None:
+            self._effects[order] = path_dependent(self.plan(order))
+            return self._effects[order]
+        if self.background.order < order:
+            message = f"this needs a background of order {order}, but it has order {self.background.order}; "
+            message += f"make one with summarize(model, rows, order={order}), or order=None for all orders"
+            raise BackgroundError(message)
+        if self.background.total <= 0:
+            message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
+            raise BackgroundError(message)
+        order = self.background.order
+        self._effects[order] = Effects(self.plan(order), self.background.counts, self.background.total)
+        return self._effects[order]
+
+    @cached_property
+    def curves(self) -> dict[int, NDArray[np.float64]]:
+        """The height of every cell of every feature that is a player of its own."""
+        if self.table is not None and not self._effects and self.plan(1).n_counts > MOST_COUNTS:
+            return self._folded[0]
+        return self.effects(1).curves()
+
+    @cached_property
+    def _folded(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64], NDArray[np.int64]]:
+        """Curves, mean and rows per cell of a model whose counts are too many to keep: folded part by part of it."""
+        return count_in_parts(self.plan(1), self.table, self.weight, MOST_COUNTS)
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The average score, for each output."""
+        if not self._effects and "_folded" in self.__dict__:
+            return self._folded[1]
+        return self.effects(1).mean
+
+    def rows_per_cell(self, feature: int) -> NDArray[Any]:
+        """Return the number (or weight) of background rows in each cell of a feature; empty if there are none."""
+        here = slice(*self.plan(1).cells.offset[feature : feature + 2])
+        if feature not in self._used:
+            return np.empty(0)  # its column is not looked at
+        if self.background is not None:
+            rows = self.background.cells[here]
+            return rows if self.background.unit == 1 else rows * self.background.unit
+        return self._folded[2][here] if "_folded" in self.__dict__ else np.empty(0)
+
+    @cached_property
+    def _used(self) -> frozenset[int]:
+        return frozenset(self.ensemble.used_features.tolist())
+
+    @cached_property
+    def pairs(self) -> NDArray[np.bool_]:
+        """Which pairs of features share a path, the smaller number first."""
+        from glasswood.kernels._cells import pairs_on_paths
+
+        found = np.zeros((self.ensemble.n_features,) * 2, dtype=bool)
+        first, feature = self.effects(2).plan.boxes[:2]
+        pairs_on_paths(first, feature, found)
+        return found
+
+    def evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> LeafTables | LongPaths:
+        """Return the values of a metric: from tables if they fit, else path by path."""
+        plan = self.plan(1)
+        most = plan.most_players
+        if fits_in_tables(metric, plan) and plan.countable(most):
+            return LeafTables(self.effects(most), metric, Rows(plan, rows), outputs)
+        if not isinstance(metric, InteractionIndex):
+            Template.of(metric, most)  # refuses paths that are too long
+            plan.refuse_uncountable(most)
+            return LeafTables(self.effects(most), metric, Rows(plan, rows), outputs)
+        _ = self.mean  # refuses backgrounds without weight
+        if self.table is None and self.background is not None:
+            message = (
+                f"a path of the model has {most} features, too many for tables of all their sets; pass the rows "
+                "themselves as the background, or nothing for path-dependent values"
+            )
+            raise BackgroundError(message)
+        if self.table is None:
+            return LongPaths(plan, metric, Rows(plan, rows), outputs, None, np.empty(0))
+        weight = np.ones(n_rows(self.table)) if self.weight is None else np.asarray(self.weight, dtype=np.float64)
+        return LongPaths(plan, metric, Rows(plan, rows), outputs, Rows(plan, self.table), weight / weight.sum())
+
+    def outputs(self, output: str | int | None) -> list[int]:
+        """Return the numbers of an output given by name or number; of all for None."""
+        names = self.ensemble.score.names
+        if output is None:
+            return list(range(len(names)))
+        if isinstance(output, str) and output in names:
+            return [names.index(output)]
+        if isinstance(output, int | np.integer) and -len(names) <= output < len(names):
+            return [int(output) % len(names)]
+        message = f"there is no output {output!r}; the model has {list(names)!r}"
+        raise TableError(message)
+
+    def player(self, feature: str | int) -> str:
+        """Return the name of a player, given by its name or the number of its column."""
+        names = self.ensemble.feature_names
+        number = isinstance(feature, int | np.integer) and -len(names) <= feature < len(names)
+        name = names[int(feature)] if number else feature
+        if self.ensemble.schema.underscored and isinstance(name, str) and name not in names:
+            name = name.replace(" ", "_")
+        players = self.plan(1).players
+        if name in players:
+            return str(name)
+        hint = ""
+        if name in names:
+            group = players[self.plan(1).player_of[names.index(str(name))]]
+            hint = f"; it belongs to the group {group!r}, which is fixed as a whole"
+        message = (
+            f"there is no feature {feature!r}{hint}. The model's features are {', '.join(map(repr, players[:10]))}"
+        )
+        raise TableError(message + (", ..." if len(players) > 10 else ""))
