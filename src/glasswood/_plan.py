@@ -185,13 +185,14 @@ class CountPlan:
         """Raise an error if the counts of sets of up to `order` players do not fit in memory; it names what would."""
         if self.countable(order):
             return
-        needed = self.n_sets(order)
+        needed, most = self.n_sets(order), self.most_players
         smaller = next((k for k in range(order - 1, 0, -1) if self.countable(k)), None)
         advice = f"ask for order {smaller}" if smaller else "there is no smaller order that fits"
+        of_one_path = sum(comb(most, size) for size in range(min(order, most) + 1))
         message = (
-            f"paths of this model have up to {self.most_players} features; sets of up to {order} of them need "
-            f"{needed:,} counts ({8 * needed / 1e9:,.1f} GB), and at most {8 * MOST_COUNTS / 1e9:,.1f} GB are kept: "
-            f"{advice}"
+            f"paths of this model have up to {most} features. Sets of up to {order} of them need {needed:,} counts "
+            f"({8 * needed / 1e9:,.1f} GB), up to {of_one_path:,} for one path; at most {MOST_COUNTS:,} and "
+            f"{MOST_SETS:,} are handled: {advice}"
         )
         raise TooLargeError(message)
 

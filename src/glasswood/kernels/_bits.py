@@ -17,6 +17,7 @@ __all__ = [
     "BYTES",
     "ROWS",
     "WORDS",
+    "bits_of",
     "compare",
     "compare_or_missing",
     "compare_or_missing_single",
@@ -95,6 +96,17 @@ def count(typing: Any, rows: Any) -> Any:  # noqa: ARG001
         return _sum_of_bits(builder, _load(builder, args[0]))
 
     return types.int64(types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def bits_of(typing: Any, word: Any) -> Any:  # noqa: ARG001
+    """Return the number of bits in a word."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_I64, [_I64]), "llvm.ctpop.i64")
+        return builder.call(function, [args[0]])
+
+    return types.int64(types.uint64), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.kernels._bits import bits_of
 from glasswood.kernels._compile import kernel, part
 from glasswood.kernels._vectors import LANES, add_entries
 
@@ -131,9 +132,9 @@ def _write_met(
         met[r] = 0
     for slot in range(n_players[leaf]):
         seat, shift = slot_seat[slot_first[leaf] + slot], np.uint64(slot)
+        suits, line = words[state_first[seat] :], states[seat - seat_first[chunk]]
         for r in range(met.size):
-            word = words[state_first[seat] + states[seat - seat_first[chunk], r]]
-            met[r] |= ((word >> bit) & ONE) << shift
+            met[r] |= ((suits[line[r]] >> bit) & ONE) << shift
 
 
 @part
@@ -159,15 +160,6 @@ def _distinct(
             spots[spot] = -1
             spot = (spot + 1) & mask
     return n_found
-
-
-@part
-def _bits(x: np.uint64) -> int:
-    n = 0
-    while x:
-        x &= x - ONE
-        n += 1
-    return n
 
 
 @kernel
@@ -217,6 +209,7 @@ def add_long_paths(
     met, number, found = np.empty(n_rows, np.uint64), np.empty(n_rows, np.int64), np.empty(n_rows, np.uint64)
     met_there, number_there = np.empty(n_there, np.uint64), np.empty(n_there, np.int64)
     found_there, count = np.empty(n_there, np.uint64), np.empty(n_there)
+    breaks = np.empty((64, n_there // 64 + 1), np.uint64)  # bits: which patterns break a player
     for place in range(chunk_first[chunk], chunk_first[chunk + 1]):
         leaf = leaf_order[place]
         used = n_players[leaf]
@@ -230,26 +223,56 @@ def add_long_paths(
             count[i] = 0.0
         for r in range(n_there):
             count[number_there[r]] += weight[r]
+        n_words = -(-n_patterns // 64)
+        for slot in range(used):
+            for word in range(n_words):
+                bits = np.uint64(0)
+                for j in range(64 * word, min(64 * word + 64, n_patterns)):
+                    broken = ((found_there[j] >> np.uint64(slot)) & ONE) ^ ONE
+                    bits |= broken << np.uint64(j - 64 * word)
+                breaks[slot, word] = bits
         first_mask, n_masks = mask_first[used], mask_first[used + 1] - mask_first[used]
         worth = np.zeros((n_found, n_masks))
+        n_single = used if n_masks > 0 and size[first_mask] == 1 else 0  # sets of one player come first, in order
         for i in range(n_found):
             q = found[i]
             absent = everyone & ~q
-            n_minus = _bits(absent)
-            for j in range(n_patterns):
-                if absent & ~found_there[j]:
-                    continue  # no row with the values of one and the other meets the leaf
-                z = everyone & ~found_there[j]
-                free = q & found_there[j]  # not in the cube
-                n_plus = _bits(z)
-                for x in range(n_masks):
-                    members = mask[first_mask + x]
-                    if members & free:
-                        continue
-                    outside = _bits(members & absent)
-                    inside = size[first_mask + x] - outside
-                    moment = count[j] * moments[size[first_mask + x], n_plus - inside, n_minus - outside]
-                    worth[i, x] += moment if outside % 2 == 0 else -moment
+            n_minus = bits_of(absent)
+            below = 0.0  # what all players that the row breaks lose
+            for word in range(n_words):
+                # Where row and background both break a player, no mixture of them meets the leaf: there is no cube.
+                cubes = ~np.uint64(0)
+                for slot in range(used):
+                    if (absent >> np.uint64(slot)) & ONE:
+                        cubes &= ~breaks[slot, word]
+                while cubes:
+                    lowest = cubes & (~cubes + ONE)
+                    cubes ^= lowest
+                    j = 64 * word + bits_of(lowest - ONE)
+                    if j >= n_patterns:
+                        break
+                    n_plus = used - bits_of(found_there[j])
+                    if n_single > 0:
+                        if n_minus > 0:
+                            below += count[j] * moments[1, n_plus, n_minus - 1]
+                        plus = everyone & ~found_there[j]
+                        gain = count[j] * moments[1, n_plus - 1, n_minus] if plus else 0.0
+                        while plus:
+                            lowest = plus & (~plus + ONE)
+                            plus ^= lowest
+                            worth[i, bits_of(lowest - ONE)] += gain
+                    free = q & found_there[j]  # not in the cube
+                    for x in range(n_single, n_masks):
+                        members = mask[first_mask + x]
+                        if members & free:
+                            continue
+                        outside = bits_of(members & absent)
+                        inside = size[first_mask + x] - outside
+                        moment = count[j] * moments[size[first_mask + x], n_plus - inside, n_minus - outside]
+                        worth[i, x] += moment if outside % 2 == 0 else -moment
+            for x in range(n_single):
+                if (absent >> np.uint64(x)) & ONE:
+                    worth[i, x] -= below
         for k in range(value.shape[1]):
             column = output_place[output[leaf] + k]
             if column < 0:
