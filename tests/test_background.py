@@ -147,5 +147,5 @@ def test_order_must_be_positive(model):
 def test_an_order_beyond_reach_is_refused_before_counting():
     X, y = make_regression(3000, 60, n_informative=60, random_state=0)
     deep = ExtraTreesRegressor(1, random_state=0).fit(X, y)
-    with pytest.raises(TooLargeError, match=r"Sets of up to 9 of them need .* GB\), .*: ask for order [1-8]"):
+    with pytest.raises(TooLargeError, match=r"Sets of up to 9 of them need .* GB\), .*: ask for order=[1-8]"):
         gw.summarize(deep, X, order=9)

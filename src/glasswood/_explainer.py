@@ -229,10 +229,10 @@ class Explainer:
             raise ValueError(message)
         order = plan.most_players if max_order is None else min(max_order, plan.most_players)
         wanted = np.full(len(plan.players), features is None)
-        for feature in features or ():
+        for feature in (features,) if isinstance(features, str) else () if features is None else features:
             wanted[plan.players.index(self._study.player(feature))] = True
         order = min(order, max(1, int(wanted.sum())))
-        plan.refuse_uncountable(order)
+        plan.refuse_uncountable(order, "max_order")
         source = Lookups(self._study.effects(order), order, wanted, outputs, Rows(plan, rows))
         return self._interactions(source, outputs)
 

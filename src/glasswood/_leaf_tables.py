@@ -56,6 +56,10 @@ class LeafTables:
         self.templates = {int(used): Template.of(metric, int(used)) for used in np.unique(plan.n_players)}
         self.leaves = Leaves(plan, {used: template.masks for used, template in self.templates.items()}, outputs)
         self.sets = self.leaves.numbers.sets
+        # The score without any leaf is worth as much to all, whoever takes part: an empty cube, which only the empty
+        # set, the first one if there is any, can have a value for.
+        empty = Template.of(metric, 0).value.sum()
+        self._constant = empty * plan.ensemble.score.constant[outputs]
         self._fill()
 
     @property
@@ -115,6 +119,8 @@ class LeafTables:
             last = min(n_rows, row + width)
             leaves.chunks.write_states(cells, (row, last), states)
             sums[:] = 0
+            if self._constant.any():
+                sums[: self._constant.size] = self._constant[:, None]
             add_leaf_tables(
                 states, leaves.chunk_arrays, (*paths, plan.ensemble.value.shape[1]), groups, self.table, sums
             )

@@ -181,13 +181,16 @@ class CountPlan:
         of_one_path = sum(comb(self.most_players, size) for size in range(min(order, self.most_players) + 1))
         return of_one_path <= MOST_SETS and self.n_sets(order) <= MOST_COUNTS
 
-    def refuse_uncountable(self, order: int) -> None:
-        """Raise an error if the counts of sets of up to `order` players do not fit in memory; it names what would."""
+    def refuse_uncountable(self, order: int, argument: str = "order") -> None:
+        """Raise an error if the counts of sets of up to `order` players do not fit in memory.
+
+        It names an order that would, as an argument of what the user called.
+        """
         if self.countable(order):
             return
         needed, most = self.n_sets(order), self.most_players
         smaller = next((k for k in range(order - 1, 0, -1) if self.countable(k)), None)
-        advice = f"ask for order {smaller}" if smaller else "there is no smaller order that fits"
+        advice = f"ask for {argument}={smaller}" if smaller else "there is no smaller order that fits"
         of_one_path = sum(comb(most, size) for size in range(min(order, most) + 1))
         message = (
             f"paths of this model have up to {most} features. Sets of up to {order} of them need {needed:,} counts "

@@ -136,7 +136,7 @@ class Interactions:
         self.source.write((index * size, min(self.n_rows, (index + 1) * size)), out, at)
 
     def _shaped(self, out: NDArray[np.float64]) -> NDArray[np.float64]:
-        values = out.reshape(len(self), len(self.outputs), -1).transpose(2, 0, 1)
+        values = out.reshape(len(self), len(self.outputs), out.shape[1]).transpose(2, 0, 1)
         return values[..., 0] if len(self.outputs) == 1 else values
 
     @cached_property
@@ -228,6 +228,9 @@ class Interactions:
         >>> [values.subsets[number] for number in numbers[0]]
         [(...), (...)]
         """
+        if k < 1:
+            message = f"k is the number of sets of each row, at least 1, not {k}"
+            raise ValueError(message)
         if len(self.outputs) > 1:
             message = f"the largest sets of a row are those of one output; pass output=, one of {list(self.outputs)!r}"
             raise TableError(message)
@@ -295,7 +298,8 @@ class Interactions:
         labels = {"features": [_label(names) for names in self.subsets]}
         labels |= {"output": list(self.outputs)} if several else {}
         n_rows = max(1, BLOCK_VALUES // 16 // max(1, len(self) * len(self.outputs)))
-        blocks = shown(self.blocks(n_rows), -(-self.n_rows // n_rows), "writing")
+        none = np.empty((0, len(self), len(self.outputs)))
+        blocks = shown(self.blocks(n_rows), -(-self.n_rows // n_rows), "writing") if self.n_rows else [(0, none)]
         write_parquet(path, (part(first, block) for first, block in blocks), labels)
 
 

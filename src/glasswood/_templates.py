@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,8 +117,12 @@ def _from_cubes(metric: CubeMetric, n_players: int) -> tuple[NDArray[Any], ...]:
         plus = {player for player in everyone if z >> player & 1}
         minus = {player for player in everyone if not q >> player & 1}
         masks = set()
-        for key, value in metric.calc_metric(plus, minus).items():
-            mask = members_of(key, n_players)
+        values: Any = metric.calc_metric(plus, minus)
+        if not isinstance(values, Mapping):
+            message = f"calc_metric returns a mapping from features or sets of them to numbers, not {values!r}"
+            raise TypeError(message)
+        for key, value in values.items():
+            mask = members_of(key, z | ~q & ((1 << n_players) - 1))
             if mask in masks:
                 message = f"the metric returned the set {key!r} twice for one cube; sets have no order"
                 raise ValueError(message)
@@ -126,9 +131,3 @@ def _from_cubes(metric: CubeMetric, n_players: int) -> tuple[NDArray[Any], ...]:
                 found.append((numbers.setdefault(mask, len(numbers)), q, z, float(value)))
     columns = [np.array(column) for column in zip(*found, strict=True)] if found else [np.zeros(0, np.int64)] * 4
     return np.array(list(numbers), dtype=np.int64), *columns
-
-
-def _joined(masks: NDArray[np.int64], parts: list[tuple[NDArray[np.int64], ...]]) -> tuple[NDArray[np.int64], ...]:
-    if not parts:
-        return masks, *(np.zeros(0, dtype=np.int64),) * 4
-    return masks, *(np.concatenate(columns) for columns in zip(*parts, strict=True))

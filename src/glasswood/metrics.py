@@ -324,18 +324,16 @@ class ShapleyTaylor(InteractionIndex):
         return order * factorial(a) * factorial(b + order - 1) / factorial(a + b + order)
 
 
-def members_of(key: Hashable, n_features: int) -> int:
+def members_of(key: Hashable, cube: int) -> int:
     """Return the features of a metric's key, which are numbers, as a bit mask.
 
-    Raises a `ValueError` for what is no feature.
+    Raises a `ValueError` for what is no feature of the cube, which is a bit mask, too.
     """
     members: Iterable[Any] = key if isinstance(key, tuple | frozenset) else (key,)
     mask = 0
     for member in members:
-        if not isinstance(member, int) or not 0 <= member < n_features or mask >> member & 1:
-            message = (
-                f"a metric must return features of its cube, or tuples or frozensets of distinct ones, not {key!r}"
-            )
+        if not isinstance(member, int) or member < 0 or not cube >> member & 1 or mask >> member & 1:
+            message = f"a metric returns features of its cube, or tuples or frozensets of distinct ones, not {key!r}"
             raise ValueError(message)
         mask |= 1 << member
     return mask
