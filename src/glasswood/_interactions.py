@@ -21,7 +21,7 @@ __all__ = ["Lookups"]
 MOST_STATES = 1024  # entries of a table
 MOST_PAIRS = 2**26  # of a leaf and a set
 MOST_ENTRIES = 2**27  # of all tables: a gigabyte
-STATES_IN_CACHE = 2**20  # of all seats, for a block of rows
+STATES_IN_CACHE = 2**21  # of all seats, for a block of rows
 
 
 class Lookups:
@@ -126,7 +126,10 @@ class Lookups:
         kept = np.flatnonzero(output.ravel() >= 0)
         kept = kept[np.argsort(groups.ravel()[kept], kind="stable")]
         first = np.searchsorted(groups.ravel()[kept], np.arange(self.n_groups + 1))
-        return first, np.repeat(terms, n_values)[kept].astype(np.int32), tables.ravel()[kept]
+        entry_term = np.repeat(terms, n_values)[kept].astype(np.int32)
+        # Groups in the order of their first terms: what they look up is then close together in memory.
+        head = np.where(np.diff(first) > 0, np.append(entry_term, 0)[first[:-1]], -1)
+        return np.argsort(head, kind="stable"), first, entry_term, tables.ravel()[kept]
 
     @cached_property
     def _table_first(self) -> NDArray[np.int64]:

@@ -72,14 +72,18 @@ class LeafTables:
 
         plan, numbers = self.effects.plan, self.leaves.numbers
         value = plan.ensemble.value
+        partner, partner_bit = self.leaves.partners
         sizes = (numbers.n_masks[plan.n_players] << plan.n_players.astype(np.int64)) * value.shape[1]
-        self.table_first = np.concatenate([[0], np.cumsum(sizes)])
-        if self.table_first[-1] > MOST_ENTRIES:
+        sizes[partner[partner >= 0]] = 0
+        n_table = int(sizes.sum())
+        if n_table > MOST_ENTRIES:
             message = (
-                f"the values of this metric take {self.table_first[-1] / MOST_ENTRIES:,.1f} GB of tables; at most 1 GB "
-                "is used. Use a metric with fewer sets"
+                f"the values of this metric take {n_table / MOST_ENTRIES:,.1f} GB of tables; at most 1 GB is used. Use "
+                "a metric with fewer sets"
             )
             raise TooLargeError(message)
+        self.table_first = np.cumsum(sizes) - sizes
+        self.table_first[partner[partner >= 0]] = -1
         parts = [self.templates[used] for used in sorted(self.templates)]
         n_entries = np.zeros(numbers.n_masks.size, dtype=np.int64)
         n_entries[sorted(self.templates)] = [part.value.size for part in parts]
@@ -88,8 +92,8 @@ class LeafTables:
             np.concatenate([[0], np.cumsum(n_entries)]),
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("target", "broken", "value")),
         )
-        table = np.empty(int(self.table_first[-1]))
-        leaves = (plan.n_players, value, self.table_first)
+        table = np.empty(n_table)
+        leaves = (plan.n_players, value, self.table_first, partner, partner_bit)
 
         def fill(index: int) -> None:
             span = (index * n_leaves // n_parts, (index + 1) * n_leaves // n_parts)

@@ -86,14 +86,35 @@ class Leaves:
     @cached_property
     def slot_seat(self) -> NDArray[np.int64]:
         """The seat of each slot of each leaf."""
-        chunks, (slot_first, slot_player) = self.chunks, self.plan.slots
-        chunk_of = np.empty(slot_first.size - 1, dtype=np.int64)
-        chunk_of[chunks.leaf_order] = np.repeat(np.arange(chunks.n_chunks), np.diff(chunks.chunk_first))
+        chunks, slot_player = self.chunks, self.plan.slots[1]
         n_players = len(self.plan.players)
         keys = np.repeat(np.arange(chunks.n_chunks), np.diff(chunks.seat_first)) * n_players + chunks.seat_player
-        wanted = np.repeat(chunk_of, self.plan.n_players) * n_players + slot_player
+        wanted = np.repeat(self._chunk_of, self.plan.n_players) * n_players + slot_player
         seats: NDArray[np.int64] = np.searchsorted(keys, wanted).astype(np.int64)
         return seats
+
+    @property
+    def partners(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The sibling of each left leaf, if it is a leaf, too, and only the split between them is its player's; or -1.
+
+        Such leaves are met with the same players, but for the player of the split, as a bit.
+        """
+        e, plan = self.plan.ensemble, self.plan
+        partner, bit = np.full(e.n_leaves, -1), np.zeros(e.n_leaves, dtype=np.int64)
+        nodes = np.flatnonzero((e.left < 0) & (e.right < 0) & plan.is_new)
+        left, right = ~e.left[nodes], ~e.right[nodes]
+        together = self._chunk_of[left] == self._chunk_of[right]
+        partner[left[together]] = right[together]
+        bit[left] = np.left_shift(1, plan.slot[nodes].astype(np.int64))
+        return partner, bit
+
+    @cached_property
+    def _chunk_of(self) -> NDArray[np.int64]:
+        """The chunk of each leaf."""
+        chunks = self.chunks
+        chunk_of = np.empty(chunks.leaf_order.size, dtype=np.int64)
+        chunk_of[chunks.leaf_order] = np.repeat(np.arange(chunks.n_chunks), np.diff(chunks.chunk_first))
+        return chunk_of
 
     @property
     def n_groups(self) -> int:

@@ -79,6 +79,7 @@ class Paths(NamedTuple):
     """What one walk over the trees finds out; see the properties of `CountPlan`."""
 
     slot: NDArray[np.int32]
+    is_new: NDArray[np.bool_]
     n_players: NDArray[np.int32]
     node_tree: NDArray[np.int32]
     leaf_tree: NDArray[np.int32]
@@ -123,13 +124,19 @@ class CountPlan:
         slot, node_tree = (np.empty(e.n_nodes, dtype=np.int32) for _ in range(2))
         n_players, leaf_tree = (np.empty(e.n_leaves, dtype=np.int32) for _ in range(2))
         player = self.player_of[e.feature]
-        depth = number_players(e.root, (e.left, e.right), player, slot, n_players, (node_tree, leaf_tree))
-        return Paths(slot, n_players, node_tree, leaf_tree, depth)
+        is_new = np.empty(e.n_nodes, dtype=bool)
+        depth = number_players(e.root, (e.left, e.right), player, (slot, is_new), n_players, (node_tree, leaf_tree))
+        return Paths(slot, is_new, n_players, node_tree, leaf_tree, depth)
 
     @property
     def slot(self) -> NDArray[np.int32]:
         """The place of each node's player among the players of its path."""
         return self._paths.slot
+
+    @property
+    def is_new(self) -> NDArray[np.bool_]:
+        """Whether each node is the first of its player on the path."""
+        return self._paths.is_new
 
     @property
     def n_players(self) -> NDArray[np.int32]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.kernels._bits import bits_of
 from glasswood.kernels._compile import kernel, part
-from glasswood.kernels._vectors import LANES, add_entries
+from glasswood.kernels._vectors import LANES, add_entries, collect_bits
 
 __all__ = ["add_leaf_tables", "add_long_paths", "add_shared_paths", "fill_leaf_tables"]
 
@@ -30,8 +30,10 @@ def fill_leaf_tables(
     ----------
     span : first, last
         The leaves.
-    leaves : n_players, value, table_first
-        `table_first` is where a leaf's tables start: one for each of its values and each set, indexed by q.
+    leaves : n_players, value, table_first, partner, partner_bit
+        `table_first` is where a leaf's tables start: one for each of its values and each set, indexed by q; or -1.
+        `partner` is a leaf whose worth is added to a leaf's own, or -1: one that a row meets with the same players,
+        but for the one in `partner_bit`, which it meets if and only if it does not meet it for the leaf itself.
     templates : n_sets, entry_first, target, broken, entry_value
         The templates of paths with u players: those entries from ``entry_first[u]`` on; see `glasswood._templates`.
     counts : leaf_offset, exact
@@ -39,19 +41,30 @@ def fill_leaf_tables(
     table : ndarray of float64
         Written.
     """
-    n_players, value, table_first = leaves
+    n_players, value, table_first, partner, partner_bit = leaves
     n_sets, entry_first, target, broken, entry_value = templates
     leaf_offset, exact = counts
+    most = 1
     for leaf in range(span[0], span[1]):
-        used, first, offset = n_players[leaf], table_first[leaf], leaf_offset[leaf]
+        most = max(most, n_sets[n_players[leaf]] << n_players[leaf])
+    unit = np.empty(most)
+    for leaf in range(span[0], span[1]):
+        used, first = n_players[leaf], table_first[leaf]
+        if first < 0:
+            continue
         size = n_sets[used] << used
-        for i in range(size):
+        for i in range(size * value.shape[1]):
             table[first + i] = 0.0
-        for entry in range(entry_first[used], entry_first[used + 1]):
-            table[first + target[entry]] += exact[offset + broken[entry]] * entry_value[entry]
-        for k in range(value.shape[1] - 1, -1, -1):
+        member, flip = np.int64(leaf), 0
+        while member >= 0:
             for i in range(size):
-                table[first + k * size + i] = table[first + i] * value[leaf, k]
+                unit[i] = 0.0
+            for entry in range(entry_first[used], entry_first[used + 1]):
+                unit[target[entry]] += exact[leaf_offset[member] + broken[entry]] * entry_value[entry]
+            for k in range(value.shape[1]):
+                for i in range(size):
+                    table[first + k * size + i] += unit[i ^ flip] * value[member, k]
+            member, flip = (np.int64(partner[leaf]), partner_bit[leaf]) if member == leaf else (np.int64(-1), 0)
 
 
 @kernel
@@ -89,6 +102,8 @@ def add_leaf_tables(
     suits = np.empty((most, width), dtype=np.uint64)
     met, line, one = np.empty(width, dtype=np.uint16), np.empty(1, dtype=np.int64), np.ones(1, dtype=np.int64)
     line[0] = met.ctypes.data
+    lines = np.empty(16, dtype=np.int64)
+    at_suits, at_met, at_lines = suits.ctypes.data, met.ctypes.data, lines.ctypes.data
     at_line, at_one, at_table, at_out = line.ctypes.data, one.ctypes.data, table.ctypes.data, out.ctypes.data
     for chunk in range(chunk_first.size - 1):
         first_seat = seat_first[chunk]
@@ -97,13 +112,13 @@ def add_leaf_tables(
                 suits[seat - first_seat, r] = words[state_first[seat] + states[seat, r]]
         for place in range(chunk_first[chunk], chunk_first[chunk + 1]):
             leaf = leaf_order[place]
-            used, bit = n_players[leaf], np.uint64(place - chunk_first[chunk])
-            for r in range(width):
-                met[r] = 0
+            if table_first[leaf] < 0:
+                continue  # its partner's tables are for both
+            used, bit = n_players[leaf], place - chunk_first[chunk]
             for slot in range(used):
-                i, shift = slot_seat[slot_first[leaf] + slot] - first_seat, np.uint64(slot)
-                for r in range(width):
-                    met[r] |= np.uint16(((suits[i, r] >> bit) & ONE) << shift)
+                lines[slot] = at_suits + (slot_seat[slot_first[leaf] + slot] - first_seat) * width * 8
+            for r in range(0, width, LANES):
+                collect_bits(at_lines, used, bit, r, at_met)
             for k in range(n_values):
                 column = output_place[output[leaf] + k]
                 if column < 0:

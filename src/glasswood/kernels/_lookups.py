@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.kernels._compile import kernel, part
-from glasswood.kernels._vectors import LANES, add_entries
+from glasswood.kernels._vectors import LANES, add_entries, sum_moments
 
 __all__ = ["fill_tables", "find_terms", "look_up", "subset_differences"]
 
@@ -293,8 +293,8 @@ def look_up(
     Parameters
     ----------
     states : ndarray of shape (n_seats, at least n_rows of the block, a multiple of LANES), uint16
-    groups : group_first, entry_term, entry_table
-        The terms of each (set, output), and where their tables are.
+    groups : group_order, group_first, entry_term, entry_table
+        The terms of each (set, output), and where their tables are; and an order in which neighbours share chunks.
     terms : term_rest, term_seat, n_states
     table : ndarray of float64
     span : first, last
@@ -304,15 +304,16 @@ def look_up(
     sums : ndarray of shape (2, n_groups)
         Added to, unless it is empty.
     """
-    group_first, entry_term, entry_table = groups
+    group_order, group_first, entry_term, entry_table = groups
     term_rest, term_seat, n_states = terms
     first, n_rows = span[0], span[1] - span[0]
     total, parts = np.empty(states.shape[1]), np.empty((2, 8))
     lines, factors = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
     # Asking for an address counts references, which threads would wait for.
     at_total, at_lines, at_factors = total.ctypes.data, lines.ctypes.data, factors.ctypes.data
+    at_parts = parts.ctypes.data
     at_states, at_table, width = states.ctypes.data, table.ctypes.data, states.shape[1] * 2
-    for group in range(group_first.size - 1):
+    for group in group_order:
         for r in range(total.size):
             total[r] = 0.0
         for entry in range(group_first[group], group_first[group + 1]):
@@ -332,16 +333,9 @@ def look_up(
             for r in range(n_rows):
                 out[group, first + r] = total[r]
         if sums.size:
-            # Eight sums side by side, for vectors; always the same ones, so that results are the same, too.
-            for k in range(8):
-                parts[0, k] = parts[1, k] = 0.0
             for r in range(n_rows, total.size):
                 total[r] = 0.0
-            for r in range(0, total.size, 8):
-                for k in range(8):
-                    x = total[r + k]
-                    parts[0, k] += abs(x)
-                    parts[1, k] += x * x
+            sum_moments(at_total, total.size, at_parts)
             for m in range(2):
                 for k in range(8):
                     sums[m, group] += parts[m, k]

@@ -17,7 +17,7 @@ def number_players(
     root: NDArray[np.int32],
     children: tuple[Any, ...],
     player: NDArray[np.int32],
-    slot: NDArray[np.int32],
+    slots: tuple[Any, ...],
     n_players: NDArray[np.int32],
     tree_of: tuple[Any, ...],
 ) -> int:
@@ -29,8 +29,8 @@ def number_players(
     children : left, right
     player : ndarray of shape (n_nodes,), int32
         The player of each node.
-    slot : ndarray of shape (n_nodes,), int32
-        Written: 0 for the first player met on the path, 1 for the second, and so on.
+    slots : slot, is_new
+        Written: 0 for the first player met on the path, 1 for the second, and so on; whether no node above has it.
     n_players : ndarray of shape (n_leaves,), int32
         Written.
     tree_of : node_tree, leaf_tree
@@ -42,6 +42,7 @@ def number_players(
         The number of nodes on the longest path.
     """
     left, right = children
+    slot, is_new = slots
     node_tree, leaf_tree = tree_of
     stack = np.empty((64, 3), dtype=np.int64)  # node, players so far, depth
     path = np.empty(64, dtype=np.int64)
@@ -68,7 +69,7 @@ def number_players(
             s = 0
             while s < used and path[s] != player[node]:
                 s += 1
-            slot[node] = s
+            slot[node], is_new[node] = s, s == used
             node_tree[node] = tree
             path[s] = player[node]
             used = max(used, s + 1)
