@@ -24,8 +24,8 @@ PUBLIC = {
     "metrics": None,
     "read_model": "(model: 'Any', rows: 'Any' = None) -> 'TreeEnsemble'",
     "summarize": (
-        "(model: 'Any', source: 'Any', *, order: 'int | None' = 1, groups: 'Mapping[str, Sequence[str]] | None' = None, "
-        "sample_weight: 'Any' = None) -> 'Background'"
+        "(model: 'Any', source: 'Any', *, order: 'int | None' = 1, "
+        "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'Any' = None) -> 'Background'"
     ),
 }
 

@@ -1,19 +1,31 @@
-"""The code in the README runs as it stands."""
+"""The code in the README and in the pages of docs/ runs as it stands."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(page, monkeypatch, tmp_path):
+    """Run all Python blocks of a page, one after the other, in an empty folder; return the names they leave."""
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        exec(block, names)
+    return names
 
 
 def test_the_readme_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) == 3
-    names = {}
-    for block in blocks:
-        exec(block, names)
+    names = run(ROOT / "README.md", monkeypatch, tmp_path)
     assert names["both"].n_rows == len(names["X"])
     assert (names["ensemble"].predict(names["X"]) == names["model"].predict(names["X"])).all()
+    assert len(names["shap_values"]) == len(names["X"])
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
+def test_the_pages_run(page, tmp_path, monkeypatch):
+    run(ROOT / "docs" / page, monkeypatch, tmp_path)
