@@ -22,9 +22,26 @@ def covertype(n_rows: int | None = None) -> tuple[pd.DataFrame, pd.Series]:
 def kddcup(n_rows: int | None = None) -> tuple[pd.DataFrame, pd.Series]:
     """Return 118 columns of float64, the three categorical ones as one-hot columns, and 1 for an attack."""
     table = _read("kddcup99_10_percent", n_rows)
-    dummies = pd.get_dummies(table.drop(columns="label"), columns=["protocol_type", "service", "flag"])
     # one block of memory, as a frame that was computed as a whole has
-    return dummies.astype(np.float64).copy(), (table["label"] != "normal").astype(np.float64)
+    return _one_hot(table).astype(np.float64).copy(), (table["label"] != "normal").astype(np.float64)
+
+
+def kddcup_test(like: pd.DataFrame, n_rows: int | None = None) -> pd.DataFrame:
+    """Return the 311,029 rows of the test table, in the columns of `kddcup`; unknown categories are all zero."""
+    table = _one_hot(_read("kddcup99_corrected_test", n_rows))
+    return table.reindex(columns=like.columns, fill_value=0).astype(np.float64).copy()
+
+
+def _one_hot(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.get_dummies(table.drop(columns="label"), columns=["protocol_type", "service", "flag"])
+
+
+def made(n_rows: int) -> tuple[pd.DataFrame, pd.Series]:
+    """Return 100 columns of normal numbers, and a target of two strong pairs, of most columns alone, and of noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 100))
+    y = 3 * np.sin(X[:, 0] * X[:, 1]) + 2 * X[:, 2] * X[:, 3] + X @ np.linspace(1, 0, 100) + rng.normal(size=n_rows)
+    return pd.DataFrame(X, columns=[f"x{j}" for j in range(100)]), pd.Series(y)
 
 
 def _read(name: str, n_rows: int | None) -> pd.DataFrame:

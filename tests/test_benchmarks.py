@@ -12,7 +12,7 @@ import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in BENCHMARKS.glob("*.py") if "__main__" in path.read_text())
-NEED_SHARED = {"curves", "deep"}
+NEED_SHARED = {"curves", "deep", "interactions"}
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from glasswood._plan import CountPlan
 
-__all__ = ["Chunks"]
+__all__ = ["Chunks", "block_width"]
+
+LANES = 32  # rows that kernels handle at a time
+
+
+def block_width(n_rows: int, most: int) -> int:
+    """Return how many rows make a block: about `most`, in equal blocks, and a multiple of what kernels handle."""
+    most = min(2048, max(64, most))
+    n_blocks = max(1, -(-n_rows // most))
+    return max(1, -(-n_rows // (n_blocks * LANES))) * LANES
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._chunks import Chunks
+from glasswood._chunks import Chunks, block_width
 from glasswood._effects import Effects
 from glasswood._plan import Subsets
 from glasswood._rows import Rows
@@ -20,8 +20,8 @@ __all__ = ["Lookups"]
 
 MOST_STATES = 1024  # entries of a table
 MOST_PAIRS = 2**26  # of a leaf and a set
-MOST_ENTRIES = 2**27  # of all tables: a gigabyte
-STATES_IN_CACHE = 2**21  # of all seats, for a block of rows
+MOST_ENTRIES = 2**26  # of all tables: half a gigabyte; so no table has more than the 2**16 that an index can tell
+STATES_IN_CACHE = 2**22  # of all seats, for a block of rows
 
 
 class Lookups:
@@ -144,7 +144,7 @@ class Lookups:
         n_entries = int(self._table_first[-1])
         if n_entries > MOST_ENTRIES:
             raise _too_large(n_entries, "entries of tables", MOST_ENTRIES)
-        table = np.zeros(n_entries)
+        table = np.zeros(n_entries + 64)
         subsets = (self.subsets.size, self.subsets.rest, plan.subsets.plus)
         terms = (self.term_rest, self.term_seat, *self._pairs, self._table_first)
         leaves = (plan.ensemble.value, plan.leaf_offset, self.effects.exact)
@@ -162,11 +162,6 @@ class Lookups:
     @cached_property
     def _terms(self) -> tuple[Any, ...]:
         return self.term_rest, self.term_seat, np.diff(self.chunks.state_first).astype(np.int32)
-
-    @property
-    def block(self) -> int:
-        """How many rows are looked up at a time."""
-        return int(min(2048, max(64, STATES_IN_CACHE // max(1, self.chunks.n_seats) // 64 * 64)))
 
     @property
     def n_rows(self) -> int:
@@ -194,9 +189,10 @@ class Lookups:
         from glasswood.kernels._lookups import look_up
 
         n_rows = cells.shape[1]
-        states = np.zeros((self.chunks.n_seats, self.block), dtype=np.uint16)
-        for row in range(0, n_rows, self.block):
-            span = (row, min(n_rows, row + self.block))
+        width = block_width(n_rows, STATES_IN_CACHE // max(1, self.chunks.n_seats))
+        states = np.zeros((self.chunks.n_seats, width), dtype=np.uint16)
+        for row in range(0, n_rows, width):
+            span = (row, min(n_rows, row + width))
             self.chunks.write_states(cells, span, states)
             place = (at + span[0], at + span[1])
             look_up(states, self._groups, self._terms, self._table, place, out, sums)

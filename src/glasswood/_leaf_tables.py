@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._chunks import block_width
 from glasswood._effects import Effects
 from glasswood._leaves import Leaves
 from glasswood._plan import CountPlan
@@ -14,26 +15,25 @@ from glasswood.engines._threads import for_each, n_threads
 from glasswood.errors import TooLargeError
 from glasswood.metrics import CubeMetric, InteractionIndex
 
-__all__ = ["LeafTables", "fits_in_tables"]
+__all__ = ["LeafTables", "seconds_for_tables"]
 
 MOST_ENTRIES = 2**27  # of the tables of all leaves: a gigabyte
 MOST_TEMPLATE = 2**24  # entries of a template
 CACHE = 2**17  # values that a block of rows may have
 
 
-def fits_in_tables(metric: CubeMetric, plan: CountPlan) -> bool:
-    """Return whether the values of every leaf, for every set of players that a row may meet, can be written down."""
-    if int(plan.n_players.max(initial=0)) > MOST_PLAYERS:
-        return False
-    if not isinstance(metric, InteractionIndex):
-        return True
-    entries = 0
+def seconds_for_tables(metric: InteractionIndex, plan: CountPlan) -> float:
+    """Return about how long it takes to write down the values of every leaf; infinity if they do not fit."""
+    seconds, entries = 0.0, 0
     for used, n_leaves in enumerate(np.bincount(plan.n_players).tolist()):
-        n_masks = set_masks(metric, used).size
-        entries += n_leaves * (n_masks << used) * plan.ensemble.value.shape[1]
-        if n_leaves and n_masks * 3**used > MOST_TEMPLATE:
-            return False
-    return entries <= MOST_ENTRIES
+        if n_leaves == 0:
+            continue
+        cubes = set_masks(metric, used).size * 3**used if used <= MOST_PLAYERS else MOST_TEMPLATE + 1
+        if cubes > MOST_TEMPLATE:
+            return float("inf")
+        entries += n_leaves * (set_masks(metric, used).size << used) * plan.ensemble.value.shape[1]
+        seconds += 30e-9 * cubes + n_leaves * 0.7e-9 * cubes
+    return seconds if entries <= MOST_ENTRIES else float("inf")
 
 
 class LeafTables:
@@ -92,7 +92,7 @@ class LeafTables:
             np.concatenate([[0], np.cumsum(n_entries)]),
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("target", "broken", "value")),
         )
-        table = np.empty(n_table)
+        table = np.zeros(n_table + 64)
         leaves = (plan.n_players, value, self.table_first, partner, partner_bit)
 
         def fill(index: int) -> None:
@@ -113,7 +113,7 @@ class LeafTables:
         leaves, plan = self.leaves, self.effects.plan
         cells = self.rows.cells(*span)
         n_rows = cells.shape[1]
-        width = min(1024, max(64, CACHE // max(1, leaves.n_groups) // 64 * 64))
+        width = block_width(n_rows, CACHE // max(1, leaves.n_groups))
         states = np.zeros((leaves.chunks.n_seats, width), dtype=np.uint16)
         paths = (plan.n_players, plan.slots[0], leaves.slot_seat, self.table_first, leaves.output)
         numbers = leaves.numbers

@@ -16,7 +16,7 @@ from glasswood.engines._threads import in_order, n_threads
 from glasswood.errors import TooLargeError
 from glasswood.metrics import InteractionIndex
 
-__all__ = ["LongPaths"]
+__all__ = ["LongPaths", "seconds_for_paths"]
 
 MOST_SLOTS = 63  # players of a path: the bits of a mask
 MOST_SECONDS = 4 * 3600
@@ -110,21 +110,26 @@ class LongPaths:
         return out
 
 
+def seconds_for_paths(plan: CountPlan, n_rows: int, n_background: int) -> float:
+    """Return about how long `LongPaths` takes at most; no background rows stand for path-dependent values."""
+    distinct = np.minimum(2.0**plan.n_players, n_background)
+    per_leaf = 20e-9 * n_background + n_rows * (100e-9 + 1e-9 * distinct)
+    return float(per_leaf.sum()) / n_threads()
+
+
 def _check_cost(plan: CountPlan, rows: Rows, background: Rows | None) -> None:
     """Refuse what would take hours, before it starts."""
     most = plan.most_players
     if most > MOST_SLOTS:
         message = f"a path of the model has {most} features; at most {MOST_SLOTS} are handled"
         raise TooLargeError(message)
-    if background is None:
-        return
-    distinct = np.minimum(2.0**plan.n_players, background.n_rows)
-    seconds = float((20e-9 * (background.n_rows + rows.n_rows) + 1e-9 * rows.n_rows * distinct).sum()) / n_threads()
+    n_background = 0 if background is None else background.n_rows
+    seconds = seconds_for_paths(plan, rows.n_rows, n_background)
     if seconds > MOST_SECONDS:
         message = (
-            f"averaging over {background.n_rows:,} background rows takes about {seconds / 3600:,.0f} hours for "
-            f"{rows.n_rows:,} rows and {plan.ensemble.n_leaves:,} leaves with up to {most} features. Pass fewer "
-            "background rows, or none for path-dependent values"
+            f"{rows.n_rows:,} rows, {n_background:,} background rows and {plan.ensemble.n_leaves:,} leaves with up to "
+            f"{most} features would take about {seconds / 3600:,.0f} hours. Pass fewer rows, fewer background rows, or "
+            "no background for path-dependent values"
         )
         raise TooLargeError(message)
 

@@ -21,7 +21,7 @@ from glasswood.errors import MissingExtraError, TableError, TooLargeError
 
 __all__ = ["Attributions", "Interactions", "SetValues", "arrange", "check_memory"]
 
-BATCH = 1024  # rows that a thread takes at a time
+BATCH = 1024  # rows that a thread takes at a time, at least
 BLOCK_VALUES = 2**24  # values of a block of a stream: 128 megabytes
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from glasswood._background import Background
 from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
-from glasswood._leaf_tables import LeafTables, fits_in_tables
-from glasswood._long_paths import LongPaths
+from glasswood._leaf_tables import LeafTables, seconds_for_tables
+from glasswood._long_paths import LongPaths, seconds_for_paths
 from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._rows import Rows
 from glasswood._summarize import count, count_in_parts, fixed_point, make_plan
@@ -25,6 +25,8 @@ from glasswood.metrics import CubeMetric, InteractionIndex
 from glasswood.readers import read_model
 
 __all__ = ["Study"]
+
+WORTH_A_THOUGHT = 0.1  # seconds
 
 
 class Study:
@@ -146,20 +148,29 @@ class Study:
         return found
 
     def evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> LeafTables | LongPaths:
-        """Return the values of a metric: from tables if they fit, else path by path."""
+        """Return the values of a metric: from tables of leaves, or path by path if these are too large, or rows few."""
         plan = self.plan(1)
         most = plan.most_players
-        if fits_in_tables(metric, plan) and plan.countable(most):
-            return LeafTables(self.effects(most), metric, Rows(plan, rows), outputs)
         if not isinstance(metric, InteractionIndex):
             Template.of(metric, most)  # refuses paths that are too long
             plan.refuse_uncountable(most)
             return LeafTables(self.effects(most), metric, Rows(plan, rows), outputs)
+        by_tables = seconds_for_tables(metric, plan) if plan.countable(most) else float("inf")
+        only_counts = self.table is None and (self.background is not None or metric.nodes(0) is None)
+        if by_tables < WORTH_A_THOUGHT or (only_counts and by_tables < float("inf")):
+            return LeafTables(self.effects(most), metric, Rows(plan, rows), outputs)
+        n_background = 0 if self.table is None else n_rows(self.table)
+        if by_tables < seconds_for_paths(plan, n_rows(rows), n_background):
+            return LeafTables(self.effects(most), metric, Rows(plan, rows), outputs)
+        return self._by_paths(metric, rows, outputs)
+
+    def _by_paths(self, metric: InteractionIndex, rows: Any, outputs: list[int]) -> LongPaths:
+        plan = self.plan(1)
         _ = self.mean  # refuses backgrounds without weight
         if self.table is None and self.background is not None:
             message = (
-                f"a path of the model has {most} features, too many for tables of all their sets; pass the rows "
-                "themselves as the background, or nothing for path-dependent values"
+                f"a path of the model has {plan.most_players} features, too many for tables of all their sets; pass "
+                "the rows themselves as the background, or nothing for path-dependent values"
             )
             raise BackgroundError(message)
         if self.table is None:

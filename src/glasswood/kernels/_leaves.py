@@ -89,6 +89,7 @@ def add_leaf_tables(
     groups : n_sets, set_first, leaf_set, output_place, n_outputs
         The numbers of the sets of each leaf, from ``set_first[leaf]`` on; the place of each output in `out`, or -1.
     table : ndarray of float64
+        With 64 more entries than there are.
     out : ndarray of shape (n_sets x n_outputs, width)
         Added to.
     """
@@ -126,8 +127,7 @@ def add_leaf_tables(
                 for x in range(n_sets[used]):
                     here = at_table + (table_first[leaf] + ((k * n_sets[used] + x) << used)) * 8
                     line_out = at_out + (leaf_set[set_first[leaf] + x] * n_outputs + column) * width * 8
-                    for r in range(0, width, LANES):
-                        add_entries(line_out + 8 * r, here, at_line, at_one, 1, 2 * r)
+                    add_entries(line_out, width, here, 1 << used, at_line, at_one, 1)
 
 
 @part

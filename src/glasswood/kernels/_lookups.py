@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.kernels._compile import kernel, part
-from glasswood.kernels._vectors import LANES, add_entries, sum_moments
+from glasswood.kernels._vectors import add_entries, sum_moments
 
 __all__ = ["fill_tables", "find_terms", "look_up", "subset_differences"]
 
@@ -297,6 +297,7 @@ def look_up(
         The terms of each (set, output), and where their tables are; and an order in which neighbours share chunks.
     terms : term_rest, term_seat, n_states
     table : ndarray of float64
+        With 64 more entries than there are.
     span : first, last
         The columns of `out` that are the rows of the block.
     out : ndarray of shape (n_groups, n_rows)
@@ -327,8 +328,7 @@ def look_up(
                 term = term_rest[term]
                 seat = term_seat[term]
             place = at_table + entry_table[entry] * 8
-            for r in range(0, total.size, LANES):
-                add_entries(at_total + 8 * r, place, at_lines, at_factors, n_lines, 2 * r)
+            add_entries(at_total, total.size, place, factor, at_lines, at_factors, n_lines)
         if out.size:
             for r in range(n_rows):
                 out[group, first + r] = total[r]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -14,17 +16,19 @@ __all__ = ["LANES", "add_entries", "collect_bits", "sum_moments"]
 LANES = 32  # rows at a time
 
 _I16, _I32, _I64, _DOUBLE = ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.DoubleType()
-_INDEX = ir.VectorType(_I32, LANES)
 _PIECE = 8  # doubles that are added at once
-_DOUBLES = ir.VectorType(_DOUBLE, _PIECE)
+_INDEX, _DOUBLES, _PLACES = ir.VectorType(_I16, LANES), ir.VectorType(_DOUBLE, _PIECE), ir.VectorType(_I64, _PIECE)
+
+PERMUTES = bool(get_host_cpu_features().get("avx512f", False))  # tables of up to 64 entries are looked up in registers
 
 
 def _at(builder: Any, address: Any, kind: Any) -> Any:
     return builder.inttoptr(address, kind.as_pointer())
 
 
-def _index(builder: Any, lines: Any, factors: Any, n_lines: Any, skip: Any) -> Any:
-    """Return the sum of the states of all lines, each times its factor."""
+def _index(builder: Any, sources: tuple[Any, ...], skip: Any) -> Any:
+    """Return the sum of the states of all lines, each times its factor, for `LANES` rows."""
+    lines, factors, n_lines = sources
     nothing = ir.Constant(_INDEX, ir.Undefined)
     everywhere = ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES)
     total = cgutils.alloca_once(builder, _INDEX)
@@ -32,45 +36,99 @@ def _index(builder: Any, lines: Any, factors: Any, n_lines: Any, skip: Any) -> A
     with cgutils.for_range(builder, n_lines) as loop:
         place = builder.mul(loop.index, _I64(8))
         line = builder.load(_at(builder, builder.add(lines, place), _I64))
-        factor = builder.trunc(builder.load(_at(builder, builder.add(factors, place), _I64)), _I32)
-        states = builder.load(_at(builder, builder.add(line, skip), ir.VectorType(_I16, LANES)), align=2)
+        factor = builder.trunc(builder.load(_at(builder, builder.add(factors, place), _I64)), _I16)
+        states = builder.load(_at(builder, builder.add(line, skip), _INDEX), align=2)
         scale = builder.shuffle_vector(builder.insert_element(nothing, factor, _I32(0)), nothing, everywhere)
-        term = builder.mul(builder.zext(states, _INDEX), scale)
-        builder.store(builder.add(builder.load(total), term), total)
+        builder.store(builder.add(builder.load(total), builder.mul(states, scale)), total)
     return builder.load(total)
+
+
+def _add(builder: Any, total: Any, start: int, entries: Any) -> None:
+    """Add eight entries to the sums of the rows from `start` on."""
+    place = _at(builder, builder.add(total, _I64(8 * start)), _DOUBLES)
+    builder.store(builder.fadd(builder.load(place, align=8), entries), place, align=8)
+
+
+def _load_each(builder: Any, table: Any, index: Any, total: Any) -> None:
+    """Add the entries of a table of any size, loaded one by one."""
+    stored = cgutils.alloca_once(builder, _INDEX)
+    builder.store(index, stored)
+    numbers = builder.ptrtoint(stored, _I64)
+    for start in range(0, LANES, _PIECE):
+        entries = ir.Constant(_DOUBLES, ir.Undefined)
+        for k in range(_PIECE):
+            lane = _at(builder, builder.add(numbers, _I64(2 * (start + k))), _I16)
+            number = builder.zext(builder.load_atomic(lane, "monotonic", 2), _I64)
+            entry = builder.load(_at(builder, builder.add(table, builder.shl(number, _I64(3))), _DOUBLE))
+            entries = builder.insert_element(entries, entry, _I32(k))
+        _add(builder, total, start, entries)
+
+
+def _permute(builder: Any, parts: list[Any], index: Any, total: Any) -> None:
+    """Add the entries of a table that is held in registers, eight entries each: 16, 32 or 64."""
+    kind = ir.FunctionType(_DOUBLES, [_DOUBLES, _PLACES, _DOUBLES])
+    pick = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.vpermi2var.pd.512")
+    zero = ir.Constant(_PLACES, [0] * _PIECE)
+    for start in range(0, LANES, _PIECE):
+        lanes = ir.Constant(ir.VectorType(_I32, _PIECE), list(range(start, start + _PIECE)))
+        places = builder.zext(builder.shuffle_vector(index, ir.Constant(_INDEX, ir.Undefined), lanes), _PLACES)
+        # Of each 16 entries, the one that the last four bits name; then the further bits choose among those.
+        found = [builder.call(pick, [parts[k], places, parts[k + 1]]) for k in range(0, len(parts), 2)]
+        bit = 2 * _PIECE
+        while len(found) > 1:
+            chosen = builder.icmp_unsigned("!=", builder.and_(places, ir.Constant(_PLACES, [bit] * _PIECE)), zero)
+            found = [builder.select(chosen, found[k + 1], found[k]) for k in range(0, len(found), 2)]
+            bit *= 2
+        _add(builder, total, start, found[0])
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def add_entries(
     typing: Any,  # noqa: ARG001 (Numba passes types that need no look)
     total: Any,  # noqa: ARG001
+    n_rows: Any,  # noqa: ARG001
     table: Any,  # noqa: ARG001
+    n_entries: Any,  # noqa: ARG001
     lines: Any,  # noqa: ARG001
     factors: Any,  # noqa: ARG001
     n_lines: Any,  # noqa: ARG001
-    skip: Any,  # noqa: ARG001
 ) -> Any:
-    """Add ``table[sum of line[row] * factor over the lines]`` to ``total[row]``, for `LANES` rows.
+    """Add ``table[sum of line[row] * factor over the lines]`` to ``total[row]``.
 
-    All are addresses: `total` and `table` of doubles, `lines` of the int64 addresses of the lines, `factors` of as many
-    int64. A line is uint16; `skip` are the bytes from its beginning to the first row. The entries are loaded one by
-    one: gather instructions took up to twice as long.
+    All but numbers are addresses: `total` and `table` of doubles, `lines` of the int64 addresses of the lines,
+    `factors` of as many int64. A line is uint16, and so is the index. The number of rows is a multiple of `LANES`, and
+    behind a table there must be memory for 64 more entries.
+
+    Small tables are held in registers, where the machine can permute them: three times as fast. Otherwise entries are
+    loaded one by one: gather instructions took up to twice as long. The index then goes through memory (which an
+    atomic load makes sure of), because taking a vector apart is slower.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
-        total, table, *rest = args
-        index = _index(builder, *rest)
-        for start in range(0, LANES, _PIECE):
-            entries = ir.Constant(_DOUBLES, ir.Undefined)
-            for k in range(_PIECE):
-                number = builder.zext(builder.extract_element(index, _I32(start + k)), _I64)
-                entry = builder.load(_at(builder, builder.add(table, builder.shl(number, _I64(3))), _DOUBLE))
-                entries = builder.insert_element(entries, entry, _I32(k))
-            place = _at(builder, builder.add(total, _I64(8 * start)), _DOUBLES)
-            builder.store(builder.fadd(builder.load(place, align=8), entries), place, align=8)
+        total, n_rows, table, n_entries, lines, factors, n_lines = args
+
+        def each_row(add: Callable[[Any, Any], None]) -> None:
+            with cgutils.for_range(builder, builder.udiv(n_rows, _I64(LANES))) as loop:
+                row = builder.mul(loop.index, _I64(LANES))
+                index = _index(builder, (lines, factors, n_lines), builder.mul(row, _I64(2)))
+                add(index, builder.add(total, builder.mul(row, _I64(8))))
+
+        def by_size(sizes: tuple[int, ...]) -> None:
+            if not sizes:
+                each_row(lambda index, place: _load_each(builder, table, index, place))
+                return
+            with builder.if_else(builder.icmp_unsigned("<=", n_entries, _I64(sizes[0]))) as (fits, larger):
+                with fits:
+                    at = [builder.add(table, _I64(8 * k)) for k in range(0, sizes[0], _PIECE)]
+                    parts = [builder.load(_at(builder, place, _DOUBLES), align=8) for place in at]
+                    each_row(lambda index, place: _permute(builder, parts, index, place))
+                with larger:
+                    by_size(sizes[1:])
+
+        by_size((16, 32, 64) if PERMUTES else ())
         return context.get_dummy_value()
 
-    return types.void(*[types.int64] * 6), codegen
+    return types.void(*[types.int64] * 7), codegen
 
 
 @intrinsic  # type: ignore[untyped-decorator]
