@@ -96,13 +96,25 @@ class Chunks:
         """Write the state of every seat, for the rows from first to last: (n_seats, at least so many)."""
         from glasswood.kernels._chunks import write_states
 
-        write_states(cells, rows, self.axes, (0, self.n_seats), states)
+        write_states(cells, rows, self.axes, self._all_seats, states)
 
-    def states_of(self, chunk: int, cells: NDArray[np.int32]) -> NDArray[np.uint16]:
-        """Return the states of the seats of one chunk, for all rows."""
+    def states_of(self, seats: NDArray[np.int64], cells: NDArray[np.int32]) -> NDArray[np.uint16]:
+        """Return the states of some seats, for all rows."""
         from glasswood.kernels._chunks import write_states
 
-        span = (int(self.seat_first[chunk]), int(self.seat_first[chunk + 1]))
-        states = np.empty((span[1] - span[0], cells.shape[1]), dtype=np.uint16)
-        write_states(cells, (0, cells.shape[1]), self.axes, span, states)
+        states = np.empty((seats.size, cells.shape[1]), dtype=np.uint16)
+        write_states(cells, (0, cells.shape[1]), self.axes, seats, states)
         return states
+
+    @cached_property
+    def _all_seats(self) -> NDArray[np.int64]:
+        return np.arange(self.n_seats)
+
+    def seats_of(self, chunk: int) -> NDArray[np.int64]:
+        """Return the seats of a chunk."""
+        return np.arange(self.seat_first[chunk], self.seat_first[chunk + 1])
+
+    @cached_property
+    def seat_chunk(self) -> NDArray[np.int64]:
+        """The chunk of each seat."""
+        return np.repeat(np.arange(self.n_chunks), np.diff(self.seat_first))

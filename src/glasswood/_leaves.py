@@ -88,7 +88,7 @@ class Leaves:
         """The seat of each slot of each leaf."""
         chunks, slot_player = self.chunks, self.plan.slots[1]
         n_players = len(self.plan.players)
-        keys = np.repeat(np.arange(chunks.n_chunks), np.diff(chunks.seat_first)) * n_players + chunks.seat_player
+        keys = chunks.seat_chunk * n_players + chunks.seat_player
         wanted = np.repeat(self._chunk_of, self.plan.n_players) * n_players + slot_player
         seats: NDArray[np.int64] = np.searchsorted(keys, wanted).astype(np.int64)
         return seats

@@ -101,11 +101,12 @@ class LongPaths:
         paths = (plan.n_players, plan.slots[0], leaves.slot_seat, plan.ensemble.value, leaves.output)
         out = np.zeros((len(self.sets), len(leaves.outputs), self.n_rows))
         for chunk in chunks:
-            here = leaves.chunks.states_of(chunk, self._here)
+            seats = leaves.chunks.seats_of(chunk)
+            here = leaves.chunks.states_of(seats, self._here)
             if self._there is None:
                 add_shared_paths(chunk, here, plan.shares, leaves.chunk_arrays, paths, sets, self._rule, out)
             else:
-                both = (here, leaves.chunks.states_of(chunk, self._there))
+                both = (here, leaves.chunks.states_of(seats, self._there))
                 add_long_paths(chunk, both, self._weight, leaves.chunk_arrays, paths, sets, self._rule, out)
         return out
 

@@ -384,7 +384,7 @@ def write_states(
     cells: NDArray[np.int32],
     rows: tuple[int, int],
     seats: tuple[Any, ...],
-    span: tuple[int, int],
+    wanted: NDArray[np.int64],
     states: NDArray[np.uint16],
 ) -> None:
     """Write the states of some seats, for a block of rows.
@@ -396,16 +396,16 @@ def write_states(
     seats : axis_first, axis_place, axis_missing, axis_table, axis_kind, table
         `axis_place` is the line of an axis in `cells`, `axis_missing` the cell of missing values; the others as
         `make_chunks` returns them.
-    span : first, last
+    wanted : ndarray of int64
         The seats to write.
-    states : ndarray of shape (last - first, at least n_rows of the block), uint16
+    states : ndarray of shape (wanted.size, at least n_rows of the block), uint16
         Written.
     """
     axis_first, axis_place, axis_missing, axis_table, axis_kind, table = seats
     n_rows = rows[1] - rows[0]
     classes = np.empty(n_rows, dtype=np.uint16)
-    for seat in range(span[0], span[1]):
-        out = states[seat - span[0]]
+    for i in range(wanted.size):
+        seat, out = wanted[i], states[i]
         for axis in range(axis_first[seat], axis_first[seat + 1]):
             here = cells[axis_place[axis], rows[0] : rows[1]]
             at, n_cuts = axis_table[axis], axis_kind[axis]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["LANES", "add_entries", "collect_bits", "sum_moments"]
+__all__ = ["LANES", "add_entries", "collect_bits", "exponentiate", "sum_moments"]
 
 LANES = 32  # rows at a time
 
@@ -190,3 +191,43 @@ def collect_bits(typing: Any, lines: Any, n_lines: Any, bit: Any, skip: Any, out
         return context.get_dummy_value()
 
     return types.void(*[types.int64] * 5), codegen
+
+
+def _exp(builder: Any, x: Any) -> Any:
+    """Return e to the power of eight doubles, right to about one unit in the last place."""
+
+    def all_of(number: float) -> Any:
+        return ir.Constant(_DOUBLES, [number] * _PIECE)
+
+    def between(name: str, value: Any, limit: float) -> Any:
+        kind = ir.FunctionType(_DOUBLES, [_DOUBLES, _DOUBLES])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{_PIECE}f64")
+        return builder.call(function, [value, all_of(limit)])
+
+    x = between("minnum", between("maxnum", x, -708.0), 709.0)
+    # x = n ln 2 + r. Adding and taking away 1.5 * 2**52 rounds to a whole number, which is then in the last bits.
+    magic = all_of(6755399441055744.0)
+    shifted = builder.fadd(builder.fmul(x, all_of(1.4426950408889634)), magic)
+    n = builder.fsub(shifted, magic)
+    r = builder.fsub(x, builder.fmul(n, all_of(6.93147180369123816490e-01)))  # ln 2 in two parts, the first one short
+    r = builder.fsub(r, builder.fmul(n, all_of(1.90821492927058770002e-10)))
+    power = all_of(1 / math.factorial(13))
+    for k in range(12, -1, -1):
+        power = builder.fadd(builder.fmul(power, r), all_of(1 / math.factorial(k)))
+    # 2**n is n added to the exponent.
+    exponent = builder.shl(builder.bitcast(shifted, _PLACES), ir.Constant(_PLACES, [52] * _PIECE))
+    return builder.bitcast(builder.add(builder.bitcast(power, _PLACES), exponent), _DOUBLES)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def exponentiate(typing: Any, values: Any, n_values: Any) -> Any:  # noqa: ARG001
+    """Replace each of the doubles at an address, a multiple of 8 of them, by e to its power."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        values, n_values = args
+        with cgutils.for_range(builder, builder.udiv(n_values, _I64(_PIECE))) as loop:
+            place = _at(builder, builder.add(values, builder.mul(loop.index, _I64(8 * _PIECE))), _DOUBLES)
+            builder.store(_exp(builder, builder.load(place, align=8)), place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
