@@ -20,9 +20,14 @@ def test_import_loads_no_optional_library():
 
 
 def test_import_is_quick():
-    # processor time of the import alone: the machine may do other things too
-    code = "import time; start = time.process_time(); import glasswood; print(time.process_time() - start)"
-    assert min(float(run(code)) for _ in range(5)) < 0.3
+    # Processor time against that of NumPy alone, in turn, because the machine may be slow or busy: 0.25 s where NumPy
+    # takes 0.1 s.
+    def seconds(module):
+        code = f"import time; start = time.process_time(); import {module}; print(time.process_time() - start)"
+        return float(run(code))
+
+    times = [(seconds("glasswood"), seconds("numpy")) for _ in range(5)]
+    assert min(ours for ours, _ in times) < 3 * min(numpy for _, numpy in times)
 
 
 def test_reading_a_model_loads_only_its_own_library():

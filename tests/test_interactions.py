@@ -24,9 +24,10 @@ from threadpoolctl import threadpool_limits
 import glasswood as gw
 from brute import Case, replace_columns, tries
 from games import Game, players_of, sums_of_subsets
-from glasswood import _counts, _row_results
+from glasswood import _counts
 from glasswood._columns import NumberColumn
 from glasswood.errors import BackgroundError, TableError, TooLargeError
+from glasswood.results import _interactions
 from readers import test_sklearn, test_xgboost
 from strategies import ensembles, tables
 from test_partial_dependence import CASES, N_ROWS, invented, sample, some_rows
@@ -525,7 +526,7 @@ def test_little_memory(kind, request, monkeypatch, tmp_path):
     output = None if kind == "regression" else 2
     best = interactions(model, X, 300, output=output).top_per_row()
     whole.to_parquet(tmp_path / "whole.parquet")
-    monkeypatch.setattr(_row_results, "BLOCK_VALUES", 1600)
+    monkeypatch.setattr(_interactions, "BLOCK_VALUES", 1600)
     assert len(list(whole.blocks())) > 4
     np.testing.assert_array_equal(np.concatenate([block for _, block in whole.blocks()]), whole.values)
     parts = interactions(model, X, 300)

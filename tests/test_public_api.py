@@ -14,8 +14,9 @@ PUBLIC = {
     "Curve": None,
     "Explainer": (
         "(model: 'Any', background: 'Any' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
-        "sample_weight: 'Any' = None) -> 'None'"
+        "sample_weight: 'Any' = None, response: 'str' = 'raw') -> 'None'"
     ),
+    "Ice": None,
     "Interactions": None,
     "Points": None,
     "Surface": None,

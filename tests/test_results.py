@@ -9,7 +9,8 @@ from sklearn.datasets import load_iris, make_regression
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
 
 import glasswood as gw
-from glasswood import _results, _study
+from glasswood import _study
+from glasswood.results import _frames
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +84,9 @@ def test_frames(mixed):
 def test_frames_come_from_any_library(mixed, monkeypatch, library):
     model, frame = mixed
     curve = gw.Explainer(model, frame).partial_dependence("rooms")
-    monkeypatch.setattr(_results, "FRAME_LIBRARIES", (library,))
+    monkeypatch.setattr(_frames, "FRAME_LIBRARIES", (library,))
     assert type(curve.to_frame()).__module__.startswith(library)
-    monkeypatch.setattr(_results, "FRAME_LIBRARIES", ("no_such_library",))
+    monkeypatch.setattr(_frames, "FRAME_LIBRARIES", ("no_such_library",))
     with pytest.raises(gw.errors.MissingExtraError, match="pandas, polars or pyarrow"):
         curve.to_frame()
 

@@ -4,16 +4,16 @@ from glasswood import errors, metrics
 from glasswood._background import Background
 from glasswood._ensemble import TreeEnsemble
 from glasswood._explainer import Explainer
-from glasswood._results import Curve, Points, Surface
-from glasswood._row_results import Attributions, Interactions
 from glasswood._summarize import summarize
 from glasswood.readers import read_model
+from glasswood.results import Attributions, Curve, Ice, Interactions, Points, Surface
 
 __all__ = [
     "Attributions",
     "Background",
     "Curve",
     "Explainer",
+    "Ice",
     "Interactions",
     "Points",
     "Surface",

@@ -6,17 +6,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glasswood._interactions import Lookups
-from glasswood._results import Axis, Curve, Lazy, Points, Surface
-from glasswood._row_results import Attributions, Interactions, SetValues, arrange, check_memory
 from glasswood._rows import Rows
 from glasswood._study import Study
-from glasswood._tables import Schema, distinct_rows, open_columns
-from glasswood.errors import TableError
+from glasswood._tables import Schema, distinct_rows, n_rows, open_columns
+from glasswood.errors import TableError, UnsupportedModelError
 from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, ShapleyInteractions, ShapleyValues
+from glasswood.results import (
+    Attributions,
+    Axis,
+    Curve,
+    Ice,
+    Interactions,
+    Lazy,
+    Points,
+    SetValues,
+    Surface,
+    arrange,
+    check_memory,
+)
 
 __all__ = ["Explainer"]
+
+RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "mean"}  # what links give
 
 
 class Explainer:
@@ -33,6 +47,10 @@ class Explainer:
         Columns that are fixed together, such as those of a one-hot encoding: ``{"city": ["city_a", "city_b"]}``.
     sample_weight : array of shape (n_rows,), optional
         Weights of the background's rows.
+    response : {"raw", "probability", "prediction"}, default "raw"
+        The scale of curves, surfaces, points and ICE. "raw" is the score on which trees add up (log-odds for boosted
+        classifiers). "probability" is that of a classifier, "prediction" whatever the model's `predict` makes of the
+        score: these need a pass over the rows for every question that is not about one feature.
 
     Examples
     --------
@@ -54,8 +72,9 @@ class Explainer:
         *,
         groups: Mapping[str, Sequence[str]] | None = None,
         sample_weight: Any = None,
+        response: str = "raw",
     ) -> None:
-        self._study = Study(model, background, groups, sample_weight)
+        self._study = Study(model, background, groups, sample_weight, response)
         self.ensemble = self._study.ensemble
 
     def __repr__(self) -> str:
@@ -99,10 +118,7 @@ class Explainer:
             curves = self._study.curves
             names = self.ensemble.feature_names
             return {names[f]: self._curve(f, outputs) for f in curves}
-        players = [self._study.player(feature) for feature in features]
-        if len(set(players)) != len(players):
-            message = f"the same feature is asked for twice: {features!r}"
-            raise TableError(message)
+        players = self._asked(features)
         grouped = any(player in self._study.groups for player in players)
         if at is not None or grouped or len(players) > 2:
             return self._points(players, at, outputs)
@@ -158,6 +174,7 @@ class Explainer:
         >>> joint["bmi", "s5"].shape
         (3, 3)
         """
+        self._only_raw("joint_grids")
         outputs = self._study.outputs(output)
         names, n_features = self.ensemble.feature_names, self.ensemble.n_features
         players = [self._study.player(name) for name in grids]
@@ -222,6 +239,7 @@ class Explainer:
         --------
         See `Interactions`.
         """
+        self._only_raw("interaction_values")
         outputs = self._study.outputs(output)
         plan = self._study.plan(1)
         if max_order is not None and max_order < 1:
@@ -267,6 +285,7 @@ class Explainer:
                 f"a metric is an instance of a class that inherits from glasswood.metrics.CubeMetric, not {metric!r}"
             )
             raise TypeError(message)
+        self._only_raw("evaluate")
         outputs = self._study.outputs(output)
         return self._interactions(self._study.evaluate(metric, rows, outputs), outputs)
 
@@ -349,7 +368,72 @@ class Explainer:
         """
         return self._attributions("Shapley interactions", ShapleyInteractions(2), rows, output)
 
+    def ice(self, *features: str | int, rows: Any = None, at: Any = None, output: str | int | None = None) -> Ice:
+        """Return the response of every row, if a feature (or some) took other values: one curve per row.
+
+        Parameters
+        ----------
+        *features : str or int
+            One feature, at every cell of it; or any, with `at`.
+        rows : table, optional
+            The rows; those of the background by default.
+        at : table, optional
+            The points, as a table of the features' columns.
+        output : str or int, optional
+
+        Returns
+        -------
+        Ice
+
+        Examples
+        --------
+        See `Ice`.
+        """
+        outputs, score = self._study.outputs(output), self.ensemble.score
+        players = self._asked(features)
+        if rows is None and self._study.table is None:
+            message = "pass rows=, the table of rows whose curves are wanted; counts and covers know no single row"
+            raise TableError(message)
+        rows = self._study.table if rows is None else rows
+        axis: Axis | None = None
+        shown: dict[str, Any] = {}
+        if at is None and len(players) == 1 and players[0] not in self._study.groups:
+            feature = self.ensemble.feature_names.index(players[0])
+            axis, chosen = self._axis(feature), np.array([feature])
+            cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
+        else:
+            chosen, cells, shown = self._located(players, at)
+        check_memory((n_rows(rows), cells.shape[1], score.n_outputs))
+        return Ice(
+            name=" x ".join(players),
+            axis=axis,
+            columns=shown,
+            heights=self._study.ice(chosen, cells, rows)[..., outputs],
+            outputs=tuple(score.names[k] for k in outputs),
+            units=self._units,
+        )
+
     # -------------------------------------------------------------------------------------------------- results
+
+    @property
+    def _units(self) -> str:
+        return self.ensemble.score.units if self._study.link == "identity" else RESPONSES[self._study.link]
+
+    def _only_raw(self, what: str) -> None:
+        if self._study.link != "identity":
+            message = f'{what}: only the raw score is a sum over trees; make an Explainer with response="raw"'
+            raise UnsupportedModelError(message)
+
+    def _asked(self, features: Sequence[str | int]) -> list[str]:
+        """Return the names of some distinct players."""
+        players = [self._study.player(feature) for feature in features]
+        if not players:
+            message = "name a feature"
+            raise TableError(message)
+        if len(set(players)) != len(players):
+            message = f"the same feature is asked for twice: {features!r}"
+            raise TableError(message)
+        return players
 
     def _axis(self, feature: int) -> Axis:
         cells = self._study.plan(1).cells
@@ -365,12 +449,18 @@ class Explainer:
             heights=heights[:, outputs] if len(outputs) < score.n_outputs else heights,
             mean=self._study.mean[outputs],
             outputs=tuple(score.names[k] for k in outputs),
-            units=score.units,
+            units=self._units,
         )
 
     def _surface(self, a: int, b: int, outputs: list[int]) -> Surface:
-        effects = self._study.effects(2)
-        interaction = effects.interaction(a, b)
+        study = self._study
+        if study.link == "identity":
+            interaction = study.effects(2).interaction(a, b)
+        else:
+            n_a, n_b = (int(n) for n in study.plan(1).cells.n_cells[[a, b]])
+            cells = np.stack([np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)])
+            joint = study.responses_at(np.array([a, b]), cells).reshape(n_a, n_b, -1)
+            interaction = joint - study.curves[a][:, None] - study.curves[b][None] + study.mean
         return Surface(
             first=self._curve(a, outputs),
             second=self._curve(b, outputs),
@@ -383,6 +473,7 @@ class Explainer:
         return Interactions(source=source, players=self._study.plan(1).players, outputs=names, units=score.units)
 
     def _attributions(self, name: str, metric: InteractionIndex, rows: Any, output: str | int | None) -> Attributions:
+        self._only_raw(name)
         outputs = self._study.outputs(output)
         found = self._interactions(self._study.evaluate(metric, rows, outputs), outputs)
         n_players, n_outputs = len(found.players), len(outputs)
@@ -408,11 +499,27 @@ class Explainer:
         return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
 
     def _points(self, players: list[str], at: Any, outputs: list[int]) -> Points:
-        effects = self._study.effects(len(players))
-        plan, schema, score = effects.plan, self.ensemble.schema, self.ensemble.score
-        names = [
-            name for player in players for name in self._study.groups.get(player, (player,))
-        ]  # in the order asked for
+        score = self.ensemble.score
+        features, cells, shown = self._located(players, at)
+        if self._study.link == "identity":
+            heights = self._study.effects(len(players)).at(cells, features)
+        else:
+            heights = self._study.responses_at(features, cells)
+        return Points(
+            name=" x ".join(players),
+            columns=shown,
+            heights=heights[:, outputs],
+            outputs=tuple(score.names[k] for k in outputs),
+            units=self._units,
+        )
+
+    def _located(self, players: list[str], at: Any) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
+        """Return the features of some players, in the order asked for, their cells at some points, and these as shown.
+
+        `at` is a table of the points; None for the distinct rows of the background.
+        """
+        schema, plan = self.ensemble.schema, self._study.plan(1)
+        names = [name for player in players for name in self._study.groups.get(player, (player,))]
         features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
         part = Schema(tuple(schema.columns[f] for f in features), underscored=schema.underscored)
         if at is None:
@@ -422,14 +529,6 @@ class Explainer:
             at = distinct_rows(self._study.table, schema, features)
         columns = open_columns(at, part, range(features.size))
         encoded = columns.encode(0, columns.n_rows)
-        cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)]).reshape(
-            features.size, -1
-        )
+        cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)])
         shown = {part.columns[i].name: columns.listed(i) for i in range(features.size)}
-        return Points(
-            name=" x ".join(players),
-            columns=shown,
-            heights=effects.at(cells, features)[:, outputs],
-            outputs=tuple(score.names[k] for k in outputs),
-            units=score.units,
-        )
+        return features, cells.reshape(features.size, -1), shown

@@ -16,6 +16,7 @@ from glasswood._ensemble import TreeEnsemble
 from glasswood._leaf_tables import LeafTables, seconds_for_tables
 from glasswood._long_paths import LongPaths, seconds_for_paths
 from glasswood._plan import MOST_COUNTS, CountPlan
+from glasswood._responses import Responses, all_responses, link_of, mean_responses
 from glasswood._rows import Rows
 from glasswood._summarize import count, count_in_parts, fixed_point, make_plan
 from glasswood._tables import n_rows, with_labels
@@ -34,11 +35,18 @@ class Study:
 
     Parameters
     ----------
-    model, background, groups, weight
+    model, background, groups, weight, response
         As for `Explainer`.
     """
 
-    def __init__(self, model: Any, background: Any, groups: Mapping[str, Sequence[str]] | None, weight: Any) -> None:
+    def __init__(
+        self,
+        model: Any,
+        background: Any,
+        groups: Mapping[str, Sequence[str]] | None,
+        weight: Any,
+        response: str,
+    ) -> None:
         table = None if isinstance(background, Background) else background
         self.ensemble = model if isinstance(model, TreeEnsemble) else read_model(model, table)
         schema = self.ensemble.schema if table is None else with_labels(table, self.ensemble.schema)
@@ -46,6 +54,7 @@ class Study:
             self.ensemble = replace(self.ensemble, schema=schema)
         self.table = table
         self.weight = weight
+        self.link = link_of(self.ensemble.score, response)
         self.background: Background | None = None
         if isinstance(background, Background):
             groups = background.groups if groups is None else groups
@@ -75,6 +84,12 @@ class Study:
                 "answers; pass the rows to average over as the second argument"
             )
             raise UnsupportedModelError(message)
+        if self.link != "identity" and self.table is None:
+            message = (
+                "on the scale of the response every row counts, so this needs the table of rows as the second "
+                'argument; counts and covers know the additive score only: response="raw"'
+            )
+            raise BackgroundError(message)
         self.plan(1)  # refuses groups that do not fit
 
     def plan(self, order: int) -> CountPlan:
@@ -107,6 +122,8 @@ class Study:
     @cached_property
     def curves(self) -> dict[int, NDArray[np.float64]]:
         """The height of every cell of every feature that is a player of its own."""
+        if self.link != "identity":
+            return self._response_curves[0]
         if self.table is not None and not self._effects and self.plan(1).n_counts > MOST_COUNTS:
             return self._folded[0]
         return self.effects(1).curves()
@@ -118,10 +135,52 @@ class Study:
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """The average score, for each output."""
+        """The average score, for each output; or the average response."""
+        if self.link != "identity":
+            return self._response_curves[1]
         if not self._effects and "_folded" in self.__dict__:
             return self._folded[1]
         return self.effects(1).mean
+
+    @cached_property
+    def _response_curves(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64]]:
+        """The curves of all features that are players of their own, and the mean, on the scale of the response."""
+        plan = self.plan(1)
+        single = np.flatnonzero(np.bincount(plan.player_of)[plan.player_of] == 1)
+        asked = [(int(plan.player_of[f]), np.array([f]), np.arange(plan.cells.n_cells[f])[None]) for f in single]
+        asked.append((-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64)))
+        heights = mean_responses(Responses(plan, self.link), asked, Rows(plan, self.table), self._weights)
+        self.effects(1)  # the rows per cell
+        return dict(zip(single.tolist(), heights[:-1], strict=True)), heights[-1][0]
+
+    @property
+    def _weights(self) -> NDArray[np.float64]:
+        """The weights of the rows of the table, which sum to 1."""
+        weight = np.ones(n_rows(self.table)) if self.weight is None else np.asarray(self.weight, dtype=np.float64)
+        if weight.sum() <= 0:
+            message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
+            raise BackgroundError(message)
+        shares: NDArray[np.float64] = weight / weight.sum()
+        return shares
+
+    def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the mean response with some features in given cells, (n_features, n_points): (n_points, n_outputs)."""
+        plan, player = self._plan_of(features)
+        asked = [(player, features, cells)]
+        return mean_responses(Responses(plan, self.link), asked, Rows(plan, self.table), self._weights)[0]
+
+    def ice(self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Any) -> NDArray[np.float64]:
+        """Return the response of each row with some features in given cells: (n_rows, n_points, n_outputs)."""
+        plan, player = self._plan_of(features)
+        return all_responses(Responses(plan, self.link), (player, features, cells), Rows(plan, rows))
+
+    def _plan_of(self, features: NDArray[np.intp]) -> tuple[CountPlan, int]:
+        """Return a plan in which some features are one player, and its number."""
+        names = [self.ensemble.feature_names[f] for f in features]
+        if len(names) == 1:
+            plan = make_plan(self.ensemble, 1, {})
+            return plan, int(plan.player_of[features[0]])
+        return make_plan(self.ensemble, 1, {" x ".join(names) + " (asked)": names}), 0
 
     def rows_per_cell(self, feature: int) -> NDArray[Any]:
         """Return the number (or weight) of background rows in each cell of a feature; empty if there are none."""
@@ -166,7 +225,6 @@ class Study:
 
     def _by_paths(self, metric: InteractionIndex, rows: Any, outputs: list[int]) -> LongPaths:
         plan = self.plan(1)
-        _ = self.mean  # refuses backgrounds without weight
         if self.table is None and self.background is not None:
             message = (
                 f"a path of the model has {plan.most_players} features, too many for tables of all their sets; pass "
@@ -175,8 +233,7 @@ class Study:
             raise BackgroundError(message)
         if self.table is None:
             return LongPaths(plan, metric, Rows(plan, rows), outputs, None, np.empty(0))
-        weight = np.ones(n_rows(self.table)) if self.weight is None else np.asarray(self.weight, dtype=np.float64)
-        return LongPaths(plan, metric, Rows(plan, rows), outputs, Rows(plan, self.table), weight / weight.sum())
+        return LongPaths(plan, metric, Rows(plan, rows), outputs, Rows(plan, self.table), self._weights)
 
     def outputs(self, output: str | int | None) -> list[int]:
         """Return the numbers of an output given by name or number; of all for None."""

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._columns import Column, Numbers, dictionary_of
-from glasswood.errors import MissingExtraError
+from glasswood.results._frames import to_frame
 
 __all__ = ["Axis", "Curve", "Lazy", "Points", "Surface"]
-
-FRAME_LIBRARIES: tuple[Literal["pandas", "polars", "pyarrow"], ...] = ("pandas", "polars", "pyarrow")
-
-
-def to_frame(columns: Mapping[str, Any]) -> Any:
-    """Return columns as a data frame of the first of pandas, Polars and PyArrow that is loaded, or can be."""
-    import narwhals as nw
-
-    loaded = [name for name in FRAME_LIBRARIES if name in sys.modules]
-    for name in (*loaded, *FRAME_LIBRARIES):
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            continue
-        return nw.from_dict(dict(columns), backend=name).to_native()
-    message = "a data frame needs one of pandas, polars or pyarrow; install one of them"
-    raise MissingExtraError(message)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,0 +1,193 @@
+"""Responses of rows: what a model would say of each row if a player took other values, on any scale; and sums of it.
+
+The link of a sum over trees is no sum over trees, so this needs the rows one by one. What is asked is the same for all
+rows: a list of questions for each player, each a value (or cell) that the player takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._chunks import Chunks
+from glasswood._ensemble import Link, Score
+from glasswood._plan import CountPlan
+from glasswood._rows import Rows
+from glasswood.engines._progress import shown
+from glasswood.engines._threads import in_order
+from glasswood.errors import UnsupportedModelError
+
+__all__ = ["Questions", "Responses", "all_responses", "link_of", "mean_responses"]
+
+MOST_STATES = 2**15
+REPLIES_IN_CACHE = 2**17  # doubles
+BATCH = 4096  # rows that a thread takes at a time
+Asked = tuple[int, NDArray[np.intp], NDArray[np.int64]]
+"""A player, its features, and the cell of each feature for each question. The player -1 is nobody: rows as they are."""
+
+LINKS: dict[Link, int] = {"identity": 0, "logistic": 1, "softmax": 2, "exp": 3}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Questions:
+    """What is asked of each row: values of players, one after the other.
+
+    Parameters
+    ----------
+    arrays : tuple of arrays
+        seat_first, seats, state, question_first, change_first, new, old, change_seat; see `kernels._responses.ask`.
+    """
+
+    arrays: tuple[Any, ...]
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """Where the questions of each player start, and at the end their number."""
+        first: NDArray[np.int64] = self.arrays[3]
+        return first
+
+    @property
+    def n_questions(self) -> int:
+        """The number of all questions."""
+        return int(self.first[-1])
+
+
+class Responses:
+    """The responses of rows to questions.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    link : {"identity", "logistic", "softmax", "exp"}
+        From the score to the response.
+    """
+
+    def __init__(self, plan: CountPlan, link: Link) -> None:
+        self.plan = plan
+        self.chunks = Chunks.of(plan, 1, MOST_STATES)
+        score = plan.ensemble.score
+        scale = 1.0 if link == "identity" else score.link_scale
+        self._score = (LINKS[link], score.factor * scale, score.constant * scale)
+
+    def questions(self, asked: Iterable[Asked]) -> Questions:
+        """Return questions about players."""
+        place = {int(f): number for number, f in enumerate(self.plan.ensemble.used_features)}
+        by_player = np.argsort(self.chunks.seat_player, kind="stable")
+        bounds = np.searchsorted(self.chunks.seat_player[by_player], np.arange(len(self.plan.players) + 1))
+        lists: list[list[NDArray[Any]]] = [[] for _ in range(5)]
+        seat_first, question_first, change_counts = [0], [0], [np.zeros(0, dtype=np.int64)]
+        for player, features, points in asked:
+            cells = np.zeros((len(place), points.shape[1]), dtype=np.int32)
+            for feature, line in zip(features.tolist(), points, strict=True):
+                if feature in place:
+                    cells[place[feature]] = line
+            seats = by_player[bounds[player] : bounds[player + 1]] if player >= 0 else np.zeros(0, dtype=np.int64)
+            states = self.chunks.states_of(seats, cells) + self.chunks.state_first[seats][:, None]
+            question, seat = np.nonzero((states[:, 1:] != states[:, :-1]).T)
+            parts = (seats, states[:, 0], states[seat, question + 1], states[seat, question], seats[seat])
+            for found, part in zip(lists, parts, strict=True):
+                found.append(part.astype(np.int64))
+            change_counts.append(np.bincount(question + 1, minlength=cells.shape[1]))
+            seat_first.append(seat_first[-1] + seats.size)
+            question_first.append(question_first[-1] + cells.shape[1])
+        seats, state, new, old, change_seat = (np.concatenate(found) for found in lists)
+        change_first = np.concatenate([[0], np.cumsum(np.concatenate(change_counts), dtype=np.int64)])
+        return Questions(
+            (np.array(seat_first), seats, state, np.array(question_first), change_first, new, old, change_seat)
+        )
+
+    def add(self, rows: Rows, span: tuple[int, int], questions: Questions, weight: NDArray[np.float64]) -> Any:
+        """Return the sums of responses and of their squares, (2, n_questions, n_outputs), over the rows of a span."""
+        sums = np.zeros((2, questions.n_questions, self.plan.ensemble.n_outputs))
+        self._ask(rows.cells(*span), questions, weight, sums, np.empty((0, 0, 0)))
+        return sums
+
+    def write(self, rows: Rows, span: tuple[int, int], questions: Questions) -> NDArray[np.float64]:
+        """Return the responses of the rows of a span: (n_questions, n_outputs, n_rows)."""
+        n_rows = span[1] - span[0]
+        out = np.empty((questions.n_questions, self.plan.ensemble.n_outputs, n_rows))
+        self._ask(rows.cells(*span), questions, np.ones(n_rows), np.empty((0, 0, 0)), out)
+        return out
+
+    def _ask(
+        self,
+        cells: NDArray[np.int32],
+        questions: Questions,
+        weight: NDArray[np.float64],
+        sums: NDArray[np.float64],
+        out: NDArray[np.float64],
+    ) -> None:
+        from glasswood.kernels._responses import ask, write_replies
+
+        chunks, value = self.chunks, self.plan.ensemble.value
+        n_states, n_rows = int(chunks.state_first[-1]), cells.shape[1]
+        width = min(64, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
+        states = np.zeros((chunks.n_seats, width), dtype=np.uint16)
+        reply = np.empty((n_states, value.shape[1], width))
+        own = np.empty((chunks.n_chunks, value.shape[1], width))
+        answers = np.empty((*out.shape[:2], width if out.size else 0))
+        asked = np.zeros(chunks.n_seats, dtype=bool)
+        asked[questions.arrays[1]] = True
+        arrays = (chunks.chunk_first, chunks.leaf_order, chunks.seat_first, chunks.state_first, chunks.words)
+        for row in range(0, n_rows, width):
+            last = min(n_rows, row + width)
+            chunks.write_states(cells, (row, last), states)
+            write_replies(states, arrays, value, asked, reply, own)
+            places = (chunks.seat_chunk, chunks.output)
+            ask((reply, own), places, questions.arrays, self._score, weight[row:last], sums, answers)
+            if out.size:
+                out[:, :, row:last] = answers[:, :, : last - row]
+
+
+def link_of(score: Score, response: str) -> Link:
+    """Return the link from the score to a response that is asked for by name."""
+    if response == "raw":
+        return "identity"
+    if response not in ("probability", "prediction"):
+        message = f'response is "raw", "probability" or "prediction", not {response!r}'
+        raise ValueError(message)
+    known = score.link in LINKS
+    if response == "probability" and not (score.link in ("logistic", "softmax") or score.units == "probability"):
+        message = f'the model predicts no probability (its score is: {score.units}); ask for response="prediction"'
+        raise UnsupportedModelError(message)
+    if not known:
+        message = f'it is not known what the model makes of its score ({score.units}); only response="raw" is exact'
+        raise UnsupportedModelError(message)
+    return score.link
+
+
+def mean_responses(
+    responses: Responses, asked: list[Asked], rows: Rows, weight: NDArray[np.float64]
+) -> list[NDArray[np.float64]]:
+    """Return the weighted mean of the responses to each player's questions: (n_questions, n_outputs) each."""
+    questions = responses.questions(asked)
+
+    def work(index: int) -> NDArray[np.float64]:
+        span = (index * BATCH, min(rows.n_rows, (index + 1) * BATCH))
+        sums: NDArray[np.float64] = responses.add(rows, span, questions, weight[span[0] : span[1]])
+        return sums
+
+    n_batches = -(-rows.n_rows // BATCH)
+    total = np.zeros((2, questions.n_questions, responses.plan.ensemble.n_outputs))
+    for sums in shown(in_order(n_batches, work), n_batches, "responses"):
+        total += sums
+    return np.split(total[0], questions.first[1:-1])
+
+
+def all_responses(responses: Responses, asked: Asked, rows: Rows) -> NDArray[np.float64]:
+    """Return the response of every row to a player's questions: (n_rows, n_questions, n_outputs)."""
+    questions = responses.questions([asked])
+    out = np.empty((questions.n_questions, responses.plan.ensemble.n_outputs, rows.n_rows))
+
+    def work(index: int) -> None:
+        span = (index * BATCH, min(rows.n_rows, (index + 1) * BATCH))
+        out[:, :, span[0] : span[1]] = responses.write(rows, span, questions)
+
+    n_batches = -(-rows.n_rows // BATCH)
+    for _ in shown(in_order(n_batches, work), n_batches, "responses"):
+        pass
+    return out.transpose(2, 0, 1)

@@ -1,0 +1,148 @@
+"""Attributions: what each feature, or each pair of features, adds to the score of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import MissingExtraError
+from glasswood.results._frames import to_frame
+
+__all__ = ["Attributions", "arrange"]
+
+
+def arrange(values: NDArray[np.float64], sets: list[tuple[int, ...]], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the values of features by feature; those of pairs in a matrix, in the way of the package shap.
+
+    `values` is (n_rows, n_sets, n_outputs); `shape` tells whether there are pairs.
+    """
+    single = [number for number, members in enumerate(sets) if len(members) == 1]
+    players = [sets[number][0] for number in single]
+    if len(shape) == 3:
+        heights = np.zeros((shape[1], shape[2], shape[0])).transpose(2, 0, 1)
+        heights[:, players] = values[:, single]
+        return heights
+    matrix = np.zeros((*shape[1:], shape[0])).transpose(3, 0, 1, 2)
+    matrix[:, players, players] = values[:, single]
+    for number, members in enumerate(sets):
+        if len(members) == 2:
+            a, b = members
+            half = values[:, number] / 2
+            matrix[:, a, b] = matrix[:, b, a] = half
+            matrix[:, a, a] -= half
+            matrix[:, b, b] -= half
+    return matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Attributions:
+    """What each feature, or each pair of features, adds to the score of each row.
+
+    Examples
+    --------
+    >>> import numpy as np, glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
+    >>> shap_values = gw.Explainer(model, X).shap_values(X)
+    >>> shap_values
+    Attributions(Shapley values: 442 rows x 10 features, value)
+    >>> bool(np.allclose(shap_values.values.sum(axis=1) + shap_values.base_values, model.predict(X)))
+    True
+    """
+
+    name: str
+    heights: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    names: tuple[str, ...]
+    outputs: tuple[str, ...]
+    units: str
+    columns: Callable[[], Any]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(n_rows, n_features), or (n_rows, n_features, n_features); a last axis of outputs if there are several."""
+        return self.heights[..., 0] if len(self.outputs) == 1 else self.heights
+
+    @property
+    def base_values(self) -> Any:
+        """The mean score, which the values of a row add up from; one per output if there are several."""
+        return float(self.mean[0]) if len(self.outputs) == 1 else self.mean
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001
+        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.heights)
+
+    def __repr__(self) -> str:
+        pairs = "" if self.heights.ndim == 3 else f" x {len(self.names)}"
+        outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
+        return f"Attributions({self.name}: {len(self)} rows x {len(self.names)}{pairs} features{outputs}, {self.units})"
+
+    def mean_abs(self) -> NDArray[np.float64]:
+        """Return the mean absolute value of each feature (or pair) over the rows.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> ex = gw.Explainer(RandomForestClassifier(5, random_state=0).fit(X, y), X)
+        >>> ex.shap_values(X).mean_abs().shape
+        (4, 3)
+        """
+        mean: NDArray[np.float64] = np.abs(self.values).mean(axis=0)
+        return mean
+
+    def to_frame(self) -> Any:
+        """Return one row per row, and one column per feature or pair of features (and output).
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(RandomForestClassifier(5, random_state=0).fit(X, y), X)
+        >>> ex.shap_values(X, output=2).to_frame().columns.tolist() == X.columns.tolist()
+        True
+        """
+        ends = [f" [{name}]" for name in self.outputs] if len(self.outputs) > 1 else [""]
+        labels = self.names if self.heights.ndim == 3 else [f"{a} x {b}" for a in self.names for b in self.names]
+        flat = self.heights.reshape(len(self), len(labels), len(self.outputs))
+        return to_frame(
+            {label + end: flat[:, i, k] for i, label in enumerate(labels) for k, end in enumerate(ends)},
+        )
+
+    def to_shap(self) -> Any:
+        """Return the values as a `shap.Explanation`, for the plots of the package shap.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X)
+        >>> explanation = ex.shap_values(X).to_shap()  # doctest: +SKIP
+        """
+        try:
+            import shap
+        except ImportError as error:
+            message = "shap.Explanation needs the package shap; install glasswood[shap]"
+            raise MissingExtraError(message) from error
+        base = np.tile(self.mean, (len(self), 1))
+        return shap.Explanation(
+            self.values,
+            base_values=base[:, 0] if len(self.outputs) == 1 else base,
+            data=self.columns(),
+            feature_names=list(self.names),
+            output_names=None if len(self.outputs) == 1 else list(self.outputs),
+        )

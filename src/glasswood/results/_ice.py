@@ -1,0 +1,121 @@
+"""Ice: the response of each row, if one feature (or some) took other values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.results._curves import Axis
+from glasswood.results._frames import to_frame
+
+__all__ = ["Ice"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Ice:
+    """Individual conditional expectation: one curve per row. Their mean is the partial dependence.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+    >>> ice = ex.ice("bmi")
+    >>> ice
+    Ice(bmi: 442 rows x ... points, value)
+    >>> bool(abs(ice.mean - ex.partial_dependence("bmi").values).max() < 1e-9)
+    True
+    >>> ice.quantile([0.1, 0.9]).shape == (2, len(ice.mean))
+    True
+    """
+
+    name: str
+    axis: Axis | None
+    columns: Mapping[str, Any]
+    heights: NDArray[np.float64]
+    outputs: tuple[str, ...]
+    units: str
+
+    def _main(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return heights without the cells of missing and unseen values, and without a single output."""
+        if self.axis is not None:
+            heights = heights[..., : self.axis.n_main, :]
+        return heights[..., 0] if len(self.outputs) == 1 else heights
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The response of each row at each point: (n_rows, n_points), with a last axis of outputs if there are several.
+
+        The points are the values of `Curve.values`, or those of `at`.
+        """
+        return self._main(self.heights)
+
+    @property
+    def missing(self) -> Any:
+        """The response of each row where the feature is missing; None for points that were asked for."""
+        if self.axis is None:
+            return None
+        return self.heights[:, -1, 0] if len(self.outputs) == 1 else self.heights[:, -1]
+
+    @property
+    def cuts(self) -> NDArray[np.float64] | None:
+        """The model's cuts, as for `Curve`; None for points that were asked for."""
+        return None if self.axis is None else self.axis.cuts
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The mean over rows: partial dependence, if the rows are those of the background."""
+        return self._main(self.heights.mean(axis=0))
+
+    def std(self) -> NDArray[np.float64]:
+        """Return the standard deviation over rows, at each point.
+
+        Examples
+        --------
+        See `Ice`.
+        """
+        return self._main(self.heights.std(axis=0))
+
+    def quantile(self, q: Any) -> NDArray[np.float64]:
+        """Return quantiles over rows, at each point: one, or a first axis of several.
+
+        Examples
+        --------
+        See `Ice`.
+        """
+        return self._main(np.quantile(self.heights, q, axis=0))
+
+    def __len__(self) -> int:
+        return len(self.heights)
+
+    def __repr__(self) -> str:
+        outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
+        return f"Ice({self.name}: {len(self)} rows x {self.values.shape[1]} points{outputs}, {self.units})"
+
+    def to_frame(self) -> Any:
+        """Return one row per row and point (and output): the row's number, the point, the response.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X)
+        >>> ex.ice("bmi", rows=X[:2], at=X[["bmi"]][:3]).to_frame().columns.tolist()
+        ['row', 'bmi', 'value']
+        """
+        n_rows, n_points, n_outputs = self.heights.shape
+        row, point, output = np.indices(self.heights.shape).reshape(3, -1)
+        shown = dict(self.columns) if self.axis is None else self.axis.describe()
+        columns: dict[str, Any] = {"row": row}
+        columns |= {name: [labels[k] for k in point] for name, labels in shown.items()}
+        if n_outputs > 1:
+            columns["output"] = [self.outputs[k] for k in output]
+        return to_frame(columns | {"value": self.heights.reshape(n_rows * n_points * n_outputs)})
