@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._interactions import Lookups
-from glasswood._rows import Rows
+from glasswood._originals import Originals
 from glasswood._study import Study
-from glasswood._tables import Schema, distinct_rows, n_rows, open_columns
+from glasswood._tables import Schema, distinct_rows, n_rows, open_columns, unique_rows
 from glasswood.errors import TableError, UnsupportedModelError
 from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, ShapleyInteractions, ShapleyValues
 from glasswood.results import (
@@ -29,8 +29,6 @@ from glasswood.results import (
 )
 
 __all__ = ["Explainer"]
-
-RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "mean"}  # what links give
 
 
 class Explainer:
@@ -115,6 +113,8 @@ class Explainer:
             if at is not None:
                 message = "at= gives values of features; name the features too"
                 raise TableError(message)
+            if self._study.originals is not None:
+                return Lazy(list(self._study.groups), lambda name: self._points([name], None, outputs))
             curves = self._study.curves
             names = self.ensemble.feature_names
             return {names[f]: self._curve(f, outputs) for f in curves}
@@ -251,7 +251,7 @@ class Explainer:
             wanted[plan.players.index(self._study.player(feature))] = True
         order = min(order, max(1, int(wanted.sum())))
         plan.refuse_uncountable(order, "max_order")
-        source = Lookups(self._study.effects(order), order, wanted, outputs, Rows(plan, rows))
+        source = Lookups(self._study.effects(order), order, wanted, outputs, self._study.rows(rows))
         return self._interactions(source, outputs)
 
     def evaluate(self, metric: Any, rows: Any, *, output: str | int | None = None) -> Interactions:
@@ -389,12 +389,11 @@ class Explainer:
         --------
         See `Ice`.
         """
-        outputs, score = self._study.outputs(output), self.ensemble.score
+        outputs, names = self._study.outputs(output), self._study.names
         players = self._asked(features)
         if rows is None and self._study.table is None:
             message = "pass rows=, the table of rows whose curves are wanted; counts and covers know no single row"
             raise TableError(message)
-        rows = self._study.table if rows is None else rows
         axis: Axis | None = None
         shown: dict[str, Any] = {}
         if at is None and len(players) == 1 and players[0] not in self._study.groups:
@@ -403,24 +402,20 @@ class Explainer:
             cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
         else:
             chosen, cells, shown = self._located(players, at)
-        check_memory((n_rows(rows), cells.shape[1], score.n_outputs))
+        check_memory((n_rows(self._study.table if rows is None else rows), cells.shape[1], len(names)))
         return Ice(
             name=" x ".join(players),
             axis=axis,
             columns=shown,
             heights=self._study.ice(chosen, cells, rows)[..., outputs],
-            outputs=tuple(score.names[k] for k in outputs),
-            units=self._units,
+            outputs=tuple(names[k] for k in outputs),
+            units=self._study.units,
         )
 
     # -------------------------------------------------------------------------------------------------- results
 
-    @property
-    def _units(self) -> str:
-        return self.ensemble.score.units if self._study.link == "identity" else RESPONSES[self._study.link]
-
     def _only_raw(self, what: str) -> None:
-        if self._study.link != "identity":
+        if not self._study.additive:
             message = f'{what}: only the raw score is a sum over trees; make an Explainer with response="raw"'
             raise UnsupportedModelError(message)
 
@@ -443,18 +438,18 @@ class Explainer:
 
     def _curve(self, feature: int, outputs: list[int]) -> Curve:
         heights = self._study.curves[feature]
-        score = self.ensemble.score
+        names = self._study.names
         return Curve(
             axis=self._axis(feature),
-            heights=heights[:, outputs] if len(outputs) < score.n_outputs else heights,
+            heights=heights[:, outputs] if len(outputs) < len(names) else heights,
             mean=self._study.mean[outputs],
-            outputs=tuple(score.names[k] for k in outputs),
-            units=self._units,
+            outputs=tuple(names[k] for k in outputs),
+            units=self._study.units,
         )
 
     def _surface(self, a: int, b: int, outputs: list[int]) -> Surface:
         study = self._study
-        if study.link == "identity":
+        if study.additive:
             interaction = study.effects(2).interaction(a, b)
         else:
             n_a, n_b = (int(n) for n in study.plan(1).cells.n_cells[[a, b]])
@@ -492,6 +487,9 @@ class Explainer:
 
     def _shown(self, rows: Any) -> Any:
         """Return the values of rows as an array, one column per player; None if a player has several columns."""
+        if self._study.originals is not None:
+            columns_of = unique_rows(rows, self._study.originals.names, None)
+            return np.array(list(columns_of.values()), dtype=object).T
         if self._study.groups:
             return None
         columns = open_columns(rows, self.ensemble.schema, range(self.ensemble.n_features))
@@ -499,9 +497,9 @@ class Explainer:
         return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
 
     def _points(self, players: list[str], at: Any, outputs: list[int]) -> Points:
-        score = self.ensemble.score
+        names = self._study.names
         features, cells, shown = self._located(players, at)
-        if self._study.link == "identity":
+        if self._study.additive:
             heights = self._study.effects(len(players)).at(cells, features)
         else:
             heights = self._study.responses_at(features, cells)
@@ -509,8 +507,8 @@ class Explainer:
             name=" x ".join(players),
             columns=shown,
             heights=heights[:, outputs],
-            outputs=tuple(score.names[k] for k in outputs),
-            units=self._units,
+            outputs=tuple(names[k] for k in outputs),
+            units=self._study.units,
         )
 
     def _located(self, players: list[str], at: Any) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
@@ -519,6 +517,8 @@ class Explainer:
         `at` is a table of the points; None for the distinct rows of the background.
         """
         schema, plan = self.ensemble.schema, self._study.plan(1)
+        if self._study.originals is not None:
+            return self._located_before(self._study.originals, players, at)
         names = [name for player in players for name in self._study.groups.get(player, (player,))]
         features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
         part = Schema(tuple(schema.columns[f] for f in features), underscored=schema.underscored)
@@ -532,3 +532,19 @@ class Explainer:
         cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)])
         shown = {part.columns[i].name: columns.listed(i) for i in range(features.size)}
         return features, cells.reshape(features.size, -1), shown
+
+    def _located_before(
+        self, originals: Originals, players: list[str], at: Any
+    ) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
+        """Return the same as `_located` for players that are columns of a pipeline, through its transformers."""
+        study, plan = self._study, self._study.plan(1)
+        columns = [column for player in players for column in study.original_groups[player]]
+        rows, shown = originals.points(columns, at)
+        names = [name for player in players for name in study.groups[player]]
+        features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
+        opened = open_columns(rows, self.ensemble.schema, features)
+        encoded = opened.encode(0, opened.n_rows)
+        cells = np.zeros((features.size, opened.n_rows), dtype=np.int64)
+        for i, f in enumerate(features):
+            cells[i] = plan.cells.locate(int(f), encoded[int(f)])
+        return features, cells, shown

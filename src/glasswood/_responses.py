@@ -6,7 +6,7 @@ rows: a list of questions for each player, each a value (or cell) that the playe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +24,10 @@ from glasswood.errors import UnsupportedModelError
 __all__ = ["Questions", "Responses", "all_responses", "link_of", "mean_responses"]
 
 MOST_STATES = 2**15
-REPLIES_IN_CACHE = 2**17  # doubles
+REPLIES_IN_CACHE = 2**19  # doubles
+MOST_WIDTH = 64
 BATCH = 4096  # rows that a thread takes at a time
+MOST_ANSWERS = 2**22  # that are held at a time, if a function of Python's has to see them
 Asked = tuple[int, NDArray[np.intp], NDArray[np.int64]]
 """A player, its features, and the cell of each feature for each question. The player -1 is nobody: rows as they are."""
 
@@ -64,10 +66,13 @@ class Responses:
     plan : CountPlan
     link : {"identity", "logistic", "softmax", "exp"}
         From the score to the response.
+    inverse : callable, optional
+        A further function, from arrays to arrays of the same shape: the inverse of a transformed target.
     """
 
-    def __init__(self, plan: CountPlan, link: Link) -> None:
+    def __init__(self, plan: CountPlan, link: Link, inverse: Callable[[Any], Any] | None = None) -> None:
         self.plan = plan
+        self.inverse = inverse
         self.chunks = Chunks.of(plan, 1, MOST_STATES)
         score = plan.ensemble.score
         scale = 1.0 if link == "identity" else score.link_scale
@@ -102,16 +107,19 @@ class Responses:
 
     def add(self, rows: Rows, span: tuple[int, int], questions: Questions, weight: NDArray[np.float64]) -> Any:
         """Return the sums of responses and of their squares, (2, n_questions, n_outputs), over the rows of a span."""
-        sums = np.zeros((2, questions.n_questions, self.plan.ensemble.n_outputs))
+        sums = np.zeros((questions.n_questions, self.plan.ensemble.n_outputs, 2, 8))
         self._ask(rows.cells(*span), questions, weight, sums, np.empty((0, 0, 0)))
-        return sums
+        return sums.sum(axis=3).transpose(2, 0, 1)
 
     def write(self, rows: Rows, span: tuple[int, int], questions: Questions) -> NDArray[np.float64]:
         """Return the responses of the rows of a span: (n_questions, n_outputs, n_rows)."""
         n_rows = span[1] - span[0]
         out = np.empty((questions.n_questions, self.plan.ensemble.n_outputs, n_rows))
-        self._ask(rows.cells(*span), questions, np.ones(n_rows), np.empty((0, 0, 0)), out)
-        return out
+        self._ask(rows.cells(*span), questions, np.ones(n_rows), np.empty((0, 0, 0, 0)), out)
+        if self.inverse is None:
+            return out
+        turned = np.asarray(self.inverse(out.transpose(0, 2, 1)), dtype=np.float64)  # outputs last
+        return turned.reshape(out.shape[0], n_rows, -1).transpose(0, 2, 1)
 
     def _ask(
         self,
@@ -125,11 +133,12 @@ class Responses:
 
         chunks, value = self.chunks, self.plan.ensemble.value
         n_states, n_rows = int(chunks.state_first[-1]), cells.shape[1]
-        width = min(64, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
+        width = min(MOST_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
         states = np.zeros((chunks.n_seats, width), dtype=np.uint16)
         reply = np.empty((n_states, value.shape[1], width))
         own = np.empty((chunks.n_chunks, value.shape[1], width))
         answers = np.empty((*out.shape[:2], width if out.size else 0))
+        here = np.empty(width)
         asked = np.zeros(chunks.n_seats, dtype=bool)
         asked[questions.arrays[1]] = True
         arrays = (chunks.chunk_first, chunks.leaf_order, chunks.seat_first, chunks.state_first, chunks.words)
@@ -138,7 +147,9 @@ class Responses:
             chunks.write_states(cells, (row, last), states)
             write_replies(states, arrays, value, asked, reply, own)
             places = (chunks.seat_chunk, chunks.output)
-            ask((reply, own), places, questions.arrays, self._score, weight[row:last], sums, answers)
+            here[:] = 0
+            here[: last - row] = weight[row:last]
+            ask((reply, own), places, questions.arrays, self._score, here, sums, answers)
             if out.size:
                 out[:, :, row:last] = answers[:, :, : last - row]
 
@@ -165,29 +176,31 @@ def mean_responses(
 ) -> list[NDArray[np.float64]]:
     """Return the weighted mean of the responses to each player's questions: (n_questions, n_outputs) each."""
     questions = responses.questions(asked)
+    batch = BATCH if responses.inverse is None else max(1, MOST_ANSWERS // questions.n_questions)
 
     def work(index: int) -> NDArray[np.float64]:
-        span = (index * BATCH, min(rows.n_rows, (index + 1) * BATCH))
-        sums: NDArray[np.float64] = responses.add(rows, span, questions, weight[span[0] : span[1]])
+        span = (index * batch, min(rows.n_rows, (index + 1) * batch))
+        here = weight[span[0] : span[1]]
+        if responses.inverse is None:
+            sums: NDArray[np.float64] = responses.add(rows, span, questions, here)[0]
+        else:
+            sums = responses.write(rows, span, questions) @ here
         return sums
 
-    n_batches = -(-rows.n_rows // BATCH)
-    total = np.zeros((2, questions.n_questions, responses.plan.ensemble.n_outputs))
+    n_batches = -(-rows.n_rows // batch)
+    total = np.zeros(())
     for sums in shown(in_order(n_batches, work), n_batches, "responses"):
-        total += sums
-    return np.split(total[0], questions.first[1:-1])
+        total = total + sums
+    return np.split(total, questions.first[1:-1])
 
 
 def all_responses(responses: Responses, asked: Asked, rows: Rows) -> NDArray[np.float64]:
     """Return the response of every row to a player's questions: (n_rows, n_questions, n_outputs)."""
     questions = responses.questions([asked])
-    out = np.empty((questions.n_questions, responses.plan.ensemble.n_outputs, rows.n_rows))
 
-    def work(index: int) -> None:
-        span = (index * BATCH, min(rows.n_rows, (index + 1) * BATCH))
-        out[:, :, span[0] : span[1]] = responses.write(rows, span, questions)
+    def work(index: int) -> NDArray[np.float64]:
+        return responses.write(rows, (index * BATCH, min(rows.n_rows, (index + 1) * BATCH)), questions)
 
-    n_batches = -(-rows.n_rows // BATCH)
-    for _ in shown(in_order(n_batches, work), n_batches, "responses"):
-        pass
-    return out.transpose(2, 0, 1)
+    n_batches = max(1, -(-rows.n_rows // BATCH))
+    parts = list(shown(in_order(n_batches, work), n_batches, "responses"))
+    return np.concatenate(parts, axis=2).transpose(2, 0, 1)

@@ -15,9 +15,12 @@ from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
 from glasswood._leaf_tables import LeafTables, seconds_for_tables
 from glasswood._long_paths import LongPaths, seconds_for_paths
+from glasswood._originals import Originals
+from glasswood._pipelines import unwrap
 from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._responses import Responses, all_responses, link_of, mean_responses
 from glasswood._rows import Rows
+from glasswood._several import Several, read_several
 from glasswood._summarize import count, count_in_parts, fixed_point, make_plan
 from glasswood._tables import n_rows, with_labels
 from glasswood._templates import Template
@@ -26,6 +29,8 @@ from glasswood.metrics import CubeMetric, InteractionIndex
 from glasswood.readers import read_model
 
 __all__ = ["Study"]
+
+RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "mean"}  # what links give
 
 WORTH_A_THOUGHT = 0.1  # seconds
 
@@ -48,22 +53,59 @@ class Study:
         response: str,
     ) -> None:
         table = None if isinstance(background, Background) else background
+        several = None if isinstance(model, TreeEnsemble) else read_several(model, table)
+        if several is not None:
+            model = several.ensemble
+        unwrapped = None if isinstance(model, TreeEnsemble) else unwrap(model, table)
+        self.originals: Originals | None = None
+        self.inverse = None if several is None else several.combine
+        if unwrapped is not None:
+            model, self.inverse = unwrapped.model, unwrapped.inverse
+            if unwrapped.transform is not None:
+                self.originals = Originals(unwrapped, table)
+                table = None if table is None else self.originals.transform(table)
         self.ensemble = model if isinstance(model, TreeEnsemble) else read_model(model, table)
         schema = self.ensemble.schema if table is None else with_labels(table, self.ensemble.schema)
         if schema is not self.ensemble.schema:
             self.ensemble = replace(self.ensemble, schema=schema)
         self.table = table
         self.weight = weight
-        self.link = link_of(self.ensemble.score, response)
+        score = self.ensemble.score
+        self.link = "identity" if several is not None else link_of(score, response)
+        self._further = None if response == "raw" else self.inverse
+        self.additive = self.link == "identity" and self._further is None
+        self.names = score.names if several is None or self.additive else several.names
+        self.units = score.units if self.additive else RESPONSES.get(self.link, "value")
+        if several is not None:
+            self._check_several(several, response)
+            self.units = several.units
         self.background: Background | None = None
         if isinstance(background, Background):
             groups = background.groups if groups is None else groups
             self.background = background
         # A group of one column with its own name is that column.
         self.groups = {name: tuple(columns) for name, columns in (groups or {}).items() if tuple(columns) != (name,)}
+        self.original_groups: dict[str, tuple[str, ...]] = {}
+        if self.originals is not None:
+            self.ensemble = self.originals.rename(self.ensemble)
+            wanted = {} if isinstance(background, Background) else self.groups
+            self.groups, self.original_groups = self.originals.groups(self.ensemble.feature_names, wanted)
         self._plans: dict[int, CountPlan] = {}
         self._effects: dict[int, Effects] = {}
         self._check()
+
+    @staticmethod
+    def _check_several(several: Several, response: str) -> None:
+        """Refuse scales on which a combination of models is nothing."""
+        if response == "raw":
+            message = (
+                f"a {several.ensemble.source} has no score that is a sum over trees; ask for "
+                f'response="{"prediction" if several.units == "value" else "probability"}"'
+            )
+            raise UnsupportedModelError(message)
+        if response == "probability" and several.units != "probability":
+            message = 'the model predicts no probability; ask for response="prediction"'
+            raise UnsupportedModelError(message)
 
     def _check(self) -> None:
         """Raise early what would fail later."""
@@ -84,7 +126,7 @@ class Study:
                 "answers; pass the rows to average over as the second argument"
             )
             raise UnsupportedModelError(message)
-        if self.link != "identity" and self.table is None:
+        if not self.additive and self.table is None:
             message = (
                 "on the scale of the response every row counts, so this needs the table of rows as the second "
                 'argument; counts and covers know the additive score only: response="raw"'
@@ -122,7 +164,7 @@ class Study:
     @cached_property
     def curves(self) -> dict[int, NDArray[np.float64]]:
         """The height of every cell of every feature that is a player of its own."""
-        if self.link != "identity":
+        if not self.additive:
             return self._response_curves[0]
         if self.table is not None and not self._effects and self.plan(1).n_counts > MOST_COUNTS:
             return self._folded[0]
@@ -136,7 +178,7 @@ class Study:
     @property
     def mean(self) -> NDArray[np.float64]:
         """The average score, for each output; or the average response."""
-        if self.link != "identity":
+        if not self.additive:
             return self._response_curves[1]
         if not self._effects and "_folded" in self.__dict__:
             return self._folded[1]
@@ -149,7 +191,9 @@ class Study:
         single = np.flatnonzero(np.bincount(plan.player_of)[plan.player_of] == 1)
         asked = [(int(plan.player_of[f]), np.array([f]), np.arange(plan.cells.n_cells[f])[None]) for f in single]
         asked.append((-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64)))
-        heights = mean_responses(Responses(plan, self.link), asked, Rows(plan, self.table), self._weights)
+        heights = mean_responses(
+            Responses(plan, self.link, self._further), asked, Rows(plan, self.table), self._weights
+        )
         self.effects(1)  # the rows per cell
         return dict(zip(single.tolist(), heights[:-1], strict=True)), heights[-1][0]
 
@@ -163,16 +207,26 @@ class Study:
         shares: NDArray[np.float64] = weight / weight.sum()
         return shares
 
+    def rows(self, table: Any) -> Rows:
+        """Return rows of the user's as cells."""
+        return Rows(self.plan(1), table if self.originals is None else self.originals.transform(table))
+
     def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mean response with some features in given cells, (n_features, n_points): (n_points, n_outputs)."""
         plan, player = self._plan_of(features)
         asked = [(player, features, cells)]
-        return mean_responses(Responses(plan, self.link), asked, Rows(plan, self.table), self._weights)[0]
+        return mean_responses(Responses(plan, self.link, self._further), asked, Rows(plan, self.table), self._weights)[
+            0
+        ]
 
     def ice(self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Any) -> NDArray[np.float64]:
-        """Return the response of each row with some features in given cells: (n_rows, n_points, n_outputs)."""
+        """Return the response of each row with some features in given cells: (n_rows, n_points, n_outputs).
+
+        None stands for the rows of the background.
+        """
         plan, player = self._plan_of(features)
-        return all_responses(Responses(plan, self.link), (player, features, cells), Rows(plan, rows))
+        table = Rows(plan, self.table) if rows is None else self.rows(rows)
+        return all_responses(Responses(plan, self.link, self._further), (player, features, cells), table)
 
     def _plan_of(self, features: NDArray[np.intp]) -> tuple[CountPlan, int]:
         """Return a plan in which some features are one player, and its number."""
@@ -213,14 +267,14 @@ class Study:
         if not isinstance(metric, InteractionIndex):
             Template.of(metric, most)  # refuses paths that are too long
             plan.refuse_uncountable(most)
-            return LeafTables(self.effects(most), metric, Rows(plan, rows), outputs)
+            return LeafTables(self.effects(most), metric, self.rows(rows), outputs)
         by_tables = seconds_for_tables(metric, plan) if plan.countable(most) else float("inf")
         only_counts = self.table is None and (self.background is not None or metric.nodes(0) is None)
         if by_tables < WORTH_A_THOUGHT or (only_counts and by_tables < float("inf")):
-            return LeafTables(self.effects(most), metric, Rows(plan, rows), outputs)
+            return LeafTables(self.effects(most), metric, self.rows(rows), outputs)
         n_background = 0 if self.table is None else n_rows(self.table)
         if by_tables < seconds_for_paths(plan, n_rows(rows), n_background):
-            return LeafTables(self.effects(most), metric, Rows(plan, rows), outputs)
+            return LeafTables(self.effects(most), metric, self.rows(rows), outputs)
         return self._by_paths(metric, rows, outputs)
 
     def _by_paths(self, metric: InteractionIndex, rows: Any, outputs: list[int]) -> LongPaths:
@@ -232,12 +286,12 @@ class Study:
             )
             raise BackgroundError(message)
         if self.table is None:
-            return LongPaths(plan, metric, Rows(plan, rows), outputs, None, np.empty(0))
-        return LongPaths(plan, metric, Rows(plan, rows), outputs, Rows(plan, self.table), self._weights)
+            return LongPaths(plan, metric, self.rows(rows), outputs, None, np.empty(0))
+        return LongPaths(plan, metric, self.rows(rows), outputs, Rows(plan, self.table), self._weights)
 
     def outputs(self, output: str | int | None) -> list[int]:
         """Return the numbers of an output given by name or number; of all for None."""
-        names = self.ensemble.score.names
+        names = self.names
         if output is None:
             return list(range(len(names)))
         if isinstance(output, str) and output in names:

@@ -20,7 +20,18 @@ from glasswood.errors import TableError
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["OpenColumns", "Schema", "distinct_rows", "encode", "n_rows", "open_columns", "take_rows", "with_labels"]
+__all__ = [
+    "OpenColumns",
+    "Schema",
+    "copies_of_first_row",
+    "distinct_rows",
+    "encode",
+    "n_rows",
+    "open_columns",
+    "take_rows",
+    "unique_rows",
+    "with_labels",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,3 +267,61 @@ def _dictionary(series: nw.Series[Any]) -> Dictionary:
         n_missing = int(distinct.size > 0 and distinct[0] == -1)
         return Dictionary(labels[n_missing:], positions - n_missing)
     return index_labels(series.to_list())
+
+
+def unique_rows(table: Any, names: Sequence[str], positions: Sequence[int] | None) -> dict[str, list[Any]]:
+    """Return some columns of a user's table as lists by name: the distinct rows, sorted as they come.
+
+    Columns are found by name in frames and mappings, and by position in arrays. Without positions the table has just
+    these columns, and all its rows are returned.
+    """
+    frame = None if isinstance(table, np.ndarray | dict) else _frame_of(table)
+    if isinstance(table, dict):
+        lists = [list(table[name]) for name in names]
+    elif frame is not None:
+        known = {str(name): name for name in frame.columns}
+        absent = [name for name in names if name not in known]
+        if absent and (positions is None or len(known) <= max(positions)):
+            message = f"the table lacks the columns {absent!r}"
+            raise TableError(message)
+        found = [known[name] for name in names] if not absent else [frame.columns[k] for k in positions or ()]
+        lists = [frame.get_column(name).to_list() for name in found]
+    else:
+        array = np.asarray(table)
+        places = range(len(names)) if positions is None else positions
+        lists = [array[:, place].tolist() for place in places]
+    if positions is not None:
+        rows: dict[Any, Any] = {}
+        for row in zip(*lists, strict=True):
+            rows.setdefault(tuple("(NaN)" if x != x else x for x in row), row)  # NaN is not equal to itself
+        lists = [list(column) for column in zip(*rows.values(), strict=True)] or [[] for _ in names]
+    return dict(zip(names, lists, strict=True))
+
+
+def copies_of_first_row(table: Any, replaced: dict[int, list[Any]], names: Sequence[str]) -> Any:
+    """Return copies of the first row of a user's table, with other values in some columns, given by position.
+
+    There are as many copies as values.
+    """
+    n_copies = len(next(iter(replaced.values())))
+    frame = None if isinstance(table, np.ndarray) else _frame_of(table)
+    if frame is None:
+        array = np.asarray(table)
+        text = any(isinstance(x, str) for values in replaced.values() for x in values)
+        copies = np.repeat(array[:1].astype(object) if text else array[:1], n_copies, axis=0)
+        copies = copies.astype(np.float64) if copies.dtype.kind in "iub" else copies
+        for place, values in replaced.items():
+            copies[:, place] = [np.nan if x is None and not text else x for x in values]
+        return copies
+    import narwhals as nw
+
+    known = {str(name): name for name in frame.columns}
+    repeated = frame[[0] * n_copies]
+    for (place, values), name in zip(replaced.items(), names, strict=True):
+        column = known.get(name, frame.columns[place])
+        made = nw.new_series(column, values, backend=frame.implementation)
+        dtype = frame.get_column(column).dtype
+        if made.dtype != dtype and not (made.dtype.is_numeric() and dtype.is_integer()):
+            made = made.cast(dtype)  # categories; but no fraction is cut off
+        repeated = repeated.with_columns(made)
+    return repeated.to_native()

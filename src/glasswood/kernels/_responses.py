@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.kernels._bits import bits_of
 from glasswood.kernels._compile import kernel
-from glasswood.kernels._vectors import exponentiate
+from glasswood.kernels._vectors import add_difference, exponentiate, scale, squash, weigh
 
 __all__ = ["ask", "write_replies"]
 
@@ -112,11 +112,11 @@ def ask(
         from the state `old` to `new`.
     score : link, factor, constant
         The response is the link of ``factor * sum of leaf values + constant``.
-    weight : ndarray of float64
-        Of each row; rows beyond have no answers.
-    sums : ndarray of shape (2, n_questions, n_outputs)
-        Added to, unless it is empty: the weighted sums of responses and of their squares.
-    out : ndarray of shape (n_questions, n_outputs, at least n_rows)
+    weight : ndarray of shape (n_rows,), float64
+        Of each row; a multiple of 8 of them.
+    sums : ndarray of shape (n_questions, n_outputs, 2, 8)
+        Added to, unless it is empty: the weighted sums of responses and of their squares, in eight parts.
+    out : ndarray of shape (n_questions, n_outputs, n_rows)
         Written, unless it is empty: the response of each row.
     """
     reply, own = replies
@@ -129,7 +129,8 @@ def ask(
         for k in range(n_values):
             for r in range(n_rows):
                 total[output[chunk] + k, r] += own[chunk, k, r]
-    at_y, size = y.ctypes.data, y.size
+    at_now, at_y, at_weight, at_sums = now.ctypes.data, y.ctypes.data, weight.ctypes.data, sums.ctypes.data
+    at_reply, at_own, line = reply.ctypes.data, own.ctypes.data, n_rows * 8
     for player in range(seat_first.size - 1):
         for o in range(n_outputs):
             for r in range(n_rows):
@@ -137,37 +138,31 @@ def ask(
         for i in range(seat_first[player], seat_first[player + 1]):
             chunk = seat_chunk[seats[i]]
             for k in range(n_values):
-                o = output[chunk] + k
-                for r in range(n_rows):
-                    now[o, r] += reply[state[i], k, r] - own[chunk, k, r]
+                place = at_now + (output[chunk] + k) * line
+                mine, its = at_reply + (state[i] * n_values + k) * line, at_own + (chunk * n_values + k) * line
+                add_difference(place, mine, its, n_rows)
         for question in range(question_first[player], question_first[player + 1]):
             for change in range(change_first[question], change_first[question + 1]):
-                one, two = new[change], old[change]
+                first = output[seat_chunk[change_seat[change]]]
                 for k in range(n_values):
-                    o = output[seat_chunk[change_seat[change]]] + k
-                    for r in range(n_rows):
-                        now[o, r] += reply[one, k, r] - reply[two, k, r]
+                    one, two = (new[change] * n_values + k) * line, (old[change] * n_values + k) * line
+                    add_difference(at_now + (first + k) * line, at_reply + one, at_reply + two, n_rows)
             for o in range(n_outputs):
-                for r in range(n_rows):
-                    y[o, r] = now[o, r] * factor + constant[o]
-            if link == LOGISTIC:
-                for o in range(n_outputs):
-                    for r in range(n_rows):
-                        y[o, r] = -y[o, r]
-                exponentiate(at_y, size)
-                for o in range(n_outputs):
-                    for r in range(n_rows):
-                        y[o, r] = 1.0 / (1.0 + y[o, r])
-            elif link == EXP:
-                exponentiate(at_y, size)
-            elif link == SOFTMAX:
+                z, response = at_now + o * line, at_y + o * line
+                if link == LOGISTIC:
+                    squash(z, n_rows, factor, constant[o], response)
+                elif link == EXP:
+                    exponentiate(z, n_rows, factor, constant[o], response)
+                else:
+                    scale(z, n_rows, factor, constant[o], response)
+            if link == SOFTMAX:
                 for r in range(n_rows):
                     high = y[0, r]
                     for o in range(1, n_outputs):
                         high = max(high, y[o, r])
                     for o in range(n_outputs):
                         y[o, r] -= high
-                exponentiate(at_y, size)
+                exponentiate(at_y, y.size, 1.0, 0.0, at_y)
                 for r in range(n_rows):
                     whole = 0.0
                     for o in range(n_outputs):
@@ -176,12 +171,7 @@ def ask(
                         y[o, r] /= whole
             for o in range(n_outputs):
                 if sums.size:
-                    first, second = 0.0, 0.0
-                    for r in range(weight.size):
-                        first += weight[r] * y[o, r]
-                        second += weight[r] * y[o, r] * y[o, r]
-                    sums[0, question, o] += first
-                    sums[1, question, o] += second
+                    weigh(at_y + o * line, at_weight, n_rows, at_sums + (question * n_outputs + o) * 128)
                 if out.size:
-                    for r in range(weight.size):
+                    for r in range(n_rows):
                         out[question, o, r] = y[o, r]

@@ -12,7 +12,17 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["LANES", "add_entries", "collect_bits", "exponentiate", "sum_moments"]
+__all__ = [
+    "LANES",
+    "add_difference",
+    "add_entries",
+    "collect_bits",
+    "exponentiate",
+    "scale",
+    "squash",
+    "sum_moments",
+    "weigh",
+]
 
 LANES = 32  # rows at a time
 
@@ -219,15 +229,101 @@ def _exp(builder: Any, x: Any) -> Any:
     return builder.bitcast(builder.add(builder.bitcast(power, _PLACES), exponent), _DOUBLES)
 
 
+def _each_piece(builder: Any, n_values: Any, work: Callable[[Callable[[Any], Any]], None]) -> None:
+    """Do something to eight doubles after the other; `work` gets a function from addresses to the piece there."""
+    with cgutils.for_range(builder, builder.udiv(n_values, _I64(_PIECE))) as loop:
+        skip = builder.mul(loop.index, _I64(8 * _PIECE))
+        work(lambda address: _at(builder, builder.add(address, skip), _DOUBLES))
+
+
+def _spread(builder: Any, value: Any) -> Any:
+    nothing = ir.Constant(_DOUBLES, ir.Undefined)
+    everywhere = ir.Constant(ir.VectorType(_I32, _PIECE), [0] * _PIECE)
+    return builder.shuffle_vector(builder.insert_element(nothing, value, _I32(0)), nothing, everywhere)
+
+
 @intrinsic  # type: ignore[untyped-decorator]
-def exponentiate(typing: Any, values: Any, n_values: Any) -> Any:  # noqa: ARG001
-    """Replace each of the doubles at an address, a multiple of 8 of them, by e to its power."""
+def add_difference(typing: Any, total: Any, plus: Any, minus: Any, n_values: Any) -> Any:  # noqa: ARG001
+    """Add the doubles at `plus`, less those at `minus`, to those at `total`; a multiple of 8 of them."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
-        values, n_values = args
-        with cgutils.for_range(builder, builder.udiv(n_values, _I64(_PIECE))) as loop:
-            place = _at(builder, builder.add(values, builder.mul(loop.index, _I64(8 * _PIECE))), _DOUBLES)
-            builder.store(_exp(builder, builder.load(place, align=8)), place, align=8)
+        total, plus, minus, n_values = args
+
+        def work(piece: Callable[[Any], Any]) -> None:
+            one, two, whole = (builder.load(piece(address), align=8) for address in (plus, minus, total))
+            builder.store(builder.fadd(whole, builder.fsub(one, two)), piece(total), align=8)
+
+        _each_piece(builder, n_values, work)
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64), codegen
+    return types.void(*[types.int64] * 4), codegen
+
+
+def _respond_codegen(link: str) -> Any:
+    """Return the code of a link of ``factor * x + constant``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        values, n_values, factor, constant, out = args
+        scale, shift, one = _spread(builder, factor), _spread(builder, constant), ir.Constant(_DOUBLES, [1.0] * _PIECE)
+
+        def work(piece: Callable[[Any], Any]) -> None:
+            z = builder.fadd(builder.fmul(builder.load(piece(values), align=8), scale), shift)
+            if link == "exp":
+                z = _exp(builder, z)
+            elif link == "logistic":
+                z = builder.fdiv(
+                    one, builder.fadd(one, _exp(builder, builder.fsub(ir.Constant(_DOUBLES, [0.0] * 8), z)))
+                )
+            builder.store(z, piece(out), align=8)
+
+        _each_piece(builder, n_values, work)
+        return context.get_dummy_value()
+
+    return codegen
+
+
+_RESPOND = types.void(types.int64, types.int64, types.float64, types.float64, types.int64)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def scale(typing: Any, values: Any, n_values: Any, factor: Any, constant: Any, out: Any) -> Any:  # noqa: ARG001
+    """Write ``factor * x + constant`` of the doubles at an address, a multiple of 8 of them, to `out`."""
+    return _RESPOND, _respond_codegen("identity")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def exponentiate(typing: Any, values: Any, n_values: Any, factor: Any, constant: Any, out: Any) -> Any:  # noqa: ARG001
+    """Write e to the power of ``factor * x + constant``, see `scale`."""
+    return _RESPOND, _respond_codegen("exp")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def squash(typing: Any, values: Any, n_values: Any, factor: Any, constant: Any, out: Any) -> Any:  # noqa: ARG001
+    """Write ``1 / (1 + exp(-(factor * x + constant)))``, see `scale`."""
+    return _RESPOND, _respond_codegen("logistic")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def weigh(typing: Any, values: Any, weights: Any, n_values: Any, out: Any) -> Any:  # noqa: ARG001
+    """Add the weighted sums of doubles and of their squares, in eight parts each, to the 16 doubles at `out`.
+
+    The number of values is a multiple of 8.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        values, weights, n_values, out = args
+        sums = [cgutils.alloca_once(builder, _DOUBLES) for _ in range(2)]
+        places = [_at(builder, builder.add(out, _I64(8 * _PIECE * number)), _DOUBLES) for number in range(2)]
+        for total, place in zip(sums, places, strict=True):
+            builder.store(builder.load(place, align=8), total)
+        with cgutils.for_range(builder, builder.udiv(n_values, _I64(_PIECE))) as loop:
+            skip = builder.mul(loop.index, _I64(8 * _PIECE))
+            x = builder.load(_at(builder, builder.add(values, skip), _DOUBLES), align=8)
+            term = builder.fmul(x, builder.load(_at(builder, builder.add(weights, skip), _DOUBLES), align=8))
+            for total, part in zip(sums, (term, builder.fmul(term, x)), strict=True):
+                builder.store(builder.fadd(builder.load(total), part), total)
+        for total, place in zip(sums, places, strict=True):
+            builder.store(builder.load(total), place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), codegen

@@ -1,0 +1,83 @@
+"""The user's columns of a pipeline: what they are called, and what becomes of them before they reach the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from glasswood._ensemble import TreeEnsemble
+from glasswood._pipelines import Unwrapped
+from glasswood._tables import copies_of_first_row, unique_rows
+from glasswood.errors import TableError
+
+__all__ = ["Originals"]
+
+
+@dataclass(frozen=True, eq=False)
+class Originals:
+    """The user's columns, each of which is a group of the model's.
+
+    Parameters
+    ----------
+    unwrapped : Unwrapped
+        With transformers.
+    table : table or None
+        The user's rows.
+    """
+
+    unwrapped: Unwrapped
+    table: Any
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the user's columns."""
+        return self.unwrapped.columns or tuple(f"x{column}" for column in range(self.unwrapped.n_columns))
+
+    def transform(self, table: Any) -> Any:
+        """Return the table that the model takes."""
+        if self.unwrapped.transform is None:
+            return table
+        return self.unwrapped.transform(table)
+
+    def rename(self, ensemble: TreeEnsemble) -> TreeEnsemble:
+        """Return the ensemble with columns that are read by position, and have names that no user's column has."""
+        schema = ensemble.schema
+        columns = tuple(replace(column, name=f"{column.name} (transformed)") for column in schema.columns)
+        return replace(ensemble, schema=replace(schema, columns=columns, named=False))
+
+    def groups(
+        self, transformed: Sequence[str], wanted: Mapping[str, Sequence[str]]
+    ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+        """Return the players as groups of transformed columns, and as groups of the user's.
+
+        `wanted` are groups of the user's columns; all others are players of their own.
+        """
+        made: dict[str, list[str]] = {name: [] for name in self.names}
+        for name, sources in zip(transformed, self.unwrapped.sources, strict=True):
+            for source in sources:
+                made[self.names[source]].append(name)
+        grouped = {column for columns in wanted.values() for column in columns}
+        unknown = grouped - set(self.names)
+        if unknown:
+            message = f"groups name the column {min(unknown)!r}, which the pipeline does not take"
+            raise TableError(message)
+        players = {name: tuple(columns) for name, columns in wanted.items()}
+        players |= {name: (name,) for name in self.names if name not in grouped}
+        return {
+            name: tuple(c for column in columns for c in made[column]) for name, columns in players.items()
+        }, players
+
+    def points(self, columns: Sequence[str], at: Any) -> tuple[Any, dict[str, list[Any]]]:
+        """Return rows for the model with some of the user's columns at points, and the points as lists.
+
+        The other columns are those of the first row, for what they are worth: nothing, as columns do not mix. Without
+        points, the distinct rows of the table.
+        """
+        if self.table is None:
+            message = "points of a pipeline's columns go through its transformers, which takes a table as background"
+            raise TableError(message)
+        positions = [self.names.index(column) for column in columns]
+        points = unique_rows(self.table, columns, positions) if at is None else unique_rows(at, columns, None)
+        rows = copies_of_first_row(self.table, dict(zip(positions, points.values(), strict=True)), columns)
+        return self.transform(rows), points

@@ -1,0 +1,135 @@
+"""Voting, stacking and calibration: several models that answer together, against their own predictions."""
+
+from __future__ import annotations
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import glasswood as gw
+from glasswood import _several
+from glasswood.errors import ModelMismatchError, UnsupportedModelError
+
+HGB = HistGradientBoostingClassifier(max_iter=6, random_state=0)
+FOREST = RandomForestClassifier(5, max_depth=4, random_state=0)
+BOOST = GradientBoostingClassifier(n_estimators=5, random_state=0)
+XGB = xgb.XGBClassifier(n_estimators=5, max_depth=3, n_jobs=1)
+LGB = lgb.LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1)
+REGRESSORS = [
+    ("hgb", HistGradientBoostingRegressor(max_iter=6, random_state=0)),
+    ("forest", RandomForestRegressor(5, max_depth=4, random_state=0)),
+]
+CLASSIFIERS = [("hgb", HGB), ("forest", FOREST), ("boost", BOOST)]
+
+
+def table(n_classes=2):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(240, 4)), columns=list("abcd"))
+    score = X["a"] * X["b"] + X["c"]
+    return X, score, np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
+
+
+MODELS = {
+    "voting": lambda: VotingClassifier(CLASSIFIERS, voting="soft"),
+    "voting, weights, one dropped": lambda: VotingClassifier(
+        [*CLASSIFIERS, ("none", "drop")], voting="soft", weights=[1, 2, 0.5, 9]
+    ),
+    "stacking": lambda: StackingClassifier(CLASSIFIERS, cv=2),
+    "stacking, scores": lambda: StackingClassifier(CLASSIFIERS[::2], cv=2, stack_method="decision_function"),
+    "stacking, a forest on top": lambda: StackingClassifier(CLASSIFIERS, FOREST, cv=2),
+    "calibrated, sigmoid": lambda: CalibratedClassifierCV(HGB, cv=3),
+    "calibrated, isotonic": lambda: CalibratedClassifierCV(BOOST, cv=2, method="isotonic"),
+    "calibrated, temperature": lambda: CalibratedClassifierCV(HGB, cv=2, method="temperature"),
+    "calibrated, forest": lambda: CalibratedClassifierCV(FOREST, cv=2),
+    "calibrated, one model": lambda: CalibratedClassifierCV(HGB, cv=2, ensemble=False),
+    "calibrated, XGBoost": lambda: CalibratedClassifierCV(XGB, cv=2),
+    "calibrated, LightGBM": lambda: CalibratedClassifierCV(LGB, cv=2, method="isotonic"),
+}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_classifiers(name, n_classes):
+    X, _, y = table(n_classes)
+    model = MODELS[name]().fit(X, y)
+    ex = gw.Explainer(model, X, response="probability")
+    within = 1e-6 if "XGBoost" in name else 1e-12
+    curve = ex.partial_dependence("a")
+    assert curve.units == "probability"
+    assert curve.outputs == (("1",) if n_classes == 2 else ("0", "1", "2"))
+    for x in (-1.0, 0.2):
+        brute = model.predict_proba(X.assign(a=x))[:, 1 if n_classes == 2 else 0 :]
+        np.testing.assert_allclose(np.atleast_1d(curve(x)), brute.mean(axis=0), rtol=0, atol=within)
+        np.testing.assert_allclose(ex.ice("a", at={"a": [x]}).heights[:, 0], brute, rtol=0, atol=within)
+    point = ex.partial_dependence("a", "c", at={"a": [0.5], "c": [-0.5]})
+    brute = model.predict_proba(X.assign(a=0.5, c=-0.5))[:, 1 if n_classes == 2 else 0 :].mean(axis=0)
+    np.testing.assert_allclose(point.heights[0], brute, rtol=0, atol=within)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        VotingRegressor(REGRESSORS),
+        VotingRegressor(REGRESSORS, weights=[3, 1]),
+        StackingRegressor(REGRESSORS, LinearRegression(), cv=2),
+        StackingRegressor(REGRESSORS, GradientBoostingRegressor(n_estimators=5), cv=2),
+    ],
+    ids=["voting", "voting, weights", "stacking", "stacking, trees on top"],
+)
+def test_regressors(model):
+    X, y, _ = table()
+    model.fit(X, y)
+    ex = gw.Explainer(model, X, response="prediction")
+    surface = ex.partial_dependence("a", "b")
+    brute = model.predict(X.assign(a=0.1, b=-0.3)).mean()
+    np.testing.assert_allclose(surface(0.1, -0.3), brute, rtol=0, atol=1e-12)
+    with pytest.raises(UnsupportedModelError, match='ask for response="prediction"'):
+        gw.Explainer(model, X, response="probability")
+    with pytest.raises(UnsupportedModelError, match="no score that is a sum over trees"):
+        gw.Explainer(model, X)
+
+
+def test_a_model_that_was_calibrated_later():
+    X, _, y = table()
+    model = CalibratedClassifierCV(FrozenEstimator(HGB.__class__(max_iter=5).fit(X[:100], y[:100]))).fit(
+        X[100:], y[100:]
+    )
+    brute = model.predict_proba(X.assign(b=0.4))[:, 1].mean()
+    curve = gw.Explainer(model, X, response="probability").partial_dependence("b")
+    np.testing.assert_allclose(curve(0.4), brute, rtol=0, atol=1e-12)
+
+
+def test_refusals(monkeypatch):
+    X, _, y = table()
+    with pytest.raises(UnsupportedModelError, match='voting="soft"'):
+        gw.Explainer(VotingClassifier(CLASSIFIERS).fit(X, y), X, response="probability")
+    with pytest.raises(UnsupportedModelError, match="passthrough=False"):
+        gw.Explainer(StackingClassifier(CLASSIFIERS, cv=2, passthrough=True).fit(X, y), X, response="probability")
+    scaled = VotingClassifier([("scaled", make_pipeline(StandardScaler(), HGB))], voting="soft").fit(X, y)
+    with pytest.raises(UnsupportedModelError, match="put the transformers before the whole"):
+        gw.Explainer(scaled, X, response="probability")
+    voting = VotingClassifier(CLASSIFIERS, voting="soft").fit(X, y)
+    with pytest.raises(UnsupportedModelError, match='response="probability"'):
+        gw.Explainer(voting, X)
+    monkeypatch.setattr(_several, "_positive", lambda found: found[..., :1])
+    with pytest.raises(ModelMismatchError, match="not reproduced"):
+        gw.Explainer(voting, X, response="probability")
