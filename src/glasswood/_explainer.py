@@ -6,27 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from glasswood._answers import Answers
 from glasswood._interactions import Lookups
-from glasswood._originals import Originals
 from glasswood._study import Study
-from glasswood._tables import Schema, distinct_rows, n_rows, open_columns, unique_rows
-from glasswood.errors import TableError, UnsupportedModelError
-from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, ShapleyInteractions, ShapleyValues
-from glasswood.results import (
-    Attributions,
-    Axis,
-    Curve,
-    Ice,
-    Interactions,
-    Lazy,
-    Points,
-    SetValues,
-    Surface,
-    arrange,
-    check_memory,
-)
+from glasswood.errors import TableError
+from glasswood.metrics import BanzhafValues, CubeMetric, ShapleyInteractions, ShapleyValues
+from glasswood.results import Attributions, Ice, Interactions, Lazy
 
 __all__ = ["Explainer"]
 
@@ -73,6 +59,7 @@ class Explainer:
         response: str = "raw",
     ) -> None:
         self._study = Study(model, background, groups, sample_weight, response)
+        self._answers = Answers(self._study)
         self.ensemble = self._study.ensemble
 
     def __repr__(self) -> str:
@@ -114,18 +101,18 @@ class Explainer:
                 message = "at= gives values of features; name the features too"
                 raise TableError(message)
             if self._study.originals is not None:
-                return Lazy(list(self._study.groups), lambda name: self._points([name], None, outputs))
+                return Lazy(list(self._study.groups), lambda name: self._answers.points([name], None, outputs))
             curves = self._study.curves
             names = self.ensemble.feature_names
-            return {names[f]: self._curve(f, outputs) for f in curves}
+            return {names[f]: self._answers.curve(f, outputs) for f in curves}
         players = self._asked(features)
         grouped = any(player in self._study.groups for player in players)
         if at is not None or grouped or len(players) > 2:
-            return self._points(players, at, outputs)
+            return self._answers.points(players, at, outputs)
         numbers = [self.ensemble.feature_names.index(player) for player in players]
         if len(numbers) == 1:
-            return self._curve(numbers[0], outputs)
-        return self._surface(numbers[0], numbers[1], outputs)
+            return self._answers.curve(numbers[0], outputs)
+        return self._answers.surface(numbers[0], numbers[1], outputs)
 
     def joint_partial_dependence(self, *, output: str | int | None = None) -> Lazy:
         """Return the joint partial dependence of every pair of features, as a mapping from (name, name) to `Surface`.
@@ -148,7 +135,7 @@ class Explainer:
         names = self.ensemble.feature_names
         single = [name for name in self._study.plan(1).players if name not in self._study.groups]
         keys = [(a, b) for i, a in enumerate(single) for b in single[i + 1 :]]
-        return Lazy(keys, lambda key: self._surface(names.index(key[0]), names.index(key[1]), outputs))
+        return Lazy(keys, lambda key: self._answers.surface(names.index(key[0]), names.index(key[1]), outputs))
 
     def joint_grids(self, grids: Mapping[str, Any], *, output: str | int | None = None) -> dict[tuple[str, str], Any]:
         """Return the joint partial dependence of every pair of features at some values of each, all pairs at once.
@@ -174,7 +161,7 @@ class Explainer:
         >>> joint["bmi", "s5"].shape
         (3, 3)
         """
-        self._only_raw("joint_grids")
+        self._answers.only_raw("joint_grids")
         outputs = self._study.outputs(output)
         names, n_features = self.ensemble.feature_names, self.ensemble.n_features
         players = [self._study.player(name) for name in grids]
@@ -187,7 +174,7 @@ class Explainer:
         effects = self._study.effects(2)
         chosen = [names.index(player) for player in players]
         points = np.array(
-            [self._axis(f).cell_of(np.asarray(grid)) for f, grid in zip(chosen, grids.values(), strict=True)]
+            [self._answers.axis(f).cell_of(np.asarray(grid)) for f, grid in zip(chosen, grids.values(), strict=True)]
         )
         cells = np.zeros((n_features, points.shape[1]), dtype=np.int64)
         cells[chosen] = points
@@ -239,7 +226,7 @@ class Explainer:
         --------
         See `Interactions`.
         """
-        self._only_raw("interaction_values")
+        self._answers.only_raw("interaction_values")
         outputs = self._study.outputs(output)
         plan = self._study.plan(1)
         if max_order is not None and max_order < 1:
@@ -252,7 +239,7 @@ class Explainer:
         order = min(order, max(1, int(wanted.sum())))
         plan.refuse_uncountable(order, "max_order")
         source = Lookups(self._study.effects(order), order, wanted, outputs, self._study.rows(rows))
-        return self._interactions(source, outputs)
+        return self._answers.interactions(source, outputs)
 
     def evaluate(self, metric: Any, rows: Any, *, output: str | int | None = None) -> Interactions:
         """Return a metric over cubes, for rows.
@@ -285,9 +272,9 @@ class Explainer:
                 f"a metric is an instance of a class that inherits from glasswood.metrics.CubeMetric, not {metric!r}"
             )
             raise TypeError(message)
-        self._only_raw("evaluate")
+        self._answers.only_raw("evaluate")
         outputs = self._study.outputs(output)
-        return self._interactions(self._study.evaluate(metric, rows, outputs), outputs)
+        return self._answers.interactions(self._study.evaluate(metric, rows, outputs), outputs)
 
     def shap_values(self, rows: Any, *, output: str | int | None = None) -> Attributions:
         """Return the Shapley values of rows: of the game in which features take the row's value, or the background's.
@@ -310,7 +297,7 @@ class Explainer:
         --------
         See `Attributions`.
         """
-        return self._attributions("Shapley values", ShapleyValues(), rows, output)
+        return self._answers.attributions("Shapley values", ShapleyValues(), rows, output)
 
     def banzhaf_values(self, rows: Any, *, output: str | int | None = None) -> Attributions:
         """Return the Banzhaf values of rows: the mean effect of a feature over all sets of others.
@@ -334,7 +321,7 @@ class Explainer:
         >>> gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X).banzhaf_values(X)
         Attributions(Banzhaf values: 442 rows x 10 features, value)
         """
-        return self._attributions("Banzhaf values", BanzhafValues(), rows, output)
+        return self._answers.attributions("Banzhaf values", BanzhafValues(), rows, output)
 
     def shap_interaction_values(self, rows: Any, *, output: str | int | None = None) -> Attributions:
         """Return the Shapley interactions of all pairs of features, for rows, as the package shap arranges them.
@@ -366,7 +353,7 @@ class Explainer:
         >>> bool(abs(pairs.values.sum(axis=2) - ex.shap_values(X).values).max() < 1e-9)
         True
         """
-        return self._attributions("Shapley interactions", ShapleyInteractions(2), rows, output)
+        return self._answers.attributions("Shapley interactions", ShapleyInteractions(2), rows, output)
 
     def ice(self, *features: str | int, rows: Any = None, at: Any = None, output: str | int | None = None) -> Ice:
         """Return the response of every row, if a feature (or some) took other values: one curve per row.
@@ -389,35 +376,7 @@ class Explainer:
         --------
         See `Ice`.
         """
-        outputs, names = self._study.outputs(output), self._study.names
-        players = self._asked(features)
-        if rows is None and self._study.table is None:
-            message = "pass rows=, the table of rows whose curves are wanted; counts and covers know no single row"
-            raise TableError(message)
-        axis: Axis | None = None
-        shown: dict[str, Any] = {}
-        if at is None and len(players) == 1 and players[0] not in self._study.groups:
-            feature = self.ensemble.feature_names.index(players[0])
-            axis, chosen = self._axis(feature), np.array([feature])
-            cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
-        else:
-            chosen, cells, shown = self._located(players, at)
-        check_memory((n_rows(self._study.table if rows is None else rows), cells.shape[1], len(names)))
-        return Ice(
-            name=" x ".join(players),
-            axis=axis,
-            columns=shown,
-            heights=self._study.ice(chosen, cells, rows)[..., outputs],
-            outputs=tuple(names[k] for k in outputs),
-            units=self._study.units,
-        )
-
-    # -------------------------------------------------------------------------------------------------- results
-
-    def _only_raw(self, what: str) -> None:
-        if not self._study.additive:
-            message = f'{what}: only the raw score is a sum over trees; make an Explainer with response="raw"'
-            raise UnsupportedModelError(message)
+        return self._answers.ice(self._asked(features), rows, at, self._study.outputs(output))
 
     def _asked(self, features: Sequence[str | int]) -> list[str]:
         """Return the names of some distinct players."""
@@ -429,122 +388,3 @@ class Explainer:
             message = f"the same feature is asked for twice: {features!r}"
             raise TableError(message)
         return players
-
-    def _axis(self, feature: int) -> Axis:
-        cells = self._study.plan(1).cells
-        column = self.ensemble.schema.columns[feature]
-        cuts = np.empty(0) if column.n_codes else cells.cuts_of(feature)
-        return Axis(column, cuts, lambda encoded: cells.locate(feature, encoded), self._study.rows_per_cell(feature))
-
-    def _curve(self, feature: int, outputs: list[int]) -> Curve:
-        heights = self._study.curves[feature]
-        names = self._study.names
-        return Curve(
-            axis=self._axis(feature),
-            heights=heights[:, outputs] if len(outputs) < len(names) else heights,
-            mean=self._study.mean[outputs],
-            outputs=tuple(names[k] for k in outputs),
-            units=self._study.units,
-        )
-
-    def _surface(self, a: int, b: int, outputs: list[int]) -> Surface:
-        study = self._study
-        if study.additive:
-            interaction = study.effects(2).interaction(a, b)
-        else:
-            n_a, n_b = (int(n) for n in study.plan(1).cells.n_cells[[a, b]])
-            cells = np.stack([np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)])
-            joint = study.responses_at(np.array([a, b]), cells).reshape(n_a, n_b, -1)
-            interaction = joint - study.curves[a][:, None] - study.curves[b][None] + study.mean
-        return Surface(
-            first=self._curve(a, outputs),
-            second=self._curve(b, outputs),
-            raw_interaction=None if interaction is None else interaction[..., outputs],
-        )
-
-    def _interactions(self, source: SetValues, outputs: list[int]) -> Interactions:
-        score = self.ensemble.score
-        names = tuple(score.names[k] for k in outputs)
-        return Interactions(source=source, players=self._study.plan(1).players, outputs=names, units=score.units)
-
-    def _attributions(self, name: str, metric: InteractionIndex, rows: Any, output: str | int | None) -> Attributions:
-        self._only_raw(name)
-        outputs = self._study.outputs(output)
-        found = self._interactions(self._study.evaluate(metric, rows, outputs), outputs)
-        n_players, n_outputs = len(found.players), len(outputs)
-        shape = (found.n_rows, *(n_players,) * (metric.max_order or 1), n_outputs)
-        check_memory(shape)
-        values = found.values.reshape(found.n_rows, len(found), n_outputs)
-        return Attributions(
-            name=name,
-            heights=arrange(values, found.source.sets, shape),
-            mean=self._study.mean[outputs],
-            names=found.players,
-            outputs=found.outputs,
-            units=found.units,
-            columns=lambda: self._shown(rows),
-        )
-
-    def _shown(self, rows: Any) -> Any:
-        """Return the values of rows as an array, one column per player; None if a player has several columns."""
-        if self._study.originals is not None:
-            columns_of = unique_rows(rows, self._study.originals.names, None)
-            return np.array(list(columns_of.values()), dtype=object).T
-        if self._study.groups:
-            return None
-        columns = open_columns(rows, self.ensemble.schema, range(self.ensemble.n_features))
-        values = [np.array(columns.listed(f)) for f in range(self.ensemble.n_features)]
-        return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
-
-    def _points(self, players: list[str], at: Any, outputs: list[int]) -> Points:
-        names = self._study.names
-        features, cells, shown = self._located(players, at)
-        if self._study.additive:
-            heights = self._study.effects(len(players)).at(cells, features)
-        else:
-            heights = self._study.responses_at(features, cells)
-        return Points(
-            name=" x ".join(players),
-            columns=shown,
-            heights=heights[:, outputs],
-            outputs=tuple(names[k] for k in outputs),
-            units=self._study.units,
-        )
-
-    def _located(self, players: list[str], at: Any) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
-        """Return the features of some players, in the order asked for, their cells at some points, and these as shown.
-
-        `at` is a table of the points; None for the distinct rows of the background.
-        """
-        schema, plan = self.ensemble.schema, self._study.plan(1)
-        if self._study.originals is not None:
-            return self._located_before(self._study.originals, players, at)
-        names = [name for player in players for name in self._study.groups.get(player, (player,))]
-        features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
-        part = Schema(tuple(schema.columns[f] for f in features), underscored=schema.underscored)
-        if at is None:
-            if self._study.table is None:
-                message = f"pass at=, a table of the columns {[column.name for column in part.columns]!r}"
-                raise TableError(message)
-            at = distinct_rows(self._study.table, schema, features)
-        columns = open_columns(at, part, range(features.size))
-        encoded = columns.encode(0, columns.n_rows)
-        cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)])
-        shown = {part.columns[i].name: columns.listed(i) for i in range(features.size)}
-        return features, cells.reshape(features.size, -1), shown
-
-    def _located_before(
-        self, originals: Originals, players: list[str], at: Any
-    ) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
-        """Return the same as `_located` for players that are columns of a pipeline, through its transformers."""
-        study, plan = self._study, self._study.plan(1)
-        columns = [column for player in players for column in study.original_groups[player]]
-        rows, shown = originals.points(columns, at)
-        names = [name for player in players for name in study.groups[player]]
-        features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
-        opened = open_columns(rows, self.ensemble.schema, features)
-        encoded = opened.encode(0, opened.n_rows)
-        cells = np.zeros((features.size, opened.n_rows), dtype=np.int64)
-        for i, f in enumerate(features):
-            cells[i] = plan.cells.locate(int(f), encoded[int(f)])
-        return features, cells, shown

@@ -25,6 +25,7 @@ __all__ = ["Questions", "Responses", "all_responses", "link_of", "mean_responses
 
 MOST_STATES = 2**15
 REPLIES_IN_CACHE = 2**19  # doubles
+STATES_IN_CACHE = 2**22
 MOST_WIDTH = 64
 BATCH = 4096  # rows that a thread takes at a time
 MOST_ANSWERS = 2**22  # that are held at a time, if a function of Python's has to see them
@@ -134,7 +135,8 @@ class Responses:
         chunks, value = self.chunks, self.plan.ensemble.value
         n_states, n_rows = int(chunks.state_first[-1]), cells.shape[1]
         width = min(MOST_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
-        states = np.zeros((chunks.n_seats, width), dtype=np.uint16)
+        block = width * max(1, STATES_IN_CACHE // max(1, chunks.n_seats) // width)
+        states = np.zeros((chunks.n_seats, block), dtype=np.uint16)
         reply = np.empty((n_states, value.shape[1], width))
         own = np.empty((chunks.n_chunks, value.shape[1], width))
         answers = np.empty((*out.shape[:2], width if out.size else 0))
@@ -142,11 +144,12 @@ class Responses:
         asked = np.zeros(chunks.n_seats, dtype=bool)
         asked[questions.arrays[1]] = True
         arrays = (chunks.chunk_first, chunks.leaf_order, chunks.seat_first, chunks.state_first, chunks.words)
+        places = (chunks.seat_chunk, chunks.output)
         for row in range(0, n_rows, width):
             last = min(n_rows, row + width)
-            chunks.write_states(cells, (row, last), states)
-            write_replies(states, arrays, value, asked, reply, own)
-            places = (chunks.seat_chunk, chunks.output)
+            if row % block == 0:
+                chunks.write_states(cells, (row, min(n_rows, row + block)), states)
+            write_replies(states, row % block, arrays, value, asked, reply, own)
             here[:] = 0
             here[: last - row] = weight[row:last]
             ask((reply, own), places, questions.arrays, self._score, here, sums, answers)

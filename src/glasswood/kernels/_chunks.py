@@ -187,20 +187,11 @@ def _few_states(
 
 
 @part
-def _larger_table(array: NDArray[np.int32], n: int, needed: int) -> NDArray[np.int32]:
+def _larger(array: NDArray[Any], n: int, needed: int) -> NDArray[Any]:
+    """Return an array with room for what is needed, and its first n entries."""
     if needed <= array.size:
         return array
-    larger = np.empty(2 * needed, dtype=np.int32)
-    for i in range(n):
-        larger[i] = array[i]
-    return larger
-
-
-@part
-def _larger_words(array: NDArray[np.uint64], n: int, needed: int) -> NDArray[np.uint64]:
-    if needed <= array.size:
-        return array
-    larger = np.empty(2 * needed, dtype=np.uint64)
+    larger = np.empty(2 * needed, array.dtype)
     for i in range(n):
         larger[i] = array[i]
     return larger
@@ -282,7 +273,7 @@ def _trace_chunk(
         # The classes of cells on this axis; their words are written behind those of the seat's states.
         n_classes = 0
         if n_codes[f] > 0:
-            table = _larger_table(table, at, at + 1 + n_cells[f])
+            table = _larger(table, at, at + 1 + n_cells[f])
             axis_kind[axis] = -1
             for cell in range(n_cells[f]):
                 word = ALL
@@ -300,7 +291,7 @@ def _trace_chunk(
                 while c < n_classes and words[at_words + c] != word:
                     c += 1
                 if c == n_classes:
-                    words = _larger_words(words, at_words + n_classes, at_words + n_classes + 1)
+                    words = _larger(words, at_words + n_classes, at_words + n_classes + 1)
                     words[at_words + c] = word
                     n_classes += 1
                     if n_classes > most_states:
@@ -310,7 +301,7 @@ def _trace_chunk(
             table[at] = n_classes
             at += 1 + n_cells[f]
         else:
-            table = _larger_table(table, at, at + 2 + 2 * members.size)
+            table = _larger(table, at, at + 2 + 2 * members.size)
             cuts = at + 2
             n_cuts = 0
             for k in range(members.size):
@@ -327,7 +318,7 @@ def _trace_chunk(
                         table[cuts + m] = table[cuts + m - 1]
                     table[cuts + c] = cut
                     n_cuts += 1
-            words = _larger_words(words, at_words, at_words + n_cuts + 2)
+            words = _larger(words, at_words, at_words + n_cuts + 2)
             for c in range(n_cuts + 1):
                 cell = 0 if c == 0 else table[cuts + c - 1] + 1
                 word = ALL
@@ -352,7 +343,7 @@ def _trace_chunk(
             n_pairs = n_before * n_classes
             fits = fits and n_pairs <= most_states
             if fits:
-                table = _larger_table(table, at, at + n_pairs)
+                table = _larger(table, at, at + n_pairs)
                 base = state_first[seat]
                 new = np.empty(n_pairs, dtype=np.uint64)
                 n_new = 0
@@ -365,7 +356,7 @@ def _trace_chunk(
                         new[k] = word
                         n_new = max(n_new, k + 1)
                         table[at + s * n_classes + c] = k
-                words = _larger_words(words, at_words + n_classes, base + n_new)
+                words = _larger(words, at_words + n_classes, base + n_new)
                 for k in range(n_new):
                     words[base + k] = new[k]
                 at += n_pairs

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.kernels._bits import bits_of
 from glasswood.kernels._compile import kernel
-from glasswood.kernels._vectors import add_difference, exponentiate, scale, squash, weigh
+from glasswood.kernels._vectors import add_difference, exponentiate, pick, scale, squash, weigh
 
 __all__ = ["ask", "write_replies"]
 
@@ -20,6 +19,7 @@ IDENTITY, LOGISTIC, SOFTMAX, EXP = 0, 1, 2, 3
 @kernel
 def write_replies(
     states: NDArray[np.uint16],
+    row: int,
     chunks: tuple[Any, ...],
     value: NDArray[np.float64],
     asked: NDArray[np.bool_],
@@ -30,7 +30,9 @@ def write_replies(
 
     Parameters
     ----------
-    states : ndarray of shape (n_seats, n_rows), uint16
+    states : ndarray of shape (n_seats, ...), uint16
+    row : int
+        The first of the rows in `states`.
     chunks : chunk_first, leaf_order, seat_first, state_first, words
         As `make_chunks` returns them.
     value : ndarray of shape (n_leaves, n_values)
@@ -48,18 +50,20 @@ def write_replies(
     few nanoseconds per state and row.
     """
     chunk_first, leaf_order, seat_first, state_first, words = chunks
-    n_rows, n_values = states.shape[1], value.shape[1]
+    n_rows, n_values = reply.shape[2], value.shape[1]
     most = 0
     for chunk in range(chunk_first.size - 1):
         most = max(most, seat_first[chunk + 1] - seat_first[chunk])
     suits, rest = np.empty((most, n_rows), dtype=np.uint64), np.empty((most + 1, n_rows), dtype=np.uint64)
     before, others = np.empty(n_rows, dtype=np.uint64), np.empty(n_rows, dtype=np.uint64)
-    found, values = np.empty(n_rows, dtype=np.int64), np.zeros((n_values, 65))
+    values = np.empty((n_values, 64))
+    at_values, at_others, at_rest = values.ctypes.data, others.ctypes.data, rest.ctypes.data
+    at_reply, at_own = reply.ctypes.data, own.ctypes.data
     for chunk in range(chunk_first.size - 1):
         first, n_leaves = chunk_first[chunk], chunk_first[chunk + 1] - chunk_first[chunk]
         first_seat, n_seats = seat_first[chunk], seat_first[chunk + 1] - seat_first[chunk]
         for k in range(n_values):
-            for i in range(65):
+            for i in range(64):
                 values[k, i] = value[leaf_order[first + i], k] if i < n_leaves else 0.0
         all_leaves = ~np.uint64(0) if n_leaves == 64 else (ONE << np.uint64(n_leaves)) - ONE
         for r in range(n_rows):
@@ -67,12 +71,10 @@ def write_replies(
         for i in range(n_seats - 1, -1, -1):
             base = state_first[first_seat + i]
             for r in range(n_rows):
-                suits[i, r] = words[base + states[first_seat + i, r]]
+                suits[i, r] = words[base + states[first_seat + i, row + r]]
                 rest[i, r] = rest[i + 1, r] & suits[i, r]
-        for r in range(n_rows):
-            here = rest[0, r]
-            for k in range(n_values):
-                own[chunk, k, r] = values[k, bits_of((here & (~here + ONE)) - ONE)]
+        for k in range(n_values):
+            pick(at_rest, all_leaves, at_values + k * 512, n_rows, at_own + (chunk * n_values + k) * n_rows * 8)
         for i in range(n_seats):
             for r in range(n_rows):
                 others[r] = before[r] & rest[i + 1, r]
@@ -80,12 +82,9 @@ def write_replies(
             if not asked[first_seat + i]:
                 continue
             for state in range(state_first[first_seat + i], state_first[first_seat + i + 1]):
-                for r in range(n_rows):
-                    here = others[r] & words[state]
-                    found[r] = bits_of((here & (~here + ONE)) - ONE)  # 64 if there is none
                 for k in range(n_values):
-                    for r in range(n_rows):
-                        reply[state, k, r] = values[k, found[r]]
+                    place = at_reply + (state * n_values + k) * n_rows * 8
+                    pick(at_others, words[state], at_values + k * 512, n_rows, place)
 
 
 @kernel

@@ -18,6 +18,7 @@ __all__ = [
     "add_entries",
     "collect_bits",
     "exponentiate",
+    "pick",
     "scale",
     "squash",
     "sum_moments",
@@ -77,20 +78,25 @@ def _load_each(builder: Any, table: Any, index: Any, total: Any) -> None:
 
 def _permute(builder: Any, parts: list[Any], index: Any, total: Any) -> None:
     """Add the entries of a table that is held in registers, eight entries each: 16, 32 or 64."""
-    kind = ir.FunctionType(_DOUBLES, [_DOUBLES, _PLACES, _DOUBLES])
-    pick = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.vpermi2var.pd.512")
-    zero = ir.Constant(_PLACES, [0] * _PIECE)
     for start in range(0, LANES, _PIECE):
         lanes = ir.Constant(ir.VectorType(_I32, _PIECE), list(range(start, start + _PIECE)))
         places = builder.zext(builder.shuffle_vector(index, ir.Constant(_INDEX, ir.Undefined), lanes), _PLACES)
-        # Of each 16 entries, the one that the last four bits name; then the further bits choose among those.
-        found = [builder.call(pick, [parts[k], places, parts[k + 1]]) for k in range(0, len(parts), 2)]
-        bit = 2 * _PIECE
-        while len(found) > 1:
-            chosen = builder.icmp_unsigned("!=", builder.and_(places, ir.Constant(_PLACES, [bit] * _PIECE)), zero)
-            found = [builder.select(chosen, found[k + 1], found[k]) for k in range(0, len(found), 2)]
-            bit *= 2
-        _add(builder, total, start, found[0])
+        _add(builder, total, start, _picked(builder, parts, places))
+
+
+def _picked(builder: Any, parts: list[Any], places: Any) -> Any:
+    """Return eight entries of a table that is held in registers, eight entries each."""
+    kind = ir.FunctionType(_DOUBLES, [_DOUBLES, _PLACES, _DOUBLES])
+    pick = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.vpermi2var.pd.512")
+    zero = ir.Constant(_PLACES, [0] * _PIECE)
+    # Of each 16 entries, the one that the last four bits name; then the further bits choose among those.
+    found = [builder.call(pick, [parts[k], places, parts[k + 1]]) for k in range(0, len(parts), 2)]
+    bit = 2 * _PIECE
+    while len(found) > 1:
+        chosen = builder.icmp_unsigned("!=", builder.and_(places, ir.Constant(_PLACES, [bit] * _PIECE)), zero)
+        found = [builder.select(chosen, found[k + 1], found[k]) for k in range(0, len(found), 2)]
+        bit *= 2
+    return found[0]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -327,3 +333,43 @@ def weigh(typing: Any, values: Any, weights: Any, n_values: Any, out: Any) -> An
         return context.get_dummy_value()
 
     return types.void(*[types.int64] * 4), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def pick(typing: Any, bits: Any, word: Any, table: Any, n_rows: Any, out: Any) -> Any:  # noqa: ARG001
+    """Write, for each row, the entry of a table that the lowest common bit of `word` and the row's bits names, or 0.
+
+    `bits` is the address of a uint64 per row, `table` that of 64 doubles; the number of rows is a multiple of 8.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        bits, word, table, n_rows, out = args
+        zero, last = ir.Constant(_PLACES, [0] * _PIECE), ir.Constant(_PLACES, [63] * _PIECE)
+        everywhere = ir.Constant(ir.VectorType(_I32, _PIECE), [0] * _PIECE)
+        nothing = ir.Constant(_PLACES, ir.Undefined)
+        words = builder.shuffle_vector(builder.insert_element(nothing, word, _I32(0)), nothing, everywhere)
+        kind = ir.FunctionType(_PLACES, [_PLACES, ir.IntType(1)])
+        leading = cgutils.get_or_insert_function(builder.module, kind, f"llvm.ctlz.v{_PIECE}i64")
+        starts = [builder.add(table, _I64(8 * k)) for k in range(0, 64, _PIECE)]
+        parts = [builder.load(_at(builder, place, _DOUBLES), align=8) for place in starts] if PERMUTES else []
+
+        def work(piece: Callable[[Any], Any]) -> None:
+            rows = builder.load(builder.bitcast(piece(bits), _PLACES.as_pointer()), align=8)
+            common = builder.and_(rows, words)
+            lowest = builder.and_(common, builder.sub(zero, common))
+            places = builder.and_(builder.sub(last, builder.call(leading, [lowest, ir.IntType(1)(0)])), last)
+            if PERMUTES:
+                found = _picked(builder, parts, places)
+            else:
+                found = ir.Constant(_DOUBLES, ir.Undefined)
+                for k in range(_PIECE):
+                    place = builder.shl(builder.extract_element(places, _I32(k)), _I64(3))
+                    entry = builder.load(_at(builder, builder.add(table, place), _DOUBLES.element))
+                    found = builder.insert_element(found, entry, _I32(k))
+            some = builder.icmp_unsigned("!=", common, zero)
+            builder.store(builder.select(some, found, ir.Constant(_DOUBLES, [0.0] * _PIECE)), piece(out), align=8)
+
+        _each_piece(builder, n_rows, work)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.uint64, types.int64, types.int64, types.int64), codegen

@@ -1,0 +1,196 @@
+"""Answers: what a study finds, as the results that users get. The first place where names, labels and units appear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._originals import Originals
+from glasswood._study import Study
+from glasswood._tables import Schema, distinct_rows, n_rows, open_columns, unique_rows
+from glasswood.errors import TableError, UnsupportedModelError
+from glasswood.metrics import InteractionIndex
+from glasswood.results import (
+    Attributions,
+    Axis,
+    Curve,
+    Ice,
+    Interactions,
+    Points,
+    SetValues,
+    Surface,
+    arrange,
+    check_memory,
+)
+
+__all__ = ["Answers"]
+
+
+class Answers:
+    """Makes results of what a study finds.
+
+    Parameters
+    ----------
+    study : Study
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self.ensemble = study.ensemble
+
+    def only_raw(self, what: str) -> None:
+        """Refuse what is no sum over trees."""
+        if not self._study.additive:
+            message = f'{what}: only the raw score is a sum over trees; make an Explainer with response="raw"'
+            raise UnsupportedModelError(message)
+
+    def axis(self, feature: int) -> Axis:
+        """Return the cells of a feature."""
+        cells = self._study.plan(1).cells
+        column = self.ensemble.schema.columns[feature]
+        cuts = np.empty(0) if column.n_codes else cells.cuts_of(feature)
+        return Axis(column, cuts, lambda encoded: cells.locate(feature, encoded), self._study.rows_per_cell(feature))
+
+    def curve(self, feature: int, outputs: list[int]) -> Curve:
+        """Return the curve of a feature."""
+        heights = self._study.curves[feature]
+        names = self._study.names
+        return Curve(
+            axis=self.axis(feature),
+            heights=heights[:, outputs] if len(outputs) < len(names) else heights,
+            mean=self._study.mean[outputs],
+            outputs=tuple(names[k] for k in outputs),
+            units=self._study.units,
+        )
+
+    def surface(self, a: int, b: int, outputs: list[int]) -> Surface:
+        """Return the surface of two features."""
+        study = self._study
+        if study.additive:
+            interaction = study.effects(2).interaction(a, b)
+        else:
+            n_a, n_b = (int(n) for n in study.plan(1).cells.n_cells[[a, b]])
+            cells = np.stack([np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)])
+            joint = study.responses_at(np.array([a, b]), cells).reshape(n_a, n_b, -1)
+            interaction = joint - study.curves[a][:, None] - study.curves[b][None] + study.mean
+        return Surface(
+            first=self.curve(a, outputs),
+            second=self.curve(b, outputs),
+            raw_interaction=None if interaction is None else interaction[..., outputs],
+        )
+
+    def interactions(self, source: SetValues, outputs: list[int]) -> Interactions:
+        """Return values of sets."""
+        score = self.ensemble.score
+        names = tuple(score.names[k] for k in outputs)
+        return Interactions(source=source, players=self._study.plan(1).players, outputs=names, units=score.units)
+
+    def attributions(self, name: str, metric: InteractionIndex, rows: Any, output: str | int | None) -> Attributions:
+        """Return a metric of features, or of pairs of them."""
+        self.only_raw(name)
+        outputs = self._study.outputs(output)
+        found = self.interactions(self._study.evaluate(metric, rows, outputs), outputs)
+        n_players, n_outputs = len(found.players), len(outputs)
+        shape = (found.n_rows, *(n_players,) * (metric.max_order or 1), n_outputs)
+        check_memory(shape)
+        values = found.values.reshape(found.n_rows, len(found), n_outputs)
+        return Attributions(
+            name=name,
+            heights=arrange(values, found.source.sets, shape),
+            mean=self._study.mean[outputs],
+            names=found.players,
+            outputs=found.outputs,
+            units=found.units,
+            columns=lambda: self._shown(rows),
+        )
+
+    def _shown(self, rows: Any) -> Any:
+        """Return the values of rows as an array, one column per player; None if a player has several columns."""
+        if self._study.originals is not None:
+            columns_of = unique_rows(rows, self._study.originals.names, None)
+            return np.array(list(columns_of.values()), dtype=object).T
+        if self._study.groups:
+            return None
+        columns = open_columns(rows, self.ensemble.schema, range(self.ensemble.n_features))
+        values = [np.array(columns.listed(f)) for f in range(self.ensemble.n_features)]
+        return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
+
+    def points(self, players: list[str], at: Any, outputs: list[int]) -> Points:
+        """Return the partial dependence of players at points."""
+        names = self._study.names
+        features, cells, shown = self._located(players, at)
+        if self._study.additive:
+            heights = self._study.effects(len(players)).at(cells, features)
+        else:
+            heights = self._study.responses_at(features, cells)
+        return Points(
+            name=" x ".join(players),
+            columns=shown,
+            heights=heights[:, outputs],
+            outputs=tuple(names[k] for k in outputs),
+            units=self._study.units,
+        )
+
+    def _located(self, players: list[str], at: Any) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
+        """Return the features of some players, in the order asked for, their cells at some points, and these as shown.
+
+        `at` is a table of the points; None for the distinct rows of the background.
+        """
+        schema, plan = self.ensemble.schema, self._study.plan(1)
+        if self._study.originals is not None:
+            return self._located_before(self._study.originals, players, at)
+        names = [name for player in players for name in self._study.groups.get(player, (player,))]
+        features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
+        part = Schema(tuple(schema.columns[f] for f in features), underscored=schema.underscored)
+        if at is None:
+            if self._study.table is None:
+                message = f"pass at=, a table of the columns {[column.name for column in part.columns]!r}"
+                raise TableError(message)
+            at = distinct_rows(self._study.table, schema, features)
+        columns = open_columns(at, part, range(features.size))
+        encoded = columns.encode(0, columns.n_rows)
+        cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)])
+        shown = {part.columns[i].name: columns.listed(i) for i in range(features.size)}
+        return features, cells.reshape(features.size, -1), shown
+
+    def _located_before(
+        self, originals: Originals, players: list[str], at: Any
+    ) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
+        """Return the same as `_located` for players that are columns of a pipeline, through its transformers."""
+        study, plan = self._study, self._study.plan(1)
+        columns = [column for player in players for column in study.original_groups[player]]
+        rows, shown = originals.points(columns, at)
+        names = [name for player in players for name in study.groups[player]]
+        features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
+        opened = open_columns(rows, self.ensemble.schema, features)
+        encoded = opened.encode(0, opened.n_rows)
+        cells = np.zeros((features.size, opened.n_rows), dtype=np.int64)
+        for i, f in enumerate(features):
+            cells[i] = plan.cells.locate(int(f), encoded[int(f)])
+        return features, cells, shown
+
+    def ice(self, players: list[str], rows: Any, at: Any, outputs: list[int]) -> Ice:
+        """Return the responses of rows with some players at other values."""
+        names = self._study.names
+        if rows is None and self._study.table is None:
+            message = "pass rows=, the table of rows whose curves are wanted; counts and covers know no single row"
+            raise TableError(message)
+        axis: Axis | None = None
+        shown: dict[str, Any] = {}
+        if at is None and len(players) == 1 and players[0] not in self._study.groups:
+            feature = self.ensemble.feature_names.index(players[0])
+            axis, chosen = self.axis(feature), np.array([feature])
+            cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
+        else:
+            chosen, cells, shown = self._located(players, at)
+        check_memory((n_rows(self._study.table if rows is None else rows), cells.shape[1], len(names)))
+        return Ice(
+            name=" x ".join(players),
+            axis=axis,
+            columns=shown,
+            heights=self._study.ice(chosen, cells, rows)[..., outputs],
+            outputs=tuple(names[k] for k in outputs),
+            units=self._study.units,
+        )
