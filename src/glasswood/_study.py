@@ -213,28 +213,31 @@ class Study:
 
     def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mean response with some features in given cells, (n_features, n_points): (n_points, n_outputs)."""
-        plan, player = self._plan_of(features)
+        responses, player = self._responses_of(features)
         asked = [(player, features, cells)]
-        return mean_responses(Responses(plan, self.link, self._further), asked, Rows(plan, self.table), self._weights)[
-            0
-        ]
+        return mean_responses(responses, asked, Rows(responses.plan, self.table), self._weights)[0]
 
     def ice(self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Any) -> NDArray[np.float64]:
         """Return the response of each row with some features in given cells: (n_rows, n_points, n_outputs).
 
         None stands for the rows of the background.
         """
-        plan, player = self._plan_of(features)
-        table = Rows(plan, self.table) if rows is None else self.rows(rows)
-        return all_responses(Responses(plan, self.link, self._further), (player, features, cells), table)
+        responses, player = self._responses_of(features)
+        table = Rows(responses.plan, self.table) if rows is None else self.rows(rows)
+        return all_responses(responses, (player, features, cells), table)
 
-    def _plan_of(self, features: NDArray[np.intp]) -> tuple[CountPlan, int]:
-        """Return a plan in which some features are one player, and its number."""
+    def _responses_of(self, features: NDArray[np.intp]) -> tuple[Responses, int]:
+        """Return the responses of a game in which some features are one player, and its number."""
+        if features.size == 1:
+            return self._single_responses, int(self._single_responses.plan.player_of[features[0]])
         names = [self.ensemble.feature_names[f] for f in features]
-        if len(names) == 1:
-            plan = make_plan(self.ensemble, 1, {})
-            return plan, int(plan.player_of[features[0]])
-        return make_plan(self.ensemble, 1, {" x ".join(names) + " (asked)": names}), 0
+        plan = make_plan(self.ensemble, 1, {" x ".join(names) + " (asked)": names})
+        return Responses(plan, self.link, self._further), 0
+
+    @cached_property
+    def _single_responses(self) -> Responses:
+        """The responses of a game in which every feature is a player of its own."""
+        return Responses(make_plan(self.ensemble, 1, {}), self.link, self._further)
 
     def rows_per_cell(self, feature: int) -> NDArray[Any]:
         """Return the number (or weight) of background rows in each cell of a feature; empty if there are none."""

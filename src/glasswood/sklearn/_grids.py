@@ -1,0 +1,223 @@
+"""The user's table by columns, and the values of a column at which its partial dependence is wanted."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._columns import Dictionary, NumberColumn
+from glasswood._tables import Schema, open_columns
+
+__all__ = ["Grid", "Table"]
+
+
+class Table:
+    """A table, the names of its columns, and what they hold.
+
+    Parameters
+    ----------
+    data : table
+        Lists become arrays.
+    names : sequence of str, optional
+        Names for the columns; those of a data frame by default, otherwise x0, x1, ...
+    """
+
+    def __init__(self, data: Any, names: Any = None) -> None:
+        self.data = data if hasattr(data, "shape") else _as_array(data)
+        if len(self.data.shape) != 2:
+            message = f"X must have rows and columns, but it has shape {tuple(self.data.shape)}"
+            raise ValueError(message)
+        self.n_rows, self.n_columns = (int(size) for size in self.data.shape)
+        found = getattr(self.data, "column_names", getattr(self.data, "columns", None))  # PyArrow has the former
+        self.own_names = None if found is None else list(found)
+        given = self.own_names or [f"x{k}" for k in range(self.n_columns)] if names is None else list(names)
+        if len(set(given)) != len(given):
+            message = "feature_names should not contain duplicates"
+            raise ValueError(message)
+        if len(given) != self.n_columns:
+            message = f"feature_names has {len(given)} names, but X has {self.n_columns} columns"
+            raise ValueError(message)
+        self.names: list[Any] = given
+
+    def find(self, features: Any) -> tuple[int, ...]:
+        """Return the numbers of columns that are given by names, numbers or a mask."""
+        asked: list[Any] = [features] if isinstance(features, str | int | np.integer) else list(features)
+        if len(asked) == 1 and isinstance(asked[0], tuple | list):  # a pair as one entry of a list
+            asked = list(asked[0])
+        if not asked:
+            message = "features is empty; name at least one"
+            raise ValueError(message)
+        if all(isinstance(feature, bool | np.bool_) for feature in asked):
+            if len(asked) != self.n_columns:
+                message = f"a mask of features has {self.n_columns} entries, one per column, not {len(asked)}"
+                raise ValueError(message)
+            return tuple(np.flatnonzero(asked).tolist())
+        return tuple(self._number(feature) for feature in asked)
+
+    def _number(self, feature: Any) -> int:
+        if isinstance(feature, int | np.integer) and 0 <= feature < self.n_columns:
+            return int(feature)
+        if isinstance(feature, int | np.integer):
+            message = f"all features must be in [0, {self.n_columns - 1}], but {feature} is not"
+        elif feature in (self.own_names or ()):
+            return (self.own_names or []).index(feature)
+        elif feature in self.names:
+            return self.names.index(feature)
+        else:
+            shown = ", ".join(map(repr, self.names[:10])) + (", ..." if self.n_columns > 10 else "")
+            message = f"Feature {feature!r} not in feature_names; the columns of X are {shown}"
+        raise ValueError(message)
+
+    def categorical(self, features: Any) -> set[int]:
+        """Return the numbers of the columns that the user calls categorical."""
+        if features is None:
+            return set()
+        array = np.asarray(features)
+        if array.size == 0:
+            message = "categorical_features is empty; pass None if there are none"
+            raise ValueError(message)
+        if array.dtype.kind not in "biuOU":
+            message = (
+                "Expected `categorical_features` to be an array-like of boolean, integer or string values, "
+                f"not {array.dtype}"
+            )
+            raise ValueError(message)
+        if array.dtype.kind == "b" and array.size != self.n_columns:
+            message = f"categorical_features is a mask of {array.size} entries, but X has {self.n_columns} columns"
+            raise ValueError(message)
+        return set(self.find(array.tolist()))
+
+    @cached_property
+    def _schema(self) -> Schema:
+        return Schema(tuple(NumberColumn(str(name)) for name in self.names), named=False)  # by position
+
+    def column(self, number: int) -> Column:
+        """Return one column."""
+        values = open_columns(self.data, self._schema, [number]).values[number]
+        if isinstance(values, Dictionary):
+            distinct = [values.labels[k] for k in np.unique(values.positions[values.positions >= 0])]
+            return Column(_sorted(distinct), bool((values.positions < 0).any()), labels=True)
+        if values.dtype.kind == "O":
+            return _column_of_objects(values.tolist())
+        if values.dtype.kind == "f":
+            missing = np.isnan(values)
+            return Column(values[~missing], bool(missing.any()))
+        return Column(values, missing=False, labels=values.dtype.kind in "USb")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Column:
+    """The values of a column (at least once each) without missing ones; whether there are such; if they are labels."""
+
+    values: NDArray[Any]
+    missing: bool
+    labels: bool = False
+
+    @property
+    def deciles(self) -> NDArray[np.float64]:
+        """The nine deciles of a column of numbers."""
+        return _quantiles(self.values, np.arange(0.1, 1.0, 0.1)) if self.values.size else np.empty(0)
+
+
+def _as_array(data: Any) -> NDArray[Any]:
+    array = np.asarray(data)
+    # Texts beside numbers: as objects, so that the numbers stay numbers.
+    return np.asarray(data, dtype=object) if array.dtype.kind in "US" else array
+
+
+def _column_of_objects(values: list[Any]) -> Column:
+    known = [value for value in values if value is not None and value == value]  # NaN is not equal to itself
+    if all(isinstance(value, numbers.Real) for value in known):
+        return Column(np.array(known, dtype=np.float64), len(known) < len(values))
+    return Column(_sorted(list(dict.fromkeys(known))), len(known) < len(values), labels=True)
+
+
+def _sorted(values: list[Any]) -> NDArray[Any]:
+    """Return distinct labels in their order if they have one, as an array that keeps texts whole."""
+    try:
+        values = sorted(values)
+    except TypeError:
+        values = sorted(values, key=lambda value: (type(value).__name__, value))
+    array = np.array(values)
+    return np.array(values, dtype=object) if array.dtype.kind in "USO" else array
+
+
+def _quantiles(values: NDArray[Any], shares: Any) -> NDArray[np.float64]:
+    """Return quantiles as scikit-learn takes them: SciPy's, which NumPy does not have."""
+    from scipy.stats.mstats import mquantiles  # scikit-learn needs SciPy, too
+
+    return np.asarray(mquantiles(values, prob=shares), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Grid:
+    """How the values are chosen at which a partial dependence is wanted: by scikit-learn's rules.
+
+    Parameters
+    ----------
+    percentiles, resolution, custom
+        As scikit-learn's arguments; the keys of `custom` are names or numbers of columns.
+    categorical : set of int
+        Columns whose grid is all of their values.
+    """
+
+    percentiles: Sequence[float]
+    resolution: Any
+    custom: Mapping[Any, Any]
+    categorical: set[int]
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.percentiles) != 1 or np.size(self.percentiles) != 2:
+            message = f"'percentiles' must be a sequence of 2 elements, not {self.percentiles!r}"
+            raise ValueError(message)
+        low, high = self.percentiles
+        if not (0 <= low <= 1 and 0 <= high <= 1):
+            message = f"'percentiles' values must be in [0, 1], but they are {low} and {high}"
+            raise ValueError(message)
+        if low >= high:
+            message = f"percentiles[0] must be strictly less than percentiles[1], but they are {low} and {high}"
+            raise ValueError(message)
+        if not isinstance(self.resolution, int | np.integer) or self.resolution <= 1:
+            message = f"'grid_resolution' must be strictly greater than 1, and whole, not {self.resolution!r}"
+            raise ValueError(message)
+
+    def axis(self, table: Table, number: int) -> NDArray[Any]:
+        """Return the values of one column's grid, without missing ones unless they are asked for."""
+        own = self._own(table, number)
+        if own is not None:
+            return own
+        column = table.column(number)
+        distinct: NDArray[Any] = column.values if column.values.dtype.kind == "O" else np.unique(column.values)
+        if not distinct.size:
+            message = f"column {table.names[number]!r} has only missing values; give its grid in custom_values"
+            raise ValueError(message)
+        if column.labels or number in self.categorical or distinct.size < self.resolution:
+            return distinct
+        low, high = _quantiles(column.values, self.percentiles)
+        if np.allclose(low, high):
+            message = (
+                f"percentiles are too close to each other in column {table.names[number]!r}: both are {low:.6g}; "
+                "choose some that are further apart, or give the grid in custom_values"
+            )
+            raise ValueError(message)
+        grid = np.linspace(low, high, num=self.resolution)
+        return np.unique(np.rint(grid).astype(distinct.dtype)) if distinct.dtype.kind in "iu" else grid
+
+    def _own(self, table: Table, number: int) -> NDArray[Any] | None:
+        """Return the grid that the user gives for a column, by its name or number; None if there is none."""
+        name = None if table.own_names is None else table.own_names[number]
+        for key in (number, table.names[number], name):
+            if key is not None and key in self.custom:
+                values = list(self.custom[key])
+                grid = np.asarray(values, dtype=object if any(isinstance(value, str) for value in values) else None)
+                if grid.ndim != 1:
+                    message = f"custom_values[{key!r}] is not a one-dimensional array: it has {grid.ndim} dimensions"
+                    raise ValueError(message)
+                return grid
+        return None
