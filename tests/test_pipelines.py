@@ -276,7 +276,7 @@ SELECTORS = [
 ]
 
 
-@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+@pytest.mark.parametrize("selector", SELECTORS, ids=lambda selector: type(selector).__name__)
 def test_selectors(selector, frame, target):
     table = frame[["same", "number", "count", "truth"]].astype(float)
     with warnings.catch_warnings():
