@@ -8,7 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -31,7 +31,9 @@ _I16, _I32, _I64, _DOUBLE = ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.D
 _PIECE = 8  # doubles that are added at once
 _INDEX, _DOUBLES, _PLACES = ir.VectorType(_I16, LANES), ir.VectorType(_DOUBLE, _PIECE), ir.VectorType(_I64, _PIECE)
 
-PERMUTES = bool(get_host_cpu_features().get("avx512f", False))  # tables of up to 64 entries are looked up in registers
+# What Numba compiles for: this machine, or what its variables NUMBA_CPU_NAME and NUMBA_CPU_FEATURES say.
+_FEATURES = get_host_cpu_features().flatten() if config.CPU_FEATURES is None else config.CPU_FEATURES
+PERMUTES = bool(config.ENABLE_AVX) and "+avx512f" in _FEATURES  # tables of up to 64 entries are held in registers
 
 
 def _at(builder: Any, address: Any, kind: Any) -> Any:
