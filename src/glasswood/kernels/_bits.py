@@ -11,7 +11,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from glasswood.kernels._compile import instruction
 
 __all__ = [
     "BYTES",
@@ -68,7 +69,7 @@ def _store_block(builder: Any, out: Any, block: Any) -> Any:
     return _reduce(builder, "or", block)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def keep(typing: Any, out: Any, rows: Any, mask: Any) -> Any:  # noqa: ARG001 (Numba passes types that need no look)
     """Write ``rows & mask`` to `out`, and return 0 iff no bit is left."""
 
@@ -78,7 +79,7 @@ def keep(typing: Any, out: Any, rows: Any, mask: Any) -> Any:  # noqa: ARG001 (N
     return types.int64(types.int64, types.int64, types.int64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def drop(typing: Any, out: Any, rows: Any, mask: Any) -> Any:  # noqa: ARG001
     """Write ``rows & ~mask`` to `out`, and return 0 iff no bit is left."""
 
@@ -88,7 +89,7 @@ def drop(typing: Any, out: Any, rows: Any, mask: Any) -> Any:  # noqa: ARG001
     return types.int64(types.int64, types.int64, types.int64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def count(typing: Any, rows: Any) -> Any:  # noqa: ARG001
     """Return the number of bits in a block."""
 
@@ -98,7 +99,7 @@ def count(typing: Any, rows: Any) -> Any:  # noqa: ARG001
     return types.int64(types.int64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def bits_of(typing: Any, word: Any) -> Any:  # noqa: ARG001
     """Return the number of bits in a word."""
 
@@ -109,7 +110,7 @@ def bits_of(typing: Any, word: Any) -> Any:  # noqa: ARG001
     return types.int64(types.uint64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def count_keep(typing: Any, rows: Any, mask: Any) -> Any:  # noqa: ARG001
     """Return the number of bits in ``rows & mask``."""
 
@@ -119,7 +120,7 @@ def count_keep(typing: Any, rows: Any, mask: Any) -> Any:  # noqa: ARG001
     return types.int64(types.int64, types.int64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def count_drop(typing: Any, rows: Any, mask: Any) -> Any:  # noqa: ARG001
     """Return the number of bits in ``rows & ~mask``."""
 
@@ -151,34 +152,34 @@ def _compare_codegen(number: Any, *, lanes: int, missing: bool) -> Any:
 # Doubles are stored 8 bits at a time: putting 64 bits together first takes as long as comparing them.
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def compare(typing: Any, column: Any, cut: Any, out: Any) -> Any:  # noqa: ARG001
     """Write the 64 comparisons ``x <= cut`` of doubles as one word; false for NaN."""
     code = _compare_codegen(_DOUBLE, lanes=8, missing=False)
     return types.void(types.int64, types.float64, types.int64), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def compare_or_missing(typing: Any, column: Any, cut: Any, out: Any) -> Any:  # noqa: ARG001
     """Write the 64 comparisons ``x <= cut`` of doubles as one word; true for NaN."""
     return types.void(types.int64, types.float64, types.int64), _compare_codegen(_DOUBLE, lanes=8, missing=True)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def compare_single(typing: Any, column: Any, cut: Any, out: Any) -> Any:  # noqa: ARG001
     """Write the 64 comparisons ``x <= cut`` of single precision floats as one word; false for NaN."""
     code = _compare_codegen(_SINGLE, lanes=64, missing=False)
     return types.void(types.int64, types.float32, types.int64), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def compare_or_missing_single(typing: Any, column: Any, cut: Any, out: Any) -> Any:  # noqa: ARG001
     """Write the 64 comparisons ``x <= cut`` of single precision floats as one word; true for NaN."""
     code = _compare_codegen(_SINGLE, lanes=64, missing=True)
     return types.void(types.int64, types.float32, types.int64), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def load_double(typing: Any, address: Any) -> Any:  # noqa: ARG001
     """Return the double at an address."""
 
@@ -188,7 +189,7 @@ def load_double(typing: Any, address: Any) -> Any:  # noqa: ARG001
     return types.float64(types.int64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def load_single(typing: Any, address: Any) -> Any:  # noqa: ARG001
     """Return the single precision float at an address, as a double."""
 

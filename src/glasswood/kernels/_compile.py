@@ -6,10 +6,16 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.extending import intrinsic
 
-__all__ = ["kernel", "part"]
+__all__ = ["instruction", "kernel", "part"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def instruction(function: Callable[..., Any]) -> Any:
+    """Let kernels call a function that writes machine instructions itself, with one argument less: the types."""
+    return intrinsic(function)
 
 
 def kernel(function: F) -> F:

@@ -10,7 +10,8 @@ from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features
 from numba import config, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+
+from glasswood.kernels._compile import instruction
 
 __all__ = [
     "LANES",
@@ -101,7 +102,7 @@ def _picked(builder: Any, parts: list[Any], places: Any) -> Any:
     return found[0]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def add_entries(
     typing: Any,  # noqa: ARG001 (Numba passes types that need no look)
     total: Any,  # noqa: ARG001
@@ -150,7 +151,7 @@ def add_entries(
     return types.void(*[types.int64] * 7), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def sum_moments(typing: Any, values: Any, n_values: Any, out: Any) -> Any:  # noqa: ARG001
     """Write the sums of absolute values and of squares, in eight parts each, to the 16 doubles at `out`.
 
@@ -178,7 +179,7 @@ def sum_moments(typing: Any, values: Any, n_values: Any, out: Any) -> Any:  # no
     return types.void(types.int64, types.int64, types.int64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def collect_bits(typing: Any, lines: Any, n_lines: Any, bit: Any, skip: Any, out: Any) -> Any:  # noqa: ARG001
     """Write, for `LANES` rows, a uint16 to `out` whose bit k is the bit `bit` of the row's word in line k.
 
@@ -250,7 +251,7 @@ def _spread(builder: Any, value: Any) -> Any:
     return builder.shuffle_vector(builder.insert_element(nothing, value, _I32(0)), nothing, everywhere)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def add_difference(typing: Any, total: Any, plus: Any, minus: Any, n_values: Any) -> Any:  # noqa: ARG001
     """Add the doubles at `plus`, less those at `minus`, to those at `total`; a multiple of 8 of them."""
 
@@ -293,25 +294,25 @@ def _respond_codegen(link: str) -> Any:
 _RESPOND = types.void(types.int64, types.int64, types.float64, types.float64, types.int64)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def scale(typing: Any, values: Any, n_values: Any, factor: Any, constant: Any, out: Any) -> Any:  # noqa: ARG001
     """Write ``factor * x + constant`` of the doubles at an address, a multiple of 8 of them, to `out`."""
     return _RESPOND, _respond_codegen("identity")
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def exponentiate(typing: Any, values: Any, n_values: Any, factor: Any, constant: Any, out: Any) -> Any:  # noqa: ARG001
     """Write e to the power of ``factor * x + constant``, see `scale`."""
     return _RESPOND, _respond_codegen("exp")
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def squash(typing: Any, values: Any, n_values: Any, factor: Any, constant: Any, out: Any) -> Any:  # noqa: ARG001
     """Write ``1 / (1 + exp(-(factor * x + constant)))``, see `scale`."""
     return _RESPOND, _respond_codegen("logistic")
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def weigh(typing: Any, values: Any, weights: Any, n_values: Any, out: Any) -> Any:  # noqa: ARG001
     """Add the weighted sums of doubles and of their squares, in eight parts each, to the 16 doubles at `out`.
 
@@ -337,7 +338,7 @@ def weigh(typing: Any, values: Any, weights: Any, n_values: Any, out: Any) -> An
     return types.void(*[types.int64] * 4), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@instruction
 def pick(typing: Any, bits: Any, word: Any, table: Any, n_rows: Any, out: Any) -> Any:  # noqa: ARG001
     """Write, for each row, the entry of a table that the lowest common bit of `word` and the row's bits names, or 0.
 
