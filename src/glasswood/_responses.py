@@ -68,7 +68,8 @@ class Responses:
     link : {"identity", "logistic", "softmax", "exp"}
         From the score to the response.
     inverse : callable, optional
-        A further function, from arrays to arrays of the same shape: the inverse of a transformed target.
+        A further function of arrays, whose last axis are the outputs: the inverse of a transformed target, or what
+        several models make of their scores.
     """
 
     def __init__(self, plan: CountPlan, link: Link, inverse: Callable[[Any], Any] | None = None) -> None:
@@ -205,5 +206,9 @@ def all_responses(responses: Responses, asked: Asked, rows: Rows) -> NDArray[np.
         return responses.write(rows, (index * BATCH, min(rows.n_rows, (index + 1) * BATCH)), questions)
 
     n_batches = max(1, -(-rows.n_rows // BATCH))
-    parts = list(shown(in_order(n_batches, work), n_batches, "responses"))
-    return np.concatenate(parts, axis=2).transpose(2, 0, 1)
+    out = np.empty((questions.n_questions, 0, rows.n_rows))
+    for index, part in enumerate(shown(in_order(n_batches, work), n_batches, "responses")):
+        if index == 0:  # now the number of outputs is known
+            out = np.empty((*part.shape[:2], rows.n_rows))
+        out[:, :, index * BATCH : index * BATCH + part.shape[2]] = part
+    return out.transpose(2, 0, 1)

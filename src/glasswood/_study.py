@@ -23,7 +23,7 @@ from glasswood._rows import Rows
 from glasswood._several import Several, read_several
 from glasswood._summarize import count, count_in_parts, fixed_point, make_plan
 from glasswood._tables import n_rows, with_labels
-from glasswood._templates import Template
+from glasswood._templates import refuse_long_paths
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.metrics import CubeMetric, InteractionIndex
 from glasswood.readers import read_model
@@ -189,11 +189,11 @@ class Study:
         """The curves of all features that are players of their own, and the mean, on the scale of the response."""
         plan = self.plan(1)
         single = np.flatnonzero(np.bincount(plan.player_of)[plan.player_of] == 1)
-        asked = [(int(plan.player_of[f]), np.array([f]), np.arange(plan.cells.n_cells[f])[None]) for f in single]
+        responses = self._single_responses
+        number = responses.plan.player_of
+        asked = [(int(number[f]), np.array([f]), np.arange(plan.cells.n_cells[f])[None]) for f in single]
         asked.append((-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64)))
-        heights = mean_responses(
-            Responses(plan, self.link, self._further), asked, Rows(plan, self.table), self._weights
-        )
+        heights = mean_responses(responses, asked, Rows(plan, self.table), self._weights)
         self.effects(1)  # the rows per cell
         return dict(zip(single.tolist(), heights[:-1], strict=True)), heights[-1][0]
 
@@ -268,7 +268,7 @@ class Study:
         plan = self.plan(1)
         most = plan.most_players
         if not isinstance(metric, InteractionIndex):
-            Template.of(metric, most)  # refuses paths that are too long
+            refuse_long_paths(most)
             plan.refuse_uncountable(most)
             return LeafTables(self.effects(most), metric, self.rows(rows), outputs)
         by_tables = seconds_for_tables(metric, plan) if plan.countable(most) else float("inf")

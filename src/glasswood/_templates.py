@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasswood.errors import TooLargeError
 from glasswood.metrics import CubeMetric, InteractionIndex, members_of
 
-__all__ = ["MOST_PLAYERS", "Template", "set_masks"]
+__all__ = ["MOST_PLAYERS", "Template", "refuse_long_paths", "set_masks"]
 
 MOST_PLAYERS = 12  # of a path, whose 3**12 cubes are written down
 
@@ -43,13 +43,7 @@ class Template:
     @classmethod
     def of(cls, metric: CubeMetric, n_players: int) -> Template:
         """Return the template of a metric for so many players."""
-        if n_players > MOST_PLAYERS:
-            message = (
-                f"a path of the model has {n_players} features, which make {3**n_players:,} cubes; metrics are "
-                f"evaluated for up to {MOST_PLAYERS} features ({3**MOST_PLAYERS:,} cubes). Shapley and Banzhaf values "
-                "and interactions have no such limit"
-            )
-            raise TooLargeError(message)
+        refuse_long_paths(n_players)
         if isinstance(metric, InteractionIndex):
             masks, number, met, broken, value = _from_moments(metric, n_players)
         else:
@@ -57,6 +51,17 @@ class Template:
         target = (number << n_players) | met
         order = np.argsort(target, kind="stable")
         return cls(masks, target[order].astype(np.int32), broken[order].astype(np.int32), value[order])
+
+
+def refuse_long_paths(n_players: int) -> None:
+    """Raise an error if the cubes over so many players are too many to be written down."""
+    if n_players > MOST_PLAYERS:
+        message = (
+            f"a path of the model has {n_players} features, which make {3**n_players:,} cubes; metrics are "
+            f"evaluated for up to {MOST_PLAYERS} features ({3**MOST_PLAYERS:,} cubes). Shapley and Banzhaf values "
+            "and interactions have no such limit"
+        )
+        raise TooLargeError(message)
 
 
 def set_masks(metric: InteractionIndex, n_players: int) -> NDArray[np.int64]:
