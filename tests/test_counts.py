@@ -13,9 +13,10 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
 import glasswood as gw
 import oracle
-from glasswood import _counts, _summarize
+from glasswood import _counting, _counts
 from glasswood._plan import Subsets
-from glasswood._summarize import count, fixed_point, make_plan
+from glasswood._counting import count, fixed_point
+from glasswood._summarize import make_plan
 from glasswood.errors import TableError
 from strategies import ensembles, tables
 
@@ -105,7 +106,7 @@ def test_batches_and_threads_change_nothing(case, name, monkeypatch):
             expected, rows = count(plan, X[:70], threads=1), X[:70]
         else:
             expected, rows = whole, X
-        monkeypatch.setattr(_summarize, "batch_size", lambda n_rows, batch=batch: batch)
+        monkeypatch.setattr(_counting, "batch_size", lambda n_rows, batch=batch: batch)
         for threads in (1, 2, 5):
             assert count(plan, rows, threads=threads) == expected
 

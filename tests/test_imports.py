@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+import glasswood as gw
 
 OPTIONAL = (
     "catboost dask lightgbm matplotlib numba pandas plotly polars pyarrow pyspark ray scipy sklearn treelite xgboost"
@@ -55,6 +61,34 @@ def test_without_a_cache_directory_kernels_still_run(tmp_path):
         "print(gw.read_model(model).predict(np.eye(3)).tolist())"
     )
     assert run(code) == "[0.0, 1.0, 2.0]"
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv, to take root's rights from root")
+def test_a_read_only_install_without_a_home_keeps_what_it_compiles(tmp_path):
+    # As on the executors of a cluster: kernels are kept in a folder of our own, closed to others.
+    package = tmp_path / "lib" / "glasswood"
+    shutil.copytree(Path(gw.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in [package, *package.rglob("*")]:
+        path.chmod(path.stat().st_mode & ~0o222)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    code = (
+        f"import sys; sys.path.insert(0, {str(package.parent)!r})\n"
+        "import numba, numpy as np, glasswood as gw\n"
+        "from sklearn.tree import DecisionTreeRegressor\n"
+        "model = DecisionTreeRegressor().fit(np.eye(3), np.arange(3.0))\n"
+        "print(gw.__file__, gw.read_model(model).predict(np.eye(3)).tolist(), repr(numba.config.CACHE_DIR))"
+    )
+    weak = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override"]
+    env = {"PATH": os.environ["PATH"], "HOME": "/dev/null/none", "TMPDIR": str(scratch)}
+    command = [*weak, sys.executable, "-c", code] if os.getuid() == 0 else [sys.executable, "-c", code]
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+        assert done.stdout.strip() == f"{package / '__init__.py'} [0.0, 1.0, 2.0] ''"
+    (kept,) = scratch.iterdir()
+    assert kept.name == f"glasswood-{os.getuid()}"
+    assert kept.stat().st_mode & 0o777 == 0o700
+    assert list(kept.rglob("*.nbc"))
 
 
 def test_machines_without_large_vectors():

@@ -26,7 +26,8 @@ PUBLIC = {
     "read_model": "(model: 'Any', rows: 'Any' = None) -> 'TreeEnsemble'",
     "summarize": (
         "(model: 'Any', source: 'Any', *, order: 'int | None' = 1, "
-        "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'Any' = None) -> 'Background'"
+        "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'Any' = None, by: 'Any' = None, "
+        "engine: 'Any' = 'auto', checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"
     ),
 }
 

@@ -28,7 +28,7 @@ class Dictionary:
     labels: Sequence[Hashable]
     positions: NDArray[np.integer[Any]]
 
-    def __getitem__(self, rows: slice) -> Dictionary:
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> Dictionary:
         return Dictionary(self.labels, self.positions[rows])
 
     def take(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -160,7 +160,8 @@ def numbers_of(name: str, values: Numbers | Dictionary) -> NDArray[np.floating[A
             return values.take(np.array([float(label) for label in values.labels], dtype=np.float64))  # type: ignore[arg-type]
         if values.dtype in (np.float32, np.float64):
             return values
-        return values.astype(np.float64)
+        small = values.dtype.kind in "biu" and values.dtype.itemsize <= 2  # exact in float32, and half the work
+        return values.astype(np.float32 if small else np.float64)
     except (TypeError, ValueError) as error:
         examples = list(values.labels[:3]) if isinstance(values, Dictionary) else values[:3].tolist()
         message = f"column {name!r} must hold numbers, as in training, but holds values like {examples!r}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,17 @@ class Tally:
     cells: NDArray[np.int64]
     n_rows: int = 0
     total: int = 0
+
+    def writable(self) -> Tally:
+        """Return a tally that may be written to: the same, or a copy if its numbers are in somebody's bytes."""
+        return replace(
+            self, counts=np.require(self.counts, requirements="W"), cells=np.require(self.cells, requirements="W")
+        )
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.counts + other.counts, self.cells + other.cells, self.n_rows + other.n_rows, self.total + other.total
+        )
 
     def __iadd__(self, other: Tally) -> Tally:
         self.counts += other.counts
@@ -82,21 +93,48 @@ class Counter:
 
     def add(self, tally: Tally, columns: Columns, n_rows: int, weight: NDArray[np.int64] | None = None) -> None:
         """Count some rows: the encoded columns of all used features, in order, and their weights if there are any."""
+        self.add_groups([tally], columns, np.array([0, n_rows]), weight)
+
+    def add_groups(
+        self,
+        tallies: Sequence[Tally],
+        columns: Columns,
+        bounds: NDArray[np.int64],
+        weight: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Count rows that are sorted by group: those from bounds[k] to bounds[k + 1] go to tallies[k].
+
+        Each becomes what `add` would make of it, but trees are walked once for all groups of a block of rows.
+
+        Parameters
+        ----------
+        tallies : sequence of Tally, no two the same
+        columns : mapping of int to arrays
+            The encoded columns of all used features, in order.
+        bounds : ndarray of shape (n_groups + 1,), int64, not decreasing
+        weight : ndarray of shape (n_rows,), int64, optional
+        """
         from glasswood.kernels._bitsets import count_with_bitsets
 
-        subsets = self.plan.subsets
+        some = np.flatnonzero(np.diff(bounds)).tolist()
+        if not some:
+            return
+        tallies = [tallies[k] for k in some]
+        bounds = np.append(bounds[some], bounds[-1]).astype(np.int64)
+        homes = _homes([tally.counts for tally in tallies]), _homes([tally.cells for tally in tallies])
+        tables = (self.plan.subsets.size, self.plan.subsets.rest, self.plan.subsets.has)
         memory = addresses(columns)
         for chunk in self._chunks:
-            met = np.zeros(chunk.conditions[1].size, dtype=np.int64)
             held = tuple(array[self._place[chunk.features]] for array in memory)
-            tables = (subsets.size, subsets.rest, subsets.has)
-            count_with_bitsets(held, n_rows, chunk.conditions, chunk.trees, tables, tally.counts, met)
-            tally.cells[chunk.place] += met[chunk.noted]
+            count_with_bitsets(held, bounds, chunk.conditions, chunk.trees, tables, (chunk.noted, chunk.place), homes)
         if self._large.any():
-            self._add_lists(tally, memory, n_rows, weight)
-        self._add_categories(tally, columns)
-        tally.n_rows += n_rows
-        tally.total += n_rows if weight is None else int(weight.sum())
+            self._add_lists(tallies, memory, bounds, weight)
+        self._add_categories(memory, bounds, homes[1])
+        n_rows = np.diff(bounds)
+        total = n_rows if weight is None else np.add.reduceat(weight[: bounds[-1]], bounds[:-1])
+        for tally, more_rows, more in zip(tallies, n_rows.tolist(), total.tolist(), strict=True):
+            tally.n_rows += more_rows
+            tally.total += more
 
     def finish(self, tally: Tally) -> Tally:
         """Turn the numbers of a tally into the counts G and the rows per cell; once, after the last row."""
@@ -119,7 +157,11 @@ class Counter:
         return tally
 
     def _add_lists(
-        self, tally: Tally, memory: tuple[NDArray[Any], ...], n_rows: int, weight: NDArray[np.int64] | None
+        self,
+        tallies: Sequence[Tally],
+        memory: tuple[NDArray[Any], ...],
+        bounds: NDArray[np.int64],
+        weight: NDArray[np.int64] | None,
     ) -> None:
         from glasswood.kernels._lists import count_with_lists
 
@@ -130,19 +172,28 @@ class Counter:
         cuts = (cells.cut, first, cells.n_codes[self._listed], cells.offset[self._listed], n_cells)
         splits = (place[e.feature], cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)
         trees = (e.root[self._large], e.left, e.right, plan.slot, *splits, plan.leaf_offset, plan.depth)
-        weights = np.empty(0, dtype=np.int64) if weight is None else weight
+        weights = np.empty(0, dtype=np.int64)
         sets = plan.subsets
         following = np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)
-        held = tuple(array[self._place[self._listed]] for array in memory)
-        count_with_lists(held, n_rows, cuts, trees, following, weights, (tally.counts, tally.cells))
+        address, stride, is_single = (array[self._place[self._listed]] for array in memory)
+        for tally, first, last in zip(tallies, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            held = (address + first * stride, stride, is_single)
+            if weight is not None:
+                weights = weight[first:last]
+            count_with_lists(held, last - first, cuts, trees, following, weights, (tally.counts, tally.cells))
 
-    def _add_categories(self, tally: Tally, columns: Columns) -> None:
+    def _add_categories(
+        self, memory: tuple[NDArray[Any], ...], bounds: NDArray[np.int64], homes: NDArray[np.int64]
+    ) -> None:
         """Note the rows per category of features that no list has noted."""
-        cells = self.plan.cells
-        for feature in np.setdiff1d(np.flatnonzero(cells.n_codes), self._listed):
-            if int(feature) in columns:
-                rows = np.bincount(cells.locate(int(feature), columns[int(feature)]), minlength=cells.n_cells[feature])
-                tally.cells[cells.offset[feature] : cells.offset[feature + 1]] += rows
+        from glasswood.kernels._bitsets import count_categories
+
+        cells, used = self.plan.cells, self.plan.ensemble.used_features
+        features = np.setdiff1d(used[cells.n_codes[used] > 0], self._listed)
+        if features.size:
+            held = tuple(array[self._place[features]] for array in memory)
+            places = (cells.n_codes[features], cells.n_cells[features], cells.offset[features])
+            count_categories(held, bounds, places, homes)
 
     def _make_chunks(self) -> list[Chunk]:
         """Cut the small trees into chunks of few enough conditions, and number the conditions of each."""
@@ -204,6 +255,15 @@ class Counter:
         self._with_missing[place[noted]] = conditions[4][noted]
         members = (e.root[trees], e.left, e.right, plan.slot, condition, plan.leaf_offset, plan.depth)
         return Chunk(used, conditions, members, noted, place[noted])
+
+
+def _homes(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return where arrays are in memory; kernels that are given an address cannot see what they write to."""
+    found = [array.__array_interface__ for array in arrays]
+    if any(array["data"][1] or array["strides"] or array["typestr"][1:] != "i8" for array in found):
+        message = "tallies are added to in place: take those of Counter.start, or copies of their int64 arrays"
+        raise ValueError(message)
+    return np.array([array["data"][0] for array in found], dtype=np.int64)
 
 
 FEATURE = 40  # bits of a key below the feature

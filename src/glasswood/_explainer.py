@@ -24,7 +24,7 @@ class Explainer:
     ----------
     model : fitted model, path of a model file, or TreeEnsemble
         What `read_model` takes.
-    background : table or Background, optional
+    background : table, anything else that `summarize` takes, or Background, optional
         The rows to average over. Rows are counted when a question needs it, once. Without a background the answers are
         path-dependent: they use the covers that the model keeps from training instead of data.
     groups : mapping of str to sequences of str, optional

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._background import Background
+from glasswood._counting import count, count_in_parts, fixed_point
 from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
 from glasswood._leaf_tables import LeafTables, seconds_for_tables
@@ -21,12 +22,12 @@ from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._responses import Responses, all_responses, link_of, mean_responses
 from glasswood._rows import Rows
 from glasswood._several import Several, read_several
-from glasswood._summarize import count, count_in_parts, fixed_point, make_plan
+from glasswood._sources import open_source
+from glasswood._summarize import Pass, make_plan, names_in, read_for
 from glasswood._tables import n_rows, with_labels
 from glasswood._templates import refuse_long_paths
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.metrics import CubeMetric, InteractionIndex
-from glasswood.readers import read_model
 
 __all__ = ["Study"]
 
@@ -53,6 +54,10 @@ class Study:
         response: str,
     ) -> None:
         table = None if isinstance(background, Background) else background
+        opened = None if table is None else open_source(table)
+        self.source = None if opened is None else Pass(opened)  # rows that are not in memory
+        if self.source is not None:
+            table = self.source.head
         several = None if isinstance(model, TreeEnsemble) else read_several(model, table)
         if several is not None:
             model = several.ensemble
@@ -62,9 +67,12 @@ class Study:
         if unwrapped is not None:
             model, self.inverse = unwrapped.model, unwrapped.inverse
             if unwrapped.transform is not None:
+                self._refuse_source()
                 self.originals = Originals(unwrapped, table)
                 table = None if table is None else self.originals.transform(table)
-        self.ensemble = model if isinstance(model, TreeEnsemble) else read_model(model, table)
+        self.ensemble = read_for(model, table, names_in(None, weight))
+        if self.source is not None:
+            table = None
         schema = self.ensemble.schema if table is None else with_labels(table, self.ensemble.schema)
         if schema is not self.ensemble.schema:
             self.ensemble = replace(self.ensemble, schema=schema)
@@ -94,6 +102,20 @@ class Study:
         self._effects: dict[int, Effects] = {}
         self._check()
 
+    def _refuse_source(self) -> None:
+        """Refuse rows that are not in memory where a pipeline would have to transform them."""
+        if self.source is not None:
+            message = (
+                "a pipeline transforms tables in memory; transform the data first, and explain the model in its last "
+                "step, or pass a table (a sample of the rows, say)"
+            )
+            raise UnsupportedModelError(message)
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether there are counts of rows (or will be), and the rows themselves are not at hand."""
+        return self.table is None and (self.background is not None or self.source is not None)
+
     @staticmethod
     def _check_several(several: Several, response: str) -> None:
         """Refuse scales on which a combination of models is nothing."""
@@ -109,7 +131,7 @@ class Study:
 
     def _check(self) -> None:
         """Raise early what would fail later."""
-        if self.weight is not None:
+        if self.weight is not None and self.source is None:
             if self.table is None:
                 message = "sample_weight belongs to a table of rows; a Background was summarized with its own weights"
                 raise TableError(message)
@@ -120,7 +142,7 @@ class Study:
             if not fits or self.background.cells.size != plan.cells.n_cells.sum():
                 message = "the background is of another model, or of other groups; summarize the data with this model"
                 raise BackgroundError(message)
-        elif self.table is None and self.ensemble.cover is None:
+        elif self.table is None and self.source is None and self.ensemble.cover is None:
             message = (
                 f"the model read from {self.ensemble.source} keeps no covers, so there are no path-dependent "
                 "answers; pass the rows to average over as the second argument"
@@ -147,6 +169,8 @@ class Study:
                 return self._effects[known]
         if self.table is not None:
             self.background = count(self.plan(order), self.table, self.weight)
+        elif self.source is not None:
+            self.background = self.source.count(self.plan(order), self.weight)
         if self.background is None:
             self._effects[order] = path_dependent(self.plan(order))
             return self._effects[order]
@@ -272,7 +296,7 @@ class Study:
             plan.refuse_uncountable(most)
             return LeafTables(self.effects(most), metric, self.rows(rows), outputs)
         by_tables = seconds_for_tables(metric, plan) if plan.countable(most) else float("inf")
-        only_counts = self.table is None and (self.background is not None or metric.nodes(0) is None)
+        only_counts = self.only_counts or (self.table is None and metric.nodes(0) is None)
         if by_tables < WORTH_A_THOUGHT or (only_counts and by_tables < float("inf")):
             return LeafTables(self.effects(most), metric, self.rows(rows), outputs)
         n_background = 0 if self.table is None else n_rows(self.table)
@@ -282,7 +306,7 @@ class Study:
 
     def _by_paths(self, metric: InteractionIndex, rows: Any, outputs: list[int]) -> LongPaths:
         plan = self.plan(1)
-        if self.table is None and self.background is not None:
+        if self.only_counts:
             message = (
                 f"a path of the model has {plan.most_players} features, too many for tables of all their sets; pass "
                 "the rows themselves as the background, or nothing for path-dependent values"

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Column, Dictionary, Numbers, index_labels
+from glasswood._columns import Column, Dictionary, Numbers, dictionary_of, index_labels, numbers_of
 from glasswood.errors import TableError
 
 if TYPE_CHECKING:
@@ -23,15 +23,24 @@ if TYPE_CHECKING:
 __all__ = [
     "OpenColumns",
     "Schema",
+    "column_names",
     "copies_of_first_row",
     "distinct_rows",
     "encode",
+    "frame_of",
+    "group_rows",
     "n_rows",
     "open_columns",
+    "open_named",
+    "row_weights",
     "take_rows",
     "unique_rows",
     "with_labels",
+    "without_columns",
 ]
+
+
+ARROW_NUMBERS = {"float", "double", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +85,12 @@ class OpenColumns:
 
     def encode(self, first: int, last: int) -> dict[int, NDArray[np.floating[Any]]]:
         """Return the rows from first to last as numbers, by the model's number of the column."""
+        return self.take(slice(first, last))
+
+    def take(self, rows: slice | NDArray[np.intp]) -> dict[int, NDArray[np.floating[Any]]]:
+        """Return some rows as numbers, by the model's number of the column."""
         columns = self.schema.columns
-        return {index: columns[index].encode(values[first:last]) for index, values in self.values.items()}
+        return {index: columns[index].encode(values[rows]) for index, values in self.values.items()}
 
     def listed(self, index: int) -> list[Any]:
         """Return the values of a column as the user knows them."""
@@ -113,6 +126,20 @@ def open_columns(table: Any, schema: Schema, wanted: Iterable[int]) -> OpenColum
     return OpenColumns(schema, n_rows(table), {int(index): read(index) for index in wanted})
 
 
+def open_named(table: Any, schema: Schema, names: Mapping[int, Any]) -> OpenColumns:
+    """Return the columns of a data frame that are named, by the model's number of the column."""
+    frame = frame_of(table)
+    if frame is None:
+        message = f"a stream of data frames went on with a {type(table).__name__}; all its parts must be alike"
+        raise TableError(message)
+    known = set(frame.columns)
+    absent = [name for name in names.values() if name not in known]
+    if absent:
+        message = f"the table lacks the columns {absent!r}"
+        raise TableError(message)
+    return OpenColumns(schema, n_rows(table), {index: _frame_values(frame, name) for index, name in names.items()})
+
+
 def n_rows(table: Any) -> int:
     """Return the number of rows of any table."""
     if isinstance(table, dict):
@@ -125,10 +152,10 @@ def take_rows(table: Any, schema: Schema, rows: NDArray[np.intp]) -> Any:
     """Return some rows of the model's columns, in the model's order, as a table of the same type."""
     if _is_sparse(table):
         return table.tocsr()[rows]
-    frame = None if isinstance(table, np.ndarray) else _frame_of(table)
+    frame = None if isinstance(table, np.ndarray) else frame_of(table)
     if frame is not None:
         place = {name: index for index, name in enumerate(frame.columns)}
-        return frame[rows, [place[name] for name in _frame_names(frame, schema)]].to_native()
+        return frame[rows, [place[name] for name in column_names(frame.columns, schema)]].to_native()
     return np.asarray(table)[rows]
 
 
@@ -144,9 +171,9 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
             message = f"the table lacks the columns {absent!r}"
             raise TableError(message)
         return lambda index: _list_values(table[schema.columns[index].name])
-    frame = None if isinstance(table, np.ndarray) else _frame_of(table)
+    frame = None if isinstance(table, np.ndarray) else frame_of(table)
     if frame is not None:
-        names = _frame_names(frame, schema)
+        names = column_names(frame.columns, schema)
         return lambda index: _frame_values(frame, names[index])
     array = np.asarray(table)
     if array.ndim != 2:
@@ -183,7 +210,7 @@ def _dense(matrix: Any, index: int, fill: float) -> NDArray[np.float64]:
     return column
 
 
-def _frame_of(table: Any) -> nw.DataFrame[Any] | None:
+def frame_of(table: Any) -> nw.DataFrame[Any] | None:
     """Return a narwhals frame over the user's one, or None if the table is not a data frame."""
     import narwhals as nw
 
@@ -196,9 +223,8 @@ def _frame_of(table: Any) -> nw.DataFrame[Any] | None:
         return None
 
 
-def _frame_names(frame: nw.DataFrame[Any], schema: Schema) -> Sequence[Any]:
-    """Return the frame's name of each of the model's columns: by name if the model knows names, else by position."""
-    names = list(frame.columns)
+def column_names(names: Sequence[Any], schema: Schema) -> Sequence[Any]:
+    """Return a table's name of each of the model's columns: by name if the model knows names, else by position."""
     if not schema.named:
         _check_width(len(names), schema)
         return names
@@ -222,6 +248,11 @@ def _frame_values(frame: nw.DataFrame[Any], name: Any) -> Numbers | Dictionary:
         column = frame.to_native()[name]
         if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub":
             return np.asarray(column)  # most columns of most tables; a tenth of the time of the general way
+    if frame.implementation.is_pyarrow():
+        column = frame.to_native()[name]
+        if column.num_chunks == 1 and str(column.type) in ARROW_NUMBERS:  # several chunks would be copied
+            values: Numbers = column.chunk(0).to_numpy(zero_copy_only=False)
+            return values
     return _series_values(frame.get_column(name))
 
 
@@ -236,14 +267,21 @@ def _series_values(series: nw.Series[Any]) -> Numbers | Dictionary:
         # Narwhals turns integers with nulls into float64 with NaN, and copies nothing else that NumPy can hold.
         return series.to_numpy()
     if isinstance(dtype, nw.Boolean | nw.Decimal):
-        return series.cast(nw.Float64()).to_numpy()
+        # Through text, because text is rounded to the nearest number, by everybody; decimals are not.
+        exact = series.cast(nw.String()) if isinstance(dtype, nw.Decimal) else series
+        return exact.cast(nw.Float64()).to_numpy()
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return _dictionary(series)
+    if isinstance(dtype, nw.String) and series.implementation.is_pyarrow():
+        return _arrow_dictionary(series.to_native())
     if dtype.is_temporal():
         message = (
             f"column {series.name!r} holds {dtype}; no tree library trains on dates as such. "
             "Pass the number that the model was trained with (a month, a timestamp, ...)"
         )
+        raise TableError(message)
+    if dtype.is_nested():
+        message = f"column {series.name!r} holds {dtype}; a model splits on one value per row"
         raise TableError(message)
     return index_labels(series.to_list())
 
@@ -254,11 +292,7 @@ def _dictionary(series: nw.Series[Any]) -> Dictionary:
     if series.implementation.is_pandas_like():
         return Dictionary(native.cat.categories.tolist(), native.cat.codes.to_numpy())
     if series.implementation.is_pyarrow():
-        combined = native.unify_dictionaries().combine_chunks()
-        combined = combined.chunk(0) if hasattr(combined, "chunk") else combined
-        return Dictionary(
-            combined.dictionary.to_pylist(), combined.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        )
+        return _arrow_dictionary(native)
     if series.implementation.is_polars():
         # Polars shares one table of categories among columns, so its numbers are neither dense nor ours to keep.
         physical = native.to_physical().cast(int).fill_null(-1).to_numpy()
@@ -269,13 +303,86 @@ def _dictionary(series: nw.Series[Any]) -> Dictionary:
     return index_labels(series.to_list())
 
 
+def _arrow_dictionary(column: Any) -> Dictionary:
+    """Return the distinct values of a chunked array of Arrow's, which finds them in compiled code, and positions."""
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    encoded = encoded.chunk(0) if hasattr(encoded, "chunk") else encoded
+    indices = encoded.indices.cast("int64").fill_null(-1)  # from Polars they come unsigned
+    return Dictionary(encoded.dictionary.to_pylist(), indices.to_numpy(zero_copy_only=False))
+
+
+def group_rows(table: Any, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the groups that rows fall into by the values of some columns, and each row's place in their list.
+
+    A group is known by its value, or by the tuple of its values if there are several columns; missing is None.
+    """
+    frame = frame_of(table)
+    if frame is None:
+        message = "groups of rows are told by columns of a data frame; pass one, or the groups as an array"
+        raise TableError(message)
+    absent = [name for name in by if name not in frame.columns]
+    if absent:
+        message = f"by= names the columns {absent!r}, which the table does not have"
+        raise TableError(message)
+    columns = [_labels(frame.get_column(name)) for name in by]
+    keys, places = columns[0]
+    for more, positions in columns[1:]:
+        codes, places = np.unique(places * len(more) + positions, return_inverse=True)
+        keys = [(*_tuple(keys[code // len(more)]), more[code % len(more)]) for code in codes.tolist()]
+    return keys, places
+
+
+def _tuple(key: Any) -> tuple[Any, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _labels(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the distinct values of any column, missing as None, and each row's place in the list."""
+    if series.implementation.is_pyarrow():
+        found = _arrow_dictionary(series.to_native())
+    elif series.dtype.is_numeric():
+        found = dictionary_of(series.to_numpy())
+    else:
+        found = index_labels(series.to_list())
+    labels = [None if label != label else label for label in found.labels]  # NaN
+    places = found.positions.astype(np.intp)
+    if None in labels or (places < 0).any():
+        missing = labels.index(None) if None in labels else len(labels)
+        labels = labels if None in labels else [*labels, None]
+        places = np.where(places < 0, missing, places)
+    return labels, places
+
+
+def without_columns(table: Any, names: Sequence[Any]) -> Any:
+    """Return a table without some columns, if it is a data frame that has any of them."""
+    frame = None if isinstance(table, np.ndarray | dict) else frame_of(table)
+    found = [] if frame is None else [name for name in frame.columns if name in names]
+    return frame.drop(found).to_native() if frame is not None and found else table
+
+
+def row_weights(table: Any, name: Any) -> NDArray[Any]:
+    """Return the weights of rows, which are in a column of a data frame, as float64, or as int64 if they are whole."""
+    frame = frame_of(table)
+    if frame is None or name not in frame.columns:
+        message = f"sample_weight names the column {name!r}, which the table does not have"
+        raise TableError(message)
+    values = _frame_values(frame, name)
+    weight = numbers_of(str(name), values) if isinstance(values, Dictionary) else values
+    if weight.dtype.kind not in "iu":
+        weight = weight.astype(np.int64 if weight.dtype.kind == "b" else np.float64)
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        message = f"sample_weight must be finite and not negative; the column {name!r} is not"
+        raise TableError(message)
+    return weight
+
+
 def unique_rows(table: Any, names: Sequence[str], positions: Sequence[int] | None) -> dict[str, list[Any]]:
     """Return some columns of a user's table as lists by name: the distinct rows, sorted as they come.
 
     Columns are found by name in frames and mappings, and by position in arrays. Without positions the table has just
     these columns, and all its rows are returned.
     """
-    frame = None if isinstance(table, np.ndarray | dict) else _frame_of(table)
+    frame = None if isinstance(table, np.ndarray | dict) else frame_of(table)
     if isinstance(table, dict):
         lists = [list(table[name]) for name in names]
     elif frame is not None:
@@ -304,7 +411,7 @@ def copies_of_first_row(table: Any, replaced: dict[int, list[Any]], names: Seque
     There are as many copies as values.
     """
     n_copies = len(next(iter(replaced.values())))
-    frame = None if isinstance(table, np.ndarray) else _frame_of(table)
+    frame = None if isinstance(table, np.ndarray) else frame_of(table)
     if frame is None:
         array = np.asarray(table)
         text = any(isinstance(x, str) for values in replaced.values() for x in values)

@@ -1,11 +1,13 @@
-"""A progress bar, for passes that turn out to be long."""
+"""Progress bars, for passes that turn out to be long."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
-__all__ = ["shown"]
+__all__ = ["Bar", "bar", "shown"]
 
 T = TypeVar("T")
 
@@ -20,3 +22,25 @@ def shown(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     from tqdm import tqdm
 
     yield from tqdm(items, total=total, desc=what, delay=PATIENCE, leave=False)
+
+
+class Bar:
+    """A progress bar that several threads may move."""
+
+    def __init__(self, drawn: Any) -> None:
+        self._drawn = drawn
+        self._lock = threading.Lock()
+
+    def add(self, n: int) -> None:
+        """Note that so much more is done."""
+        with self._lock:
+            self._drawn.update(n)
+
+
+@contextmanager
+def bar(total: int | None, what: str, unit: str) -> Iterator[Bar]:
+    """Give a progress bar with speed and time left, shown once the work has taken a few seconds."""
+    from tqdm import tqdm
+
+    with tqdm(total=total, desc=what, unit=f" {unit}", unit_scale=True, delay=PATIENCE, leave=False) as drawn:
+        yield Bar(drawn)

@@ -1,19 +1,20 @@
-"""Threads of this process, over a table in memory."""
+"""Threads of this process."""
 
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
 from typing import TypeVar
 
 from glasswood.engines._progress import shown
 
-__all__ = ["for_each", "in_order", "n_threads", "sum_over_batches"]
+__all__ = ["for_each", "in_order", "n_threads", "sum_over", "sum_over_batches"]
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 
 
 def n_threads() -> int:
@@ -21,28 +22,52 @@ def n_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def sum_over_batches(
-    n_rows: int, batch: int, start: Callable[[], T], add: Callable[[T, int, int], None], threads: int | None = None
+def sum_over(
+    items: Iterable[Item], start: Callable[[], T], add: Callable[[T, Item], None], threads: int | None = None
 ) -> list[T]:
-    """Return one sum per thread: each starts from ``start()`` and takes the next batch until none is left.
+    """Return one sum per thread: each starts from ``start()`` and adds the next item until none is left.
 
-    ``add(sum, first, last)`` adds the rows from first to last. Which thread takes which batch is left to chance; sums
-    of integers do not depend on it.
+    Which thread takes which item is left to chance; sums of integers do not depend on it. Items are drawn by one thread
+    at a time, so they may be read from a file. If one fails, all stop.
     """
-    n_batches = -(-n_rows // batch)
-    workers = max(1, min(threads or n_threads(), n_batches))
-    turn = count()  # the next batch; drawing from it is atomic
+    workers = max(1, threads or n_threads())
+    waiting, turn, stopped = iter(items), threading.Lock(), threading.Event()
+
+    def draw() -> Iterator[Item]:
+        while not stopped.is_set():
+            with turn:
+                try:
+                    item = next(waiting)
+                except StopIteration:
+                    return
+            yield item
 
     def work(_: int) -> T:
         total = start()
-        while (index := next(turn)) < n_batches:
-            add(total, index * batch, min(n_rows, (index + 1) * batch))
+        try:
+            for item in draw():
+                add(total, item)
+        except BaseException:
+            stopped.set()
+            raise
         return total
 
     if workers == 1:
         return [work(0)]
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(work, range(workers)))
+        try:
+            return list(pool.map(work, range(workers)))
+        finally:
+            stopped.set()  # an interrupted pass must not go on in the background
+
+
+def sum_over_batches(
+    n_rows: int, batch: int, start: Callable[[], T], add: Callable[[T, int, int], None], threads: int | None = None
+) -> list[T]:
+    """Return one sum per thread, as `sum_over`, of batches of rows: ``add(sum, first, last)`` adds one of them."""
+    starts = range(0, n_rows, batch)
+    workers = max(1, min(threads or n_threads(), len(starts)))
+    return sum_over(starts, start, lambda total, first: add(total, first, min(n_rows, first + batch)), workers)
 
 
 def in_order(n: int, work: Callable[[int], T]) -> Iterator[T]:

@@ -1,11 +1,15 @@
-"""How kernels are compiled: once per machine if there is a folder for Numba's cache, else once per process."""
+"""How kernels are compiled: once per machine and user, wherever there is a folder to keep the result in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from numba import config, njit
 from numba.extending import intrinsic
 
 __all__ = ["instruction", "kernel", "part"]
@@ -31,5 +35,31 @@ def part(function: F) -> F:
 def _compile(function: F, **options: bool) -> F:
     try:
         return cast(F, njit(nogil=True, cache=True, **options)(function))
-    except RuntimeError:  # "no locator available": a read-only install without a home directory
+    except RuntimeError:  # "no locator available": a read-only install without a home directory, as on executors
+        pass
+    try:
+        with _own_folder():
+            return cast(F, njit(nogil=True, cache=True, **options)(function))
+    except (RuntimeError, OSError):
         return cast(F, njit(nogil=True, **options)(function))
+
+
+@contextmanager
+def _own_folder() -> Iterator[None]:
+    """Tell Numba of a folder of our own among temporary files.
+
+    What Numba keeps is loaded as code, so the folder must be ours and closed to others.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    path = Path(tempfile.gettempdir()) / f"glasswood-{user}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    found = path.lstat()
+    if path.is_symlink() or (os.name != "nt" and (found.st_uid != user or found.st_mode & 0o077)):
+        message = f"{path} belongs to somebody else"
+        raise OSError(message)
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(path)
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = before

@@ -15,7 +15,7 @@ from glasswood._ensemble import TreeEnsemble
 from glasswood._tables import n_rows, take_rows
 from glasswood.errors import MissingExtraError, ModelMismatchError, UnsupportedModelError
 
-__all__ = ["check", "read_model"]
+__all__ = ["check", "prove", "read_model"]
 
 CHECKED_ROWS = 100
 
@@ -83,15 +83,20 @@ def read_model(model: Any, rows: Any = None) -> TreeEnsemble:
     """
     if isinstance(model, str | PathLike):
         path = Path(model)
-        reader = _reader_of_file(path)
-        ensemble = reader.read_file(path)
-        if rows is not None:
-            check(ensemble, reader.load_file(path), rows)
-        return ensemble
-    ensemble = _reader_of(model).read(model)
+        ensemble = _reader_of_file(path).read_file(path)
+    else:
+        ensemble = _reader_of(model).read(model)
     if rows is not None:
-        check(ensemble, model, rows)
+        prove(ensemble, model, rows)
     return ensemble
+
+
+def prove(ensemble: TreeEnsemble, model: Any, rows: Any) -> None:
+    """Raise ModelMismatchError unless the ensemble gives the raw scores of the model, or of the model in the file."""
+    if isinstance(model, str | PathLike):
+        path = Path(model)
+        model = _reader_of_file(path).load_file(path)
+    check(ensemble, model, rows)
 
 
 def check(ensemble: TreeEnsemble, model: Any, rows: Any) -> None:

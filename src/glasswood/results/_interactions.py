@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._parquet import write_parquet
+from glasswood._arrow import write_parquet
 from glasswood.engines._progress import shown
 from glasswood.engines._threads import for_each, in_order
 from glasswood.errors import TableError

@@ -1,0 +1,267 @@
+"""Job: what is counted, and how the tables of one source become counts. Workers get it as bytes, once."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._arrow import Fragment, can_join, join, n_bytes, read_fragment
+from glasswood._counts import Counter, Tally
+from glasswood._ensemble import TreeEnsemble
+from glasswood._partials import WHOLE, Partial, ledger_of
+from glasswood._plan import MOST_COUNTS, CountPlan
+from glasswood._tables import OpenColumns, group_rows, n_rows, open_columns, open_named, row_weights
+from glasswood.errors import TableError, TooLargeError
+
+__all__ = [
+    "FINEST",
+    "Job",
+    "ShippedJob",
+    "Sums",
+    "add_fragment",
+    "add_groups",
+    "count_fragments",
+    "count_tables",
+    "new_tally",
+    "partition_digest",
+]
+
+BATCH = 65536  # rows encoded at a time
+MANY_ROWS, MANY_BYTES = 2**21, 2**28  # sorted by group at a time: small groups cost more than their rows
+FINEST = 2.0**-24  # what weights that are not whole numbers are rounded to multiples of
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What is counted of a source's tables.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    order : int
+    groups : mapping from str to tuples of str
+        The players that are several columns.
+    names : mapping from int to names, or None
+        The table's name of each column that the model uses; None for tables without names.
+    by : tuple of names
+        The columns whose values tell groups of rows; none if it is empty.
+    weight : name or None
+        The column of weights.
+    unit : float
+        What weights are whole numbers of.
+    """
+
+    ensemble: TreeEnsemble
+    order: int
+    groups: Mapping[str, Sequence[str]]
+    names: Mapping[int, Any] | None
+    by: tuple[Any, ...] = ()
+    weight: Any = None
+    unit: float = 1.0
+
+    @cached_property
+    def plan(self) -> CountPlan:
+        """The plan of the counts."""
+        return CountPlan(self.ensemble, self.order, self.groups)
+
+    @cached_property
+    def counter(self) -> Counter:
+        """What counts rows."""
+        return Counter(self.plan, lists_only=self.weight is not None)
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names of all columns that the job needs, each once."""
+        wanted = [*(self.names or {}).values(), *self.by, *(() if self.weight is None else (self.weight,))]
+        return list(dict.fromkeys(wanted))
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of everything that the counts depend on, the data excepted."""
+        told = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight, self.unit)
+        return blake2b(repr(told).encode(), digest_size=16).hexdigest()
+
+    def ship(self) -> ShippedJob:
+        """Return the job as bytes."""
+        parts = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight, self.unit)
+        packed = pickle.dumps(parts, protocol=5)
+        return ShippedJob(blake2b(packed, digest_size=16).hexdigest(), packed)
+
+
+@dataclass(frozen=True)
+class ShippedJob:
+    """A job as bytes, for another process, which unpacks it once."""
+
+    key: str
+    packed: bytes
+
+    def open(self) -> Job:
+        """Return the job."""
+        if self.key not in _opened:
+            if len(_opened) >= 4:
+                _opened.clear()
+            _opened[self.key] = Job(*pickle.loads(self.packed))
+        return _opened[self.key]
+
+
+_opened: dict[str, Job] = {}
+
+
+class Sums:
+    """The counts of the tables so far. Each thread has its own.
+
+    Parameters
+    ----------
+    job : Job
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.tallies: dict[Any, Tally] = {}
+        self.digests: list[bytes] = []
+        self._waiting: list[Any] = []  # tables whose rows are sorted by group together
+
+    def add(self, table: Any) -> int:
+        """Count the rows of a table, at once or with those of the next ones, and return their number."""
+        if not self.job.by:
+            weight = None if self.job.weight is None else self._weights(table)
+            self._add_rows(self._tally(WHOLE), self._open(table), weight)
+            return n_rows(table)
+        self._open(table).encode(0, 1)  # errors are to name the right file
+        if self._waiting and not can_join(self._waiting[0], table):
+            self.flush()
+        self._waiting.append(table)
+        if sum(n_rows(part) for part in self._waiting) >= MANY_ROWS or sum(map(n_bytes, self._waiting)) >= MANY_BYTES:
+            self.flush()
+        return n_rows(table)
+
+    def flush(self) -> None:
+        """Count the tables that wait."""
+        if not self._waiting:
+            return
+        table, self._waiting = join(self._waiting), []
+        weight = None if self.job.weight is None else self._weights(table)
+        keys, places = group_rows(table, self.job.by)
+        tallies = [self._tally(key) for key in keys]
+        add_groups(self.job.counter, tallies, self._open(table), places, np.arange(places.size), weight)
+
+    def _open(self, table: Any) -> OpenColumns:
+        schema = self.job.ensemble.schema
+        if self.job.names is None:
+            return open_columns(table, schema, self.job.ensemble.used_features)
+        return open_named(table, schema, self.job.names)
+
+    def note(self, digest: bytes) -> None:
+        """Note that a fragment is counted, all of it."""
+        self.digests.append(digest)
+
+    def partial(self) -> Partial:
+        """Return what was counted, and begin anew."""
+        self.flush()
+        partial = Partial(self.tallies, len(self.digests), ledger_of(self.digests))
+        self.tallies, self.digests = {}, []
+        return partial
+
+    def _add_rows(self, tally: Tally, columns: OpenColumns, weight: NDArray[np.int64] | None) -> None:
+        for first in range(0, columns.n_rows, BATCH):
+            last = min(first + BATCH, columns.n_rows)
+            part = None if weight is None else weight[first:last]
+            self.job.counter.add(tally, columns.encode(first, last), last - first, part)
+
+    def _tally(self, key: Any) -> Tally:
+        if key not in self.tallies:
+            self.tallies[key] = new_tally(self.job.counter, len(self.tallies))
+        return self.tallies[key]
+
+    def _weights(self, table: Any) -> NDArray[np.int64]:
+        weight = row_weights(table, self.job.weight)
+        if float(weight.sum(dtype=np.float64)) / self.job.unit > 2**62:
+            message = f"the weights in {self.job.weight!r} sum to more than {2**62 * self.job.unit:.3g}; scale them"
+            raise TooLargeError(message)
+        if self.job.unit == 1:
+            if not np.array_equal(weight, np.rint(weight)):
+                message = f"the weights in {self.job.weight!r} are not whole numbers everywhere, but they began so"
+                raise TableError(message)
+            return weight.astype(np.int64)
+        return np.rint(weight / self.job.unit).astype(np.int64)
+
+
+def new_tally(counter: Counter, n_before: int) -> Tally:
+    """Return an empty tally for one more group of rows."""
+    n_counts = counter.plan.n_counts
+    if n_before and (n_before + 1) * n_counts > MOST_COUNTS:
+        message = (
+            f"there are more than {n_before:,} groups of {n_counts:,} counts each, which is more than fits "
+            f"({8 * MOST_COUNTS / 1e9:.0f} GB); pass coarser groups in by=, or summarize some at a time"
+        )
+        raise TooLargeError(message)
+    return counter.start()
+
+
+def add_groups(
+    counter: Counter,
+    tallies: Sequence[Tally],
+    columns: OpenColumns,
+    places: NDArray[np.intp],
+    rows: NDArray[np.intp],
+    weight: NDArray[np.int64] | None,
+) -> None:
+    """Count some rows of several groups, given every row's place in the list of the groups' tallies."""
+    place = places[rows]
+    small = place.astype(np.uint16) if len(tallies) <= 2**16 else place  # which NumPy sorts by counting
+    rows = rows[np.argsort(small, kind="stable")]
+    ends = np.cumsum(np.bincount(place, minlength=len(tallies)))
+    for first in range(0, rows.size, BATCH):
+        last = min(first + BATCH, rows.size)
+        low, high = (int(np.searchsorted(ends, row, side="right")) for row in (first, last - 1))
+        bounds = np.concatenate([[first], ends[low:high], [last]]) - first
+        chosen = rows[first:last]
+        part = None if weight is None else weight[chosen]
+        counter.add_groups(tallies[low : high + 1], columns.take(chosen), bounds, part)
+
+
+def count_fragments(shipped: ShippedJob, fragments: Sequence[Fragment]) -> bytes:
+    """Return the packed partial of some fragments: a pure function, that any worker may call any number of times."""
+    sums = Sums(shipped.open())
+    for fragment in fragments:
+        add_fragment(sums, fragment)
+    return sums.partial().pack()
+
+
+def add_fragment(sums: Sums, fragment: Fragment) -> int:
+    """Count a fragment, all of it, and return its number of rows."""
+    counted = 0
+    try:
+        for table in read_fragment(fragment, sums.job.columns):
+            counted += sums.add(table)
+    except TableError as error:
+        if fragment.path in str(error):
+            raise
+        message = f"{fragment.path}: {error}"
+        raise TableError(message) from error
+    if fragment.n_rows is not None and counted != fragment.n_rows:
+        message = f"{fragment.name} has {counted} rows, but its footer says {fragment.n_rows}"
+        raise TableError(message)
+    sums.note(fragment.digest)
+    return counted
+
+
+def count_tables(shipped: ShippedJob, tables: Iterable[Any], name: str) -> bytes:
+    """Return the packed partial of the tables of one partition of an engine's own frame, known by a name."""
+    sums = Sums(shipped.open())
+    for table in tables:
+        sums.add(table)
+    sums.note(partition_digest(name))
+    return sums.partial().pack()
+
+
+def partition_digest(name: str) -> bytes:
+    """Return the digest of a partition that is known by a name."""
+    return blake2b(name.encode(), digest_size=16).digest()

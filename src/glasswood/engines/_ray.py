@@ -1,0 +1,107 @@
+"""Ray: files are counted by tasks; a Ray Dataset by its own pipeline, whose partials are added up by tasks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+import ray
+
+from glasswood._arrow import Fragment
+from glasswood._job import ShippedJob, Sums, count_fragments, partition_digest
+from glasswood._partials import Partial, add_packed, ledger_of
+from glasswood.engines._tree import own_errors, sum_on_workers
+
+__all__ = ["count_files", "count_frame", "look"]
+
+HEAD = 1000
+
+Future = tuple[Any, Any]  # a small note, which tells that all went well, and the partial itself
+
+
+def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
+    """Return the names of a dataset's columns, and its first rows."""
+    with _quiet():
+        head = ray.get(frame.limit(HEAD).to_arrow_refs())
+        names = frame.columns()
+    return list(names or []), pa.concat_tables(head) if head else None
+
+
+def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], _: Any) -> Partial:
+    """Return the counts of bundles of fragments. Nodes read the files together: tasks are spread over all of them."""
+    if not bundles:
+        return Partial()
+    job = ray.put(shipped)  # once into the shared memory of each node
+    task = ray.remote(_count_bundle).options(num_returns=2, scheduling_strategy="SPREAD")
+    return _sum(bundles, lambda bundle: tuple(task.remote(job, bundle)))
+
+
+def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> Partial:
+    """Return the counts of a Ray Dataset: each block becomes a partial where it is, and only these are moved."""
+    job = ray.put(shipped)
+    counted = frame.select_columns(shipped.open().columns).map_batches(
+        _count_block, fn_args=(job,), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
+    )
+    with _quiet(), own_errors(Exception):
+        refs = counted.to_arrow_refs()
+    if not refs:
+        return Partial()
+    task = ray.remote(_name_block).options(num_returns=2)
+    return _sum(list(enumerate(refs)), lambda numbered: tuple(task.remote(*numbered)))
+
+
+def _sum(tasks: Sequence[Any], count: Any) -> Partial:
+    adding = ray.remote(_add).options(num_returns=2)
+
+    def first(running: list[Future]) -> Future:
+        (finished,), _ = ray.wait([note for note, _ in running], num_returns=1, fetch_local=False)
+        try:
+            ray.get(finished)  # raises the worker's error, if there was one
+        except BaseException:
+            for note, _ in running:
+                ray.cancel(note)
+            raise
+        return next(future for future in running if future[0] == finished)
+
+    n_cores = int(ray.cluster_resources().get("CPU", 1))
+    with own_errors(ray.exceptions.RayError):
+        _, packed = sum_on_workers(
+            tasks, n_cores, count, lambda parts: tuple(adding.remote(*(part for _, part in parts))), first
+        )
+        return Partial.unpack(ray.get(packed))[0]
+
+
+def _count_bundle(shipped: ShippedJob, bundle: Sequence[Fragment]) -> tuple[None, bytes]:
+    return None, count_fragments(shipped, bundle)
+
+
+def _add(*parts: bytes) -> tuple[None, bytes]:
+    return None, add_packed(*parts)
+
+
+def _count_block(table: Any, job: Any) -> Any:
+    sums = Sums(ray.get(job).open())
+    sums.add(table)
+    return pa.table({"partial": pa.array([sums.partial().pack()], type=pa.large_binary())})
+
+
+def _name_block(number: int, block: Any) -> tuple[None, bytes]:
+    """Return the sum of the partials in a block, under the name that the driver gave it."""
+    packed = block.column("partial").to_pylist() if block.num_rows else []  # of no rows, Ray makes no batch
+    parts = Partial.sum(Partial.unpack(part)[0] for part in packed)
+    return None, Partial(parts.tallies, 1, ledger_of([partition_digest(str(number))])).pack()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let Ray Data not tell of every plan that it runs."""
+    logger = logging.getLogger("ray.data")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

@@ -1,0 +1,102 @@
+"""Spark, with the DataFrame API alone, so that Spark Connect and serverless clusters will do.
+
+Every partition becomes one partial, in slices if it is large; the slices are brought together and added up by tasks,
+and the driver gets the sum only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from glasswood._arrow import Fragment
+from glasswood._job import Job, ShippedJob, count_fragments, count_tables
+from glasswood._partials import Partial
+from glasswood.engines._tree import own_errors
+
+__all__ = ["count_files", "count_frame", "look"]
+
+HEAD = 1000
+SLICE = 2**19  # counts that are added up together: four megabytes
+
+SCHEMA = "slice int, partial binary"
+
+Batches = Iterator[Any]
+
+
+def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
+    """Return the names of a frame's columns, and its first rows."""
+    head = frame.limit(HEAD)
+    return list(frame.columns), head.toArrow() if hasattr(head, "toArrow") else head.toPandas()
+
+
+def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> Partial:
+    """Return the counts of a Spark DataFrame."""
+    job = shipped.open()
+    n_slices = _slices(job)
+
+    def count(batches: Batches) -> Batches:
+        from pyspark import TaskContext
+
+        number = TaskContext.get().partitionId()
+        tables = (pa.Table.from_batches([batch]) for batch in batches)
+        yield from _cut(count_tables(shipped, tables, str(number)), n_slices)
+
+    quoted = ["`" + str(name).replace("`", "``") + "`" for name in job.columns]
+    return _sum(frame.select(*quoted).mapInArrow(count, SCHEMA), n_slices)
+
+
+def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], session: Any) -> Partial:
+    """Return the counts of bundles of fragments, which tasks read themselves: Spark's own way to Python costs more."""
+    if not bundles:
+        return Partial()
+    session = session or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    n_slices = _slices(shipped.open())
+
+    def count(batches: Batches) -> Batches:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from _cut(count_fragments(shipped, bundles[number]), n_slices)
+
+    numbers = session.range(0, len(bundles), 1, len(bundles))
+    return _sum(numbers.mapInArrow(count, SCHEMA), n_slices)
+
+
+def _sum(partials: Any, n_slices: int) -> Partial:
+    summed = partials.repartition(n_slices, "slice").mapInArrow(_add, SCHEMA)
+    with own_errors(PySparkException):
+        rows = summed.collect()
+    parts = {row["slice"]: Partial.unpack(bytes(row["partial"]))[0] for row in rows}
+    return Partial.join([parts[number] for number in sorted(parts)]) if parts else Partial()
+
+
+def _slices(job: Job) -> int:
+    return -(-job.plan.n_counts // SLICE)
+
+
+def _cut(packed: bytes, n_slices: int) -> Batches:
+    """Yield a partial in slices, one per row of a batch."""
+    slices = [packed] if n_slices == 1 else [part.pack() for part in Partial.unpack(packed)[0].slices(n_slices)]
+    for number, part in enumerate(slices):
+        yield _row(number, part)
+
+
+def _add(batches: Batches) -> Batches:
+    """Add up the slices of a partition, one by one as they come."""
+    sums: dict[int, Partial] = {}
+    for batch in batches:
+        for number, packed in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            part = Partial.unpack(packed)[0]
+            sums[number] = Partial.sum([sums[number], part]) if number in sums else part
+    for number, part in sums.items():
+        yield _row(number, part.pack())
+
+
+def _row(number: int, packed: bytes) -> Any:
+    return pa.RecordBatch.from_arrays(
+        [pa.array([number], type=pa.int32()), pa.array([packed], type=pa.binary())], names=["slice", "partial"]
+    )
