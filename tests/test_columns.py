@@ -18,11 +18,20 @@ def test_floats_pass_without_a_copy():
         assert NumberColumn("a").encode(values) is values
 
 
-@pytest.mark.parametrize("values", [np.array([1, 0]), np.array([True, False]), np.array([1, 0], dtype=object)])
-def test_other_numbers_become_float64(values):
-    encoded = NumberColumn("a").encode(values)
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, object])
+def test_other_numbers_become_float64(dtype):
+    encoded = NumberColumn("a").encode(np.array([1, 0], dtype=dtype))
     assert encoded.dtype == np.float64
     np.testing.assert_array_equal(encoded, [1.0, 0.0])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16])
+def test_small_numbers_become_float32_which_holds_them_all(dtype):
+    every = np.arange(np.iinfo(dtype).min, np.iinfo(dtype).max + 1).astype(dtype)
+    encoded = NumberColumn("a").encode(every)
+    assert encoded.dtype == np.float32
+    assert (encoded.astype(np.int64) == every).all()
+    assert NumberColumn("a").encode(np.array([True, False])).dtype == np.float32
 
 
 def test_numbers_that_mean_missing():

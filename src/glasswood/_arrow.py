@@ -102,6 +102,8 @@ def open_dataset(paths: Any) -> Any:
             raise TableError(message)
         found += matching
     found = [path if "://" in path else str(Path(path).absolute()) for path in found]
+    if len(found) > 1:
+        found = [file for path in found for file in _files_in(path)]
     try:
         whole = dataset.dataset(found[0] if len(found) == 1 else found, format="parquet", partitioning="hive")
     except (pa.ArrowException, OSError) as error:
@@ -111,6 +113,15 @@ def open_dataset(paths: Any) -> Any:
         message = f"there is no Parquet file in {', '.join(found[:3])!r}"
         raise TableError(message)
     return whole
+
+
+def _files_in(path: str) -> list[str]:
+    """Return the files in a folder and in those within, hidden ones excepted; a file is itself."""
+    root = Path(path)
+    if "://" in path or not root.is_dir():
+        return [path]
+    files = sorted(file for file in root.rglob("*") if file.is_file())
+    return [str(file) for file in files if not any(p.startswith(("_", ".")) for p in file.relative_to(root).parts)]
 
 
 def is_dataset(thing: Any) -> bool:
@@ -289,7 +300,7 @@ def pack(rows: Mapping[str, Sequence[Any]], notes: Mapping[str, bytes]) -> bytes
     def column(values: Sequence[Any]) -> Any:
         if len(values) and isinstance(values[0], np.ndarray):
             return pa.array([value.tobytes() for value in values], type=pa.large_binary())
-        return pa.array(values)
+        return _array_of(values)
 
     table = pa.table({name: column(values) for name, values in rows.items()})
     sink = pa.BufferOutputStream()
@@ -298,6 +309,23 @@ def pack(rows: Mapping[str, Sequence[Any]], notes: Mapping[str, bytes]) -> bytes
         writer.write_table(table)
     packed: bytes = sink.getvalue().to_pybytes()
     return packed + _seal(packed)
+
+
+def _array_of(values: Sequence[Any]) -> Any:
+    """Return values as an Arrow array that holds them exactly; by itself Arrow cuts off nanoseconds."""
+    import pyarrow as pa
+
+    known = [value for value in values if value is not None]
+    kind = None
+    if any(getattr(value, "nanosecond", 0) for value in known):
+        kind = pa.timestamp("ns", tz=None if known[0].tzinfo is None else str(known[0].tzinfo))
+    elif known and all(type(value) is int for value in known) and max(known) >= 2**63:
+        kind = pa.uint64()
+    try:
+        return pa.array(values, type=kind)
+    except (pa.ArrowException, OverflowError) as error:
+        message = f"groups are told by values of one type, but there are {known[0]!r}, {known[-1]!r}, ... ({error})"
+        raise TableError(message) from error
 
 
 def _seal(packed: bytes | memoryview) -> bytes:

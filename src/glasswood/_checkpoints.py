@@ -7,17 +7,16 @@ import threading
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
-from time import monotonic
 
 from glasswood._arrow import Fragment
 from glasswood._job import Job
 from glasswood._partials import Partial, ledger_of
 from glasswood.errors import BackgroundError
 
-__all__ = ["Checkpoint"]
+__all__ = ["INTERVAL", "Checkpoint"]
 
 SIZE = 16  # bytes of a digest
-INTERVAL = 30.0  # seconds between two saves of a thread
+INTERVAL = 30.0  # seconds after which a thread hands over what it has counted
 
 
 class Checkpoint:
@@ -37,7 +36,6 @@ class Checkpoint:
         self.path = Path(folder) / f"{job.key}.partial"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
-        self._since = monotonic()
         self.partial, self.digests = self._load()
 
     def _load(self) -> tuple[Partial, list[bytes]]:
@@ -68,11 +66,6 @@ class Checkpoint:
             raise BackgroundError(message)
         return [fragment for fragment in fragments if fragment.digest not in counted]
 
-    @property
-    def is_due(self) -> bool:
-        """Whether the last save is some time ago."""
-        return monotonic() - self._since > INTERVAL
-
     def add(self, partial: Partial, digests: Iterable[bytes]) -> None:
         """Add what was counted meanwhile, and save the whole."""
         with self._lock:
@@ -85,4 +78,3 @@ class Checkpoint:
                 file.flush()
                 os.fsync(file.fileno())
             fresh.replace(self.path)
-            self._since = monotonic()

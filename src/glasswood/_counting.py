@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from glasswood._background import Background
 from glasswood._counts import Counter, Tally
 from glasswood._effects import Effects
-from glasswood._job import add_groups, new_tally
+from glasswood._job import FINEST, add_groups, new_tally
 from glasswood._plan import CountPlan
 from glasswood._tables import open_columns
 from glasswood.engines._threads import n_threads, sum_over, sum_over_batches
 from glasswood.errors import TableError
 
-__all__ = ["background_of", "count", "count_groups", "count_in_parts", "fixed_point"]
+__all__ = ["background_of", "count", "count_groups", "count_in_parts", "fixed_point", "in_units"]
 
 BLOCK = 8192  # of which the kernels' own blocks are parts
 BATCH = 8 * BLOCK
@@ -117,6 +117,19 @@ def count_in_parts(
     return curves, mean, cells
 
 
+class InUnits(NamedTuple):
+    """Weights as whole numbers of a unit."""
+
+    weight: NDArray[np.int64]
+    unit: float
+
+
+def in_units(weight: NDArray[Any]) -> InUnits:
+    """Return the weights of a column as a stream of tables would have them, whose sum is not known in advance."""
+    unit = 1.0 if weight.dtype.kind in "iu" else FINEST
+    return InUnits(np.rint(weight / unit).astype(np.int64), unit)
+
+
 def fixed_point(sample_weight: Any, n_rows: int) -> tuple[NDArray[np.int64] | None, float]:
     """Return weights as whole numbers and the unit that they count in.
 
@@ -125,6 +138,8 @@ def fixed_point(sample_weight: Any, n_rows: int) -> tuple[NDArray[np.int64] | No
     """
     if sample_weight is None:
         return None, 1.0
+    if isinstance(sample_weight, InUnits):
+        return sample_weight
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_rows,):
         message = f"sample_weight has shape {weight.shape}, but there are {n_rows} rows"

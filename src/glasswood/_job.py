@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from numpy.typing import NDArray
 from glasswood._arrow import Fragment, can_join, join, n_bytes, read_fragment
 from glasswood._counts import Counter, Tally
 from glasswood._ensemble import TreeEnsemble
+from glasswood._extra_columns import group_rows, row_weights
 from glasswood._partials import WHOLE, Partial, ledger_of
 from glasswood._plan import MOST_COUNTS, CountPlan
-from glasswood._tables import OpenColumns, group_rows, n_rows, open_columns, open_named, row_weights
+from glasswood._tables import OpenColumns, n_rows, open_columns, open_named
 from glasswood.errors import TableError, TooLargeError
 
 __all__ = [
@@ -126,6 +128,7 @@ class Sums:
         self.job = job
         self.tallies: dict[Any, Tally] = {}
         self.digests: list[bytes] = []
+        self.since = monotonic()  # when it began
         self._waiting: list[Any] = []  # tables whose rows are sorted by group together
 
     def add(self, table: Any) -> int:
@@ -166,7 +169,7 @@ class Sums:
         """Return what was counted, and begin anew."""
         self.flush()
         partial = Partial(self.tallies, len(self.digests), ledger_of(self.digests))
-        self.tallies, self.digests = {}, []
+        self.tallies, self.digests, self.since = {}, [], monotonic()
         return partial
 
     def _add_rows(self, tally: Tally, columns: OpenColumns, weight: NDArray[np.int64] | None) -> None:

@@ -108,6 +108,9 @@ class Partial:
     def unpack(cls, packed: bytes) -> tuple[Partial, dict[str, bytes]]:
         """Return the partial that `pack` was given, and the notes."""
         rows, notes = unpack(packed)
+        if "tuples" not in notes:
+            message = "these are not the bytes of a sum of counts, or they are damaged"
+            raise BackgroundError(message)
         n_keys = sum(name.startswith("key ") for name in rows)
         columns = [rows[f"key {index}"] for index in range(n_keys)]
         tuples = notes.pop("tuples") == b"yes"
@@ -116,6 +119,9 @@ class Partial:
             keys = [WHOLE] * len(rows["counts"])
         values = (rows[name] for name in ("counts", "cells", "n_rows", "total"))
         tallies = {key: Tally(*tally) for key, *tally in zip(keys, *values, strict=True)}
+        if len(tallies) != len(keys):
+            message = "two groups have the same key after packing; pass a column of another type in by="
+            raise BackgroundError(message)
         return cls(tallies, int(notes.pop("n_fragments")), int(notes.pop("ledger"))), notes
 
 

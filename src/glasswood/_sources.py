@@ -60,6 +60,8 @@ def open_source(source: Any) -> Source | None:
     kind = type(source).__module__.partition(".")[0], type(source).__name__
     if kind in OPENERS:
         return OPENERS[kind](source)
+    if _are_frames(source):
+        return _several(list(map(_table, source)))
     if _is_in_memory(source):
         return None
     if hasattr(source, "__arrow_c_stream__"):
@@ -81,6 +83,15 @@ def _table(part: Any) -> Any:
 
 def _are_paths(source: Any) -> bool:
     return isinstance(source, list | tuple) and bool(source) and all(isinstance(x, str | PathLike) for x in source)
+
+
+def _are_frames(source: Any) -> bool:
+    return isinstance(source, list | tuple) and bool(source) and all(frame_of(_table(x)) is not None for x in source)
+
+
+def _several(tables: list[Any]) -> Stream:
+    """Return a list of data frames, below each other."""
+    return Stream(list(frame_of(tables[0]).columns), tables[0], lambda _: iter(tables))  # type: ignore[union-attr]
 
 
 def _is_in_memory(source: Any) -> bool:

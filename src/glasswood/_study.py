@@ -17,13 +17,14 @@ from glasswood._ensemble import TreeEnsemble
 from glasswood._leaf_tables import LeafTables, seconds_for_tables
 from glasswood._long_paths import LongPaths, seconds_for_paths
 from glasswood._originals import Originals
+from glasswood._passes import Pass
 from glasswood._pipelines import unwrap
 from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._responses import Responses, all_responses, link_of, mean_responses
 from glasswood._rows import Rows
 from glasswood._several import Several, read_several
 from glasswood._sources import open_source
-from glasswood._summarize import Pass, make_plan, names_in, read_for
+from glasswood._summarize import make_plan, names_in, read_for
 from glasswood._tables import n_rows, with_labels
 from glasswood._templates import refuse_long_paths
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
@@ -115,6 +116,17 @@ class Study:
     def only_counts(self) -> bool:
         """Whether there are counts of rows (or will be), and the rows themselves are not at hand."""
         return self.table is None and (self.background is not None or self.source is not None)
+
+    @property
+    def average(self) -> str:
+        """What the answers are averages over, in words."""
+        if self.table is not None:
+            return f"{n_rows(self.table):,} rows"
+        if self.source is not None:
+            return "rows that are read when needed"
+        if self.background is not None:
+            return f"counts of {self.background.n_rows:,} rows, order {self.background.order}"
+        return "the covers of training (path-dependent)"
 
     @staticmethod
     def _check_several(several: Several, response: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Column, Dictionary, Numbers, dictionary_of, index_labels, numbers_of
+from glasswood._columns import Column, Dictionary, Numbers, index_labels
 from glasswood.errors import TableError
 
 if TYPE_CHECKING:
@@ -23,20 +23,19 @@ if TYPE_CHECKING:
 __all__ = [
     "OpenColumns",
     "Schema",
+    "arrow_dictionary",
     "column_names",
     "copies_of_first_row",
     "distinct_rows",
     "encode",
     "frame_of",
-    "group_rows",
+    "frame_values",
     "n_rows",
     "open_columns",
     "open_named",
-    "row_weights",
     "take_rows",
     "unique_rows",
     "with_labels",
-    "without_columns",
 ]
 
 
@@ -137,7 +136,7 @@ def open_named(table: Any, schema: Schema, names: Mapping[int, Any]) -> OpenColu
     if absent:
         message = f"the table lacks the columns {absent!r}"
         raise TableError(message)
-    return OpenColumns(schema, n_rows(table), {index: _frame_values(frame, name) for index, name in names.items()})
+    return OpenColumns(schema, n_rows(table), {index: frame_values(frame, name) for index, name in names.items()})
 
 
 def n_rows(table: Any) -> int:
@@ -174,7 +173,7 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
     frame = None if isinstance(table, np.ndarray) else frame_of(table)
     if frame is not None:
         names = column_names(frame.columns, schema)
-        return lambda index: _frame_values(frame, names[index])
+        return lambda index: frame_values(frame, names[index])
     array = np.asarray(table)
     if array.ndim != 2:
         message = f"a table has rows and columns, but this {type(table).__name__} has shape {array.shape}"
@@ -242,7 +241,7 @@ def column_names(names: Sequence[Any], schema: Schema) -> Sequence[Any]:
     return [by_text[column.name] for column in schema.columns]
 
 
-def _frame_values(frame: nw.DataFrame[Any], name: Any) -> Numbers | Dictionary:
+def frame_values(frame: nw.DataFrame[Any], name: Any) -> Numbers | Dictionary:
     """Return a column of a frame as an array of numbers (null is NaN), or as a dictionary of categories."""
     if frame.implementation.is_pandas():
         column = frame.to_native()[name]
@@ -273,7 +272,7 @@ def _series_values(series: nw.Series[Any]) -> Numbers | Dictionary:
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return _dictionary(series)
     if isinstance(dtype, nw.String) and series.implementation.is_pyarrow():
-        return _arrow_dictionary(series.to_native())
+        return arrow_dictionary(series.to_native())
     if dtype.is_temporal():
         message = (
             f"column {series.name!r} holds {dtype}; no tree library trains on dates as such. "
@@ -292,7 +291,7 @@ def _dictionary(series: nw.Series[Any]) -> Dictionary:
     if series.implementation.is_pandas_like():
         return Dictionary(native.cat.categories.tolist(), native.cat.codes.to_numpy())
     if series.implementation.is_pyarrow():
-        return _arrow_dictionary(native)
+        return arrow_dictionary(native)
     if series.implementation.is_polars():
         # Polars shares one table of categories among columns, so its numbers are neither dense nor ours to keep.
         physical = native.to_physical().cast(int).fill_null(-1).to_numpy()
@@ -303,77 +302,14 @@ def _dictionary(series: nw.Series[Any]) -> Dictionary:
     return index_labels(series.to_list())
 
 
-def _arrow_dictionary(column: Any) -> Dictionary:
+def arrow_dictionary(column: Any) -> Dictionary:
     """Return the distinct values of a chunked array of Arrow's, which finds them in compiled code, and positions."""
+    if str(column.type) == "null":
+        return Dictionary([], np.full(len(column), -1))
     encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
     encoded = encoded.chunk(0) if hasattr(encoded, "chunk") else encoded
     indices = encoded.indices.cast("int64").fill_null(-1)  # from Polars they come unsigned
     return Dictionary(encoded.dictionary.to_pylist(), indices.to_numpy(zero_copy_only=False))
-
-
-def group_rows(table: Any, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the groups that rows fall into by the values of some columns, and each row's place in their list.
-
-    A group is known by its value, or by the tuple of its values if there are several columns; missing is None.
-    """
-    frame = frame_of(table)
-    if frame is None:
-        message = "groups of rows are told by columns of a data frame; pass one, or the groups as an array"
-        raise TableError(message)
-    absent = [name for name in by if name not in frame.columns]
-    if absent:
-        message = f"by= names the columns {absent!r}, which the table does not have"
-        raise TableError(message)
-    columns = [_labels(frame.get_column(name)) for name in by]
-    keys, places = columns[0]
-    for more, positions in columns[1:]:
-        codes, places = np.unique(places * len(more) + positions, return_inverse=True)
-        keys = [(*_tuple(keys[code // len(more)]), more[code % len(more)]) for code in codes.tolist()]
-    return keys, places
-
-
-def _tuple(key: Any) -> tuple[Any, ...]:
-    return key if isinstance(key, tuple) else (key,)
-
-
-def _labels(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the distinct values of any column, missing as None, and each row's place in the list."""
-    if series.implementation.is_pyarrow():
-        found = _arrow_dictionary(series.to_native())
-    elif series.dtype.is_numeric():
-        found = dictionary_of(series.to_numpy())
-    else:
-        found = index_labels(series.to_list())
-    labels = [None if label != label else label for label in found.labels]  # NaN
-    places = found.positions.astype(np.intp)
-    if None in labels or (places < 0).any():
-        missing = labels.index(None) if None in labels else len(labels)
-        labels = labels if None in labels else [*labels, None]
-        places = np.where(places < 0, missing, places)
-    return labels, places
-
-
-def without_columns(table: Any, names: Sequence[Any]) -> Any:
-    """Return a table without some columns, if it is a data frame that has any of them."""
-    frame = None if isinstance(table, np.ndarray | dict) else frame_of(table)
-    found = [] if frame is None else [name for name in frame.columns if name in names]
-    return frame.drop(found).to_native() if frame is not None and found else table
-
-
-def row_weights(table: Any, name: Any) -> NDArray[Any]:
-    """Return the weights of rows, which are in a column of a data frame, as float64, or as int64 if they are whole."""
-    frame = frame_of(table)
-    if frame is None or name not in frame.columns:
-        message = f"sample_weight names the column {name!r}, which the table does not have"
-        raise TableError(message)
-    values = _frame_values(frame, name)
-    weight = numbers_of(str(name), values) if isinstance(values, Dictionary) else values
-    if weight.dtype.kind not in "iu":
-        weight = weight.astype(np.int64 if weight.dtype.kind == "b" else np.float64)
-    if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        message = f"sample_weight must be finite and not negative; the column {name!r} is not"
-        raise TableError(message)
-    return weight
 
 
 def unique_rows(table: Any, names: Sequence[str], positions: Sequence[int] | None) -> dict[str, list[Any]]:

@@ -70,8 +70,10 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], clie
     def first(running: list[Any]) -> Any:
         finished = next(completed)
         if finished.status in ("error", "cancelled"):  # any other is there, or lost with a worker and made again
-            client.cancel(running)
-            finished.result()  # raises
+            try:
+                finished.result()  # raises
+            finally:
+                client.cancel(running)
         return finished
 
     n_cores = sum(client.nthreads().values()) or 1

@@ -5,13 +5,26 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
-__all__ = ["Bar", "bar", "shown"]
+__all__ = ["Bar", "bar", "hidden", "shown"]
 
 T = TypeVar("T")
 
 PATIENCE = 5.0  # seconds before anything is shown
+
+_hidden: ContextVar[bool] = ContextVar("hidden", default=False)
+
+
+@contextmanager
+def hidden(*, unless: bool) -> Iterator[None]:
+    """Give a block in which no bar is shown, unless so: the command line's, where nobody looks."""
+    token = _hidden.set(not unless)
+    try:
+        yield
+    finally:
+        _hidden.reset(token)
 
 
 def shown(items: Iterable[T], total: int, what: str) -> Iterator[T]:
@@ -21,7 +34,7 @@ def shown(items: Iterable[T], total: int, what: str) -> Iterator[T]:
         return
     from tqdm import tqdm
 
-    yield from tqdm(items, total=total, desc=what, delay=PATIENCE, leave=False)
+    yield from tqdm(items, total=total, desc=what, delay=PATIENCE, leave=False, disable=_hidden.get())
 
 
 class Bar:
@@ -42,5 +55,6 @@ def bar(total: int | None, what: str, unit: str) -> Iterator[Bar]:
     """Give a progress bar with speed and time left, shown once the work has taken a few seconds."""
     from tqdm import tqdm
 
-    with tqdm(total=total, desc=what, unit=f" {unit}", unit_scale=True, delay=PATIENCE, leave=False) as drawn:
+    settings = {"total": total, "desc": what, "unit": f" {unit}", "unit_scale": True, "leave": False}
+    with tqdm(**settings, delay=PATIENCE, disable=_hidden.get()) as drawn:
         yield Bar(drawn)

@@ -25,9 +25,11 @@ Future = tuple[Any, Any]  # a small note, which tells that all went well, and th
 def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
     """Return the names of a dataset's columns, and its first rows."""
     with _quiet():
-        head = ray.get(frame.limit(HEAD).to_arrow_refs())
-        names = frame.columns()
-    return list(names or []), pa.concat_tables(head) if head else None
+        blocks = [block for block in ray.get(frame.limit(HEAD).to_arrow_refs()) if block.num_columns]
+        if not blocks:
+            return list(frame.columns() or []), None
+    head = pa.concat_tables(blocks)
+    return head.column_names, head
 
 
 def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], _: Any) -> Partial:
@@ -41,9 +43,8 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], _: A
 
 def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> Partial:
     """Return the counts of a Ray Dataset: each block becomes a partial where it is, and only these are moved."""
-    job = ray.put(shipped)
     counted = frame.select_columns(shipped.open().columns).map_batches(
-        _count_block, fn_args=(job,), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
+        _count_block, fn_args=(shipped,), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
     )
     with _quiet(), own_errors(Exception):
         refs = counted.to_arrow_refs()
@@ -82,8 +83,8 @@ def _add(*parts: bytes) -> tuple[None, bytes]:
     return None, add_packed(*parts)
 
 
-def _count_block(table: Any, job: Any) -> Any:
-    sums = Sums(ray.get(job).open())
+def _count_block(table: Any, shipped: ShippedJob) -> Any:
+    sums = Sums(shipped.open())
     sums.add(table)
     return pa.table({"partial": pa.array([sums.partial().pack()], type=pa.large_binary())})
 

@@ -46,7 +46,8 @@ def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> Partial:
         tables = (pa.Table.from_batches([batch]) for batch in batches)
         yield from _cut(count_tables(shipped, tables, str(number)), n_slices)
 
-    quoted = ["`" + str(name).replace("`", "``") + "`" for name in job.columns]
+    wanted = job.columns or frame.columns[:1]  # without any column, rows would get lost on their way
+    quoted = ["`" + str(name).replace("`", "``") + "`" for name in wanted]
     return _sum(frame.select(*quoted).mapInArrow(count, SCHEMA), n_slices)
 
 

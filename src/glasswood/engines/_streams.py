@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
+from glasswood import _checkpoints
 from glasswood._arrow import Fragment
 from glasswood._checkpoints import Checkpoint
 from glasswood._job import Job, Sums, add_fragment
@@ -24,7 +27,7 @@ def count_files(job: Job, fragments: list[Fragment], checkpoint: Checkpoint | No
 
         def add(sums: Sums, fragment: Fragment) -> None:
             progress.add(add_fragment(sums, fragment))
-            if checkpoint is not None and checkpoint.is_due:
+            if checkpoint is not None and monotonic() - sums.since > _checkpoints.INTERVAL:
                 hand_over(sums, checkpoint)
 
         workers = min(threads, len(fragments)) if threads else None

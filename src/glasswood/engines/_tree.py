@@ -39,22 +39,25 @@ def sum_on_workers(
     wait : callable
         Waits until one of several partials is there, and returns its handle; raises the error if there was one.
     """
-    waiting, running, done = iter(tasks), list[Future](), list[Future]()
+    waiting, running, done, sums = iter(tasks), list[Future](), list[Future](), list[Future]()
     counting = 0
     with bar(len(tasks), "counting", "parts") as progress:
         while True:
+            if len(done) >= FAN_IN or (counting == len(tasks) and len(running) == 0 and len(done) > 1):
+                sums.append(add(done[:FAN_IN]))
+                running.append(sums[-1])
+                done = done[FAN_IN:]
             while len(running) < PER_CORE * n_cores and (task := next(waiting, None)) is not None:
                 running.append(count(task))
                 counting += 1
-            if len(done) >= FAN_IN or (counting == len(tasks) and len(running) == 0 and len(done) > 1):
-                running.append(add(done[:FAN_IN]))
-                done = done[FAN_IN:]
             if not running:
                 return done[0]
             finished = wait(running)
             running = [future for future in running if future is not finished]
             done.append(finished)
-            progress.add(1)
+            adding = [future for future in sums if future is not finished]  # a handle that is kept keeps its partial
+            progress.add(len(adding) == len(sums))
+            sums = adding
 
 
 @contextmanager

@@ -1,0 +1,86 @@
+"""Columns of a table beside the model's own: those that tell groups of rows, and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._columns import Dictionary, dictionary_of, index_labels, numbers_of
+from glasswood._tables import arrow_dictionary, frame_of, frame_values
+from glasswood.errors import TableError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["group_rows", "row_weights", "without_columns"]
+
+
+def group_rows(table: Any, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the groups that rows fall into by the values of some columns, and each row's place in their list.
+
+    A group is known by its value, or by the tuple of its values if there are several columns; missing is None.
+    """
+    frame = frame_of(table)
+    if frame is None:
+        message = "groups of rows are told by columns of a data frame; pass one, or the groups as an array"
+        raise TableError(message)
+    absent = [name for name in by if name not in frame.columns]
+    if absent:
+        message = f"by= names the columns {absent!r}, which the table does not have"
+        raise TableError(message)
+    columns = [_labels(frame.get_column(name)) for name in by]
+    keys, places = columns[0]
+    for more, positions in columns[1:]:
+        codes, places = np.unique(places * len(more) + positions, return_inverse=True)
+        keys = [(*_tuple(keys[code // len(more)]), more[code % len(more)]) for code in codes.tolist()]
+    return keys, places
+
+
+def _tuple(key: Any) -> tuple[Any, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _labels(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the distinct values of any column, missing as None, and each row's place in the list."""
+    if series.dtype.is_nested():
+        message = f"by= names the column {series.name!r} of {series.dtype}; groups are told by single values"
+        raise TableError(message)
+    if series.implementation.is_pyarrow():
+        found = arrow_dictionary(series.to_native())
+    elif series.dtype.is_numeric():
+        found = dictionary_of(series.to_numpy())
+    else:
+        found = index_labels(series.to_list())
+    labels = [None if label != label else label for label in found.labels]  # NaN
+    places = found.positions.astype(np.intp)
+    if None in labels or (places < 0).any():
+        missing = labels.index(None) if None in labels else len(labels)
+        labels = labels if None in labels else [*labels, None]
+        places = np.where(places < 0, missing, places)
+    return labels, places
+
+
+def without_columns(table: Any, names: Sequence[Any]) -> Any:
+    """Return a table without some columns, if it is a data frame that has any of them."""
+    frame = None if isinstance(table, np.ndarray | dict) else frame_of(table)
+    found = [] if frame is None else [name for name in frame.columns if name in names]
+    return frame.drop(found).to_native() if frame is not None and found else table
+
+
+def row_weights(table: Any, name: Any) -> NDArray[Any]:
+    """Return the weights of rows, which are in a column of a data frame, as float64, or as int64 if they are whole."""
+    frame = frame_of(table)
+    if frame is None or name not in frame.columns:
+        message = f"sample_weight names the column {name!r}, which the table does not have"
+        raise TableError(message)
+    values = frame_values(frame, name)
+    weight = numbers_of(str(name), values) if isinstance(values, Dictionary) else values
+    if weight.dtype.kind not in "iu":
+        weight = weight.astype(np.int64 if weight.dtype.kind == "b" else np.float64)
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        message = f"sample_weight must be finite and not negative; the column {name!r} is not"
+        raise TableError(message)
+    return weight

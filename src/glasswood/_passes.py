@@ -1,0 +1,195 @@
+"""Pass: rows that are not a table in memory, counted by whoever is asked to, and proof that all were, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from glasswood._checkpoints import Checkpoint
+from glasswood._counting import background_of
+from glasswood._extra_columns import row_weights
+from glasswood._job import FINEST, Job, partition_digest
+from glasswood._partials import WHOLE, Partial, ledger_of
+from glasswood._plan import CountPlan
+from glasswood._sources import EngineFrame, Files, Source, Stream
+from glasswood._tables import column_names
+from glasswood.engines._streams import count_files, count_stream
+from glasswood.errors import BackgroundError, MissingExtraError, TableError, TooLargeError
+
+__all__ = ["Pass", "bundles", "finish", "in_order", "verify"]
+
+ENGINES = {"distributed": "dask", "pyspark": "spark", "ray": "ray"}  # by the package of what the user holds
+
+ROWS_PER_TASK = 2**21
+WAVE = 2**27  # rows, about, between two saves of a checkpoint
+
+
+def in_order(found: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return a mapping in the order of its keys, if they have one; missing comes last."""
+
+    def place(key: Any) -> list[Any]:
+        return [(part is None, 0 if part is None else part) for part in (key if isinstance(key, tuple) else (key,))]
+
+    try:
+        keys = sorted(found, key=place)
+    except TypeError:  # several types
+        keys = sorted(found, key=lambda key: (type(key).__name__, str(key)))
+    return {key: found[key] for key in keys}
+
+
+class Pass:
+    """A pass over a source that is not a table in memory.
+
+    Parameters
+    ----------
+    source : Source
+    engine, checkpoint
+        As for `summarize`.
+    """
+
+    def __init__(self, source: Source, *, engine: Any = "auto", checkpoint: str | PathLike[str] | None = None) -> None:
+        self.source = source
+        self._engine, self._session = _engine_of(engine)
+        self._folder = checkpoint
+        if isinstance(source, EngineFrame):
+            if self._engine not in ("auto", source.engine):
+                message = f"a frame of {source.engine} is counted by {source.engine}, not by {self._engine}"
+                raise TableError(message)
+            self._engine = source.engine
+            self.names, self.head = _load(source.engine).look(source.frame, self._session)
+        else:
+            self.names, self.head = source.names, source.head
+        if not isinstance(source, Files) and (checkpoint is not None or (self._engine != "auto" and self.is_stream)):
+            message = (
+                "checkpoint= and engine= are for Parquet files, whose parts can be told apart and read again; this "
+                f"source is a {'stream' if self.is_stream else 'frame of ' + self._engine}"
+            )
+            raise TableError(message)
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether tables come one after the other."""
+        return isinstance(self.source, Stream)
+
+    def count(self, plan: CountPlan, sample_weight: Any = None, by: Any = None) -> Any:
+        """Return the counts of a plan: a Background, or one per group."""
+        plan.refuse_uncountable(plan.order)
+        job = self._job(plan, sample_weight, by)
+        if isinstance(self.source, Files):
+            partial = self._count_files(job, self.source)
+            expected = [fragment.digest for fragment in self.source.fragments]
+        elif isinstance(self.source, Stream):
+            partial = count_stream(job, self.source, None)
+            expected = []
+        else:
+            partial = _load(self._engine).count_frame(job.ship(), self.source.frame, self._session)
+            expected = [partition_digest(str(number)) for number in range(partial.n_fragments)]
+        return finish(job, partial, expected)
+
+    def _count_files(self, job: Job, source: Files) -> Partial:
+        checkpoint = None if self._folder is None else Checkpoint(self._folder, job)
+        fragments = source.fragments if checkpoint is None else checkpoint.remaining(source.fragments)
+        if self._engine in ("auto", "threads"):
+            return count_files(job, fragments, checkpoint, None)
+        count_on_workers: Callable[..., Partial] = _load(self._engine).count_files
+        if checkpoint is None:
+            return count_on_workers(job.ship(), bundles(fragments), self._session)
+        for wave in waves(fragments):
+            partial = count_on_workers(job.ship(), bundles(wave), self._session)
+            verify(partial, [fragment.digest for fragment in wave])
+            checkpoint.add(partial, [fragment.digest for fragment in wave])
+        return checkpoint.partial
+
+    def _job(self, plan: CountPlan, sample_weight: Any, by: Any) -> Job:
+        """Return what is counted of which columns."""
+        schema = plan.ensemble.schema
+        by = () if by is None else (by,) if isinstance(by, str) else by
+        further = [*by, *([] if sample_weight is None else [sample_weight])]
+        for name in further:
+            if self.names is None or not isinstance(name, str) or name not in self.names:
+                message = f"by= and sample_weight= name columns of a source; it has no column {name!r}"
+                raise TableError(message)
+        names = None
+        if self.names is not None:
+            own = self.names if schema.named else [name for name in self.names if name not in further]
+            found = column_names(own, schema)
+            names = {int(index): found[index] for index in plan.ensemble.used_features}
+        unit = 1.0
+        weighted = sample_weight is not None and self.head is not None
+        if weighted and row_weights(self.head, sample_weight).dtype.kind == "f":
+            unit = FINEST
+        return Job(plan.ensemble, plan.order, plan.groups, names, tuple(by), sample_weight, unit)
+
+
+def bundles(fragments: Iterable[Any], most: int = ROWS_PER_TASK) -> list[list[Any]]:
+    """Return fragments in bundles of moderate numbers of rows: a task costs an engine up to 50 milliseconds."""
+    found: list[list[Any]] = []
+    room = 0
+    for fragment in fragments:
+        size = most if fragment.n_rows is None else fragment.n_rows
+        if not found or size > room:
+            found.append([])
+            room = most
+        found[-1].append(fragment)
+        room -= size
+    return found
+
+
+def waves(fragments: Iterable[Any]) -> list[list[Any]]:
+    """Return fragments in larger bundles, after each of which a checkpoint is saved."""
+    return bundles(fragments, WAVE)
+
+
+def verify(partial: Partial, expected: Sequence[bytes]) -> None:
+    """Raise an error unless each fragment was counted, once."""
+    if (partial.n_fragments, partial.ledger) != (len(expected), ledger_of(expected)):
+        message = (
+            f"of {len(expected)} parts of the data, {partial.n_fragments} were counted, and not each exactly once. "
+            "Nothing is saved. Please report this with the versions of Glasswood and of the engine."
+        )
+        raise BackgroundError(message)
+
+
+def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
+    """Return the background that a partial is, or one per group, after proving that all rows are in it, once."""
+    verify(partial, expected)
+    plan = job.plan
+    if any(tally.total >= 2**62 for tally in partial.tallies.values()):
+        message = f"the weights in {job.weight!r} sum to more than {2**62 * job.unit:.3g}; scale them down"
+        raise TooLargeError(message)
+    tallies = partial.tallies if job.by or partial.tallies else {WHOLE: job.counter.start()}
+    found = {key: background_of(job.counter, tally.writable(), job.unit) for key, tally in tallies.items()}
+    first_leaf = np.searchsorted(plan.leaf_tree, np.arange(plan.ensemble.n_trees))
+    for key, background in found.items():
+        rows = np.add.reduceat(background.counts[plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed
+        if (rows != background.total).any():
+            message = f"the counts of a tree do not sum to the number of rows (group {key!r}); nothing is saved"
+            raise BackgroundError(message)
+    return in_order(found) if job.by else found[WHOLE]
+
+
+def _engine_of(engine: Any) -> tuple[str, Any]:
+    """Return the name of an engine, and what the user holds of it."""
+    if isinstance(engine, str):
+        if engine not in ("auto", "threads", *ENGINES.values()):
+            message = f'engine is "auto", "threads", "dask", "spark", "ray", a Client or a SparkSession, not {engine!r}'
+            raise TableError(message)
+        return engine, None
+    package = type(engine).__module__.partition(".")[0]
+    if package not in ENGINES:
+        message = f"engine is a name, a Dask Client or a SparkSession, not {type(engine).__name__}"
+        raise TableError(message)
+    return ENGINES[package], engine
+
+
+def _load(engine: str) -> Any:
+    """Return the file of an engine, which imports its library."""
+    try:
+        return import_module(f"glasswood.engines._{engine}")
+    except ImportError as error:
+        message = f"{error}; install it with: pip install 'glasswood[{engine}]'"
+        raise MissingExtraError(message) from error
