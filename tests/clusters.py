@@ -161,9 +161,7 @@ class DaskCluster:
         for _ in range(self.n_workers - len(self.nanny_pids())):
             name = f"worker-{len(self.processes.started)}"
             self.processes.start(name, [*DASK, "worker", self.address, "--host", LOOPBACK, *work])
-        self.processes.wait(
-            "the Dask workers", lambda: len(self.client.scheduler_info()["workers"]) == self.n_workers
-        )
+        self.processes.wait("the Dask workers", lambda: len(self.client.scheduler_info()["workers"]) == self.n_workers)
 
     def worker_pids(self) -> list[int]:
         """The processes that run tasks; a nanny replaces one that dies."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasswood._plan import CountPlan
 from glasswood._rows import addresses
 
-__all__ = ["Counter", "Tally"]
+__all__ = ["Columns", "Counter", "Tally"]
 
 LARGE_TREE = 1024  # leaves; beyond that, lists of rows beat bitsets
 MOST_CONDITIONS = 4096  # whose masks, 512 bytes each, take two megabytes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._arrow import Fragment, can_join, join, n_bytes, read_fragment
-from glasswood._counts import Counter, Tally
+from glasswood._counts import Columns, Counter, Tally
 from glasswood._ensemble import TreeEnsemble
 from glasswood._extra_columns import group_rows, row_weights
 from glasswood._partials import WHOLE, Partial, ledger_of
@@ -106,11 +106,13 @@ class ShippedJob:
 
     def open(self) -> Job:
         """Return the job."""
-        if self.key not in _opened:
+        job = _opened.get(self.key)
+        if job is None:
+            job = Job(*pickle.loads(self.packed))
             if len(_opened) >= 4:
                 _opened.clear()
-            _opened[self.key] = Job(*pickle.loads(self.packed))
-        return _opened[self.key]
+            _opened[self.key] = job
+        return job
 
 
 _opened: dict[str, Job] = {}
@@ -149,11 +151,39 @@ class Sums:
         """Count the tables that wait."""
         if not self._waiting:
             return
-        table, self._waiting = join(self._waiting), []
-        weight = None if self.job.weight is None else self._weights(table)
+        waiting, self._waiting = self._waiting, []
+        table = join(waiting)
         keys, places = group_rows(table, self.job.by)
         tallies = [self._tally(key) for key in keys]
-        add_groups(self.job.counter, tallies, self._open(table), places, np.arange(places.size), weight)
+        order = _sorted(places, len(keys))
+        weight = None if self.job.weight is None else self._weights(table)[order]
+        columns = self._move(waiting, order)
+        ends = np.cumsum(np.bincount(places, minlength=len(keys)))
+        add_sorted(
+            self.job.counter,
+            tallies,
+            ends,
+            lambda first, last: {index: values[first:last] for index, values in columns.items()},
+            weight,
+        )
+
+    def _move(self, tables: Sequence[Any], order: NDArray[np.intp]) -> dict[int, NDArray[Any]]:
+        """Return the encoded columns of tables that are below each other, in another order of the rows.
+
+        Values are read in order and written to their places: groups are few, so that costs a third of the opposite.
+        """
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        ends = np.cumsum([n_rows(table) for table in tables])
+        opened = [self._open(table) for table in tables]
+        moved: dict[int, NDArray[Any]] = {}
+        for index in opened[0].values:
+            parts = [part.column(index) for part in opened]
+            out = np.empty(order.size, dtype=np.result_type(*parts))
+            for values, end in zip(parts, ends, strict=True):
+                out[place[end - values.size : end]] = values
+            moved[index] = out
+        return moved
 
     def _open(self, table: Any) -> OpenColumns:
         schema = self.job.ensemble.schema
@@ -217,17 +247,33 @@ def add_groups(
     weight: NDArray[np.int64] | None,
 ) -> None:
     """Count some rows of several groups, given every row's place in the list of the groups' tallies."""
-    place = places[rows]
-    small = place.astype(np.uint16) if len(tallies) <= 2**16 else place  # which NumPy sorts by counting
-    rows = rows[np.argsort(small, kind="stable")]
-    ends = np.cumsum(np.bincount(place, minlength=len(tallies)))
-    for first in range(0, rows.size, BATCH):
-        last = min(first + BATCH, rows.size)
+    rows = rows[_sorted(places[rows], len(tallies))]
+    ends = np.cumsum(np.bincount(places[rows], minlength=len(tallies)))
+    weight = None if weight is None else weight[rows]
+    add_sorted(counter, tallies, ends, lambda first, last: columns.take(rows[first:last]), weight)
+
+
+def add_sorted(
+    counter: Counter,
+    tallies: Sequence[Tally],
+    ends: NDArray[np.int64],
+    columns: Callable[[int, int], Columns],
+    weight: NDArray[np.int64] | None,
+) -> None:
+    """Count rows that are sorted by group, given where each group ends and the encoded columns of any of the rows."""
+    n_rows = int(ends[-1])
+    for first in range(0, n_rows, BATCH):
+        last = min(first + BATCH, n_rows)
         low, high = (int(np.searchsorted(ends, row, side="right")) for row in (first, last - 1))
         bounds = np.concatenate([[first], ends[low:high], [last]]) - first
-        chosen = rows[first:last]
-        part = None if weight is None else weight[chosen]
-        counter.add_groups(tallies[low : high + 1], columns.take(chosen), bounds, part)
+        part = None if weight is None else weight[first:last]
+        counter.add_groups(tallies[low : high + 1], columns(first, last), bounds, part)
+
+
+def _sorted(places: NDArray[np.intp], n_places: int) -> NDArray[np.intp]:
+    """Return the rows sorted by place, in their old order within each."""
+    small = places.astype(np.uint16) if n_places <= 2**16 else places  # which NumPy sorts by counting
+    return np.argsort(small, kind="stable")
 
 
 def count_fragments(shipped: ShippedJob, fragments: Sequence[Fragment]) -> bytes:

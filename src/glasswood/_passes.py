@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from glasswood._arrow import Fragment
 from glasswood._checkpoints import Checkpoint
 from glasswood._counting import background_of
 from glasswood._extra_columns import row_weights
@@ -125,9 +126,15 @@ class Pass:
         return Job(plan.ensemble, plan.order, plan.groups, names, tuple(by), sample_weight, unit)
 
 
-def bundles(fragments: Iterable[Any], most: int = ROWS_PER_TASK) -> list[list[Any]]:
-    """Return fragments in bundles of moderate numbers of rows: a task costs an engine up to 50 milliseconds."""
-    found: list[list[Any]] = []
+def bundles(fragments: Sequence[Fragment], most: int | None = None) -> list[list[Fragment]]:
+    """Return fragments in bundles of moderate numbers of rows: a task costs an engine up to 50 milliseconds.
+
+    Few rows make smaller bundles, so that no worker is idle.
+    """
+    if most is None:
+        total = sum(fragment.n_rows or ROWS_PER_TASK for fragment in fragments)
+        most = min(ROWS_PER_TASK, max(ROWS_PER_TASK // 8, total // 64))
+    found: list[list[Fragment]] = []
     room = 0
     for fragment in fragments:
         size = most if fragment.n_rows is None else fragment.n_rows
@@ -139,7 +146,7 @@ def bundles(fragments: Iterable[Any], most: int = ROWS_PER_TASK) -> list[list[An
     return found
 
 
-def waves(fragments: Iterable[Any]) -> list[list[Any]]:
+def waves(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
     """Return fragments in larger bundles, after each of which a checkpoint is saved."""
     return bundles(fragments, WAVE)
 

@@ -91,6 +91,10 @@ class OpenColumns:
         columns = self.schema.columns
         return {index: columns[index].encode(values[rows]) for index, values in self.values.items()}
 
+    def column(self, index: int) -> NDArray[np.floating[Any]]:
+        """Return all rows of a column as numbers."""
+        return self.schema.columns[index].encode(self.values[index])
+
     def listed(self, index: int) -> list[Any]:
         """Return the values of a column as the user knows them."""
         values = self.values[index]

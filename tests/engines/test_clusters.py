@@ -84,6 +84,7 @@ def is_alive(process):
         return False
 
 
+@pytest.mark.slow  # the short form is in `test_faults`
 def test_dask(tmp_path, survives):
     with dask_cluster(tmp_path / "dask") as cluster:
         assert len(cluster.worker_pids()) == len(cluster.nanny_pids()) == 2
@@ -94,6 +95,7 @@ def test_dask(tmp_path, survives):
     assert_gone(processes)
 
 
+@pytest.mark.slow  # the short form is in `test_faults`
 def test_ray(tmp_path, survives):
     with ray_cluster(tmp_path / "ray") as cluster:
         assert len(cluster.raylet_pids()) == 1
@@ -104,6 +106,7 @@ def test_ray(tmp_path, survives):
     assert_gone(processes)
 
 
+@pytest.mark.slow  # the short form is in `test_faults`
 def test_spark_classic_and_connect_in_one_process(tmp_path, survives):
     from pyspark.sql import functions
 

@@ -1,0 +1,315 @@
+"""One contract for all engines: the counts are those of one thread of NumPy, in every bit, wherever the rows are."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import dataset, parquet
+from sklearn.ensemble import RandomForestRegressor
+
+import glasswood as gw
+from clusters_spark import SPARK_WARNINGS
+from glasswood import _passes
+from glasswood._partials import Partial
+from glasswood.engines import _spark
+from glasswood.errors import TableError
+
+# Of Dask's and Ray's own readers: not ours.
+READERS_WARN = [
+    "ignore:The inplace keyword:DeprecationWarning",
+    "ignore:`use_:DeprecationWarning",
+]
+
+pytestmark = [
+    pytest.mark.xdist_group("engines"),
+    *[pytest.mark.filterwarnings(warning) for warning in [*SPARK_WARNINGS, *READERS_WARN]],
+]
+
+
+@contextmanager
+def dask_files(request, folder):
+    yield folder, request.getfixturevalue("dask_nodes").client
+
+
+@contextmanager
+def dask_files_by_name(request, folder):
+    with request.getfixturevalue("dask_nodes").client.as_current():
+        yield folder, "dask"
+
+
+@contextmanager
+def dask_frame(request, folder):
+    import dask.dataframe as dd
+
+    with request.getfixturevalue("dask_nodes").client.as_current():
+        yield dd.read_parquet(folder), "auto"
+
+
+@contextmanager
+def dask_frame_and_client(request, folder):
+    import dask.dataframe as dd
+
+    yield dd.read_parquet(folder), request.getfixturevalue("dask_nodes").client
+
+
+@contextmanager
+def dask_frame_alone(request, folder):
+    import dask.dataframe as dd
+
+    yield dd.read_parquet(folder), "auto"
+
+
+@contextmanager
+def ray_files(request, folder):
+    request.getfixturevalue("ray_nodes")
+    yield folder, "ray"
+
+
+@contextmanager
+def ray_dataset(request, folder):
+    import ray
+
+    request.getfixturevalue("ray_nodes")
+    yield ray.data.read_parquet(str(folder)), "auto"
+
+
+@contextmanager
+def ray_dataset_held(request, folder):
+    import ray
+
+    request.getfixturevalue("ray_nodes")
+    whole = dataset.dataset(folder, partitioning="hive")
+    files = [file.to_table(whole.schema) for file in whole.get_fragments()]
+    yield ray.data.from_arrow(files), "ray"
+
+
+@contextmanager
+def spark_files(request, folder):
+    yield folder, request.getfixturevalue("spark_nodes").spark
+
+
+@contextmanager
+def spark_files_by_name(request, folder):
+    request.getfixturevalue("spark_nodes")
+    yield folder, "spark"
+
+
+@contextmanager
+def spark_frame(request, folder):
+    yield request.getfixturevalue("spark_nodes").spark.read.parquet(str(folder)), "auto"
+
+
+@contextmanager
+def spark_frame_in_slices(request, folder):
+    with pytest.MonkeyPatch.context() as patch, spark_frame(request, folder) as found:
+        patch.setattr(_spark, "SLICE", 50)
+        yield found
+
+
+@contextmanager
+def connect_files(request, folder):
+    with request.getfixturevalue("spark_nodes").connect_session() as session:
+        yield folder, session
+
+
+@contextmanager
+def connect_frame(request, folder):
+    with request.getfixturevalue("spark_nodes").connect_session() as session:
+        yield session.read.parquet(str(folder)), "spark"
+
+
+FILES = [dask_files, dask_files_by_name, ray_files, spark_files, spark_files_by_name, connect_files]
+FRAMES = [
+    dask_frame,
+    dask_frame_and_client,
+    dask_frame_alone,
+    ray_dataset,
+    ray_dataset_held,
+    spark_frame,
+    spark_frame_in_slices,
+    connect_frame,
+]
+ONE_OF_EACH = [dask_files, dask_frame, ray_files, ray_dataset_held, spark_files, spark_frame, connect_frame]
+
+
+def names(ways):
+    return pytest.mark.parametrize("way", ways, ids=[way.__name__ for way in ways])
+
+
+@pytest.fixture
+def run(request, one_each, capfd):
+    """A function that summarizes the files in a folder in some way. Nothing may be printed meanwhile."""
+
+    def run(way, model, folder, **options):
+        with way(request, folder) as (source, engine):
+            capfd.readouterr()
+            found = gw.summarize(model, source, engine=engine, **options)
+            assert capfd.readouterr() == ("", "")
+        return found
+
+    return run
+
+
+@names([*FILES, *FRAMES])
+def test_the_counts_are_those_of_numpy(run, way, case):
+    assert run(way, case.model, case.folder) == case.expected()
+
+
+@names([dask_files, ray_files, spark_files, connect_files, *(way for way in FRAMES if way is not ray_dataset)])
+def test_groups_weights_and_pairs(run, way, few):
+    found = run(way, few.model, few.folder, order=2, by=["region", "day"], sample_weight="weight")
+    assert found == few.expected_by(["region", "day"], 2, "weight")
+
+
+@names(ONE_OF_EACH)
+def test_a_single_row(run, way, few, tmp_path):
+    path = tmp_path / "one.parquet"
+    parquet.write_table(parquet.read_table(next(few.folder.rglob("*.parquet")), partitioning=None).slice(7, 1), path)
+    expected = gw.summarize(few.model, parquet.read_table(path))
+    assert expected.n_rows == 1
+    assert run(way, few.model, path) == expected
+
+
+def only_day(frame, day):
+    """The rows of one day, of any engine's frame: of the partitions, some have none of them."""
+    if type(frame).__module__.startswith("ray."):
+        from ray.data.expressions import col
+
+        return frame.filter(expr=col("day") == day)
+    return frame[frame["day"] == day]
+
+
+@names([dask_frame, dask_frame_alone, ray_dataset_held, spark_frame, spark_frame_in_slices, connect_frame])
+def test_partitions_without_rows(request, way, few, tmp_path):
+    """Of six files, each of one day, one is left over: five partitions are empty, the first and the last among them."""
+    frame = few.frame.assign(day=np.arange(len(few.frame)) * 6 // len(few.frame)).assign(region="north")
+    folder = request.getfixturevalue("write")(frame, tmp_path, 6)
+    expected = gw.summarize(few.model, frame[frame["day"] == 3])
+    with way(request, folder) as (source, engine):
+        assert gw.summarize(few.model, only_day(source, 3), engine=engine) == expected
+        nobody = gw.summarize(few.model, only_day(source, 7), engine=engine)
+        assert nobody.n_rows == nobody.counts.sum() == 0
+        assert gw.summarize(few.model, only_day(source, 7), engine=engine, by="day") == {}
+
+
+@names([dask_files, ray_files, spark_files])
+def test_files_without_rows(run, way, few, tmp_path):
+    for number, path in enumerate(sorted(few.folder.rglob("*.parquet"))[:3]):
+        table = parquet.read_table(path, partitioning=None)
+        parquet.write_table(table.slice(0, 0) if number != 1 else table, tmp_path / f"{number}.parquet")
+    expected = gw.summarize(few.model, parquet.read_table(tmp_path / "1.parquet"))
+    assert run(way, few.model, tmp_path) == expected
+
+
+@names(ONE_OF_EACH)
+def test_a_model_that_splits_on_nothing(run, way, few):
+    stump = RandomForestRegressor(2, max_depth=1, min_samples_split=2000, random_state=0)
+    model = stump.fit(few.frame[["day", "weight"]], few.frame["day"])
+    found = run(way, model, few.folder)
+    assert found == gw.summarize(model, few.frame[["day", "weight"]])
+    assert found.n_rows == len(few.frame)
+
+
+def spoil(few, folder, change):
+    """Copies of the files, of which the last is changed. Return its path."""
+    paths = sorted(few.folder.rglob("*.parquet"))
+    for number, path in enumerate(paths):
+        copy = folder / f"part-{number:02}.parquet"
+        copy.write_bytes(path.read_bytes())
+    change(copy)
+    return copy
+
+
+def damage(path):
+    """Change bytes of the first column, not of the footer."""
+    content = bytearray(path.read_bytes())
+    content[40:60] = bytes(range(20))
+    path.write_bytes(content)
+
+
+def write_texts(path):
+    table = parquet.read_table(path, partitioning=None)
+    parquet.write_table(table.set_column(0, "x0", pa.array(["many"] * table.num_rows)), path)
+
+
+def drop_column(path):
+    parquet.write_table(parquet.read_table(path, partitioning=None).drop_columns(["x0"]), path)
+
+
+@pytest.mark.parametrize(
+    ("way", "change", "told"),
+    [
+        pytest.param(way, change, told, id=f"{way.__name__}-{change.__name__}")
+        for way in [dask_files, ray_files, spark_files, connect_files]
+        for change, told in [(damage, "cannot be read"), (write_texts, "x0"), (drop_column, "lacks the column")]
+        if way in (dask_files, ray_files) or (way is spark_files) == (change is damage)
+    ],
+)
+def test_the_file_that_is_wrong_is_named(request, one_each, way, few, tmp_path, change, told):
+    """It is the last one, so that workers meet it, and not the driver."""
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    path = spoil(few, folder, change)
+    saved = tmp_path / "saved"
+    with way(request, folder) as (source, engine):
+        began = time.monotonic()
+        with pytest.raises(TableError, match=re.escape(str(path))) as caught:
+            gw.summarize(few.model, source, engine=engine, checkpoint=saved)
+        assert told in str(caught.value)
+        assert "Traceback" not in str(caught.value)
+        assert time.monotonic() - began < 30
+    assert list(saved.iterdir()) == []
+
+
+@names(ONE_OF_EACH)
+def test_a_missing_column_is_told_before_anything_is_counted(request, way, few, tmp_path, monkeypatch):
+    for path in few.folder.rglob("*.parquet"):
+        parquet.write_table(parquet.read_table(path, partitioning=None).drop_columns(["x1"]), tmp_path / path.name)
+    monkeypatch.delattr(_passes, "finish")
+    with way(request, tmp_path) as (source, engine), pytest.raises(TableError, match="x1"):
+        gw.summarize(few.model, source, engine=engine)
+    with way(request, few.folder) as (source, engine), pytest.raises(TableError, match="no column 'month'"):
+        gw.summarize(few.model, source, engine=engine, by="month")
+
+
+@names([dask_frame, ray_dataset_held, spark_frame, connect_frame])
+def test_a_frame_of_texts_names_the_column(request, way, few, tmp_path):
+    path = tmp_path / "texts.parquet"
+    parquet.write_table(parquet.read_table(next(few.folder.rglob("*.parquet")), partitioning=None), path)
+    write_texts(path)
+    with way(request, path) as (source, engine), pytest.raises(TableError, match="x0") as caught:
+        gw.summarize(few.model, source, engine=engine)
+    assert "Traceback" not in str(caught.value)
+
+
+@names([dask_frame, ray_dataset_held, spark_frame, connect_frame])
+def test_a_frame_stays_with_its_engine(request, way, few, tmp_path):
+    with way(request, few.folder) as (source, _):
+        own = way.__name__.partition("_")[0].replace("connect", "spark")
+        other = "dask" if own == "ray" else "ray"
+        with pytest.raises(TableError, match=f"a frame of {own} is counted by {own}, not by {other}"):
+            gw.summarize(few.model, source, engine=other)
+        with pytest.raises(TableError, match="checkpoint="):
+            gw.summarize(few.model, source, checkpoint=tmp_path)
+
+
+@names([dask_files, dask_frame, ray_files, ray_dataset_held, spark_files, spark_frame, connect_files])
+def test_the_driver_gets_one_sum(run, way, few, monkeypatch):
+    """Of twelve parts, each counted by a worker; and the sum is no larger than one of them, give or take."""
+    got = []
+    real = Partial.unpack
+
+    def unpack(packed):
+        got.append(len(packed))
+        return real(packed)
+
+    monkeypatch.setattr(Partial, "unpack", unpack)
+    found = run(way, few.model, few.folder)
+    assert found == few.expected()
+    assert len(got) == 1
+    assert got[0] < 2 * (found.counts.nbytes + found.cells.nbytes) + 5000

@@ -1,0 +1,136 @@
+"""Tasks that are run again do not count again: each pattern that counts rows twice elsewhere, and what it does here."""
+
+from __future__ import annotations
+
+import dask
+import pytest
+
+import glasswood as gw
+from clusters import traces
+from clusters_spark import SPARK_WARNINGS, spark_cluster
+from clusters_tasks import add_in_place, die, fail, once, slow
+from glasswood._job import count_fragments, count_tables
+from glasswood._partials import Partial, add_packed
+from glasswood._passes import Pass, verify
+from glasswood._sources import open_source
+from glasswood._summarize import make_plan
+from glasswood.engines import _dask, _ray, _spark
+from glasswood.errors import BackgroundError
+
+pytestmark = [
+    pytest.mark.xdist_group("engines"),
+    pytest.mark.usefixtures("one_each"),
+    *[pytest.mark.filterwarnings(warning) for warning in SPARK_WARNINGS],
+]
+
+TWICE = "parts of the data, .* were counted, and not each exactly once"
+
+
+@pytest.fixture
+def shipped(few):
+    """What workers get, the fragments, and their digests."""
+    source = open_source(few.folder)
+    plan = make_plan(gw.read_model(few.model, source.head), 1, None)
+    return Pass(source)._job(plan, None, None).ship(), source.fragments, [part.digest for part in source.fragments]
+
+
+@pytest.mark.parametrize("function", ["count_fragments", "add_packed"])
+def test_dask_runs_a_failed_task_again(dask_nodes, few, function, tmp_path, monkeypatch):
+    monkeypatch.setattr(_dask, function, once(getattr(_dask, function), tmp_path / "failed", fail))
+    with dask.annotate(retries=2):
+        assert gw.summarize(few.model, few.folder, engine=dask_nodes.client) == few.expected()
+    assert (tmp_path / "failed").exists()
+
+
+def test_dask_without_retries_says_what_failed(dask_nodes, few, tmp_path, monkeypatch):
+    monkeypatch.setattr(_dask, "add_packed", once(add_packed, tmp_path / "failed", fail))
+    with pytest.raises(OSError, match="on purpose"):
+        gw.summarize(few.model, few.folder, engine=dask_nodes.client)
+
+
+def test_a_reducer_that_adds_in_place_is_caught(dask_nodes, few, tmp_path, monkeypatch):
+    """What it added before it failed stays where it is, and is added again."""
+    monkeypatch.setattr(_dask, "add_packed", once(add_in_place(add_packed, tmp_path), tmp_path / "failed", fail))
+    with dask.annotate(retries=2), pytest.raises(BackgroundError, match=TWICE):
+        gw.summarize(few.model, few.folder, engine=dask_nodes.client)
+
+
+@pytest.mark.parametrize("function", ["_count_bundle", "_add"])
+def test_ray_runs_a_killed_task_again(ray_nodes, few, function, tmp_path, monkeypatch):
+    monkeypatch.setattr(_ray, function, once(getattr(_ray, function), tmp_path / "died", die))
+    assert gw.summarize(few.model, few.folder, engine="ray") == few.expected()
+    assert (tmp_path / "died").exists()
+
+
+def test_an_accumulator_is_caught(ray_nodes, shipped, tmp_path):
+    """Tasks that add into an actor, one of which dies after that: the actor has its counts twice."""
+    import ray
+
+    job, fragments, digests = shipped
+
+    @ray.remote(num_cpus=0)
+    class Accumulator:
+        def __init__(self):
+            self.sum = Partial().pack()
+
+        def add(self, packed):
+            self.sum = add_packed(self.sum, packed)
+
+        def get(self):
+            return self.sum
+
+    actor = Accumulator.remote()
+
+    def count(fragment):
+        ray.get(actor.add.remote(count_fragments(job, [fragment])))
+
+    task = ray.remote(once(count, tmp_path / "died", die))
+    ray.get([task.remote(fragment) for fragment in fragments])
+    found = Partial.unpack(ray.get(actor.get.remote()))[0]
+    assert found.n_fragments == len(fragments) + 1
+    with pytest.raises(BackgroundError, match=TWICE):
+        verify(found, digests)
+
+
+@pytest.mark.parametrize("then", [fail, die], ids=["failed", "killed"])
+def test_spark_runs_a_task_again(spark_nodes, few, then, tmp_path, monkeypatch):
+    monkeypatch.setattr(_spark, "count_fragments", once(count_fragments, tmp_path / "1", then))
+    monkeypatch.setattr(_spark, "count_tables", once(count_tables, tmp_path / "2", then))
+    assert gw.summarize(few.model, few.folder, engine=spark_nodes.spark) == few.expected()
+    assert gw.summarize(few.model, spark_nodes.spark.read.parquet(str(few.folder))) == few.expected()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_second_action_counts_nothing_twice(spark_nodes, few):
+    """Of a frame that Spark keeps, computed by another action before, and by two passes."""
+    frame = spark_nodes.spark.read.parquet(str(few.folder)).repartition(5).cache()
+    assert frame.count() == len(few.frame)
+    assert gw.summarize(few.model, frame) == gw.summarize(few.model, frame) == few.expected()
+    frame.unpersist()
+
+
+def test_a_partition_that_comes_twice_is_caught(spark_nodes, few, monkeypatch):
+    real = _spark._cut
+
+    def twice(*arguments):
+        yield from real(*arguments)
+        yield from real(*arguments)
+
+    monkeypatch.setattr(_spark, "_cut", twice)
+    for source, engine in [(few.folder, spark_nodes.spark), (spark_nodes.spark.read.parquet(str(few.folder)), "auto")]:
+        with pytest.raises(BackgroundError, match=TWICE):
+            gw.summarize(few.model, source, engine=engine)
+
+
+@pytest.mark.slow
+def test_speculative_copies_count_nothing_twice(few, tmp_path, monkeypatch):
+    """The slowest task is begun once more elsewhere, as Spark thinks that it hangs: `pytest -m slow tests/engines`."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    monkeypatch.setattr(_spark, "count_fragments", slow(count_fragments, folder, 0.2, slowest=0))
+    speculation = {"speculation": "true", "speculation__interval": "100ms", "speculation__multiplier": "1.5"}
+    speculation |= {"speculation__quantile": "0.5", "speculation__minTaskRuntime": "100ms"}
+    options = {f"spark__{name}": value for name, value in speculation.items()}
+    with spark_cluster(tmp_path / "spark") as cluster, cluster.session(**options) as spark:
+        assert gw.summarize(few.model, few.folder, engine=spark) == few.expected()
+    assert len(traces(folder)) > len(few.paths)
