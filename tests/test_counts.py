@@ -14,8 +14,8 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 import glasswood as gw
 import oracle
 from glasswood import _counting, _counts
-from glasswood._plan import Subsets
 from glasswood._counting import count, fixed_point
+from glasswood._plan import Subsets
 from glasswood._summarize import make_plan
 from glasswood.errors import TableError
 from strategies import ensembles, tables

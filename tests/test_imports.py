@@ -13,7 +13,8 @@ import pytest
 import glasswood as gw
 
 OPTIONAL = (
-    "catboost dask lightgbm matplotlib numba pandas plotly polars pyarrow pyspark ray scipy sklearn treelite xgboost"
+    "catboost click dask distributed duckdb lightgbm matplotlib numba pandas plotly polars pyarrow pyspark ray scipy "
+    "sklearn treelite xgboost"
 )
 
 

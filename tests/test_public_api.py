@@ -11,16 +11,22 @@ import glasswood as gw
 PUBLIC = {
     "Attributions": None,
     "Background": None,
+    "Comparison": None,
     "Curve": None,
     "Explainer": (
         "(model: 'Any', background: 'Any' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
         "sample_weight: 'Any' = None, response: 'str' = 'raw') -> 'None'"
     ),
     "Ice": None,
+    "Importance": None,
     "Interactions": None,
+    "Monotonicity": None,
     "Points": None,
+    "Spikes": None,
+    "Strengths": None,
     "Surface": None,
     "TreeEnsemble": None,
+    "compare": "(explainers: 'Mapping[str, Explainer]', *, output: 'str | int | None' = None) -> 'Comparison'",
     "errors": None,
     "metrics": None,
     "read_model": "(model: 'Any', rows: 'Any' = None) -> 'TreeEnsemble'",

@@ -2,22 +2,41 @@
 
 from glasswood import errors, metrics
 from glasswood._background import Background
+from glasswood._compare import compare
 from glasswood._ensemble import TreeEnsemble
 from glasswood._explainer import Explainer
 from glasswood._summarize import summarize
 from glasswood.readers import read_model
-from glasswood.results import Attributions, Curve, Ice, Interactions, Points, Surface
+from glasswood.results import (
+    Attributions,
+    Comparison,
+    Curve,
+    Ice,
+    Importance,
+    Interactions,
+    Monotonicity,
+    Points,
+    Spikes,
+    Strengths,
+    Surface,
+)
 
 __all__ = [
     "Attributions",
     "Background",
+    "Comparison",
     "Curve",
     "Explainer",
     "Ice",
+    "Importance",
     "Interactions",
+    "Monotonicity",
     "Points",
+    "Spikes",
+    "Strengths",
     "Surface",
     "TreeEnsemble",
+    "compare",
     "errors",
     "metrics",
     "read_model",

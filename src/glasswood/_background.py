@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._html import facts_html
 from glasswood.errors import BackgroundError
 
 __all__ = ["Background"]
@@ -60,6 +62,21 @@ class Background:
     def __repr__(self) -> str:
         weight = "" if self.total == self.n_rows else f", weight {self.weight:g}"
         return f"Background({self.n_rows} rows{weight}, order {self.order}, {self.counts.size} counts)"
+
+    def _repr_html_(self) -> str:
+        return facts_html("Background: counts of rows", self.facts)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is to be known about the background at a glance, by name."""
+        return {
+            "rows": self.n_rows,
+            "weight": self.weight,
+            "order": self.order,
+            "counts": self.counts.size,
+            "groups of columns": ", ".join(self.groups) or "none",
+            "fingerprint": self.fingerprint,
+        }
 
     @property
     def weight(self) -> float:

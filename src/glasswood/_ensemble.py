@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._html import facts_html
 from glasswood._tables import Schema, encode, n_rows
 from glasswood.errors import UnsupportedModelError
 
@@ -203,6 +204,24 @@ class TreeEnsemble:
             f"TreeEnsemble({self.source}: {self.n_trees} trees, {self.n_leaves} leaves, {self.n_features} features, "
             f"{outputs}, score: {self.score.units})"
         )
+
+    def _repr_html_(self) -> str:
+        return facts_html(f"TreeEnsemble: {self.source}", self.facts)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is to be known about the model at a glance, by name."""
+        shown = ", ".join(self.score.names[:10]) + (", ..." if self.n_outputs > 10 else "")
+        return {
+            "trees": self.n_trees,
+            "leaves": self.n_leaves,
+            "features": self.n_features,
+            "features with a split": self.used_features.size,
+            "features of categories": sum(column.n_codes > 0 for column in self.schema.columns),
+            "score": self.score.units,
+            "outputs": f"{self.n_outputs:,}: {shown}" if self.n_outputs > 1 else shown,
+            "covers of training": "kept" if self.cover is not None else "none",
+        }
 
     @property
     def n_trees(self) -> int:

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from glasswood._answers import Answers
+from glasswood._html import facts_html
 from glasswood._interactions import Lookups
+from glasswood._overview import Overview
 from glasswood._study import Study
+from glasswood._tables import open_columns
 from glasswood.errors import TableError
 from glasswood.metrics import BanzhafValues, CubeMetric, ShapleyInteractions, ShapleyValues
-from glasswood.results import Attributions, Ice, Interactions, Lazy
+from glasswood.results import (
+    Attributions,
+    Ice,
+    Importance,
+    Interactions,
+    Lazy,
+    Monotonicity,
+    Spikes,
+    Strengths,
+    Surface,
+)
 
 __all__ = ["Explainer"]
 
@@ -60,10 +75,15 @@ class Explainer:
     ) -> None:
         self._study = Study(model, background, groups, sample_weight, response)
         self._answers = Answers(self._study)
+        self._overview = Overview(self._study, self._answers)
         self.ensemble = self._study.ensemble
 
     def __repr__(self) -> str:
         return repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
+
+    def _repr_html_(self) -> str:
+        facts = {"answers": self._study.units, "averages over": self._study.average, **self.ensemble.facts}
+        return facts_html(f"Explainer: {self.ensemble.source}", facts)
 
     # ------------------------------------------------------------------------------------------------- questions
 
@@ -377,6 +397,189 @@ class Explainer:
         See `Ice`.
         """
         return self._answers.ice(self._asked(features), rows, at, self._study.outputs(output))
+
+    def importance(self, *, output: str | int | None = None) -> Importance:
+        """Return how much the score varies with each feature alone: the standard deviation of its curve over the rows.
+
+        It needs a background: a table, a source or a Background; groups of several columns need a table.
+
+        Examples
+        --------
+        See `Importance`.
+        """
+        return self._overview.importance(self._study.outputs(output))
+
+    def interaction_strengths(self, rows: Any = None, *, output: str | int | None = None) -> Strengths:
+        """Return how strongly each pair of features interacts: the root mean square of what it adds to two curves.
+
+        Parameters
+        ----------
+        rows : table, optional
+            The rows to average over, all alike; by default those of the background, with their weights. If only their
+            counts are at hand (a Background of order 2, files), features are taken as independent.
+        output : str or int, optional
+
+        Returns
+        -------
+        Strengths
+
+        Examples
+        --------
+        See `Strengths`.
+        """
+        return self._overview.strengths(rows, self._study.outputs(output))
+
+    def monotonicity(self, *features: str | int, output: str | int | None = None) -> Monotonicity:
+        """Return whether the curves of some features, or of all that are numbers, rise or fall throughout.
+
+        Examples
+        --------
+        See `Monotonicity`.
+        """
+        return self._overview.monotonicity(self._some(features), self._study.outputs(output))
+
+    def spikes(self, *features: str | int, points: int = 100, output: str | int | None = None) -> Spikes:
+        """Return what a partial dependence sampled at evenly spaced values would not show.
+
+        A spike lies between two neighbouring sample points, and leaves the range of both by more than 5 % of the whole
+        curve's range.
+
+        Parameters
+        ----------
+        *features : str or int
+            All that are numbers by default.
+        points : int, default 100
+            The number of sample points.
+        output : str or int, optional
+
+        Returns
+        -------
+        Spikes
+
+        Examples
+        --------
+        See `Spikes`.
+        """
+        return self._overview.spikes(self._some(features), points, self._study.outputs(output))
+
+    def _some(self, features: Sequence[str | int]) -> list[str]:
+        """Return the names of some distinct players; none if none are named."""
+        return self._asked(features) if features else []
+
+    def plot(
+        self,
+        features: str | Sequence[str | tuple[str, str]] | None = None,
+        *,
+        page: int = 0,
+        output: str | int | None = None,
+        sort: str | None = None,
+        engine: str = "matplotlib",
+        ax: Any = None,
+    ) -> Any:
+        """Draw curves and surfaces side by side, by default those of the most important features, all equally high.
+
+        Parameters
+        ----------
+        features : str, or sequence of str and pairs of str, optional
+            A name is drawn as a curve, a pair of names as a surface. By default all features are drawn, the most
+            important first, twelve to a page.
+        page : int, default 0
+            The page, if there are more than twelve panels.
+        output : str or int, optional
+            One output (class, target); all by default, up to eight. Surfaces need one.
+        sort : {"model", "height", "rows"}, optional
+            The order of categories.
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, as many as panels, optional
+            Where to draw; on a figure of its own by default.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.plot()
+        <Drawing size ... with 10 Axes>
+        >>> figure = ex.plot(["bmi", ("bmi", "s5")])
+        >>> figure.savefig("bmi.png")  # doctest: +SKIP
+        """
+        from glasswood.plots._draw import page_of, panel_of, plot_page
+
+        asked = self._ranked() if features is None else [features] if isinstance(features, str) else list(features)
+        chosen, note = page_of(asked, page)
+        panels = []
+        for item in chosen:
+            found = self.partial_dependence(*((item,) if isinstance(item, str | int) else item), output=output)
+            options = {"density": self._density(found)} if isinstance(found, Surface) else {}
+            panels.append(panel_of(found, sort=sort, **options))
+        return plot_page(panels, engine, ax, [note] if note else [])
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        title: str | None = None,
+        by: Any = None,
+        n_interactions: int = 10,
+    ) -> Path:
+        """Write a report for those who must sign off the model: one HTML file that needs no network.
+
+        It tells what the model is and how it was checked, and shows the exact curves of all features, the strongest
+        interactions, monotonicity, missing values and spikes that a sampled curve would miss. Figures are zoomed,
+        searched and saved as CSV in the page. Names are shown as text, whatever they hold.
+
+        Parameters
+        ----------
+        path : path
+            Where to write it.
+        title : str, optional
+            What the page is called; the model's class by default.
+        by : str, sequence of str, array of shape (n_rows,), or mapping from groups to Backgrounds, optional
+            Groups of rows to compare: what `summarize` takes as `by`, or what it returns then.
+        n_interactions : int, default 10
+            How many pairs get a surface.
+
+        Returns
+        -------
+        Path
+
+        Examples
+        --------
+        >>> import tempfile, glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ex.report(folder + "/model.html", title="Diabetes", by="sex").name
+        'model.html'
+        """
+        from glasswood._report import Subject, write_report
+
+        return write_report(Subject(self, self._study), path, title, by, n_interactions)
+
+    def _density(self, surface: Surface) -> Any:
+        """Return the share of the background's rows in each pair of cells of a surface; None without a table."""
+        table = self._study.table
+        if table is None:
+            return None
+        numbers = [self.ensemble.feature_names.index(name) for name in surface.names]
+        columns = open_columns(table, self.ensemble.schema, numbers)
+        encoded = columns.encode(0, columns.n_rows)
+        cells = [
+            curve.axis.locate(encoded[f]) for f, curve in zip(numbers, (surface.first, surface.second), strict=True)
+        ]
+        return surface.shares(cells[0], cells[1], self._study.weight)
+
+    def _ranked(self) -> list[str]:
+        """Return the names of all features that take part, the most important first."""
+        return list(self.importance().names)
 
     def _asked(self, features: Sequence[str | int]) -> list[str]:
         """Return the names of some distinct players."""

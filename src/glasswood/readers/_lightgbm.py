@@ -58,6 +58,8 @@ def read(model: Any) -> TreeEnsemble:
 def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     """Return the raw score that LightGBM gives; the average over iterations for random forests, as in predict."""
     booster = _booster(model)
+    if type(table).__module__.startswith("pyarrow."):
+        table = table.to_pandas()  # LightGBM itself takes no dictionaries of Arrow's
     scores = np.asarray(model.predict(table, raw_score=True), dtype=np.float64)
     if "\naverage_output\n" in booster.model_to_string(num_iteration=1).partition("\nTree=")[0]:
         scores /= booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()

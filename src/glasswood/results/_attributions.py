@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import MissingExtraError
 from glasswood.results._frames import to_frame
+from glasswood.results._html import facts_html, table_html
 
 __all__ = ["Attributions", "arrange"]
 
@@ -85,6 +86,16 @@ class Attributions:
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         return f"Attributions({self.name}: {len(self)} rows x {len(self.names)}{pairs} features{outputs}, {self.units})"
 
+    def _repr_html_(self) -> str:
+        if self.heights.ndim > 3:  # pairs
+            facts = {"rows": len(self), "features": len(self.names), "units": self.units}
+            return facts_html(f"Attributions: {self.name}", facts | {"outputs": ", ".join(self.outputs)})
+        mean = np.abs(self.heights).mean(axis=0)
+        order = np.argsort(-mean.sum(axis=1), kind="stable")
+        ends = [f" [{name}]" for name in self.outputs] if len(self.outputs) > 1 else [""]
+        columns: dict[str, Any] = {"feature": [self.names[k] for k in order]}
+        return table_html(repr(self), columns | {f"mean size{end}": mean[order, k] for k, end in enumerate(ends)})
+
     def mean_abs(self) -> NDArray[np.float64]:
         """Return the mean absolute value of each feature (or pair) over the rows.
 
@@ -146,3 +157,45 @@ class Attributions:
             feature_names=list(self.names),
             output_names=None if len(self.outputs) == 1 else list(self.outputs),
         )
+
+    def plot(
+        self,
+        row: int = 0,
+        *,
+        top: int = 10,
+        engine: str = "matplotlib",
+        ax: Any = None,
+        output: str | int | None = None,
+    ) -> Any:
+        """Draw how the score of one row comes about, as a waterfall: what each feature (or pair) adds.
+
+        Parameters
+        ----------
+        row : int, default 0
+            The number of the row.
+        top : int, default 10
+            The largest number of parts of their own; the others are one.
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, optional
+            Where to draw; on a figure of its own by default.
+        output : str or int, optional
+            One output (class, target); needed if there are several.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly
+            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.shap_values(X).plot(row=3)
+        <Drawing size ... with 1 Axes>
+        """
+        from glasswood.plots._draw import plot
+
+        return plot(self, row, output, top=top, engine=engine, ax=ax)

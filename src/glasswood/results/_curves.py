@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood._columns import Column, Numbers, dictionary_of
 from glasswood.results._frames import to_frame
+from glasswood.results._html import facts_html, table_html, text_of
 
 __all__ = ["Axis", "Curve", "Lazy", "Points", "Surface"]
 
@@ -145,6 +146,9 @@ class Curve:
         outputs = f", {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         return f"Curve({self.name}: {what}{outputs}, {self.units} from {low:.6g} to {high:.6g})"
 
+    def _repr_html_(self) -> str:
+        return table_html(repr(self), _columns([self.axis], self.heights, self.outputs, self.axis.rows))
+
     def to_frame(self) -> Any:
         """Return one row per cell (and output): where it is, its value, and the background rows in it.
 
@@ -153,6 +157,40 @@ class Curve:
         See `Curve`.
         """
         return to_frame(_columns([self.axis], self.heights, self.outputs, self.axis.rows))
+
+    def plot(
+        self, *, engine: str = "matplotlib", ax: Any = None, output: str | int | None = None, sort: str | None = None
+    ) -> Any:
+        """Draw the curve: its true steps, pale where there are no rows, and the distribution of the rows below.
+
+        Parameters
+        ----------
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, optional
+            Where to draw; on a figure of its own by default.
+        output : str or int, optional
+            One output (class, target); all by default, up to eight.
+        sort : {"model", "height", "rows"}, optional
+            The order of categories.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly
+            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.partial_dependence("bmi").plot()
+        <Drawing size ... with 1 Axes>
+        """
+        from glasswood.plots._draw import plot
+
+        return plot(self, output, sort=sort, engine=engine, ax=ax)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -227,6 +265,16 @@ class Surface:
         kind = ", additive" if self.additive else ""
         return f"Surface({self.names[0]} x {self.names[1]}: {a} x {b} cells{kind}, {self.first.units})"
 
+    def _repr_html_(self) -> str:
+        values, alone = self.values, self.interaction
+        facts = {
+            "features": " x ".join(self.names),
+            "cells": " x ".join(f"{n:,}" for n in self.shape),
+            self.first.units: f"{text_of(values.min())} to {text_of(values.max())}",
+            "interaction": "none" if self.additive else f"{text_of(alone.min())} to {text_of(alone.max())}",
+        }
+        return facts_html("Surface", facts | {"outputs": ", ".join(self.first.outputs)})
+
     def to_frame(self) -> Any:
         """Return one row per pair of cells (and output).
 
@@ -235,6 +283,63 @@ class Surface:
         See `Surface`.
         """
         return to_frame(_columns([self.first.axis, self.second.axis], self.heights, self.first.outputs, None))
+
+    def plot(
+        self,
+        *,
+        kind: str = "both",
+        engine: str = "matplotlib",
+        ax: Any = None,
+        output: str | int | None = None,
+        rows: Any = None,
+    ) -> Any:
+        """Draw the surface as its exact cells, and beside it what the pair adds to the sum of its curves.
+
+        Parameters
+        ----------
+        kind : {"both", "surface", "interaction"}, default "both"
+            "both" draws two panels, and so takes two axes.
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, or two of them, optional
+            Where to draw; on a figure of its own by default.
+        output : str or int, optional
+            One output (class, target); needed if there are several.
+        rows : table, optional
+            Rows with columns of both names: pairs of cells without any row are drawn pale. `Explainer.plot` does so by
+            itself.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly
+            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.partial_dependence("bmi", "s5").plot(kind="surface", rows=X)
+        <Drawing size ... with 2 Axes>
+        """
+        from glasswood.plots._draw import plot_surface
+
+        axes = self.first.axis, self.second.axis
+        density = None if rows is None else self.shares(*(axis.cell_of(rows[axis.name]) for axis in axes))
+        return plot_surface(self, kind, density, engine=engine, ax=ax, output=output)
+
+    def shares(self, x: NDArray[np.int64], y: NDArray[np.int64], weight: Any = None) -> NDArray[np.float64]:
+        """Return the share of rows in each pair of cells, given the cells of the rows; those of missing ones left out.
+
+        Examples
+        --------
+        See `Surface.plot`.
+        """
+        counts = np.zeros((len(self.first.heights), len(self.second.heights)))
+        np.add.at(counts, (x, y), 1.0 if weight is None else np.asarray(weight))
+        shares: NDArray[np.float64] = counts[: self.shape[0], : self.shape[1]] / max(counts.sum(), 1e-300)
+        return shares
 
 
 def _columns(
@@ -284,6 +389,13 @@ class Points:
     def __repr__(self) -> str:
         return f"Points({self.name}: {len(self.heights)} points, {self.units})"
 
+    def _repr_html_(self) -> str:
+        return table_html(repr(self), self._listed())
+
+    def _listed(self) -> dict[str, Any]:
+        names = ["value"] if len(self.outputs) == 1 else [f"value_{name}" for name in self.outputs]
+        return dict(self.columns) | dict(zip(names, self.heights.T, strict=True))
+
     def to_frame(self) -> Any:
         """Return one row per point: the features' values, and the partial dependence of each output.
 
@@ -291,8 +403,41 @@ class Points:
         --------
         See `Points`.
         """
-        names = ["value"] if len(self.outputs) == 1 else [f"value_{name}" for name in self.outputs]
-        return to_frame(dict(self.columns) | dict(zip(names, self.heights.T, strict=True)))
+        return to_frame(self._listed())
+
+    def plot(
+        self, *, engine: str = "matplotlib", ax: Any = None, output: str | int | None = None, sort: str | None = None
+    ) -> Any:
+        """Draw the points: along the axis for one feature that is a number, else each with its label.
+
+        Parameters
+        ----------
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, optional
+            Where to draw; on a figure of its own by default.
+        output : str or int, optional
+            One output (class, target); all by default, up to eight.
+        sort : {"model", "height"}, optional
+            The order of points with labels.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly
+            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, groups={"blood": ["s1", "s2"]})
+        >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3]).plot()
+        <Drawing size ... with 1 Axes>
+        """
+        from glasswood.plots._draw import plot
+
+        return plot(self, output, sort=sort, engine=engine, ax=ax)
 
 
 class Lazy(Mapping[Any, Any]):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.results._curves import Axis
 from glasswood.results._frames import to_frame
+from glasswood.results._html import facts_html, text_of
 
 __all__ = ["Ice"]
 
@@ -98,6 +99,18 @@ class Ice:
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         return f"Ice({self.name}: {len(self)} rows x {self.values.shape[1]} points{outputs}, {self.units})"
 
+    def _repr_html_(self) -> str:
+        mean = self.mean
+        facts = {
+            "feature": self.name,
+            "rows": len(self),
+            "points": self.values.shape[1],
+            f"mean over rows ({self.units})": f"{text_of(mean.min())} to {text_of(mean.max())}",
+            f"single rows ({self.units})": f"{text_of(self.values.min())} to {text_of(self.values.max())}",
+            "outputs": ", ".join(self.outputs),
+        }
+        return facts_html("Ice: one curve per row", facts)
+
     def to_frame(self) -> Any:
         """Return one row per row and point (and output): the row's number, the point, the response.
 
@@ -119,3 +132,45 @@ class Ice:
         if n_outputs > 1:
             columns["output"] = [self.outputs[k] for k in output]
         return to_frame(columns | {"value": self.heights.reshape(n_rows * n_points * n_outputs)})
+
+    def plot(
+        self,
+        *,
+        engine: str = "matplotlib",
+        ax: Any = None,
+        output: str | int | None = None,
+        sort: str | None = None,
+        n_lines: int = 12,
+    ) -> Any:
+        """Draw the mean of all rows, bands that hold 90 % and half of them at each point, and a few single rows.
+
+        Parameters
+        ----------
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, optional
+            Where to draw; on a figure of its own by default.
+        output : str or int, optional
+            One output (class, target); needed if there are several.
+        sort : {"model", "height", "rows"}, optional
+            The order of categories.
+        n_lines : int, default 12
+            The number of single rows.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly
+            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.ice("bmi").plot()
+        <Drawing size ... with 1 Axes>
+        """
+        from glasswood.plots._draw import plot
+
+        return plot(self, output, sort=sort, n_lines=n_lines, engine=engine, ax=ax)

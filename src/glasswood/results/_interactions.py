@@ -16,6 +16,7 @@ from glasswood.engines._progress import shown
 from glasswood.engines._threads import for_each, in_order
 from glasswood.errors import TableError
 from glasswood.results._frames import check_memory, to_frame
+from glasswood.results._html import facts_html
 
 __all__ = ["Interactions", "SetValues"]
 
@@ -90,6 +91,12 @@ class Interactions:
         most = max(map(len, self.source.sets), default=0)
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         return f"Interactions({self.n_rows} rows x {len(self)} sets of up to {most} features{outputs}, {self.units})"
+
+    def _repr_html_(self) -> str:
+        sizes = np.bincount([len(members) for members in self.source.sets])
+        orders = {f"sets of {size} feature{'s'[: size > 1]}": n for size, n in enumerate(sizes) if size and n}
+        facts = {"rows": self.n_rows, "features": len(self.players), **orders, "units": self.units}
+        return facts_html("Interactions: values of sets of features", facts | {"outputs": ", ".join(self.outputs)})
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
@@ -299,6 +306,48 @@ class Interactions:
         none = np.empty((0, len(self), len(self.outputs)))
         blocks = shown(self.blocks(n_rows), -(-self.n_rows // n_rows), "writing") if self.n_rows else [(0, none)]
         write_parquet(path, (part(first, block) for first, block in blocks), labels)
+
+    def plot(
+        self,
+        row: int = 0,
+        *,
+        top: int = 10,
+        engine: str = "matplotlib",
+        ax: Any = None,
+        output: str | int | None = None,
+    ) -> Any:
+        """Draw how the score of one row comes about, as a waterfall: the strongest sets of features, any order.
+
+        Parameters
+        ----------
+        row : int, default 0
+            The number of the row.
+        top : int, default 10
+            The largest number of parts of their own; the others are one.
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, optional
+            Where to draw; on a figure of its own by default.
+        output : str or int, optional
+            One output (class, target); needed if there are several.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly
+            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.interaction_values(X).plot(row=3)
+        <Drawing size ... with 1 Axes>
+        """
+        from glasswood.plots._draw import plot
+
+        return plot(self, row, output, top=top, engine=engine, ax=ax)
 
 
 def _label(names: tuple[str, ...]) -> str:

@@ -1,0 +1,306 @@
+"""Overview: what a model is like as a whole: its strongest features and pairs, and the shapes of its curves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._answers import Answers
+from glasswood._interactions import Lookups
+from glasswood._rows import Rows
+from glasswood._statistics import (
+    joint_rows,
+    missed,
+    pair_moments,
+    standard_deviation,
+    streamed_moments,
+    strength_and_h,
+    trend,
+)
+from glasswood._study import Study
+from glasswood._tables import open_columns
+from glasswood.engines._progress import shown
+from glasswood.engines._threads import in_order
+from glasswood.errors import BackgroundError, TableError, TooLargeError
+from glasswood.results import Curve, Importance, Monotonicity, Spike, Spikes, Strengths
+
+__all__ = ["Overview"]
+
+# Seconds, about: of a pair and its surface, of a row in it, of a cell, of a box; of a value that is looked up.
+PER_PAIR, PER_ROW, PER_CELL, PER_BOX = 3e-4, 3e-9, 15e-9, 1e-9
+PER_LOOKUP = 12e-9
+MOST_RESPONSES = 2**33  # of rows with a group at other values
+
+
+class Overview:
+    """Makes results about the whole model of what a study finds.
+
+    Parameters
+    ----------
+    study : Study
+    answers : Answers
+        Of the same study.
+    """
+
+    def __init__(self, study: Study, answers: Answers) -> None:
+        self._study = study
+        self._answers = answers
+        self.ensemble = study.ensemble
+
+    def importance(self, outputs: list[int]) -> Importance:
+        """Return the standard deviation of every player's curve over the rows."""
+        study, plan = self._study, self._study.plan(1)
+        if study.table is None and study.source is None and study.background is None:
+            message = (
+                "importance is how much the score varies over rows, and there are none: pass them to Explainer as the "
+                "background, or ask for interaction_values(rows, max_order=1).mean_square()"
+            )
+            raise BackgroundError(message)
+        heights = np.zeros((len(plan.players), len(study.names)))
+        for feature, curve in study.curves.items():
+            rows = study.rows_per_cell(feature)
+            if rows.size:
+                heights[plan.player_of[feature]] = standard_deviation(curve, rows)
+        several = np.flatnonzero(np.bincount(plan.player_of, minlength=len(plan.players)) > 1)
+        if several.size:
+            heights[several] = self._importance_of_groups(several)
+        heights = heights[:, outputs]
+        order = _strongest_first(heights)
+        return Importance(
+            names=tuple(plan.players[player] for player in order),
+            heights=heights[order],
+            outputs=tuple(study.names[k] for k in outputs),
+            units=study.units,
+        )
+
+    def _importance_of_groups(self, players: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the same for players of several columns, which have no curve, from the rows."""
+        study, plan = self._study, self._study.plan(1)
+        if study.table is None:
+            message = (
+                f"the importance of the group {plan.players[players[0]]!r} needs the rows themselves, not only counts; "
+                "pass a table as the background, or leave the group out"
+            )
+            raise BackgroundError(message)
+        weight = None if study.weight is None else np.asarray(study.weight, dtype=np.float64)
+        rows = Rows(plan, study.table)
+        if not study.additive:
+            return np.array([self._deviation_of_responses(int(player), rows, weight) for player in players])
+        wanted = np.zeros(len(plan.players), dtype=bool)
+        wanted[players] = True
+        plan.refuse_uncountable(1)
+        source = Lookups(study.effects(1), 1, wanted, list(range(len(study.names))), rows)
+        mean, square = streamed_moments(source, weight, len(study.names))[:2]
+        deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+        heights = np.zeros((len(plan.players), len(study.names)))
+        for number, members in enumerate(source.sets):
+            if members:
+                heights[members[0]] = deviation[number]
+        return heights[players]
+
+    def _deviation_of_responses(self, player: int, rows: Rows, weight: NDArray[np.float64] | None) -> Any:
+        """Return the standard deviation of the mean response with a group at each row's values."""
+        study, plan = self._study, self._study.plan(1)
+        used = self.ensemble.used_features
+        lines = np.flatnonzero(plan.player_of[used] == player)
+        if not lines.size:
+            return np.zeros(len(study.names))
+        cells, place = np.unique(rows.cells(0, rows.n_rows)[lines], axis=1, return_inverse=True)
+        if cells.shape[1] * rows.n_rows > MOST_RESPONSES:
+            message = (
+                f"the group {plan.players[player]!r} has {cells.shape[1]:,} different values among {rows.n_rows:,} "
+                'rows, too many to try all for each row; ask for response="raw", or pass fewer rows'
+            )
+            raise TooLargeError(message)
+        count = np.bincount(place.ravel(), weights=weight, minlength=cells.shape[1])
+        return standard_deviation(study.responses_at(used[lines], cells.astype(np.int64)), count)
+
+    def strengths(self, rows: Any, outputs: list[int]) -> Strengths:
+        """Return how strongly pairs of players interact."""
+        self._answers.only_raw("interaction_strengths")
+        study, plan = self._study, self._study.plan(1)
+        if rows is None and study.table is None and not study.only_counts:
+            message = "pass rows=, the table of rows over which the strength of interactions is taken"
+            raise BackgroundError(message)
+        self._refuse_uncountable_pairs()
+        opened = study.rows(rows) if rows is not None else None if study.table is None else Rows(plan, study.table)
+        weight = None
+        if rows is None and opened is not None and study.weight is not None:
+            weight = np.asarray(study.weight, dtype=np.float64)
+        pairs: list[Any] = []
+        moments = np.zeros((4, 0, len(outputs)))
+        if plan.most_players < 2:
+            pass  # no path has a pair
+        elif opened is None or self._by_cells(opened.n_rows, len(outputs)):
+            pairs, moments = self._moments_of_cells(opened, weight, outputs)
+        else:
+            wanted = np.ones(len(plan.players), dtype=bool)
+            source = Lookups(study.effects(2), 2, wanted, outputs, opened)
+            moments = streamed_moments(source, weight, len(outputs))
+            chosen = [number for number, members in enumerate(source.sets) if len(members) == 2]
+            pairs, moments = [source.sets[number] for number in chosen], moments[:, chosen]
+        scale = max((float(np.abs(curve).max(initial=0.0)) for curve in study.curves.values()), default=0.0)
+        heights, h = strength_and_h(moments, scale)
+        order = _strongest_first(heights)
+        return Strengths(
+            pairs=[(plan.players[pairs[k][0]], plan.players[pairs[k][1]]) for k in order],
+            heights=heights[order],
+            h=h[order],
+            weights="independent" if opened is None else "rows",
+            outputs=tuple(study.names[k] for k in outputs),
+            units=study.units,
+            names=plan.players,
+        )
+
+    def _refuse_uncountable_pairs(self) -> None:
+        """Raise an error if the counts of pairs do not fit in memory."""
+        plan = self._study.plan(1)
+        if not plan.countable(2):
+            message = (
+                f"the pairs on the paths of this model need {plan.n_sets(2):,} counts, too many; ask for "
+                "interaction_values(rows, max_order=2, features=...) of some features"
+            )
+            raise TooLargeError(message)
+
+    def _by_cells(self, n_rows: int, n_outputs: int) -> bool:
+        """Return whether to make the surface of each pair, rather than to look up the values of each row."""
+        study, plan = self._study, self._study.plan(1)
+        if np.bincount(plan.player_of).max(initial=0) > 1 or plan.cells.n_cells.max(initial=0) > 2**16:
+            return False
+        a, b = np.nonzero(study.pairs)
+        n_cells = float((plan.cells.n_cells[a].astype(np.float64) * plan.cells.n_cells[b]).sum())
+        by_cells = a.size * (PER_PAIR + n_rows * PER_ROW + plan.boxes[0][-1] * PER_BOX)
+        by_cells += n_cells * len(study.names) * PER_CELL
+        return bool(by_cells < a.size * n_rows * n_outputs * PER_LOOKUP)
+
+    def _moments_of_cells(
+        self, opened: Rows | None, weight: NDArray[np.float64] | None, outputs: list[int]
+    ) -> tuple[list[tuple[int, int]], NDArray[np.float64]]:
+        """Return the pairs of players, and their moments over rows, from the surface of each pair."""
+        study, plan = self._study, self._study.plan(1)
+        if np.bincount(plan.player_of).max(initial=0) > 1:
+            message = "interactions of groups need the rows themselves, not only counts; pass rows=, a table"
+            raise BackgroundError(message)
+        effects, curves = study.effects(2), study.curves
+        found = list(zip(*(side.tolist() for side in np.nonzero(study.pairs)), strict=True))
+        cells = {} if opened is None else _cells_of(opened, self.ensemble.used_features)
+        weights = np.empty(0) if weight is None else weight
+
+        def moments(number: int) -> NDArray[np.float64]:
+            a, b = found[number]
+            interaction = effects.interaction(a, b)
+            if interaction is None:  # never, as the two share a path
+                return np.zeros((4, len(outputs)))
+            if opened is None:
+                rows = np.outer(study.rows_per_cell(a), study.rows_per_cell(b)).astype(np.float64)
+            else:
+                rows = joint_rows(cells[a], cells[b], weights, (len(curves[a]), len(curves[b])))
+            return pair_moments(interaction[..., outputs], (curves[a][:, outputs], curves[b][:, outputs]), rows)
+
+        listed = list(shown(in_order(len(found), moments), len(found), "interactions"))
+        players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in found]
+        return players, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
+
+    def _numbers(self, features: list[str], what: str) -> list[int]:
+        """Return the features of some players, or of all, that are numbers on an axis of their own."""
+        study, columns = self._study, self.ensemble.schema.columns
+        names = self.ensemble.feature_names
+        for player in features:
+            if player in study.groups or columns[names.index(player)].n_codes:
+                kind = "a column of a pipeline, or a group," if player in study.groups else "a category"
+                message = f"{what} is about the order of numbers, but {player!r} is {kind} which has none here"
+                raise TableError(message)
+        if features:
+            return [names.index(player) for player in features]
+        grouped = {name for group in study.groups.values() for name in group}
+        return [f for f, column in enumerate(columns) if not column.n_codes and names[f] not in grouped]
+
+    def monotonicity(self, players: list[str], outputs: list[int]) -> Monotonicity:
+        """Return which curves rise or fall throughout."""
+        chosen = self._numbers(players, "monotonicity")
+        curves = [self._answers.curve(f, outputs) for f in chosen]
+        trends = [trend(curve.heights[:-1], curve.axis.rows) for curve in curves]
+        shape = (len(chosen), len(outputs))
+        cuts = [np.append(curve.cuts, np.nan)[found.cut] for curve, found in zip(curves, trends, strict=True)]
+        return Monotonicity(
+            names=tuple(curve.name for curve in curves),
+            directions=np.array([found.direction for found in trends], dtype=np.str_).reshape(shape),
+            mains=np.array([found.main for found in trends], dtype=np.str_).reshape(shape),
+            against=np.array([found.against for found in trends]).reshape(shape),
+            at=np.array(cuts).reshape(shape),
+            shares=np.array([found.share for found in trends]).reshape(shape),
+            outputs=tuple(self._study.names[k] for k in outputs),
+            units=self._study.units,
+        )
+
+    def spikes(self, players: list[str], points: int, outputs: list[int]) -> Spikes:
+        """Return what curves sampled at some points would not show."""
+        if points < 2:
+            message = f"points is the number of sample points, at least 2, not {points}"
+            raise ValueError(message)
+        chosen = self._numbers(players, "a spike")
+        found: list[Spike] = []
+        for feature in chosen:
+            curve = self._answers.curve(feature, outputs)
+            if curve.cuts.size > 1:
+                sampled = np.searchsorted(curve.cuts, np.linspace(*self._range(feature, curve.cuts), points))
+                for output in range(len(outputs)):
+                    found += _spikes(curve, output, sampled)
+        names = self.ensemble.feature_names
+        return Spikes(
+            found=tuple(sorted(found, key=lambda spike: -abs(spike.by))),
+            names=tuple(names[f] for f in chosen),
+            points=points,
+            outputs=tuple(self._study.names[k] for k in outputs),
+            units=self._study.units,
+        )
+
+    def _range(self, feature: int, cuts: NDArray[np.float64]) -> tuple[float, float]:
+        """Return the smallest and the largest number of a feature in the table, or of its cuts if there is none."""
+        values = self.numbers_of(self.ensemble.feature_names[feature])
+        values = cuts if values is None else values
+        values = values[np.isfinite(values)]
+        return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+
+    def numbers_of(self, name: str) -> NDArray[Any] | None:
+        """Return the values of a feature in the rows of the table; None if there is no table."""
+        if self._study.table is None:
+            return None
+        feature = self.ensemble.feature_names.index(name)
+        columns = open_columns(self._study.table, self.ensemble.schema, [feature])
+        return columns.encode(0, columns.n_rows)[feature]
+
+
+def _strongest_first(heights: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the order of lines of heights, (n, n_outputs), by their sum of squares; equal ones stay as they are."""
+    return np.argsort(-(heights**2).sum(axis=1), kind="stable")
+
+
+def _cells_of(rows: Rows, used: NDArray[Any]) -> dict[int, NDArray[np.uint16]]:
+    """Return the cells of all rows for each feature that is used, in a quarter of the memory of float64."""
+    cells = np.empty((len(used), rows.n_rows), dtype=np.uint16)
+    for first in range(0, rows.n_rows, 2**16):
+        last = min(rows.n_rows, first + 2**16)
+        cells[:, first:last] = rows.cells(first, last)
+    return dict(zip(used.tolist(), cells, strict=True))
+
+
+def _spikes(curve: Curve, output: int, sampled: NDArray[np.int64]) -> list[Spike]:
+    """Return the spikes of a curve of numbers."""
+    heights, rows = curve.heights[:-1, output], curve.rows
+    ends = np.concatenate([[-np.inf], curve.cuts, [np.inf]])
+    return [
+        Spike(
+            feature=curve.name,
+            output=curve.outputs[output],
+            above=float(ends[found.first]),
+            to=float(ends[found.last]),
+            height=found.height,
+            by=found.by,
+            share=abs(found.by) / float(np.ptp(heights)),
+            rows=float(rows[found.first : found.last].sum()) if rows.size else np.nan,
+        )
+        for found in missed(heights, sampled)
+    ]

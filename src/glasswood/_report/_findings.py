@@ -1,0 +1,159 @@
+"""What a reviewer should look at first: a short list, made of the answers in the other sections."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from glasswood._report._subject import Section, Subject, section
+from glasswood.errors import GlasswoodError
+from glasswood.plots._text import number, percent
+
+__all__ = ["findings_section"]
+
+EACH = 3  # findings of a kind
+NEARLY = 0.05  # of a curve's range: a step against the direction that is no more than a blemish
+
+
+def findings_section(subject: Subject, spikes: list[Any], sections: dict[str, Section]) -> Section:
+    """Return the list of findings; `sections` are those already made, by their anchors."""
+    items = [
+        *_strongest(subject),
+        *_interactions(sections["interactions"]),
+        *_spikes(subject, spikes),
+        *_nearly_monotone(subject),
+        *_beyond_rows(subject),
+        *_missing(subject, sections["missing"]),
+        *_drifted(subject, sections.get("drift")),
+        *_unused(subject),
+        *_alike(subject),
+    ]
+    return section(
+        "summary",
+        "What to look at",
+        "What the other sections found, in short. None of it is an error by itself.",
+        short="Summary",
+        list=items,
+    )
+
+
+def _item(subject: Subject | None, tag: str, names: list[str], text: str) -> dict[str, Any]:
+    feature = subject.number_of.get(names[0]) if subject is not None and names else None
+    return {"tag": tag, "names": names, "text": text, "feature": feature, "state": ""}
+
+
+def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
+    try:
+        found = subject.importance
+    except GlasswoodError:
+        return
+    square = found.total**2
+    for name, value, part in zip(found.names[:EACH], found.total, square, strict=False):
+        if value > 0:
+            share = percent(float(part / square.sum()))
+            yield _item(subject, "Most important", [name], f"{number(value)}; {share} of the curves' variance.")
+
+
+def _interactions(made: Section) -> Iterator[dict[str, Any]]:
+    for a, b, strength, h in made["table"]["rows"][:EACH] if "table" in made else ():
+        yield _item(None, "Interaction", [a, b], f"strength {number(strength)}, H {number(h)}.")
+
+
+def _spikes(subject: Subject, spikes: list[Any]) -> Iterator[dict[str, Any]]:
+    seen: set[str] = set()
+    for spike in spikes:
+        if spike.feature in seen or len(seen) == EACH:
+            continue
+        seen.add(spike.feature)
+        rows = "" if np.isnan(spike.rows) else f", with {spike.rows:,.6g} {'weight' if subject.weighted else 'rows'}"
+        text = (
+            f"{'up' if spike.by > 0 else 'down'} by {number(abs(spike.by))} ({percent(spike.share)} of its range) "
+            f"above {spike.above:,.9g} up to {spike.to:,.9g}{rows}. A sampled curve would not show it."
+        )
+        yield _item(subject, "Spike", [spike.feature], text)
+
+
+def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Yield features that rise or fall throughout, but for a blemish: a constraint may have been meant."""
+    if not subject.numbers:
+        return
+    found = subject.explainer.monotonicity(*subject.numbers)
+    told = 0
+    for name in subject.names:
+        if name not in found.names or told == EACH:
+            continue
+        i = found.names.index(name)
+        span = np.ptp(subject.curves[name].heights[:-1], axis=0)
+        against = found.against[i]
+        k = int(against.argmax())
+        if found.directions[i, k] == "neither" and 0 < against[k] <= NEARLY * span[k]:
+            told += 1
+            text = (
+                f"{found.mains[i, k]}, but for small steps back: the largest is {number(against[k])}, at "
+                f"{found.at[i, k]:,.9g}."
+            )
+            yield _item(subject, "Nearly monotone", [name], text)
+
+
+def _beyond_rows(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Yield features whose curves go furthest where there are no rows."""
+    worst = []
+    for name, curve in subject.curves.items():
+        rows = curve.rows
+        if not rows.size or not (rows == 0).any() or not (rows > 0).any() or name not in subject.used:
+            continue
+        main = curve.heights[: curve.axis.n_main]
+        held = main[rows > 0]
+        beyond = np.maximum(held.min(axis=0) - main.min(axis=0), main.max(axis=0) - held.max(axis=0)).max()
+        span = np.ptp(held, axis=0).max()
+        if beyond > NEARLY * span:
+            worst.append((float(beyond), name))
+    for beyond, name in sorted(worst, reverse=True)[:EACH]:
+        yield _item(subject, "Where no rows are", [name], f"the curve goes {number(beyond)} further than with any row.")
+
+
+def _missing(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
+    rows = [row for row in made["table"]["rows"] if row[1]] if "table" in made else []
+    for name, share, _, off, inside in sorted(rows, key=lambda row: -row[1] * abs(row[3]))[:EACH]:
+        text = f"{percent(share)} of rows; {number(abs(off))} {'above' if off > 0 else 'below'} the average score"
+        beyond = "" if inside == "inside" else ", beyond all that its values do"
+        yield _item(subject, "Missing values", [name], f"{text}{beyond}.")
+
+
+def _drifted(subject: Subject, made: Section | None) -> Iterator[dict[str, Any]]:
+    for name, difference, _, shift in made["table"]["rows"][:EACH] if made and "table" in made else ():
+        moved = "" if shift is None else f"; shift of the feature itself {number(shift)}"
+        yield _item(subject, "Drift", [name], f"curves of the groups differ by {number(difference)}{moved}.")
+
+
+def _unused(subject: Subject) -> Iterator[dict[str, Any]]:
+    unused = [name for name in subject.names if name not in subject.used]
+    if unused:
+        yield _item(None, "Not used", [], f"{len(unused):,} features are in no split of the model; see their section.")
+
+
+def _alike(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Yield names that look alike: the same but for case, spaces, invisible characters or other alphabets."""
+    groups: dict[str, list[str]] = {}
+    for name in subject.names:
+        groups.setdefault(_skeleton(name), []).append(name)
+    for names in groups.values():
+        if len(names) > 1:
+            yield _item(None, "Names look alike", names[:4], f"{len(names)} different columns.")
+
+
+# Letters of other alphabets that look like Latin ones.
+LOOKS_LIKE = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u03bf\u03b1\u03bd\u03c1\u0410\u0412\u0415\u041a"
+    "\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7",
+    "aeopcyxijsoavpABEKMHOPCTXABEZHIKMNOPTX",
+)
+
+
+def _skeleton(name: str) -> str:
+    """Return what is left of a name for somebody who reads in a hurry."""
+    text = unicodedata.normalize("NFKC", name).translate(LOOKS_LIKE).casefold()
+    return "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cc") and not c.isspace())

@@ -1,0 +1,226 @@
+"""Panels for the page: cells merged where there are too many of them, numbers rounded, everything as plain JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.plots._spec import Cells, Line, Scale, Steps
+
+__all__ = ["cells_json", "merge_runs", "merged_cells", "merged_steps", "rounded", "steps_json"]
+
+DIGITS = 6
+SEARCHES = 16  # halvings of the tolerance: it is right to one part in 65,536
+
+
+def rounded(x: float | None, digits: int = DIGITS) -> float | int | None:
+    """Return a number with so many digits that matter, as short as it gets; None for what is no finite number."""
+    if x is None or not math.isfinite(x):
+        return None
+    short = float(f"{x:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def distinct(values: Sequence[float]) -> list[float | int | None]:
+    """Return sorted numbers with as few digits, from six on, as leave the gaps between neighbours as they are."""
+    gaps = np.diff(values)
+    gap = float(gaps[gaps > 0].min(initial=np.inf))
+    size = max((abs(value) for value in values), default=0.0)
+    needed = math.ceil(math.log10(size / gap)) + 3 if 0 < gap < np.inf and size > gap else DIGITS
+    return [rounded(value, min(17, max(DIGITS, needed))) for value in values]
+
+
+# ------------------------------------------------------------------------------------------------ fewer cells
+
+
+def merge_runs(heights: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """Return where runs of neighbouring cells begin, at most so many, so that heights differ little within a run.
+
+    Heights are (n_cells, n_lines). The tolerance is the smallest for which the runs are few enough, so that narrow
+    spikes stay and slow slopes are made coarser. Nothing is merged if the cells are few enough.
+    """
+    n = len(heights)
+    if n <= most:
+        return np.arange(n)
+    low, high = 0.0, float(np.ptp(heights, axis=0).max(initial=0.0)) or 1.0
+    best = _runs_within(heights, high)
+    for _ in range(SEARCHES):
+        middle = (low + high) / 2
+        found = _runs_within(heights, middle)
+        if len(found) <= most:
+            best, high = found, middle
+        else:
+            low = middle
+    return np.array(best, dtype=np.intp)
+
+
+def _runs_within(heights: NDArray[np.float64], tolerance: float) -> list[int]:
+    """Return where runs begin within which no line's heights differ by more than the tolerance."""
+    if heights.shape[1] == 1:
+        return _runs_of_one(heights[:, 0].tolist(), tolerance)
+    starts, low, high = [0], heights[0], heights[0]
+    for k in range(1, len(heights)):
+        least, most = np.minimum(low, heights[k]), np.maximum(high, heights[k])
+        if (most - least > tolerance).any():
+            starts.append(k)
+            least = most = heights[k]
+        low, high = least, most
+    return starts
+
+
+def _runs_of_one(heights: list[float], tolerance: float) -> list[int]:
+    """Return the same for one line, without arrays: they cost more than the work."""
+    starts, low, high = [0], heights[0], heights[0]
+    for k, height in enumerate(heights):
+        least, most = min(low, height), max(high, height)
+        if most - least > tolerance:
+            starts.append(k)
+            least = most = height
+        low, high = least, most
+    return starts
+
+
+def _merged_scale(scale: Scale, starts: NDArray[np.intp]) -> Scale:
+    return replace(scale, edges=tuple(scale.edges[k] for k in [*starts.tolist(), len(scale.edges) - 1]))
+
+
+def _mean_of_runs(values: NDArray[np.float64], weight: NDArray[np.float64], starts: NDArray[np.intp]) -> Any:
+    """Return the mean of each run of cells along the first axis, by weight; plain where a run has none."""
+    many = np.diff(np.append(starts, len(values)))
+    total = np.repeat(np.add.reduceat(weight, starts), many)
+    even = np.repeat(1.0 / many, many)
+    part = np.divide(weight, total, out=even, where=total > 0)
+    return np.add.reduceat(values * part.reshape(-1, *(1,) * (values.ndim - 1)), starts, axis=0)
+
+
+def merged_steps(panel: Steps, most: int) -> Steps:
+    """Return a panel with at most so many steps; its note tells how far it is from the exact curve, if at all."""
+    if not panel.x.edges or panel.x.n_cells <= most:
+        return panel
+    heights = np.array([line.heights for line in panel.lines]).T
+    starts = merge_runs(heights, most)
+    weight = np.array(panel.support) if panel.support else np.zeros(len(heights))
+    means = _mean_of_runs(heights, weight, starts)
+    many = np.diff(np.append(starts, len(heights)))
+    off = float(np.abs(np.repeat(means, many, axis=0) - heights).max())
+    note = f"{len(heights):,} steps drawn as {len(starts):,}; nowhere further than {off:.3g} from the exact curve"
+    return replace(
+        panel,
+        x=_merged_scale(panel.x, starts),
+        lines=tuple(replace(line, heights=tuple(means[:, k].tolist())) for k, line in enumerate(panel.lines)),
+        support=tuple(np.add.reduceat(weight, starts).tolist()) if panel.support else (),
+        note="; ".join(filter(None, (panel.note, note))),
+    )
+
+
+def merged_cells(panels: Sequence[Cells], most: int) -> list[Cells]:
+    """Return panels of one pair of features with at most so many cells along each axis, all with the same edges."""
+    exact = np.concatenate([np.array(panel.heights)[..., None] for panel in panels], axis=2)
+    x, y = panels[0].x, panels[0].y
+    down = merge_runs(exact.reshape(len(exact), -1), most) if y.edges else np.arange(len(exact))
+    across = exact.transpose(1, 0, 2)
+    along = merge_runs(across.reshape(len(across), -1), most) if x.edges else np.arange(len(across))
+    if len(down) == exact.shape[0] and len(along) == exact.shape[1]:
+        return list(panels)
+    result = []
+    for panel in panels:
+        heights, density = _merged_grid(panel, down, along)
+        wide = np.repeat(heights, np.diff(np.append(down, exact.shape[0])), axis=0)
+        wide = np.repeat(wide, np.diff(np.append(along, exact.shape[1])), axis=1)
+        off = float(np.abs(wide - np.array(panel.heights)).max())
+        note = (
+            f"{exact.shape[1]:,} x {exact.shape[0]:,} cells drawn as {len(along):,} x {len(down):,}: means of "
+            f"neighbouring cells by their rows; nowhere further than {off:.3g} from the exact surface"
+        )
+        result.append(
+            replace(
+                panel,
+                x=_merged_scale(x, along) if x.edges else x,
+                y=_merged_scale(y, down) if y.edges else y,
+                heights=tuple(map(tuple, heights.tolist())),
+                density=tuple(map(tuple, density.tolist())) if panel.density else (),
+                note="; ".join(filter(None, (panel.note, note))),
+            )
+        )
+    return result
+
+
+def _merged_grid(
+    panel: Cells, down: NDArray[np.intp], along: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the heights of merged cells, weighted by the rows of either axis, and the shares of rows in them."""
+    heights = np.array(panel.heights)
+    y_weight = np.array(panel.y_support) if panel.y_support else np.zeros(heights.shape[0])
+    x_weight = np.array(panel.x_support) if panel.x_support else np.zeros(heights.shape[1])
+    heights = _mean_of_runs(heights, y_weight, down)
+    heights = _mean_of_runs(heights.T, x_weight, along).T
+    density = np.array(panel.density) if panel.density else np.zeros((0, 0))
+    if density.size:
+        density = np.add.reduceat(np.add.reduceat(density, down, axis=0), along, axis=1)
+    return heights, density
+
+
+# ------------------------------------------------------------------------------------------------ JSON
+
+
+def _scale_json(scale: Scale) -> dict[str, Any]:
+    return {
+        "label": scale.label,
+        "edges": distinct(scale.edges),
+        "labels": list(scale.labels),
+        "view": distinct(scale.view),
+    }
+
+
+def _numbers(values: Iterable[float]) -> list[float | int | None]:
+    return [rounded(value) for value in values]
+
+
+def _rows(shares: Iterable[float], total: float) -> list[float | int | None]:
+    """Return numbers of rows, of their shares."""
+    return [rounded(share * total, 9) for share in shares]
+
+
+def _line_json(line: Line) -> dict[str, Any]:
+    return {
+        "name": line.name,
+        "heights": _numbers(line.heights),
+        "missing": rounded(line.missing),
+        "unseen": rounded(line.unseen),
+    }
+
+
+def steps_json(panel: Steps, total: float) -> dict[str, Any]:
+    """Return a panel of steps for the page; `total` is the number (or weight) of all rows."""
+    beside = {"missing_rows": panel.missing_share, "unseen_rows": panel.unseen_share}
+    return {
+        "kind": "steps",
+        "x": _scale_json(panel.x),
+        "y_label": panel.y_label,
+        "lines": [_line_json(line) for line in panel.lines],
+        "rows": _rows(panel.support, total),
+        **{name: None if share is None else _rows([share], total)[0] for name, share in beside.items()},
+        "total": rounded(total, 9),
+        "mean": rounded(panel.mean),
+        "note": panel.note,
+    }
+
+
+def cells_json(panel: Cells, total: float) -> dict[str, Any]:
+    """Return a surface for the page."""
+    return {
+        "kind": "cells",
+        "x": _scale_json(panel.x),
+        "y": _scale_json(panel.y),
+        "z_label": panel.z_label,
+        "heights": [_numbers(line) for line in panel.heights],
+        "rows": [_rows(line, total) for line in panel.density],
+        "total": rounded(total, 9),
+        "diverging": panel.diverging,
+        "note": panel.note,
+    }

@@ -1,0 +1,172 @@
+"""glasswood check, info: what a file is, and whether the model in it was read right."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from glasswood import Background, TreeEnsemble, read_model
+from glasswood._pipelines import unwrap
+from glasswood._several import read_several
+from glasswood._tables import n_rows, take_rows
+from glasswood.cli._counts import facts_of
+from glasswood.cli._models import read_rows
+from glasswood.cli._options import MODEL, Command, as_json, model_options
+from glasswood.cli._output import describe, print_json
+from glasswood.errors import TableError
+from glasswood.readers import _read
+
+__all__ = ["COMMANDS"]
+
+MANY = 10_000  # rows
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the scores of the trees that were read compare with those of the model's own library."""
+
+    ensemble: TreeEnsemble
+    rows: int
+    scores: int
+    equal: int
+    largest: float
+    margin: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether no score differs by more than a sum in another order may."""
+        return self.largest <= self.margin
+
+
+@click.command(
+    cls=Command,
+    short_help="Compare the scores of a model with its own library.",
+    examples=[
+        "glasswood check model.json rows.parquet",
+        "glasswood check model.json rows.parquet --json && echo good",
+        "glasswood check model.skops rows.csv --rows 100",
+    ],
+)
+@click.argument("model", type=MODEL)
+@click.argument("data", required=False)
+@click.option(
+    "--rows",
+    type=click.IntRange(1),
+    metavar="N",
+    default=MANY,
+    show_default=True,
+    help="How many rows of DATA, at most.",
+)
+@as_json
+@model_options
+@click.pass_context
+def check(
+    ctx: click.Context, *, opened: Callable[[Path], Any], model: Path, data: str | None, rows: int, as_json: bool
+) -> None:
+    """Read MODEL, and compare the scores of its trees with those that its own library gives for rows of DATA.
+
+    Without DATA, it is only read: that tells whether Glasswood takes the model. The exit code is 1 if any score differs
+    by more than a sum in another order may.
+    """
+    found = opened(model)
+    if data is None:
+        ensemble = ensemble_of(found, None)
+        facts: dict[str, Any] = {"model": str(ensemble.source), "rows compared": 0, "passed": None}
+        if as_json:
+            print_json(facts)
+        else:
+            describe(facts | {"passed": "read, and not compared: name rows of DATA for that"})
+        return
+    outcome = compare_scores(found, read_rows(data, rows))
+    facts = {
+        "model": outcome.ensemble.source,
+        "rows compared": outcome.rows,
+        "scores": outcome.scores,
+        "equal in every bit": outcome.equal,
+        "largest difference": outcome.largest,
+        "allowed": outcome.margin,
+    }
+    if as_json:
+        print_json(facts | {"passed": outcome.passed})
+    else:
+        describe(facts | {"passed": "yes" if outcome.passed else "NO: the trees do not reproduce the model"})
+    if not outcome.passed:
+        ctx.exit(1)
+
+
+def ensemble_of(model: Any, table: Any) -> TreeEnsemble:
+    """Return the trees of an opened model, taken out of pipelines and combinations."""
+    if not isinstance(model, Path):
+        several = read_several(model, table)
+        if several is not None:
+            return several.ensemble
+        unwrapped = unwrap(model, table)
+        model = model if unwrapped is None else unwrapped.model
+    return read_model(model)
+
+
+def compare_scores(model: Any, table: Any) -> Outcome:
+    """Return how the scores of the rebuilt trees compare with the library's."""
+    if n_rows(table) == 0:
+        message = "DATA has no rows to compare scores on"
+        raise TableError(message)
+    if not isinstance(model, Path):
+        several = read_several(model, table)  # raises unless all members, and what is made of them, are right
+        if several is not None:
+            n = n_rows(table)
+            return Outcome(
+                several.ensemble, n, n * several.ensemble.n_outputs, n * several.ensemble.n_outputs, 0.0, 0.0
+            )
+        unwrapped = unwrap(model, table)
+        if unwrapped is not None:
+            model, table = unwrapped.model, table if unwrapped.transform is None else unwrapped.transform(table)
+    ensemble = read_model(model)
+    library = _read._reader_of_file(model).load_file(model) if isinstance(model, Path) else model
+    table = take_rows(table, ensemble.schema, np.arange(n_rows(table)))
+    ours = ensemble.predict(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the library's remarks on column names are about its own API
+        theirs = np.asarray(_read._reader_of(library).raw_score(library, table)).reshape(ours.shape)
+    margin = (1e-5 if ensemble.score.dtype == "float32" else 1e-10) * max(1.0, float(np.abs(theirs).max(initial=0.0)))
+    difference = np.abs(ours.astype(np.float64) - theirs)
+    largest = float(np.nan_to_num(difference, nan=np.inf).max(initial=0.0))
+    return Outcome(ensemble, len(ours), ours.size, int((ours == theirs).sum()), largest, margin)
+
+
+@click.command(
+    cls=Command,
+    short_help="Tell what is in a model file, or in a background.",
+    examples=["glasswood info model.json", "glasswood info rows.gw --json"],
+)
+@click.argument("file", type=MODEL, metavar="MODEL|BACKGROUND")
+@as_json
+@model_options
+def info(*, opened: Callable[[Path], Any], file: Path, as_json: bool) -> None:
+    """Tell what is in a model file, or in a background."""
+    if file.suffix == ".gw":
+        background = Background.load(file)
+        if as_json:
+            print_json({"kind": "background", **facts_of(background)})
+        else:
+            describe({"background": "counts of rows", **background.facts})
+        return
+    ensemble = ensemble_of(opened(file), None)
+    facts = {"model": ensemble.source, **ensemble.facts}
+    if as_json:
+        lists = {"outputs": list(ensemble.score.names), "feature names": list(ensemble.feature_names)}
+        print_json({"kind": "model", **facts, **lists})
+    else:
+        describe(facts | {"feature names": _listed(ensemble.feature_names)})
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:10]) + (f", ... ({len(names):,} in all)" if len(names) > 10 else "")
+
+
+COMMANDS = [check, info]

@@ -1,0 +1,224 @@
+"""Tables for people and machines: text, CSV, JSON, Parquet. Names and categories are texts: none of them is obeyed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import sys
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from glasswood._arrow import write_parquet
+
+__all__ = ["FORMATS", "check_destination", "check_folder", "describe", "note", "plain", "print_json", "write_table"]
+
+FORMATS = ("text", "csv", "json", "parquet")
+
+Columns = Mapping[str, Any]
+
+LONGEST = 60  # characters of a cell of a text
+
+# What a spreadsheet takes for the start of a formula, full-width forms included.
+FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def plain(text: str) -> str:
+    r"""Return a text without characters that move a terminal's cursor or turn the direction of writing.
+
+    Examples
+    --------
+    >>> plain("age\x1b[2J")
+    'age\\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if unicodedata.category(c) not in ("Cc", "Cf", "Zl", "Zp", "Cs") else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def safe_cell(value: Any) -> Any:
+    """Return a cell of a CSV file that no spreadsheet takes for a formula.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("-1.5"), safe_cell(-1.5)
+    ("'=1+1", '-1.5', '-1.5')
+    """
+    if isinstance(value, str):
+        harmless = not FORMULA.match(value) or NUMBER.fullmatch(value)
+        return value if harmless else f"'{value}"
+    if isinstance(value, float | np.floating):
+        return "" if math.isnan(value) else repr(float(value))
+    return "" if value is None else value
+
+
+def write_table(columns: Columns, destination: tuple[str, str | None], default: str = "text") -> None:
+    """Write a table to a file or to standard output.
+
+    Parameters
+    ----------
+    columns : mapping from names to sequences
+    destination : (path or "-", format or None)
+    default : str
+        The format on standard output.
+    """
+    path, form = destination
+    form = form or _form_of(path, default)
+    if form == "parquet":
+        write_parquet(path, [{name: _uniform(values) for name, values in columns.items()}], {})
+    else:
+        text = {"text": _as_text, "csv": _as_csv, "json": _as_json}[form](columns)
+        if path == "-":
+            click.echo(text, nl=False)
+        else:
+            Path(path).write_text(text, encoding="utf-8", newline="")
+    if path != "-":
+        note(f"wrote {path}")
+
+
+def _form_of(path: str, default: str) -> str:
+    if path == "-":
+        return default
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix == "txt":
+        return "text"
+    if suffix not in FORMATS:
+        message = f"-o {path}: the suffix tells the format, one of .csv, .json, .parquet and .txt; or pass --format"
+        raise click.UsageError(message)
+    return suffix
+
+
+def _uniform(values: Any) -> Any:
+    """Return a column of one type: texts, if there is any among the values."""
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return values
+    if any(isinstance(value, str) for value in values):
+        return [None if value is None else str(value) for value in values]
+    return list(values)
+
+
+def _rows(columns: Columns) -> list[tuple[Any, ...]]:
+    return list(zip(*(_listed(values) for values in columns.values()), strict=True))
+
+
+def _listed(values: Any) -> list[Any]:
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def _as_csv(columns: Columns) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([safe_cell(name) for name in columns])
+    writer.writerows([[safe_cell(value) for value in row] for row in _rows(columns)])
+    return text.getvalue()
+
+
+def _as_json(columns: Columns) -> str:
+    rows = _rows(columns)
+    lines = ",\n ".join(_dumped(dict(zip(columns, row, strict=True))) for row in rows)
+    return f"[{lines}]\n"
+
+
+def _dumped(value: Any, **settings: Any) -> str:
+    return json.dumps(_finite(value), allow_nan=False, ensure_ascii=False, default=str, **settings)
+
+
+def _finite(value: Any) -> Any:
+    """Return the same with null for what JSON has no number for: missing and infinite."""
+    if isinstance(value, float | np.floating):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return _finite(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def print_json(facts: Mapping[str, Any]) -> None:
+    """Print names and values as JSON."""
+    click.echo(_dumped({name.replace(" ", "_"): value for name, value in facts.items()}, indent=2))
+
+
+def _as_text(columns: Columns) -> str:
+    """Return aligned columns: numbers to the right, texts to the left."""
+    names = [_short(name) for name in columns]
+    shown = [[_shown(value) for value in _listed(values)] for values in columns.values()]
+    right = [all(not isinstance(value, str) for value in _listed(values)) for values in columns.values()]
+    widths = [max(map(_width, [name, *cells])) for name, cells in zip(names, shown, strict=True)]
+    lines = [
+        "  ".join(_padded(*cell) for cell in zip(row, widths, right, strict=True)).rstrip()
+        for row in [names, ["-" * width for width in widths], *zip(*shown, strict=True)]
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, float | np.floating):
+        return "" if math.isnan(value) else f"{value:.6g}"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    return "" if value is None else _short(str(value))
+
+
+def _short(text: str) -> str:
+    text = plain(text)
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
+
+
+def _width(text: str) -> int:
+    """Return the number of a terminal's columns that a text takes."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def _padded(text: str, width: int, right: bool) -> str:  # noqa: FBT001 (one of a row of columns)
+    blanks = " " * (width - _width(text))
+    return blanks + text if right else text + blanks
+
+
+def describe(facts: Mapping[str, Any]) -> None:
+    """Print names and values, one to a line."""
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        click.echo(f"{name:<{width}}  {_shown(value) if not isinstance(value, str) else plain(value)}")
+
+
+def note(message: str) -> None:
+    """Tell a person, on standard error, what was done; say nothing where no person looks."""
+    if sys.stderr.isatty():
+        click.echo(plain(message), err=True)
+
+
+def check_destination(destination: tuple[str, str | None]) -> None:
+    """Refuse, before any work, what could not be written."""
+    path, form = destination
+    if path != "-":
+        check_folder(Path(path))
+    if (form or _form_of(path, "text")) == "parquet" and path == "-":
+        message = "Parquet is not for terminals; name a file with -o"
+        raise click.UsageError(message)
+
+
+def check_folder(path: Path) -> None:
+    """Refuse, before a long pass, a file in a folder that does not exist."""
+    if not path.absolute().parent.is_dir():
+        message = f"-o {path}: there is no folder {str(path.parent)!r}"
+        raise click.UsageError(message)

@@ -1,0 +1,52 @@
+"""glasswood report: one page for the validator of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from glasswood import Explainer
+from glasswood.cli._models import open_data
+from glasswood.cli._options import MODEL, Command, model_options, output_file
+from glasswood.cli._output import check_folder, note
+
+__all__ = ["COMMANDS"]
+
+
+@click.command(
+    cls=Command,
+    short_help="Write one HTML page about a model and rows.",
+    examples=[
+        "glasswood report model.json rows.parquet -o model.html",
+        "glasswood report model.json rows.parquet --by year --title 'Claims 2026'",
+    ],
+)
+@click.argument("model", type=MODEL)
+@click.argument("data")
+@output_file("The page", "model.html")
+@click.option("--title", help="The title of the page.")
+@click.option("--by", metavar="COLUMN", help="Compare groups of rows: how the data drifts, and with it the curves.")
+@click.option(
+    "--interactions",
+    "n_interactions",
+    type=click.IntRange(0),
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="How many of the strongest pairs are drawn.",
+)
+@model_options
+def report(
+    *, opened: Callable[[Path], Any], model: Path, data: str, output: Path, title: str | None, **settings: Any
+) -> None:
+    """Write one HTML page on MODEL and DATA: curves, interactions, checks. It needs no network and no other file."""
+    check_folder(output)
+    rows = open_data(data, in_memory=True)
+    Explainer(opened(model), rows).report(output, title=title or model.name, **settings)
+    note(f"wrote {output}")
+
+
+COMMANDS = [report]

@@ -1,0 +1,245 @@
+"""Axes of figures: where the cells of a feature begin and end, which part is shown first, and where the data is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.plots._spec import Scale
+from glasswood.plots._text import plain
+
+__all__ = [
+    "SORTS",
+    "Layout",
+    "edges_of",
+    "histogram",
+    "hollow",
+    "hollow_pairs",
+    "in_view",
+    "layout_of",
+    "shares_of",
+    "view_of",
+    "whole_numbers",
+]
+
+SORTS = ("model", "height", "rows")
+MOST_CATEGORIES = 30
+LARGEST = np.finfo(np.float64).max
+FAR = 10.0  # a cut is far out if it is so many times the width of all cuts before it away
+TAIL = 0.005  # the share of rows at either end that need not be seen at once
+SQUASHED = 3.0  # the axis is cut if the other rows would get less than one part in so many
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The cells of one feature in a figure: their scale, their numbers in the result, and the shares of rows."""
+
+    scale: Scale
+    cells: NDArray[np.intp]
+    support: tuple[float, ...] = ()
+    missing_share: float | None = None
+    unseen_share: float | None = None
+    note: str = ""
+
+
+def layout_of(axis: Any, heights: NDArray[np.float64], sort: str | None = None, most: int = MOST_CATEGORIES) -> Layout:
+    """Return how the cells of an axis are laid out; categories are sorted by `heights` if they are to be."""
+    support, missing, unseen = shares_of(axis)
+    name = plain(axis.name)
+    if axis.categories is None and axis.n_main == axis.cuts.size + 1:
+        cells = np.arange(axis.n_main)
+        if axis.cuts.size == 0:
+            return Layout(Scale(name, labels=("any value",)), cells, tuple(support), missing)
+        edges = edges_of(axis.cuts, support)
+        view = view_of(edges, support)
+        return Layout(Scale(name, tuple(edges.tolist()), view=view), cells, tuple(support.tolist()), missing)
+    labels = range(axis.n_main) if axis.categories is None else axis.categories
+    cells = _chosen(axis.n_main, heights, support, sort, most)
+    note = ""
+    if cells.size < axis.n_main:
+        which = "the most frequent" if support.size else "the first"
+        note = f"{which} {cells.size:,} of {axis.n_main:,} categories"
+        if support.size:
+            note += f" ({100 * support[cells].sum() / max(support.sum(), 1e-300):.0f} % of rows)"
+    scale = Scale(name, labels=tuple(plain(labels[cell]) for cell in cells))
+    shown = tuple(support[cells].tolist()) if support.size else ()
+    return Layout(scale, cells, shown, missing, unseen, note)
+
+
+def shares_of(axis: Any) -> tuple[NDArray[np.float64], float | None, float | None]:
+    """Return the shares of rows in the cells of an axis, of missing ones, and of unseen categories (None: no data)."""
+    rows = np.asarray(axis.rows, dtype=np.float64)
+    total = rows.sum()
+    if not rows.size or total <= 0:
+        return np.empty(0), None, None
+    shares = rows / total
+    return shares[: axis.n_main], float(shares[-1]), float(shares[axis.n_main : -1].sum())
+
+
+def _chosen(
+    n: int, heights: NDArray[np.float64], support: NDArray[np.float64], sort: str | None, most: int
+) -> NDArray[np.intp]:
+    """Return which categories are shown, in order."""
+    if sort not in (None, *SORTS):
+        message = f"sort is one of {SORTS!r}, not {sort!r}"
+        raise ValueError(message)
+    cells = np.arange(n)
+    if n > most:
+        frequent = np.argsort(-support, kind="stable") if support.size else cells
+        cells = np.sort(frequent[:most])
+    if sort == "height":
+        return cells[np.argsort(-heights[cells], kind="stable")]
+    if sort == "rows" and support.size:
+        return cells[np.argsort(-support[cells], kind="stable")]
+    return cells
+
+
+@np.errstate(over="ignore", under="ignore")
+def edges_of(cuts: NDArray[np.float64], support: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Return finite edges of the cells between cuts: the outermost cells go on a little beyond the last cuts.
+
+    How far nobody knows; if many rows are there, as far as these would reach if they were as dense as the others.
+    """
+    finite = cuts[np.isfinite(cuts)]
+    if not finite.size:
+        return np.concatenate([[-1.0], np.zeros(cuts.size), [1.0]])
+    first, last = _near(finite)
+    body = finite[first : last + 1]
+    width = float(min(body[-1] - body[0], LARGEST))
+    if body.size > 1:
+        pad = max(0.04 * width, min(float(np.median(np.diff(body))), width))
+    else:
+        pad = 1.0 if abs(body[0]) <= 5 and _halves(body) else 0.25 * abs(float(body[0])) or 1.0
+    pads = [pad, pad]
+    if support is not None and support.size and body.size == cuts.size > 2 and not _halves(cuts):
+        dense = support[1:-1].sum() / width
+        pads = [max(pad, min(share / max(dense, 1e-300), 0.12 * width)) for share in support[[0, -1]]]
+    low = min(finite[0] - pads[0], np.nextafter(finite[0], -np.inf))
+    high = max(finite[-1] + pads[1], np.nextafter(finite[-1], np.inf))
+    low, high = max(low, -LARGEST), min(high, LARGEST)
+    return np.concatenate([[low], np.clip(cuts, low, high), [high]])
+
+
+def _halves(cuts: NDArray[np.float64]) -> bool:
+    """Return whether all cuts are at whole numbers or midway between them, as for features of whole numbers."""
+    return bool(abs(cuts).max() < 1e6 and (abs(2 * cuts - np.round(2 * cuts)) < 1e-4).all())
+
+
+def _near(cuts: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the first and the last cut that are not far out, grown from the half in the middle."""
+    n = cuts.size
+    first, last = (n - 1) // 4, n - 1 - (n - 1) // 4
+    while first > 0 or last < n - 1:
+        reach = FAR * (cuts[last] - cuts[first]) if last > first else np.inf
+        left = cuts[first] - cuts[first - 1] if first > 0 else np.inf
+        right = cuts[last + 1] - cuts[last] if last < n - 1 else np.inf
+        if left > reach and right > reach:
+            break
+        if left <= right and first > 0:
+            first -= 1
+        elif last < n - 1:
+            last += 1
+        else:
+            break
+    return first, last
+
+
+@np.errstate(over="ignore", under="ignore")
+def view_of(edges: NDArray[np.float64], support: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the part of an axis to show first: without cuts far out, and without long tails of few rows."""
+    edges = np.clip(edges, -LARGEST / 4, LARGEST / 4)  # the width of the view is a number, too
+    cuts = edges[1:-1]
+    first, last = _near(cuts)
+    low = edges[0] if first == 0 else cuts[first] - 0.1 * (cuts[last] - cuts[first])
+    high = edges[-1] if last == cuts.size - 1 else cuts[last] + 0.1 * (cuts[last] - cuts[first])
+    if support.size and support.sum() > 0:
+        begin, end = _where_rows_are(edges, support)
+        if high - low > SQUASHED * (end - begin):
+            low, high = max(low, begin), min(high, end)
+    return (float(low), float(high)) if high > low else (min(float(low), 0.0), max(float(high), 1.0))
+
+
+def _where_rows_are(edges: NDArray[np.float64], support: NDArray[np.float64]) -> tuple[float, float]:
+    """Return where to begin and end to see the cells of nearly all rows, and ten cuts (or half of them) in any case."""
+    below = np.cumsum(support) / support.sum()
+    last = min(int(np.searchsorted(below, 1 - TAIL)), support.size - 1)
+    first = min(int(np.searchsorted(below, TAIL, side="right")), last)
+    wanted = min(10, support.size // 2)
+    while last - first < wanted:
+        left = edges[first] - edges[first - 1] if first > 0 else np.inf
+        right = edges[last + 2] - edges[last + 1] if last < support.size - 1 else np.inf
+        if left <= right and first > 0:
+            first -= 1
+        else:
+            last += 1
+    begin, end = edges[max(first, 1)], edges[min(last + 1, edges.size - 2)]  # the outermost cells have no end
+    room = 0.1 * (end - begin) or np.inf
+    return float(max(edges[0], begin - room)), float(min(edges[-1], end + room))
+
+
+def in_view(scale: Scale) -> tuple[slice, NDArray[np.float64]]:
+    """Return which cells of an axis of numbers are in its view, and their edges, cut off where the view ends."""
+    low, high = scale.view
+    edges = np.asarray(scale.edges)
+    first = max(int(np.searchsorted(edges, low, side="right")) - 1, 0)
+    last = max(min(int(np.searchsorted(edges, high, side="left")), edges.size - 1), first + 1)
+    return slice(first, last), np.clip(edges[first : last + 1], low, high)
+
+
+def parts_of(scale: Scale, n_parts: int) -> NDArray[np.intp]:
+    """Return the number of the part of an axis that each cell belongs to: narrow cells share parts, others have theirs.
+
+    One of very many cells without rows tells nothing if there are rows beside it.
+    """
+    n = scale.n_cells
+    own = n_parts + 1 + np.arange(n)
+    if not scale.edges:
+        return own
+    low, high = scale.view
+    inside = np.clip(np.asarray(scale.edges), low, high)
+    step = (high - low) / n_parts
+    part = ((inside[:-1] / 2 + inside[1:] / 2 - low) / step).astype(np.intp)
+    return np.where(np.diff(inside) < step, part, own)
+
+
+def hollow(scale: Scale, support: tuple[float, ...], n_parts: int = 60) -> NDArray[np.bool_]:
+    """Return which cells have no rows, and no row near."""
+    parts = parts_of(scale, n_parts)
+    sums = np.bincount(parts, weights=support)
+    return np.asarray(sums[parts] == 0)
+
+
+def hollow_pairs(x: Scale, y: Scale, density: tuple[tuple[float, ...], ...], n_parts: int = 40) -> NDArray[np.bool_]:
+    """Return which pairs of cells have no rows, and no row near: a line per cell of y."""
+    across, along = parts_of(x, n_parts), parts_of(y, n_parts)
+    sums = np.zeros((along.max() + 1, across.max() + 1))
+    np.add.at(sums, (along[:, None], across[None]), np.asarray(density))
+    return np.asarray(sums[np.ix_(along, across)] == 0)
+
+
+def histogram(
+    scale: Scale, support: tuple[float, ...], n_bins: int = 40
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the edges of bins over the view of an axis of numbers, and how dense rows are in each, the densest 1.
+
+    Bins are the cells if these are about as wide as each other; else they are equal, and the rows of a cell are spread
+    evenly over it, as nothing is known about where in the cell they are.
+    """
+    here, bins = in_view(scale)
+    widths = np.diff(bins)
+    below = np.concatenate([[0.0], np.cumsum(support)])
+    if widths.size <= 2 * n_bins and widths[1:-1].max(initial=0.0) <= 3 * widths[1:-1].min(initial=np.inf):
+        dense = np.asarray(support[here]) / np.maximum(widths, 1e-300)
+    else:
+        bins = np.linspace(scale.view[0], scale.view[1], n_bins + 1)
+        dense = np.diff(np.interp(bins, scale.edges, below))
+    return bins, dense / max(float(dense.max(initial=0.0)), 1e-300)
+
+
+def whole_numbers(scale: Scale) -> bool:
+    """Return whether the cuts are such that the feature seems to be whole numbers, a few of them."""
+    cuts = np.asarray(scale.edges[1:-1])
+    return bool(cuts.size) and _halves(cuts) and scale.view[1] - scale.view[0] <= 60

@@ -1,0 +1,33 @@
+"""Colours, dashes and marks that everybody can tell apart, in colour, in grey, on white and on black."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["DASHES", "DIVERGING", "FAINTEST", "LINES", "MARKS", "PLOTLY_DASHES", "PLOTLY_MARKS", "SEQUENTIAL", "Look"]
+
+# The colours of Okabe and Ito, without the yellow, which is lost on white; grey and brown in its place.
+LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#8C510A")
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)), (0, (1, 2.5)))
+PLOTLY_DASHES = ("solid", "dash", "dashdot", "dot", "longdashdot", "longdash", "5px,2px", "1px,4px")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+PLOTLY_MARKS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star")
+FAINTEST = 0.03  # the strength of the weakest link of a network that is drawn
+SEQUENTIAL, DIVERGING = "viridis", "RdBu_r"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a drawing takes over from its surroundings: the colours of text and paper, and what the font can show."""
+
+    ink: str
+    paper: str
+    readable: Callable[[str], str]
+    alone: bool = True
+
+    @property
+    def dim(self) -> str:
+        """The colour of what is less important: halfway between ink and paper."""
+        pairs = [(self.ink[i : i + 2], self.paper[i : i + 2]) for i in (1, 3, 5)]
+        return "#" + "".join(f"{(int(a, 16) + int(b, 16)) // 2:02x}" for a, b in pairs)

@@ -1,0 +1,124 @@
+"""Panels of categories on axes of matplotlib: one line per category, so that labels are read as they are written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.plots._axes import whole_numbers
+from glasswood.plots._look import LINES, MARKS, Look
+from glasswood.plots._spec import Line, Scale, Steps
+from glasswood.plots._steps import BASE, beside
+from glasswood.plots._text import number, several
+
+__all__ = ["PLAIN", "SHADES", "dodge", "draw_categories", "set_heights", "set_ticks"]
+
+SHADES = (0.16, 0.26)  # of the wider and the narrower band
+PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+
+
+def set_heights(ax: Any, which: str, heights: tuple[float, float], *, room: bool) -> None:
+    """Set the limits of the axis of heights, x or y, with room for the data at its beginning."""
+    low, high = heights
+    span = high - low
+    if span <= 1e-12 * max(abs(low), abs(high)):
+        span = 0.1 * abs(high) or 1.0
+        low, high = low - span / 2, high + span / 2
+    ends = low - 0.06 * span, high + 0.07 * span
+    axis, side, limit = (ax.xaxis, "bottom", ax.set_xlim) if which == "x" else (ax.yaxis, "left", ax.set_ylim)
+    limit(low - 0.28 * span if room else ends[0], ends[1])
+    if room:  # heights have no meaning where the data is drawn
+        axis.set_ticks([tick for tick in axis.get_majorticklocs() if ends[0] <= tick <= ends[1]])
+        ax.spines[side].set_bounds(*ends)
+
+
+def set_ticks(axis: Any, scale: Scale) -> None:
+    """Let the ticks of an axis of numbers be few, whole where the feature is, and large ones readable."""
+    large = max(abs(scale.view[0]), abs(scale.view[1])) >= 1e5
+    axis.get_major_locator().set_params(nbins=4 if large else 7, integer=whole_numbers(scale))
+    low, high = scale.view
+    most = max(abs(low), abs(high))
+    if 1e4 <= most < 1e9 and high - low > 0.01 * most:
+        axis.set_major_formatter(lambda x, _: number(x))
+
+
+def dodge(i: int, n: int) -> float:
+    """Return how far the i-th of n marks stands beside the middle, from -0.5 to 0.5."""
+    return 0.0 if n == 1 else i / (n - 1) - 0.5
+
+
+def draw_categories(ax: Any, panel: Steps, look: Look, heights: tuple[float, float]) -> list[Any]:
+    """Draw the heights of categories as dots, the first category on top, and the share of rows as bars at the left."""
+    set_heights(ax, "x", heights, room=bool(panel.support))
+    n, outer = panel.x.n_cells, beside(panel)
+    places = np.arange(n, dtype=np.float64)
+    further = n + 0.3 + np.arange(len(outer), dtype=np.float64)
+    if panel.mean is not None:
+        ax.axvline(panel.mean, color=look.dim, linewidth=0.7, zorder=1)
+        if look.alone and not panel.note:
+            small = {"fontsize": "x-small", "color": look.dim, "va": "bottom", "ha": "center"}
+            ax.text(panel.mean, 1.0, f"average {number(panel.mean)}", transform=ax.get_xaxis_transform(), **small)
+    _draw_shares(ax, panel, look, further)
+    for width, shade, band in zip((0.7, 0.5), SHADES, panel.bands, strict=False):
+        low, high = np.asarray(band.low), np.asarray(band.high)
+        ax.barh(places, high - low, width, low, color=LINES[0], alpha=shade, linewidth=0)
+    for row in panel.faint:
+        ax.plot(row, places, color=look.dim, linewidth=0.5, alpha=0.6)
+    drawn = [_draw_dots(ax, panel, k, look) for k in range(len(panel.lines))]
+    for at, (field, _) in zip(further, outer, strict=True):
+        marked = [(k, getattr(line, field)) for k, line in enumerate(panel.lines) if getattr(line, field) is not None]
+        for i, (k, height) in enumerate(marked):
+            style: dict[str, Any] = {"color": LINES[k % len(LINES)], "marker": MARKS[k % len(MARKS)]}
+            ax.plot([height], [at + 0.55 * dodge(i, len(marked))], markersize=_size(panel), **style)
+    if outer:
+        ax.axhline(n - 0.35, color=look.dim, linewidth=0.8, linestyle=(0, (1, 2)))
+    ax.set_ylim(n + len(outer) - 0.1 if outer else n - 0.4, -0.6)
+    labels = [look.readable(text) for text in several(panel.x.labels, 22 if look.alone else 18)]
+    labels += [label.replace("\n", " ") for _, label in outer]
+    size = "medium" if look.alone else "small" if n <= 10 else "x-small" if n <= 18 else "xx-small"
+    ax.set_yticks([*places, *further], labels, fontsize=size, **PLAIN)
+    ax.set_xlabel(look.readable(panel.y_label), **PLAIN)
+    ax.set_ylabel(look.readable(panel.x.label), **PLAIN)
+    return drawn
+
+
+def _size(panel: Steps) -> float:
+    return 6.5 if panel.x.n_cells <= 15 else 4.5
+
+
+def _draw_dots(ax: Any, panel: Steps, k: int, look: Look) -> Any:
+    """Draw the heights of categories as dots, hollow where there are no rows."""
+    line: Line = panel.lines[k]
+    places = np.arange(panel.x.n_cells) + 0.55 * dodge(k, len(panel.lines))
+    values = np.asarray(line.heights)
+    support = np.asarray(line.support or panel.support)
+    empty = support == 0 if support.size else np.zeros(values.size, dtype=bool)
+    colour = LINES[k % len(LINES)]
+    if panel.mean is not None:
+        ax.hlines(places, panel.mean, values, color=colour, linewidth=1.2, alpha=0.5)
+    style = {"color": colour, "marker": MARKS[k % len(MARKS)], "markersize": _size(panel), "linestyle": "none"}
+    ax.plot(values[empty], places[empty], markerfacecolor=look.paper, alpha=0.7, **style)
+    return ax.plot(values[~empty], places[~empty], **style)[0]
+
+
+def _draw_shares(ax: Any, panel: Steps, look: Look, further: NDArray[np.float64]) -> None:
+    """Draw the share of rows of each category at the left, and of those beside the axis."""
+    if not panel.support:
+        return
+    base = ax.get_yaxis_transform()
+    grouped = [(k, line) for k, line in enumerate(panel.lines) if line.support]
+    if grouped:
+        most = max(max(line.support) for _, line in grouped) or 1.0
+        width = 0.8 / len(grouped)
+        for i, (k, line) in enumerate(grouped):
+            at = np.arange(panel.x.n_cells) - 0.4 + width * (i + 0.5)
+            bars = np.asarray(line.support) * BASE / most
+            ax.barh(at, bars, 0.9 * width, color=LINES[k % len(LINES)], alpha=0.5, transform=base)
+        return
+    shares = [panel.missing_share if field == "missing" else panel.unseen_share for field, _ in beside(panel)]
+    bars = np.asarray([*panel.support, *(share or 0.0 for share in shares)])
+    places = [*range(panel.x.n_cells), *further]
+    bars *= BASE / max(float(bars.max()), 1e-300)
+    ax.barh(places, bars, 0.8, color=look.dim, alpha=0.55, transform=base, linewidth=0)

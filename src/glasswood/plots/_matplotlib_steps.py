@@ -1,0 +1,111 @@
+"""Panels of steps on axes of matplotlib: curves, what is beside the axis, and the data below."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.plots._axes import histogram, hollow, in_view
+from glasswood.plots._look import DASHES, LINES, MARKS, Look
+from glasswood.plots._matplotlib_categories import PLAIN, SHADES, dodge, draw_categories, set_heights, set_ticks
+from glasswood.plots._spec import Steps
+from glasswood.plots._steps import BASE, beside, height_range
+from glasswood.plots._text import number
+
+__all__ = ["draw_steps"]
+
+
+def draw_steps(ax: Any, panel: Steps, look: Look, heights: tuple[float, float] | None = None) -> list[Any]:
+    """Draw a panel of steps, and return the marks for a legend."""
+    heights = heights or height_range(panel)
+    drawn = _draw_numbers(ax, panel, look, heights) if panel.x.edges else draw_categories(ax, panel, look, heights)
+    for shade, _ in zip(SHADES, panel.bands, strict=False):
+        drawn += ax.fill([], [], color=LINES[0], alpha=shade + 0.1, linewidth=0)
+    if panel.faint:
+        drawn += ax.plot([], [], color=look.dim, linewidth=0.8)
+    return drawn
+
+
+# ------------------------------------------------------------------------------------------------ numbers
+
+
+def _draw_numbers(ax: Any, panel: Steps, look: Look, heights: tuple[float, float]) -> list[Any]:
+    set_heights(ax, "y", heights, room=bool(panel.support))
+    ax.set_ylabel(look.readable(panel.y_label), **PLAIN)
+    ax.set_xlabel(look.readable(panel.x.label), **PLAIN)
+    if panel.mean is not None:
+        ax.axhline(panel.mean, color=look.dim, linewidth=0.7, zorder=1)
+        if look.alone:
+            style = {"fontsize": "x-small", "color": look.dim, "va": "center", "ha": "left"}
+            ax.text(1.01, panel.mean, f"average\n{number(panel.mean)}", transform=ax.get_yaxis_transform(), **style)
+    here, edges = in_view(panel.x)
+    low, high = panel.x.view
+    _shade(ax, panel, edges, here, look)
+    for shade, band in zip(SHADES, panel.bands, strict=False):
+        ax.stairs(band.high[here], edges, baseline=band.low[here], fill=True, color=LINES[0], alpha=shade, linewidth=0)
+    for row in panel.faint:
+        ax.stairs(row[here], edges, baseline=None, color=look.dim, alpha=0.6, linewidth=0.6)
+    empty = hollow(panel.x, panel.support)[here] if panel.support else np.zeros(edges.size - 1, dtype=bool)
+    drawn = [_draw_line(ax, k, line.heights[here], edges, empty) for k, line in enumerate(panel.lines)]
+    set_ticks(ax.xaxis, panel.x)
+    outer = beside(panel)
+    width = high - low
+    for i, (field, label) in enumerate(outer):
+        at = high + width * (0.11 + 0.2 * i)
+        _draw_beside(ax, panel, look, (at, 0.035 * width), field)
+        ax.text(at, -0.025, label, transform=ax.get_xaxis_transform(), ha="center", va="top", fontsize="small", **PLAIN)
+    if outer:
+        ax.axvline(high + 0.01 * width, color=look.dim, linewidth=0.8, linestyle=(0, (1, 2)))
+    ax.set_xlim(low, high + width * 0.2 * len(outer))
+    if outer:  # ticks belong to the axis, not to what is beside it
+        ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
+        ax.set_xticks([tick for tick in ticks if len(ticks) < 3 or tick <= high - 0.04 * width])
+    return drawn
+
+
+def _draw_line(ax: Any, k: int, heights: Any, edges: NDArray[np.float64], empty: NDArray[np.bool_]) -> Any:
+    """Draw one curve: all of it thin, and once more where there are rows."""
+    style = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}
+    values = np.asarray(heights, dtype=np.float64)
+    if empty.any():
+        ax.stairs(values, edges, baseline=None, color=style["color"], alpha=0.55, linewidth=0.9, linestyle=":")
+        values = np.where(empty, np.nan, values)
+    x = np.repeat(edges, 2)[1:-1]
+    return ax.plot(x, np.repeat(values, 2), linewidth=1.7, solid_joinstyle="miter", **style)[0]
+
+
+def _shade(ax: Any, panel: Steps, edges: NDArray[np.float64], here: slice, look: Look) -> None:
+    """Draw the distribution of rows at the bottom, and shade cells without any."""
+    if not panel.support:
+        return
+    base = ax.get_xaxis_transform()
+    empty = hollow(panel.x, panel.support)[here]
+    if empty.any():
+        x = np.repeat(edges, 2)[1:-1]
+        where = np.repeat(empty, 2)
+        ax.fill_between(x, 0, 1, where=where, transform=base, color=look.ink, alpha=0.06, linewidth=0, zorder=0)
+    bins, shares = histogram(panel.x, panel.support)
+    grouped = [line for line in panel.lines if line.support]
+    if not grouped:
+        ax.stairs(BASE * shares, bins, fill=True, color=look.dim, alpha=0.55, transform=base, linewidth=0)
+        return
+    for k, line in enumerate(grouped):
+        style = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}
+        dense = histogram(panel.x, line.support)[1]
+        ax.stairs(BASE * dense, bins, baseline=None, transform=base, linewidth=1.0, **style)
+
+
+def _draw_beside(ax: Any, panel: Steps, look: Look, place: tuple[float, float], field: str) -> None:
+    """Draw the heights of what is missing (or unseen) as marks, side by side, and the share of such rows below."""
+    at, room = place
+    share = panel.missing_share if field == "missing" else panel.unseen_share
+    if share:
+        height = BASE * max(0.04, share)  # of all rows, since other bars are as high as rows are dense
+        base = ax.get_xaxis_transform()
+        ax.fill_between([at - room, at + room], 0, height, transform=base, color=look.dim, alpha=0.55, linewidth=0)
+    marked = [(k, line) for k, line in enumerate(panel.lines) if getattr(line, field) is not None]
+    for i, (k, line) in enumerate(marked):
+        x = at + dodge(i, len(marked)) * 2 * room
+        ax.plot([x], [getattr(line, field)], color=LINES[k % len(LINES)], marker=MARKS[k % len(MARKS)], markersize=5.5)

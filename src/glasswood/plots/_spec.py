@@ -1,0 +1,156 @@
+"""What a figure shows, as plain data: panels of numbers and labels, without any library that draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["Band", "Bars", "Cells", "Line", "Matrix", "Network", "Panel", "Scale", "Sheet", "Steps", "Waterfall"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis over the cells of a feature.
+
+    Numbers have `edges`: one more than cells, finite, because the outermost cells are cut off a little beyond the last
+    cuts (or where the data ends). Categories have `labels`, one per cell, and no edges. `view` is the part of the axis
+    to show first: all of it, unless a few cuts far out would squash the rest; empty for categories.
+    """
+
+    label: str
+    edges: tuple[float, ...] = ()
+    labels: tuple[str, ...] = ()
+    view: tuple[float, ...] = ()
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells."""
+        return len(self.labels) or len(self.edges) - 1
+
+
+@dataclass(frozen=True)
+class Line:
+    """One output (or group, or model) of a panel of steps: a height per cell, and those beside the axis, if any.
+
+    Groups of rows have a `support` of their own: the share of the group's rows in each cell.
+    """
+
+    name: str
+    heights: tuple[float, ...]
+    missing: float | None = None
+    unseen: float | None = None
+    support: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Band:
+    """What lies between two heights per cell: percentiles of ICE curves, say."""
+
+    name: str
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Curves over the cells of one feature: true steps for numbers, dots for categories; the data below.
+
+    `support` is the share of rows in each cell, `missing_share` that of missing ones and `unseen_share` that of unseen
+    categories; empty and None without data. `faint` are single rows' curves. `mean` is the average score: a line to
+    compare with. `note` says what is left out.
+    """
+
+    title: str
+    x: Scale
+    y_label: str
+    lines: tuple[Line, ...]
+    support: tuple[float, ...] = ()
+    missing_share: float | None = None
+    bands: tuple[Band, ...] = ()
+    faint: tuple[tuple[float, ...], ...] = ()
+    mean: float | None = None
+    unseen_share: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A surface: one height per pair of cells (rows of `heights` are cells of y), and the share of rows in each.
+
+    `density` is empty where only the shares of each axis alone are known: `x_support` and `y_support`. `diverging`
+    surfaces are drawn around 0 in two colours.
+    """
+
+    title: str
+    x: Scale
+    y: Scale
+    z_label: str
+    heights: tuple[tuple[float, ...], ...]
+    density: tuple[tuple[float, ...], ...] = ()
+    diverging: bool = False
+    x_support: tuple[float, ...] = ()
+    y_support: tuple[float, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One bar per label, the longest first unless they are sorted otherwise; several series side by side."""
+
+    title: str
+    x_label: str
+    labels: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    series: tuple[str, ...] = ("",)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A square of numbers for pairs of labels, such as interaction strengths; NaN where there is none."""
+
+    title: str
+    z_label: str
+    labels: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Nodes on a circle, sized by importance, and links between them, as wide as they are strong.
+
+    `links` are (node, node, strength), the strongest first; sizes and strengths are shares of the largest.
+    """
+
+    title: str
+    labels: tuple[str, ...]
+    sizes: tuple[float, ...]
+    links: tuple[tuple[int, int, float], ...]
+    z_label: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Waterfall:
+    """How parts add up from `start` to `end`."""
+
+    title: str
+    x_label: str
+    start: tuple[str, float]
+    end: tuple[str, float]
+    labels: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+Panel = Steps | Cells | Bars | Matrix | Network | Waterfall
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A figure: panels in a grid; `shared_y` gives all panels of steps the same heights, so that they compare."""
+
+    panels: tuple[Panel, ...]
+    n_columns: int = 3
+    title: str = ""
+    notes: tuple[str, ...] = field(default=())
+    shared_y: bool = False

@@ -1,0 +1,55 @@
+"""What both libraries that draw need to know of panels of steps: what is beside the axis, and how high it gets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from glasswood.plots._axes import in_view
+from glasswood.plots._spec import Sheet, Steps
+from glasswood.plots._text import percent
+
+__all__ = ["BASE", "beside", "common_heights", "height_range", "names_in_legend"]
+
+BASE = 0.14  # the part of the height that is for the data, at the bottom
+
+
+def beside(panel: Steps) -> list[tuple[str, str]]:
+    """Return what stands beside the axis: the attribute of lines, and the label."""
+    found = []
+    for field, share in (("missing", panel.missing_share), ("unseen", panel.unseen_share)):
+        if any(getattr(line, field) is not None for line in panel.lines):
+            found.append((field, f"{field}\n{percent(share)}" if share else field))
+    return found
+
+
+def names_in_legend(panel: Steps) -> list[str]:
+    """Return the names of all that a legend tells apart: lines, bands, single rows."""
+    return [
+        *(line.name for line in panel.lines),
+        *(band.name for band in panel.bands),
+        *["single rows"][: len(panel.faint)],
+    ]
+
+
+def height_range(panel: Steps) -> tuple[float, float]:
+    """Return the lowest and the highest of all heights of a panel that are in view."""
+    here = in_view(panel.x)[0] if panel.x.edges else slice(None)
+    values: list[float] = [] if panel.mean is None else [panel.mean]
+    for line in panel.lines:
+        values += [*line.heights[here], *(x for x in (line.missing, line.unseen) if x is not None)]
+    for band in panel.bands:
+        values += [*band.low[here], *band.high[here]]
+    for row in panel.faint:
+        values += row[here]
+    found = np.array(values, dtype=np.float64)
+    found = found[np.isfinite(found)]
+    return (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
+
+
+def common_heights(sheet: Sheet) -> tuple[float, float] | None:
+    """Return the heights that all panels of steps have together, if they are to be equal, and on one scale."""
+    steps = [panel for panel in sheet.panels if isinstance(panel, Steps)]
+    if not sheet.shared_y or not steps or len({panel.y_label for panel in steps}) > 1:
+        return None
+    found = [height_range(panel) for panel in steps]
+    return min(low for low, _ in found), max(high for _, high in found)

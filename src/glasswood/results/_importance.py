@@ -1,0 +1,334 @@
+"""Importance and Strengths: how much the score varies with each feature, and with each pair beyond its two features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import TableError
+from glasswood.results._frames import to_frame
+from glasswood.results._html import table_html
+
+__all__ = ["Importance", "Strengths"]
+
+
+def _total(heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return one number per line: the root of the sum of squares over outputs."""
+    total: NDArray[np.float64] = np.sqrt((heights**2).sum(axis=1))
+    return total
+
+
+def _spread(heights: NDArray[np.float64], outputs: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
+    """Return one column per output."""
+    if len(outputs) == 1:
+        return {"value": heights[:, 0]}
+    return {f"value_{name}": heights[:, k] for k, name in enumerate(outputs)}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Importance:
+    """How much the score varies with each feature alone: the standard deviation of its curve over the rows.
+
+    A curve that is flat where the rows are has little importance, however high it rises elsewhere. Rows with a missing
+    value count, at the curve's value for missing ones. What a feature does only together with others is not in its
+    curve: see `Explainer.interaction_strengths`.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The features (and groups), the strongest first; several outputs are ranked by the root of their sum of squares.
+    heights : ndarray of shape (n_features, n_outputs)
+        The standard deviations, in units of the score.
+    outputs : tuple of str
+    units : str
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+    >>> importance = ex.importance()
+    >>> importance
+    Importance(10 features, value: s5 ..., bmi ..., ...)
+    >>> importance.names[:2]
+    ('s5', 'bmi')
+    >>> bool(abs(importance.values[0] - ex.partial_dependence("s5")(X["s5"]).std()) < 1e-9)
+    True
+    >>> importance.to_frame().columns.tolist()
+    ['feature', 'value']
+    """
+
+    names: tuple[str, ...]
+    heights: NDArray[np.float64]
+    outputs: tuple[str, ...]
+    units: str
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """One value per feature; with a last axis of outputs if there are several."""
+        return self.heights[:, 0] if len(self.outputs) == 1 else self.heights
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        """One value per feature: the root of the sum of squares over outputs, by which features are ranked."""
+        return _total(self.heights)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, feature: str) -> Any:
+        """Return the importance of one feature; one per output if there are several."""
+        if feature not in self.names:
+            message = f"there is no feature {feature!r}; the strongest ones are {list(self.names[:5])!r}"
+            raise TableError(message)
+        found = self.values[self.names.index(feature)]
+        return float(found) if len(self.outputs) == 1 else found
+
+    def __repr__(self) -> str:
+        shown = [f"{name} {value:.4g}" for name, value in zip(self.names[:3], self.total[:3], strict=True)]
+        more = ", ..." if len(self) > 3 else ""
+        outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
+        colon = ": " if shown else ""
+        return f"Importance({len(self)} features{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, Any] = {"feature": self.names, **_spread(self.heights, self.outputs)}
+        return table_html(f"Importance: standard deviation of each feature's curve ({self.units})", columns)
+
+    def top(self, n: int = 10) -> Importance:
+        """Return the n strongest features.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(RandomForestClassifier(20, random_state=0).fit(X, y), X)
+        >>> ex.importance().top(2)
+        Importance(2 features x 3 outputs, probability: petal ...)
+        """
+        return Importance(
+            names=self.names[: max(0, n)], heights=self.heights[: max(0, n)], outputs=self.outputs, units=self.units
+        )
+
+    def to_frame(self) -> Any:
+        """Return one row per feature: its name, and the value of each output.
+
+        Examples
+        --------
+        See `Importance`.
+        """
+        return to_frame({"feature": list(self.names), **_spread(self.heights, self.outputs)})
+
+    def plot(
+        self, *, top: int = 20, engine: str = "matplotlib", ax: Any = None, output: str | int | None = None
+    ) -> Any:
+        """Draw a bar per feature, the most important first.
+
+        Parameters
+        ----------
+        top : int, default 20
+            The largest number of features.
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, optional
+            Where to draw; on a figure of its own by default.
+        output : str or int, optional
+            One output (class, target); all by default, up to eight.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly
+            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.importance().plot(top=5)
+        <Drawing size ... with 1 Axes>
+        """
+        from glasswood.plots._draw import plot
+
+        return plot(self, output, top=top, engine=engine, ax=ax)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Strengths:
+    """How strongly pairs of features interact: what they do together, beyond the sum of their curves.
+
+    Only pairs that share a path of a tree are listed; all others do not interact at all.
+
+    Parameters
+    ----------
+    pairs : list of (str, str)
+        The strongest first; several outputs are ranked by the root of their sum of squares.
+    heights : ndarray of shape (n_pairs, n_outputs)
+        The root mean square of the pair's interaction (its partial dependence interaction value) over the rows, in
+        units of the score.
+    h : ndarray of shape (n_pairs, n_outputs)
+        Friedman's H, from 0 to 1: the root of the share of interaction in the variance of the pair's joint partial
+        dependence. Where parts cancel each other, so that the ratio is above 1, it is given as 1. A large H of a pair
+        with small `heights` is of no consequence.
+    weights : {"rows", "independent"}
+        "rows": the pair's values in each row. "independent": only counts were at hand, so every combination of the two
+        features' cells counts as often as if they were independent.
+    outputs : tuple of str
+    units : str
+    names : tuple of str
+        All features (and groups) of the model.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+    >>> strengths = ex.interaction_strengths()
+    >>> strengths
+    Strengths(... pairs of 10 features, value: ... x ... ..., ...)
+    >>> strengths.to_frame().columns.tolist()
+    ['first', 'second', 'value', 'h']
+    >>> names, matrix = strengths.matrix()
+    >>> matrix.shape == (len(names), len(names))
+    True
+    """
+
+    pairs: list[tuple[str, str]]
+    heights: NDArray[np.float64]
+    h: NDArray[np.float64]
+    weights: str
+    outputs: tuple[str, ...]
+    units: str
+    names: tuple[str, ...]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """One value per pair; with a last axis of outputs if there are several."""
+        return self.heights[:, 0] if len(self.outputs) == 1 else self.heights
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        """One value per pair: the root of the sum of squares over outputs, by which pairs are ranked."""
+        return _total(self.heights)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __repr__(self) -> str:
+        shown = [f"{a} x {b} {value:.4g}" for (a, b), value in zip(self.pairs[:2], self.total[:2], strict=True)]
+        more = ", ..." if len(self) > 2 else ""
+        outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
+        colon = ": " if shown else ""
+        features = f"{len(self)} pairs of {len(self.names)} features"
+        return f"Strengths({features}{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
+
+    def _repr_html_(self) -> str:
+        note = "" if self.weights == "rows" else "; features taken as independent"
+        return table_html(f"Interactions of pairs: root mean square ({self.units}), and H{note}", self._columns())
+
+    def top(self, n: int = 10) -> Strengths:
+        """Return the n strongest pairs.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(RandomForestClassifier(20, random_state=0).fit(X, y), X)
+        >>> ex.interaction_strengths().top(1).pairs
+        [('petal length (cm)', 'petal width (cm)')]
+        """
+        n = max(0, n)
+        return Strengths(
+            pairs=self.pairs[:n],
+            heights=self.heights[:n],
+            h=self.h[:n],
+            weights=self.weights,
+            outputs=self.outputs,
+            units=self.units,
+            names=self.names,
+        )
+
+    def to_frame(self) -> Any:
+        """Return one row per pair: both names, the strength and H of each output.
+
+        Examples
+        --------
+        See `Strengths`.
+        """
+        return to_frame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {"first": [a for a, _ in self.pairs], "second": [b for _, b in self.pairs]}
+        columns |= _spread(self.heights, self.outputs)
+        return columns | {name.replace("value", "h", 1): h for name, h in _spread(self.h, self.outputs).items()}
+
+    def matrix(self, n: int | None = None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+        """Return the names of features that interact, the strongest first, and a square of their pairs' strengths.
+
+        Pairs that share no path have 0, the diagonal is NaN. `n` is the largest number of features.
+
+        Examples
+        --------
+        See `Strengths`.
+        """
+        names = tuple(dict.fromkeys(name for pair in self.pairs for name in pair))[:n]
+        place = {name: number for number, name in enumerate(names)}
+        square = np.zeros((len(names), len(names)))
+        np.fill_diagonal(square, np.nan)
+        for (a, b), value in zip(self.pairs, self.total, strict=True):
+            if a in place and b in place:
+                square[place[a], place[b]] = square[place[b], place[a]] = value
+        return names, square
+
+    def plot(
+        self,
+        *,
+        kind: str = "heatmap",
+        top: int = 12,
+        engine: str = "matplotlib",
+        ax: Any = None,
+        output: str | int | None = None,
+    ) -> Any:
+        """Draw the features that interact most as a square of their pairs, or as a network.
+
+        Parameters
+        ----------
+        kind : {"heatmap", "network"}, default "heatmap"
+        top : int, default 12
+            The largest number of features.
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, optional
+            Where to draw; on a figure of its own by default.
+        output : str or int, optional
+            One output (class, target); all together by default.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly
+            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.interaction_strengths().plot(kind="network")
+        <Drawing size ... with 1 Axes>
+        """
+        from glasswood.plots._draw import plot
+
+        return plot(self, output, kind=kind, top=top, engine=engine, ax=ax)

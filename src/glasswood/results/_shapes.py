@@ -1,0 +1,233 @@
+"""Monotonicity and Spikes: what the shapes of curves are like, and what a sampled curve would not show of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import TableError
+from glasswood.results._frames import to_frame
+from glasswood.results._html import table_html
+
+__all__ = ["Monotonicity", "Spike", "Spikes"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Monotonicity:
+    """Whether curves rise or fall throughout, at full resolution, and how badly they fail to.
+
+    The model has no other steps than those looked at. Missing values have no place on the axis and do not matter here.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The features.
+    directions : ndarray of shape (n_features, n_outputs), str
+        "increasing", "decreasing", "constant" or "neither".
+    mains : ndarray of shape (n_features, n_outputs), str
+        "increasing" or "decreasing": whether the curve's steps up add up to more than its steps down, or to less.
+    against : ndarray of shape (n_features, n_outputs)
+        The largest step against the main direction, as a positive number; 0 where there is none.
+    at : ndarray of shape (n_features, n_outputs)
+        The cut at which that step is; NaN where there is none.
+    shares : ndarray of shape (n_features, n_outputs)
+        The share of the background's rows that lie beyond a step against the main direction, up to where the curve has
+        made up for it; NaN without a background.
+    outputs : tuple of str
+    units : str
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = HistGradientBoostingRegressor(max_iter=20, monotonic_cst={"bmi": 1}).fit(X, y)
+    >>> found = gw.Explainer(model, X).monotonicity("bmi", "s5")
+    >>> found
+    Monotonicity(2 features: 1 increasing, 1 neither)
+    >>> found["bmi"]
+    'increasing'
+    >>> found.to_frame().columns.tolist()
+    ['feature', 'direction', 'main', 'against', 'at', 'share']
+    """
+
+    names: tuple[str, ...]
+    directions: NDArray[np.str_]
+    mains: NDArray[np.str_]
+    against: NDArray[np.float64]
+    at: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    outputs: tuple[str, ...]
+    units: str
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, feature: str) -> Any:
+        """Return the direction of one feature; a list of one per output if there are several."""
+        if feature not in self.names:
+            message = f"there is no answer about {feature!r}; the features asked for are {list(self.names[:10])!r}"
+            raise TableError(message)
+        found = self.directions[self.names.index(feature)].tolist()
+        return found[0] if len(self.outputs) == 1 else found
+
+    def __repr__(self) -> str:
+        kinds, counts = np.unique(self.directions, return_counts=True)
+        found = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
+        outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
+        return f"Monotonicity({len(self)} features{outputs}{': ' if found else ''}{found})"
+
+    def _repr_html_(self) -> str:
+        return table_html(f"Monotonicity ({self.units})", self._columns())
+
+    def to_frame(self) -> Any:
+        """Return one row per feature (and output).
+
+        Examples
+        --------
+        See `Monotonicity`.
+        """
+        return to_frame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {"feature": [name for name in self.names for _ in self.outputs]}
+        if len(self.outputs) > 1:
+            columns["output"] = list(self.outputs) * len(self.names)
+        return columns | {
+            "direction": self.directions.ravel().tolist(),
+            "main": self.mains.ravel().tolist(),
+            "against": self.against.ravel(),
+            "at": self.at.ravel(),
+            "share": self.shares.ravel(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Spike:
+    """A stretch of a curve that lies between two sample points and leaves the range of both.
+
+    Parameters
+    ----------
+    feature, output : str
+    above, to : float
+        The stretch: values above `above`, up to and including `to`.
+    height : float
+        The curve's height at the spike's tip.
+    by : float
+        How far that is beyond what both sample points show: positive upwards, negative downwards.
+    share : float
+        `by` as a share of the whole curve's range, without its sign.
+    rows : float
+        The number (or weight) of background rows in the stretch; NaN without a background.
+
+    Examples
+    --------
+    See `Spikes`.
+    """
+
+    feature: str
+    output: str
+    above: float
+    to: float
+    height: float
+    by: float
+    share: float
+    rows: float
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Spikes:
+    """What a curve sampled at evenly spaced values would not show: narrow spikes, the effect of a single value.
+
+    Parameters
+    ----------
+    found : tuple of Spike
+        The largest in units of the score first.
+    names : tuple of str
+        The features that were looked at.
+    points : int
+        The number of sample points: from the smallest to the largest value of the background's table, or from the first
+        to the last cut if there is no table.
+    outputs : tuple of str
+    units : str
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd, glasswood as gw
+    >>> from sklearn.ensemble import GradientBoostingRegressor
+    >>> salary = np.random.default_rng(0).integers(10_000, 200_000, size=2000).astype(float)
+    >>> salary[:300] = 60_000  # the form's default value, left as it is
+    >>> X = pd.DataFrame({"salary": salary})
+    >>> model = GradientBoostingRegressor(n_estimators=20).fit(X, salary == 60_000)
+    >>> spikes = gw.Explainer(model, X).spikes("salary")
+    >>> spikes
+    Spikes(1 in 1 feature that 100 sample points would miss: salary from ... to ... by ...)
+    >>> spikes[0].above < 60_000 <= spikes[0].to
+    True
+    >>> spikes.to_frame().columns.tolist()
+    ['feature', 'above', 'to', 'height', 'by', 'share', 'rows']
+    """
+
+    found: tuple[Spike, ...]
+    names: tuple[str, ...]
+    points: int
+    outputs: tuple[str, ...]
+    units: str
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __iter__(self) -> Iterator[Spike]:
+        return iter(self.found)
+
+    def __getitem__(self, number: int) -> Spike:
+        return self.found[number]
+
+    def __repr__(self) -> str:
+        features = f"{len(self.names)} feature{'' if len(self.names) == 1 else 's'}"
+        first = ""
+        if self.found:
+            spike = self.found[0]
+            first = f": {spike.feature} from {spike.above:.6g} to {spike.to:.6g} by {spike.by:.4g}"
+        more = ", ..." if len(self) > 1 else ""
+        return f"Spikes({len(self)} in {features} that {self.points} sample points would miss{first}{more})"
+
+    def _repr_html_(self) -> str:
+        return table_html(f"Spikes that {self.points} sample points would miss ({self.units})", self._columns())
+
+    def top(self, n: int = 10) -> Spikes:
+        """Return the n largest spikes.
+
+        Examples
+        --------
+        See `Spikes`.
+        """
+        return Spikes(
+            found=self.found[: max(0, n)],
+            names=self.names,
+            points=self.points,
+            outputs=self.outputs,
+            units=self.units,
+        )
+
+    def to_frame(self) -> Any:
+        """Return one row per spike.
+
+        Examples
+        --------
+        See `Spikes`.
+        """
+        return to_frame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = {"feature": [spike.feature for spike in self.found]}
+        if len(self.outputs) > 1:
+            columns["output"] = [spike.output for spike in self.found]
+        for field in ("above", "to", "height", "by", "share", "rows"):
+            columns[field] = np.array([getattr(spike, field) for spike in self.found], dtype=np.float64)
+        return columns

@@ -1,0 +1,243 @@
+"""The report in a real browser: what clicks, keys and the pointer do, what names may not do, and who can use it."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+
+import glasswood as gw
+from hostile_names import HOSTILE_NAMES
+
+pytestmark = pytest.mark.xdist_group("browser")  # one browser at a time is enough for two cores
+
+
+def census(n_rows=3000):
+    rng = np.random.default_rng(0)
+    age, hours = rng.integers(17, 91, n_rows).astype(float), rng.integers(1, 100, n_rows).astype(float)
+    job = pd.Categorical(np.where(rng.random(n_rows) < 0.1, None, rng.choice(["clerk", "smith", "poet"], n_rows)))
+    X = pd.DataFrame({"age": age, "hours": np.where(rng.random(n_rows) < 0.2, np.nan, hours), "job": job, "idle": 1.0})
+    return X, (age > 40) * 2.0 + (job == "poet") * (age > 60) + np.nan_to_num(hours) / 50
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    X, y = census()
+    model = HistGradientBoostingRegressor(max_iter=30, categorical_features="from_dtype").fit(X, y)
+    groups = np.where(X["age"] > 50, "old", "young")
+    return gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "model.html", by=groups, title="Census")
+
+
+@pytest.fixture(scope="module")
+def wide_report(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(1000, 300)), columns=[f"feature {k}" for k in range(300)])
+    y = X.to_numpy() @ rng.normal(size=300) + X["feature 7"] ** 2 * 5
+    model = ExtraTreesRegressor(15, max_features=1, max_leaf_nodes=64, random_state=0).fit(X, y)
+    return gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "wide.html")
+
+
+def names_of(page):
+    return page.locator("#features tbody th").all_inner_texts()
+
+
+def titles_of(page):
+    return page.locator("#features .card h3").all_inner_texts()
+
+
+def middle_of(page, selector, across=0.5):
+    figure = page.locator(selector).first
+    figure.scroll_into_view_if_needed()
+    figure.locator("svg").wait_for()
+    box = figure.bounding_box()
+    return box["x"] + box["width"] * across, box["y"] + 80
+
+
+def read_csv(path):
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+def test_the_page_is_quiet_fits_and_is_accessible(visit, report, width, scheme):
+    there = visit(width, scheme)
+    page = there.open(report)
+    for section in ("features", "interactions", "drift"):
+        page.locator(f"#{section} .figure").first.scroll_into_view_if_needed()
+        page.locator(f"#{section} .figure svg").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert there.accessibility() == []
+    assert there.complaints == []
+    assert there.requests == [report.as_uri()]
+
+
+def test_search_and_sort(visit, report):
+    there = visit()
+    page = there.open(report)
+    assert names_of(page)[-1] == "idle"
+    page.get_by_label("Search").first.fill("AG")
+    assert names_of(page) == ["age"]
+    assert titles_of(page) == ["age"]
+    page.get_by_label("Search").first.fill("nowhere")
+    assert page.locator("#features .empty").is_visible()
+    page.get_by_label("Search").first.fill("")
+    page.locator("#features thead button").first.click()
+    assert names_of(page) == ["age", "hours", "idle", "job"]
+    assert titles_of(page) == ["age", "hours", "job"]
+    page.locator("#features thead button").first.click()
+    assert names_of(page) == ["job", "idle", "hours", "age"]
+    assert page.locator("#features thead th").first.get_attribute("aria-sort") == "descending"
+    page.get_by_label("Sort by").first.select_option("Missing")
+    assert names_of(page)[0] == "hours"
+    page.locator("#features tbody .name").first.click()
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("Figure of hours")
+    assert there.complaints == []
+
+
+def test_hover_keys_and_zoom(visit, report):
+    there = visit()
+    page = there.open(report)
+    page.get_by_label("Search").first.fill("hours")
+    x, y = middle_of(page, "#features .figure")
+    page.mouse.move(x, y)
+    tip = page.locator("#tip")
+    assert "above" in tip.inner_text()
+    assert "rows (" in tip.inner_text()
+
+    def ticks():
+        return page.locator("#features .figure svg text").all_text_contents()
+
+    whole = ticks()
+    assert "missing" in whole
+    page.mouse.down()
+    page.mouse.move(x + 60, y, steps=4)
+    page.mouse.up()
+    assert ticks() != whole
+    page.mouse.dblclick(x, y)
+    assert ticks() == whole
+    figure = page.locator("#features .figure").first
+    figure.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#spoken").inner_text().startswith("up to ")
+    page.keyboard.press("+")
+    assert ticks() != whole
+    page.keyboard.press("0")
+    assert ticks() == whole
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#spoken").inner_text().startswith("missing")
+    page.keyboard.press("Escape")
+    assert tip.is_hidden()
+    page.locator("#features button:text('Equal widths')").first.click()
+    assert any("equally wide" in text for text in ticks())
+    assert there.complaints == []
+
+
+def test_surfaces_categories_and_groups(visit, report):
+    there = visit()
+    page = there.open(report)
+    x, y = middle_of(page, "#interactions .figure")
+    page.mouse.move(x, y)
+    assert len(page.locator("#tip div").all()) == 4
+    page.locator("#interactions button:text('Together')").first.click()
+    assert "average" in page.locator("#interactions .card .sub").first.inner_text()
+    page.get_by_label("Search").first.fill("job")
+    page.locator("#features .figure svg").first.wait_for()
+
+    def labels():
+        return page.locator("#features .figure svg text.label").all_text_contents()
+
+    assert [label.strip("\u2068\u2069") for label in labels()] == ["clerk", "poet", "smith", "(missing)"]
+    page.get_by_label("Order of categories").first.select_option("height")
+    assert labels()[0].strip("\u2068\u2069") == "poet"
+    middle_of(page, "#drift .figure")
+    page.locator("#drift .legend button").first.click()
+    assert page.locator("#drift .legend button").first.get_attribute("aria-pressed") == "false"
+    assert there.complaints == []
+
+
+def test_themes_and_print(visit, report):
+    there = visit()
+    page = there.open(report)
+
+    def background():
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    light = background()
+    page.locator("#theme").click()
+    assert background() == light
+    page.locator("#theme").click()
+    assert background() != light
+    page.emulate_media(media="print")
+    assert background() == "rgb(255, 255, 255)"
+    assert page.locator(".bar").is_hidden()
+    assert there.complaints == []
+
+
+def test_figures_are_saved_as_csv(visit, report, tmp_path):
+    there = visit()
+    page = there.open(report)
+    page.get_by_label("Search").first.fill("hours")
+    with page.expect_download() as waiting:
+        page.locator("#features .card .csv").first.click()
+    assert waiting.value.suggested_filename == "hours.csv"
+    rows = read_csv(waiting.value.path())
+    assert rows[0] == ["hours above", "hours up to", "average prediction", "rows"]
+    assert rows[-1][0] == "(missing)"
+    assert sum(float(row[3]) for row in rows[1:]) == 3000
+    assert there.complaints == []
+
+
+def test_hostile_names_do_nothing(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(400, len(HOSTILE_NAMES))), columns=HOSTILE_NAMES)
+    values = [name[:200] for name in HOSTILE_NAMES]
+    X["category"] = pd.Categorical(rng.choice(values, 400), categories=values)
+    y = X[HOSTILE_NAMES].sum(axis=1) + (X["category"].cat.codes % 3) * 4
+    model = HistGradientBoostingRegressor(max_iter=20, categorical_features="from_dtype").fit(X, y)
+    title = HOSTILE_NAMES[0] + HOSTILE_NAMES[1]
+    path = gw.Explainer(model, X).report(tmp_path / "hostile.html", title=title, by="category")
+    there = visit(390)
+    page = there.open(path)
+    assert page.title() == title
+    assert page.evaluate("document.querySelectorAll('main img, main script, main b, main iframe').length") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    shown = names_of(page)
+    assert len(set(shown)) == len(HOSTILE_NAMES) + 1
+    assert any("⟨U+202E⟩" in name for name in shown)
+    page.locator("#features .more").click()
+    for search in ("</script>", "=hyperlink", "\u05d2\u05d9\u05dc", "u+200b"):
+        page.get_by_label("Search").first.fill(search)
+        assert len(names_of(page)) == 1
+        page.mouse.move(*middle_of(page, "#features .figure"))
+        assert page.locator("#tip").is_visible()
+    page.get_by_label("Search").first.fill("")
+    with page.expect_download() as waiting:
+        page.locator("#features .tools-row .csv").click()
+    cells = [cell for row in read_csv(waiting.value.path()) for cell in row]
+    assert {'\'=HYPERLINK("http://127.0.0.1/","x")', "'-2+3", "'@SUM(A1:A9)", "'\t=1+1"} <= set(cells)
+    for cell in cells:
+        assert cell[:1] not in "=+-@\t\r" or cell == "" or float(cell) is not None
+    assert there.accessibility() == []
+    assert there.complaints == []
+    assert there.requests == [path.as_uri()]
+    assert page.title() == title
+
+
+def test_three_hundred_features(visit, wide_report):
+    assert wide_report.stat().st_size < 5_000_000
+    there = visit()
+    page = there.open(wide_report)
+    assert len(names_of(page)) == 300
+    assert len(titles_of(page)) == 12
+    page.locator("#features .more").click()
+    assert len(titles_of(page)) == 36
+    page.get_by_label("Search").first.fill("feature 29")
+    assert len(names_of(page)) == 11
+    page.get_by_label("Same height scale").check()
+    assert there.complaints == []
+    assert there.requests == [wide_report.as_uri()]

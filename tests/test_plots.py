@@ -1,0 +1,603 @@
+"""Figures: what they show, to the number; that both libraries draw every kind; that no name does harm."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+
+import glasswood as gw
+from glasswood.plots import _make as make
+from glasswood.plots._axes import edges_of, histogram, hollow, hollow_pairs, in_view, view_of, whole_numbers
+from glasswood.plots._draw import draw, page_of, panel_of
+from glasswood.plots._spec import Bars, Cells, Line, Matrix, Network, Scale, Sheet, Steps, Waterfall
+from glasswood.plots._steps import beside, common_heights, height_range
+from glasswood.plots._text import number, percent, plain, several, shorten
+from glasswood.results import Attributions, Axis, Curve, Ice, Points, Surface
+
+NASTY = [
+    "<script>alert(1)</script>",
+    "<a href='javascript:alert(1)'>click</a>",
+    "$\\frac{1}{0$ and _under_ ^{",
+    "%{x} {y} %s {0}",
+    "=cmd|' /C calc'!A0",
+    "\u05e9\u05dc\u05d5\u05dd \u202e abc \u202c",
+    "🌲 emoji 🪵",
+    "a" * 500,
+    "line\nbreak\ttab\x00nul\u2028sep",
+    "_begins with an underscore",
+    "",
+    " ",
+    "&amp; &lt;b&gt;",
+]
+
+
+def column(name, categories=None):
+    return SimpleNamespace(name=name, categories=categories, n_codes=len(categories) if categories else 0)
+
+
+def curve(heights, *, name="x", cuts=(), categories=None, rows=(), outputs=("prediction",), units="value"):
+    """Return a curve; heights end with that of missing values, and before that of unseen categories."""
+    heights = np.asarray(heights, dtype=float)
+    heights = heights[:, None] if heights.ndim == 1 else heights
+    axis = Axis(column(name, categories), np.asarray(cuts, dtype=float), lambda x: x, np.asarray(rows))
+    return Curve(axis=axis, heights=heights, mean=heights.mean(axis=0), outputs=tuple(outputs), units=units)
+
+
+# ------------------------------------------------------------------------------------------------ texts
+
+
+def test_names_keep_both_ends_when_they_are_shortened():
+    assert shorten("abcdefghij", 7) == "abc…hij"
+    assert shorten("abc", 7) == "abc"
+    assert len(shorten("x" * 1000, 28)) == 28
+
+
+def test_names_that_look_alike_are_told_apart():
+    assert several(["a" * 50 + "1" + "b" * 50, "a" * 50 + "2" + "b" * 50], 11) == ["aaaaa…bbbbb", "aaa…bbb (2)"]
+    assert several(["", "x"]) == ["(empty)", "x"]
+
+
+def test_control_characters_are_gone():
+    assert plain("a\nb\x00c\u202ed\u2028e") == "a b cd e"
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (0, "0"),
+        (1234567, "1,234,567"),
+        (0.123456, "0.1235"),
+        (-2.5, "\u22122.5"),
+        (1e-9, "1e\u221209"),
+        (1e20, "1e+20"),
+        (float("nan"), "missing"),
+        (float("-inf"), "\u2212∞"),
+        (100, "100"),
+    ],
+)
+def test_numbers_are_for_people(x, text):
+    assert number(x) == text
+
+
+def test_a_share_that_is_there_is_not_zero():
+    assert [percent(share) for share in (0, 1e-9, 0.05, 0.5)] == ["0.0 %", "< 0.1 %", "5.0 %", "50 %"]
+
+
+# ------------------------------------------------------------------------------------------------ axes
+
+
+def test_edges_go_on_a_little_beyond_the_cuts():
+    assert edges_of(np.array([0.5])).tolist() == [-0.5, 0.5, 1.5]
+    assert edges_of(np.array([0.5, 1.5, 2.5])).tolist() == [-0.5, 0.5, 1.5, 2.5, 3.5]
+
+
+@pytest.mark.parametrize(
+    "cuts",
+    [
+        [1, 2, 3, 4, 1e308],
+        [-1e308, 1, 2, 3, 1e308],
+        [-np.inf, 1, 2, 3, np.inf],
+        [-np.inf],
+        [0, 1e308],
+        [-1.7e308, 1.7e308],
+        [5e-324, 1e-323],
+        [np.finfo(float).max],
+    ],
+    ids=str,
+)
+def test_edges_and_views_are_finite_numbers_for_any_cuts(cuts):
+    with np.errstate(all="raise", under="ignore"):
+        cuts = np.array(cuts, dtype=float)
+        edges = edges_of(cuts)
+        low, high = view_of(edges, np.empty(0))
+    assert edges.size == cuts.size + 2
+    assert np.isfinite(edges).all()
+    assert (edges[1:] >= edges[:-1]).all()
+    assert np.isfinite(high - low)
+    assert high > low
+
+
+def test_a_cut_far_out_does_not_squash_the_rest():
+    edges = edges_of(np.array([1.0, 2, 3, 4, 1e308]))
+    assert view_of(edges, np.empty(0)) == pytest.approx((0.0, 4.3))
+    assert edges[-1] >= 1e308
+
+
+def test_a_long_tail_of_few_rows_is_not_shown_at_first():
+    cuts = np.concatenate([np.linspace(0, 10, 21), np.geomspace(20, 1e6, 20)])
+    rows = np.concatenate([np.full(22, 100.0), np.full(20, 0.1)])
+    low, high = view_of(edges_of(cuts), rows)
+    assert low < 0
+    assert 10 < high < 100
+
+
+def test_a_feature_of_a_single_value_shows_its_cuts_all_the_same():
+    cuts = np.arange(20) + 0.5
+    low, high = view_of(edges_of(cuts), np.array([1000.0] + [0.0] * 20))
+    assert low <= cuts[0]
+    assert high >= cuts[9]
+
+
+def test_the_data_is_spread_evenly_over_uneven_cells():
+    scale = Scale("x", (0.0, 1.0, 10.0), view=(0.0, 10.0))
+    bins, dense = histogram(scale, (0.5, 0.5), n_bins=10)
+    assert bins.tolist() == list(np.linspace(0, 10, 11)) or bins.tolist() == [0, 1, 10]
+    assert dense[0] == 1.0
+    assert dense[-1] == pytest.approx(1 / 9)
+
+
+def test_a_narrow_cell_without_rows_is_hollow_only_if_there_are_none_near():
+    wide = Scale("x", (0.0, 1.0, 2.0, 3.0), view=(0.0, 3.0))
+    assert hollow(wide, (0.5, 0.0, 0.5)).tolist() == [False, True, False]
+    narrow = Scale("x", tuple(np.linspace(0, 1, 601).tolist()), view=(0.0, 1.0))
+    support = np.zeros(600)
+    support[::3] = 1
+    support[300:400] = 0
+    found = hollow(narrow, tuple(support))
+    assert not found[:300].any()
+    assert found[300:400].all()
+    pairs = hollow_pairs(wide, wide, ((1.0, 0.0, 1.0),) * 3)
+    assert pairs.tolist() == [[False, True, False]] * 3
+
+
+def test_cells_in_view_are_cut_off_where_it_ends():
+    here, edges = in_view(Scale("x", (0.0, 1.0, 2.0, 3.0, 100.0), view=(0.5, 4.0)))
+    assert here == slice(0, 4)
+    assert edges.tolist() == [0.5, 1.0, 2.0, 3.0, 4.0]
+
+
+def test_whole_numbers_are_known_by_their_cuts():
+    assert whole_numbers(Scale("x", (-0.5, 0.5, 1.5), view=(-0.5, 1.5)))
+    assert not whole_numbers(Scale("x", (0.0, 0.3, 1.5), view=(0.0, 1.5)))
+
+
+# ------------------------------------------------------------------------------------------------ curves
+
+
+def test_a_curve_of_numbers_to_the_number():
+    panel = make.panel_of_curve(curve([1, 2, 3, 9], cuts=[0.5, 1.5], rows=[5, 0, 3, 2]))
+    assert panel.x.edges == (-0.5, 0.5, 1.5, 2.5)
+    assert panel.lines == (Line("prediction", (1.0, 2.0, 3.0), 9.0),)
+    assert panel.support == (0.5, 0.0, 0.3)
+    assert panel.missing_share == 0.2
+    assert panel.mean == 3.75
+    assert panel.y_label == "average prediction"
+    assert beside(panel) == [("missing", "missing\n20 %")]
+    assert height_range(panel) == (1.0, 9.0)
+
+
+def test_what_no_row_has_is_not_beside_the_axis():
+    panel = make.panel_of_curve(curve([1, 2, 9], cuts=[0.5], rows=[5, 5, 0]))
+    assert panel.lines[0].missing is None
+    assert height_range(panel) == (1.0, 4.0)
+    without_data = make.panel_of_curve(curve([1, 2, 9], cuts=[0.5]))
+    assert without_data.lines[0].missing == 9.0
+    assert without_data.support == ()
+
+
+def test_a_constant_feature_is_one_cell():
+    panel = make.panel_of_curve(curve([4, 4], rows=[10, 0]))
+    assert panel.x.labels == ("any value",)
+    assert panel.lines[0].heights == (4.0,)
+
+
+def test_categories_in_the_order_asked_for():
+    one = curve([1, 3, 2, 0, 7], categories=("a", "b", "c"), rows=[1, 2, 5, 0, 2])
+    assert make.panel_of_curve(one).x.labels == ("a", "b", "c")
+    by_height = make.panel_of_curve(one, sort="height")
+    assert by_height.x.labels == ("b", "c", "a")
+    assert by_height.lines[0].heights == (3.0, 2.0, 1.0)
+    assert by_height.support == (0.2, 0.5, 0.1)
+    assert make.panel_of_curve(one, sort="rows").x.labels == ("c", "b", "a")
+    assert make.panel_of_curve(one).lines[0].missing == 7.0
+    assert make.panel_of_curve(one).lines[0].unseen is None
+    with pytest.raises(ValueError, match="sort is one of"):
+        make.panel_of_curve(one, sort="alphabet")
+
+
+def test_of_thousands_of_categories_the_most_frequent_are_shown():
+    n = 3000
+    rows = np.concatenate([np.ones(n), [0, 0]])
+    rows[[7, 2999]] = 1000
+    panel = make.panel_of_curve(curve(np.arange(n + 2.0), categories=tuple(range(n)), rows=rows))
+    assert panel.x.n_cells == 30
+    assert {"7", "2999"} <= set(panel.x.labels)
+    assert panel.note == "the most frequent 30 of 3,000 categories (41 % of rows)"
+
+
+def test_outputs_of_classifiers():
+    probability = np.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])
+    both = curve(probability, cuts=[0.5], outputs=("no", "yes"), units="probability")
+    panel = make.panel_of_curve(both)
+    assert [line.heights for line in panel.lines] == [(0.8, 0.4)]
+    assert panel.y_label == "average probability of yes"
+    assert make.panel_of_curve(both, "no").lines[0].heights == (0.2, 0.6)
+    with pytest.raises(gw.errors.TableError, match="there is no output 'maybe'"):
+        make.panel_of_curve(both, "maybe")
+    names = [f"class {k}" for k in range(30)]
+    many = curve(np.outer([0, 1, 0], np.arange(30)), cuts=[0.5], outputs=names, units="log-odds")
+    panel = make.panel_of_curve(many)
+    assert [line.name for line in panel.lines] == names[-8:]
+    assert panel.note == "8 of 30 outputs: those that vary most"
+    assert panel.mean is None
+
+
+def test_ice_as_percentiles_and_a_few_rows():
+    axis = Axis(column("x"), np.array([0.5]), lambda x: x, np.array([3, 1, 0]))
+    heights = np.arange(101.0)[:, None, None] + np.array([0.0, 10.0, 5.0])[None, :, None]
+    ice = Ice(name="x", axis=axis, columns={}, heights=heights, outputs=("y",), units="value")
+    panel = make.panel_of_ice(ice, n_lines=4)
+    assert panel.lines[0].heights == (50.0, 60.0)
+    assert [(band.low, band.high) for band in panel.bands] == [((5, 15), (95, 105)), ((25, 35), (75, 85))]
+    assert [row[0] for row in panel.faint] == [12, 37, 63, 88]
+
+
+def test_points_along_an_axis_and_with_labels():
+    points = Points(
+        name="x", columns={"x": [3.0, 1.0, 2.0]}, heights=np.array([[30.0], [10], [20]]), outputs=("y",), units="value"
+    )
+    panel = make.panel_of_points(points)
+    assert panel.x.edges == (0.5, 1.5, 2.5, 3.5)
+    assert panel.lines[0].heights == (10.0, 20.0, 30.0)
+    hot = Points(
+        name="city",
+        columns={"rome": [1, 0, 0], "oslo": [0, 1, 0]},
+        heights=np.array([[1.0], [2], [3]]),
+        outputs=("y",),
+        units="value",
+    )
+    assert make.panel_of_points(hot).x.labels == ("rome", "oslo", "(none)")
+    pair = Points(
+        name="a x b", columns={"a": [1.5, 2], "b": ["u", "v"]}, heights=np.zeros((2, 1)), outputs=("y",), units="value"
+    )
+    assert make.panel_of_points(pair).x.labels == ("a=1.5, b=u", "a=2, b=v")
+
+
+# ------------------------------------------------------------------------------------------------ other panels
+
+
+def surface_of(shape=(3, 2), **options):
+    first = curve(np.arange(shape[0] + 1.0), name="a", cuts=np.arange(shape[0] - 1) + 0.5, **options)
+    second = curve(np.arange(shape[1] + 1.0) * 10, name="b", cuts=np.arange(shape[1] - 1) + 0.5, **options)
+    interaction = np.zeros((shape[0] + 1, shape[1] + 1, 1))
+    interaction[0, 1] = 5
+    return Surface(first=first, second=second, raw_interaction=interaction)
+
+
+def test_a_surface_has_a_line_per_cell_of_the_second_feature():
+    surface = surface_of()
+    panel = make.panel_of_surface(surface, density=np.arange(6).reshape(3, 2))
+    assert np.array(panel.heights).shape == (2, 3)
+    assert panel.heights[1][0] == surface.values[0, 1]
+    assert panel.density == ((0, 2, 4), (1, 3, 5))
+    alone = make.panel_of_surface(surface, interaction=True)
+    assert alone.heights == ((0, 0, 0), (5, 0, 0))
+    assert alone.diverging
+    assert alone.z_label == "interaction (prediction)"
+
+
+def test_a_surface_of_very_many_cells_is_averaged_over_narrow_ones():
+    n = 2000
+    surface = surface_of((n, 2))
+    panel = make.panel_of_surface(surface, density=np.full((n, 2), 0.5 / n))
+    assert panel.x.n_cells <= 260
+    assert np.array(panel.heights).shape == (2, panel.x.n_cells) == np.array(panel.density).shape
+    assert np.sum(panel.density) == pytest.approx(1.0)
+    middle = np.array(panel.x.edges[1:-2]) + np.diff(panel.x.edges[1:-1]) / 2
+    expected = surface.first.mean + middle - surface.first.mean
+    rise = np.array(panel.heights[0][1:-1])
+    assert np.ptp(rise - expected) < n / 250
+    assert panel.note == "narrow cells are drawn together"
+
+
+def test_the_share_of_rows_in_pairs_of_cells():
+    shares = surface_of().shares(np.array([0, 0, 2, 3]), np.array([1, 1, 0, 0]))
+    assert shares.tolist() == [[0, 0.5], [0, 0], [0.25, 0]]
+
+
+def test_importance_as_bars():
+    heights = np.array([[3.0], [2], [1]])
+    importance = SimpleNamespace(names=("a", "b", "c"), heights=heights, outputs=("yes",), units="log-odds")
+    panel = make.panel_of_importance(importance, top=2)
+    assert panel.labels == ("a", "b")
+    assert panel.values == ((3.0, 2.0),)
+    assert panel.note == "the first 2 of 3 features"
+    assert panel.x_label == "standard deviation of the curve (log-odds of yes)"
+
+
+def strengths_of(pairs, heights):
+    return SimpleNamespace(pairs=pairs, heights=np.array(heights, dtype=float), outputs=("y",), units="value")
+
+
+def test_strengths_as_a_square_and_as_a_network():
+    strengths = strengths_of([("a", "b"), ("b", "c"), ("c", "d")], [[4], [2], [1]])
+    panel = make.panel_of_strengths(strengths, top=3)
+    assert panel.labels == ("a", "b", "c")
+    np.testing.assert_equal(panel.values, [[np.nan, 4, np.nan], [4, np.nan, 2], [np.nan, 2, np.nan]])
+    network = make.panel_of_strengths(strengths, kind="network")
+    assert network.links == ((0, 1, 1.0), (1, 2, 0.5), (2, 3, 0.25))
+    assert network.sizes == pytest.approx((4 / 6, 1.0, 3 / 6, 1 / 6))
+    with pytest.raises(ValueError, match="kind is"):
+        make.panel_of_strengths(strengths, kind="pie")
+
+
+def attributions(values, data=None):
+    values = np.asarray(values, dtype=float)
+    return Attributions(
+        name="Shapley values",
+        heights=values[..., None],
+        mean=np.array([10.0]),
+        names=tuple("abcd"[: values.shape[1]]),
+        outputs=("y",),
+        units="value",
+        columns=lambda: data,
+    )
+
+
+def test_a_waterfall_adds_up():
+    panel = make.panel_of_row(attributions([[1, -5, 0, 2]]), 0, top=1)
+    assert panel.labels == ("b", "2 others")
+    assert panel.values == (-5.0, 3.0)
+    assert panel.start == ("average", 10.0)
+    assert panel.end == ("this row", 8.0)
+    told = make.panel_of_row(attributions([[1, -5]], np.array([[0.5, "x"]], dtype=object)))
+    assert told.labels == ("b = x", "a = 0.5")
+    pairs = make.panel_of_row(attributions([[[1, 0.5], [0.5, 2]]]))
+    assert dict(zip(pairs.labels, pairs.values, strict=True)) == {"a": 1, "b": 2, "a x b": 1}
+    with pytest.raises(gw.errors.TableError, match="there is no row 7"):
+        make.panel_of_row(attributions([[1, 2]]), 7)
+
+
+def test_a_comparison_has_a_line_and_a_distribution_per_group():
+    curves = {
+        "old": curve([1, 2, 9], cuts=[0.5], rows=[1, 3, 0]),
+        "new": curve([2, 2, 9], cuts=[0.5], rows=[2, 1, 1]),
+    }
+    comparison = SimpleNamespace(curves=lambda _: curves)
+    panel = make.panel_of_comparison(comparison, "x")
+    assert [line.name for line in panel.lines] == ["old", "new"]
+    assert [line.support for line in panel.lines] == [(0.25, 0.75), (0.5, 0.25)]
+    assert [line.missing for line in panel.lines] == [None, 9.0]
+    assert panel.support == (0.375, 0.5)
+
+
+def test_pages():
+    assert page_of(range(5), 0) == (range(5), "")
+    shown, note = page_of(range(30), 2)
+    assert list(shown) == [24, 25, 26, 27, 28, 29]
+    assert note == "25 to 30 of 30, page 2 of 0 to 2"
+    with pytest.raises(ValueError, match="there is no page 3"):
+        page_of(range(30), 3)
+
+
+# ------------------------------------------------------------------------------------------------ drawing
+
+
+def every_panel(names):
+    """Return panels of all kinds with given names, at least 13 of them."""
+    n = len(names)
+    edges = tuple(float(i) for i in range(n + 1))
+    share = tuple([0.0] + [1 / (n - 1)] * (n - 1))
+    heights = tuple(float(i % 5) for i in range(n))
+    numbers = Scale(names[0], edges, view=(edges[0], edges[-1]))
+    labels = Scale(names[1], labels=tuple(names))
+    lines = tuple(Line(name, heights, 1.0, 2.0) for name in names[:8])
+    grouped = tuple(Line(name, heights, 1.0, None, share) for name in names[:3])
+    square = tuple(tuple(float("nan") if i == j else float(i + j) for j in range(n)) for i in range(n))
+    band = make.Band(names[2], tuple(h - 1 for h in heights), tuple(h + 1 for h in heights))
+    common = {"support": share, "missing_share": 0.1, "unseen_share": 0.2, "note": names[0]}
+    for scale in (numbers, labels):
+        yield Steps(names[0], scale, names[3], lines, **common)
+        yield Steps(names[0], scale, names[3], lines[:1], mean=1.5, **common)
+        yield Steps(names[0], scale, names[3], grouped, support=share)
+        yield Steps(names[0], scale, names[3], lines[:1], bands=(band, band), faint=(heights, heights))
+        yield Steps(names[0], scale, names[3], (Line("", (float("nan"),) * n),))
+        yield Cells(names[0], scale, labels, names[1], (heights,) * n, (share,) * n, x_support=share, y_support=share)
+        yield Cells(names[0], numbers, scale, names[1], ((0.0,) * n,) * n, diverging=True)
+    yield Bars(names[0], names[1], tuple(names), (heights,), note=names[2])
+    yield Bars(names[0], names[1], tuple(names), (heights,) * 8, tuple(names[:8]))
+    yield Bars(names[0], names[1], (), ((),))
+    yield Matrix(names[0], names[1], tuple(names), square)
+    yield Matrix(names[0], names[1], tuple(names[:1]), ((float("nan"),),))
+    links = tuple((i, i + 1, 1 / (i + 1)) for i in range(n - 1))
+    yield Network(names[0], tuple(names), share, links, names[1], names[2])
+    yield Network(names[0], (), (), ())
+    yield Waterfall(names[0], names[1], ("average", 1.0), ("this row", 2.0), tuple(names), heights)
+    yield Waterfall(names[0], names[1], ("average", 1.0), ("this row", 1.0), (), ())
+
+
+PLAIN_NAMES = [f"name {i}" for i in range(13)]
+KINDS = [f"{i}-{type(panel).__name__}" for i, panel in enumerate(every_panel(PLAIN_NAMES))]
+
+
+@pytest.mark.parametrize("number_of_panel", range(len(KINDS)), ids=KINDS)
+@pytest.mark.parametrize("names", [PLAIN_NAMES, NASTY], ids=["plain", "nasty"])
+def test_both_libraries_draw_every_panel_without_a_warning(names, number_of_panel):
+    panel = list(every_panel(names))[number_of_panel]
+    before = dict(mpl.rcParams)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = draw(Sheet((panel,), title=names[4], notes=(names[5],)))
+        assert figure._repr_png_()[:4] == b"\x89PNG"
+        text = draw(Sheet((panel,), title=names[4], notes=(names[5],)), "plotly").to_json()
+    assert dict(mpl.rcParams) == before
+    assert "<script" not in text
+    assert "\\u003cscript" not in text
+    assert "<a " not in text
+    assert "\\u003ca " not in text
+
+
+def test_names_in_texts_of_matplotlib_are_no_formulas():
+    panel = Bars("t", NASTY[2], tuple(NASTY), (tuple(range(len(NASTY))),))
+    ax = draw(Sheet((panel,))).axes[0]
+    assert ax.xaxis.label.get_text() == NASTY[2]
+    assert not ax.xaxis.label.get_parse_math()
+    assert all(not tick.get_parse_math() for tick in ax.get_yticklabels())
+
+
+def test_lines_whose_names_begin_with_an_underscore_are_in_the_legend():
+    panel = Steps("t", Scale("x", (0.0, 1.0), view=(0.0, 1.0)), "y", (Line("_a", (1.0,)), Line("_b", (2.0,))))
+    figure = draw(Sheet((panel,)))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["_a", "_b"]
+
+
+def test_steps_are_drawn_where_the_cuts_are_and_pale_without_rows():
+    panel = make.panel_of_curve(curve([1, 2, 3, 9], cuts=[0.5, 1.5], rows=[5, 0, 5, 0]))
+    ax = draw(Sheet((panel,))).axes[0]
+    x, y = ax.lines[-1].get_data()
+    assert list(x) == [-0.5, 0.5, 0.5, 1.5, 1.5, 2.5]
+    np.testing.assert_equal(y, [1, 1, np.nan, np.nan, 3, 3])
+    assert ax.get_xlim() == (-0.5, 2.5)
+    assert ax.get_xlabel() == "x"
+    figure = draw(Sheet((panel,)), "plotly")
+    line = next(trace for trace in figure.data if trace.type == "scatter" and trace.line.width == 2)
+    assert list(line.x) == [-0.5, 0.5, 0.5, 1.5, 1.5, 2.5]
+    assert list(line.y) == [1, 1, None, None, 3, 3]
+    hover = next(trace for trace in figure.data if trace.hovertext is not None and trace.type == "scatter")
+    assert hover.hovertext[1] == "x: above 0.5, up to 1.5<br>2<br>0.0 % of rows"
+
+
+def test_surfaces_are_drawn_as_exact_cells():
+    surface = surface_of()
+    mesh = draw(Sheet((make.panel_of_surface(surface),))).axes[0].collections[0]
+    assert mesh.get_coordinates()[0, :, 0].tolist() == [-0.5, 0.5, 1.5, 2.5]
+    assert mesh.get_array().tolist() == surface.values.T.tolist()
+
+
+def test_panels_side_by_side_are_equally_high():
+    one = make.panel_of_curve(curve([1, 2, 2], cuts=[0.5], rows=[1, 1, 0]))
+    other = make.panel_of_curve(curve([1, 9, 2], cuts=[0.5], rows=[1, 1, 0]))
+    sheet = Sheet((one, other), 2, shared_y=True)
+    assert common_heights(sheet) == (1.0, 9.0)
+    axes = draw(sheet).axes
+    assert axes[0].get_ylim() == axes[1].get_ylim()
+
+
+def test_axes_of_the_users_are_drawn_on():
+    figure = Figure()
+    axes = figure.subplots(1, 2)
+    panel = make.panel_of_curve(curve([1, 2, 9], cuts=[0.5]))
+    assert draw(Sheet((panel,)), ax=axes[0]) is figure
+    assert axes[0].lines
+    assert not axes[1].lines
+    with pytest.raises(ValueError, match="as many axes"):
+        draw(Sheet((panel,)), ax=axes)
+    with pytest.raises(ValueError, match="ax= is for matplotlib"):
+        draw(Sheet((panel,)), "plotly", axes[0])
+    with pytest.raises(ValueError, match="engine is one of"):
+        draw(Sheet((panel,)), "gnuplot")
+
+
+def test_dark_styles_are_respected():
+    panel = make.panel_of_curve(curve([1, 2, 9], cuts=[0.5], rows=[1, 1, 0]))
+    with mpl.rc_context({"axes.facecolor": "black", "text.color": "white", "figure.facecolor": "black"}):
+        figure = draw(Sheet((panel,)))
+    assert mpl.colors.to_hex(figure.get_facecolor()) == "#000000"
+
+
+# ------------------------------------------------------------------------------------------------ from models
+
+
+@pytest.fixture(scope="module")
+def explained():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"a": rng.normal(size=300), "b": rng.integers(0, 3, 300).astype(float), "$c_<b>": rng.normal(size=300)}
+    )
+    X.loc[::7, "a"] = np.nan
+    X["cat"] = pd.Categorical(rng.choice(["x", "y", "z"], 300))
+    y = X["a"].fillna(0) * X["b"] + X["cat"].cat.codes
+    model = HistGradientBoostingRegressor(max_iter=10, categorical_features="from_dtype").fit(X, y)
+    return gw.Explainer(model, X), X
+
+
+@pytest.mark.parametrize("engine", ["matplotlib", "plotly"])
+def test_every_result_has_a_figure(explained, engine):
+    ex, X = explained
+    results = {
+        "curve": ex.partial_dependence("a"),
+        "categories": ex.partial_dependence("cat"),
+        "surface": ex.partial_dependence("a", "b"),
+        "ice": ex.ice("a"),
+        "points": ex.partial_dependence("a", "b", "cat", at=X[["a", "b", "cat"]][:5]),
+        "importance": ex.importance(),
+        "strengths": ex.interaction_strengths(),
+        "interactions": ex.interaction_values(X[:3]),
+        "attributions": ex.shap_values(X[:3]),
+        "comparison": gw.compare({"1": gw.Explainer(ex.ensemble, X[:150]), "2": gw.Explainer(ex.ensemble, X[150:])}),
+    }
+    for name, result in results.items():
+        assert result.plot(engine=engine) is not None, name
+    assert ex.plot(engine=engine) is not None
+    assert ex.plot(["a", ("a", "cat")], engine=engine) is not None
+
+
+def test_a_page_has_the_most_important_features_first(explained):
+    ex, _ = explained
+    labels = {ax.get_xlabel() for ax in ex.plot().axes} | {ax.get_ylabel() for ax in ex.plot().axes}
+    assert {"a", "b", "$c_<b>", "cat"} <= labels
+    first = ex.importance().names[0]
+    ax = ex.plot().axes[0]
+    assert first in (ax.get_xlabel(), ax.get_ylabel())
+
+
+def test_pairs_of_cells_without_rows_are_known(explained):
+    ex, X = explained
+    surface = ex.partial_dependence("a", "b")
+    density = ex._density(surface)
+    known = X.dropna()
+    x, y = surface.first.axis.cell_of(known["a"]), surface.second.axis.cell_of(known["b"])
+    assert density.sum() == pytest.approx(len(known) / len(X))
+    assert (density[x, y] > 0).all()
+
+
+def test_several_classes_are_drawn_over_each_other():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(100, 2))
+    model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, rng.integers(0, 3, 100))
+    ex = gw.Explainer(model, X)
+    panel = panel_of(ex.partial_dependence(0))
+    assert [line.name for line in panel.lines] == ["0", "1", "2"]
+    assert panel.y_label == "average probability"
+    with pytest.raises(gw.errors.TableError, match="a surface shows one output"):
+        ex.partial_dependence(0, 1).plot()
+    assert ex.partial_dependence(0, 1).plot(output="2") is not None
+
+
+def test_pyplot_is_left_alone():
+    code = (
+        "import sys, numpy as np, glasswood as gw; from sklearn.tree import DecisionTreeRegressor;"
+        "X = np.arange(8.0)[:, None]; ex = gw.Explainer(DecisionTreeRegressor().fit(X, X[:, 0]), X);"
+        "assert 'matplotlib' not in sys.modules; figure = ex.partial_dependence(0).plot();"
+        "assert 'matplotlib.pyplot' not in sys.modules; assert figure._repr_png_()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

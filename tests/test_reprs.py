@@ -1,0 +1,151 @@
+"""What objects show of themselves in text and in HTML; names and categories are texts there, whatever they hold."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+import glasswood as gw
+from glasswood._html import facts_html, table_html
+
+NAMES = {
+    "script": "<script>alert(1)</script>",
+    "attribute": '"><img src=x onerror=alert(1)>',
+    "link": "javascript:alert(1)",
+    "long": "x" * 500,
+    "emoji": "🌳 <b>",
+    "right to left": "\u202eevil",
+    "looks alike": "аge",  # noqa: RUF001 (a Cyrillic a)
+    "entity": "&lt;i&gt;",
+}
+CATEGORY = "</td><script>alert(2)</script>"
+CLASS = "<svg onload=alert(3)>"
+
+
+class Tags(HTMLParser):
+    """Collects the tags and attributes of a page, and its text."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.text, self.open = set(), set(), [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def parsed(html):
+    page = Tags()
+    page.feed(html)
+    page.close()
+    assert page.open == []
+    assert page.tags <= {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert page.attributes <= {"class", "scope", "style", "colspan"}
+    return "\n".join(page.text)
+
+
+@pytest.fixture(scope="module")
+def things():
+    """One of each class that has a repr in HTML, made of names that try to be more than text."""
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame(generator.normal(size=(300, len(NAMES))).round(2), columns=list(NAMES.values()))
+    X["kind"] = pd.Categorical(generator.choice([CATEGORY, "plain"], 300))
+    y = np.array(["<a>", CLASS, "c"])[np.digitize(X.iloc[:, 0] * X.iloc[:, 1] + (X["kind"] == "plain"), [0, 1])]
+    model = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype").fit(X, y)
+    first, second = list(X)[:2]
+    ex = gw.Explainer(model, X)
+    return {
+        "Explainer": ex,
+        "Explainer of counts": gw.Explainer(model, gw.summarize(model, X)),
+        "Explainer without rows": gw.Explainer(model),
+        "TreeEnsemble": ex.ensemble,
+        "Background": gw.summarize(model, X, groups={"<b>group": [first, second]}),
+        "Curve": ex.partial_dependence(first),
+        "Curve of categories": ex.partial_dependence("kind"),
+        "Surface": ex.partial_dependence(first, second),
+        "Points": ex.partial_dependence(first, second, at=X[:3]),
+        "Ice": ex.ice(first),
+        "Interactions": ex.interaction_values(X, max_order=2),
+        "Attributions": ex.shap_values(X),
+        "Attributions of pairs": ex.shap_interaction_values(X),
+        "Importance": ex.importance(),
+        "Strengths": ex.interaction_strengths(),
+        "Comparison": gw.compare({"<u>one": ex, "two": gw.Explainer(model, X[:100])}),
+    }
+
+
+KINDS = [
+    "Explainer",
+    "Explainer of counts",
+    "Explainer without rows",
+    "TreeEnsemble",
+    "Background",
+    "Curve",
+    "Curve of categories",
+    "Surface",
+    "Points",
+    "Ice",
+    "Interactions",
+    "Attributions",
+    "Attributions of pairs",
+    "Importance",
+    "Strengths",
+    "Comparison",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_reprs_in_html_hold_tables_and_text_only(things, kind):
+    html = things[kind]._repr_html_()
+    text = parsed(html)
+    assert kind.split()[0].removesuffix("s") in text or kind == "Strengths"
+    assert html.count("<tr>") <= 25
+    assert len(repr(things[kind]).splitlines()) == 1
+
+
+def test_names_come_out_as_they_are(things):
+    assert NAMES["script"] in parsed(things["Curve"]._repr_html_())
+    assert CATEGORY in parsed(things["Curve of categories"]._repr_html_())
+    assert CLASS in parsed(things["Explainer"]._repr_html_())
+    assert NAMES["attribute"] in parsed(things["Surface"]._repr_html_())
+    assert "<b>group" in parsed(things["Background"]._repr_html_())
+    assert "&lt;i&gt;" in parsed(things["Attributions"]._repr_html_())
+
+
+def test_explainers_say_what_they_average_over(things):
+    assert "300 rows" in parsed(things["Explainer"]._repr_html_())
+    assert "counts of 300 rows, order 1" in parsed(things["Explainer of counts"]._repr_html_())
+    assert "path-dependent" in parsed(things["Explainer without rows"]._repr_html_())
+
+
+def test_nothing_is_counted_to_show_an_explainer(tmp_path):
+    X = pd.DataFrame({"a": np.arange(50.0), "b": np.arange(50.0) % 7})
+    X.to_parquet(tmp_path / "rows.parquet")
+    model = HistGradientBoostingClassifier(max_iter=2).fit(X, X["b"] > 3)
+    ex = gw.Explainer(model, str(tmp_path / "rows.parquet"))
+    assert "read when needed" in parsed(ex._repr_html_())
+    assert ex._study.background is None
+
+
+def test_tables_are_cut_off_and_say_so():
+    text = parsed(table_html("<caption>", {"<i>": list(range(30)), "b": ["<td>"] * 30}))
+    assert "10 more" in text
+    assert "<caption>" in text
+    assert parsed(facts_html("<caption>", {"<i>": "<td>", "n": 1234.0})).split() == [
+        "<caption>",
+        "<i>",
+        "<td>",
+        "n",
+        "1,234",
+    ]
