@@ -26,7 +26,7 @@ PUBLIC = {
     "Strengths": None,
     "Surface": None,
     "TreeEnsemble": None,
-    "compare": "(explainers: 'Mapping[str, Explainer]', *, output: 'str | int | None' = None) -> 'Comparison'",
+    "compare": "(explainers: 'Mapping[str, Any]', *, output: 'str | int | None' = None) -> 'Comparison'",
     "errors": None,
     "metrics": None,
     "read_model": "(model: 'Any', rows: 'Any' = None) -> 'TreeEnsemble'",

@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -227,10 +226,10 @@ def test_wrong_groups_are_refused(diabetes, tmp_path, background, by, message):
 def test_a_proof_is_told(diabetes):
     X, model = diabetes
     explainer = gw.Explainer(model, X)
-    subject = Subject(explainer, SimpleNamespace(proof=(100, 0.0), table=X))
-    item = _checks._read_check(subject)
+    item = _checks._read_check(Subject(explainer, explainer._study))
     assert item["state"] == "good"
     assert "100 rows" in item["text"]
+    assert "100 of 100 are equal in every bit" in item["text"]
 
 
 def test_counts_that_do_not_add_up_are_bad(diabetes):

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._columns import LabelColumn
-from glasswood._explainer import Explainer
 from glasswood._statistics import apart, on_common_cuts, stability_index
 from glasswood.errors import TableError
 from glasswood.results import Axis, Comparison, Curve
@@ -18,7 +17,7 @@ from glasswood.results import Axis, Comparison, Curve
 __all__ = ["compare"]
 
 
-def compare(explainers: Mapping[str, Explainer], *, output: str | int | None = None) -> Comparison:
+def compare(explainers: Mapping[str, Any], *, output: str | int | None = None) -> Comparison:
     """Return the curves of several explainers on common cells, and how far they are apart.
 
     They are of one model on groups of rows, to see drift, or of several models with the same outputs. Features that not
@@ -74,13 +73,13 @@ def _names(explainers: Any) -> tuple[str, ...]:
         message = 'compare takes a mapping of at least two explainers: compare({"2020": one, "2021": other})'
         raise TableError(message)
     for name, explainer in explainers.items():
-        if not isinstance(explainer, Explainer):
+        if not hasattr(explainer, "partial_dependence"):  # `Explainer` is above this file
             message = f"{name!r} is no Explainer, but {type(explainer).__name__}; make one: Explainer(model, rows)"
             raise TableError(message)
     return tuple(map(str, explainers))
 
 
-def _curves(explainer: Explainer, output: str | int | None) -> dict[str, Curve]:
+def _curves(explainer: Any, output: str | int | None) -> dict[str, Curve]:
     """Return the curve of every feature that has one."""
     found = explainer.partial_dependence(output=output)
     if not isinstance(found, dict):
@@ -104,7 +103,7 @@ def _check_outputs(names: Sequence[str], curves: Sequence[Curve]) -> None:
                 raise TableError(message)
 
 
-def _common(explainers: Sequence[Explainer], curves: Sequence[Curve]) -> tuple[Curve, ...]:
+def _common(explainers: Sequence[Any], curves: Sequence[Curve]) -> tuple[Curve, ...]:
     """Return curves of one feature on cells that all of them have."""
     coded = [curve.categories is not None for curve in curves]
     if any(coded) != all(coded):
@@ -125,7 +124,7 @@ def _common(explainers: Sequence[Explainer], curves: Sequence[Curve]) -> tuple[C
     return tuple(result)
 
 
-def _rows_between(explainer: Explainer, name: str, cuts: NDArray[np.float64]) -> NDArray[Any]:
+def _rows_between(explainer: Any, name: str, cuts: NDArray[np.float64]) -> NDArray[Any]:
     """Return the rows between any cuts, missing ones last, if there is a table; nothing otherwise."""
     values = explainer._overview.numbers_of(name)
     if values is None:

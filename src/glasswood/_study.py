@@ -71,7 +71,7 @@ class Study:
                 self._refuse_source()
                 self.originals = Originals(unwrapped, table)
                 table = None if table is None else self.originals.transform(table)
-        self.ensemble = read_for(model, table, names_in(None, weight))
+        self.ensemble, self.proof = read_for(model, table, names_in(None, weight))
         if self.source is not None:
             table = None
         schema = self.ensemble.schema if table is None else with_labels(table, self.ensemble.schema)

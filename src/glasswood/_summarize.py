@@ -17,7 +17,7 @@ from glasswood._plan import CountPlan
 from glasswood._sources import open_source
 from glasswood._tables import frame_of
 from glasswood.errors import TableError
-from glasswood.readers import prove, read_model
+from glasswood.readers import Proof, prove, read_model
 
 __all__ = ["make_plan", "summarize"]
 
@@ -83,10 +83,10 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         if engine not in ("auto", "threads") or checkpoint is not None:
             message = "a table in memory is counted at once by threads; engine= and checkpoint= are for Parquet files"
             raise TableError(message)
-        ensemble = read_for(model, source, names_in(by, sample_weight))
+        ensemble, _ = read_for(model, source, names_in(by, sample_weight))
         return _count_table(make_plan(ensemble, order, groups), source, sample_weight, by)
     passing = Pass(opened, engine=engine, checkpoint=checkpoint)
-    ensemble = read_for(model, passing.head, names_in(by, sample_weight))
+    ensemble, _ = read_for(model, passing.head, names_in(by, sample_weight))
     return passing.count(make_plan(ensemble, order, groups), sample_weight, by)
 
 
@@ -96,17 +96,17 @@ def names_in(by: Any, sample_weight: Any) -> list[str]:
     return [name for name in (*several, sample_weight) if isinstance(name, str)]
 
 
-def read_for(model: Any, table: Any, further: Sequence[str]) -> TreeEnsemble:
-    """Return a model, checked on a table. Some of its columns may tell groups and weights.
+def read_for(model: Any, table: Any, further: Sequence[str]) -> tuple[TreeEnsemble, Proof | None]:
+    """Return a model, and the proof on a table that it was read right. Some of its columns may tell groups and weights.
 
     A model that knows no names counts columns through, without these.
     """
     if isinstance(model, TreeEnsemble):
-        return model
+        return model, None
     ensemble = read_model(model)
-    if table is not None:
-        prove(ensemble, model, table if ensemble.schema.named else without_columns(table, further))
-    return ensemble
+    if table is None:
+        return ensemble, None
+    return ensemble, prove(ensemble, model, table if ensemble.schema.named else without_columns(table, further))
 
 
 def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Sequence[str]] | None) -> CountPlan:

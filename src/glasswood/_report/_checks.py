@@ -98,12 +98,12 @@ def _item(tag: str, text: str, good: bool | None) -> dict[str, Any]:  # noqa: FB
 def _read_check(subject: Subject) -> dict[str, Any]:
     """Return what is known of the comparison with the model's own library."""
     tag = "Same scores"
-    proof = getattr(subject.study, "proof", None)
+    proof = subject.study.proof
     if proof is not None:
-        rows, largest = proof
         text = (
-            f"The raw scores of {rows:,} rows, rebuilt from the trees, were compared with the library's own; the "
-            f"largest difference is {largest:.3g}."
+            f"The raw scores of {proof.n_rows:,} rows, rebuilt from the trees, were compared with the library's own: "
+            f"{proof.n_equal:,} of {proof.n_scores:,} are equal in every bit, the largest difference is "
+            f"{proof.largest:.3g}."
         )
         return _item(tag, text, good=True)
     if subject.study.table is None:

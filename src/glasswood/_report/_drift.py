@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._background import Background
+from glasswood._compare import compare
 from glasswood._report._panels import merged_steps, rounded, steps_json
 from glasswood._report._subject import Section, Subject, column, section
 from glasswood._summarize import summarize
@@ -65,8 +65,6 @@ def drift_section(subject: Subject, by: Any) -> Section:
 def _compare(subject: Subject, groups: Mapping[str, Background]) -> Any:
     """Return the comparison of groups of rows."""
     explainer = type(subject.explainer)
-    # By name: `compare` knows Explainer, which knows the report.
-    compare = import_module("glasswood._compare").compare
     return compare({name: explainer(subject.study.ensemble, background) for name, background in groups.items()})
 
 

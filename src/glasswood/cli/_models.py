@@ -109,7 +109,7 @@ def proved(model: Any, data: str, further: Sequence[str] = ()) -> TreeEnsemble:
 
     The rows are a frame of pandas, if it is there: libraries do not take categories of Arrow.
     """
-    return read_for(model, read_rows(data, HEAD), further)
+    return read_for(model, read_rows(data, HEAD), further)[0]
 
 
 def open_data(data: str, *, in_memory: bool) -> Any:

@@ -158,7 +158,7 @@ function renderSection(section) {
 }
 
 function listItem({ tag, state, names, text, feature }, again) {
-  const name = names && names.length ? names.map((one, k) => [k ? " × " : "", feature !== null && feature !== undefined && k === 0 ? fill(button("", { class: "name" }, () => featureCards && featureCards.reveal(feature)), {}, [nameOf(one)]) : nameOf(one)]) : [];
+  const name = names && names.length ? names.map((one, k) => [k ? (names.length > 2 ? ", " : " × ") : "", feature !== null && feature !== undefined && k === 0 ? fill(button("", { class: "name" }, () => featureCards && featureCards.reveal(feature)), {}, [nameOf(one)]) : nameOf(one)]) : [];
   const sign = { good: "✓ ", bad: "✗ " }[state] || "";
   return el("li", { class: again ? "again" : null }, el("span", { class: `tag ${state || ""}` }, again ? el("span", { class: "hidden" }, tag) : sign + tag), el("span", {}, name.flat(), name.length ? ": " : null, text));
 }

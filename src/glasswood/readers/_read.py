@@ -6,7 +6,7 @@ import warnings
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from glasswood._ensemble import TreeEnsemble
 from glasswood._tables import n_rows, take_rows
 from glasswood.errors import MissingExtraError, ModelMismatchError, UnsupportedModelError
 
-__all__ = ["check", "prove", "read_model"]
+__all__ = ["Proof", "check", "measure", "prove", "read_model"]
 
 CHECKED_ROWS = 100
 
@@ -91,30 +91,42 @@ def read_model(model: Any, rows: Any = None) -> TreeEnsemble:
     return ensemble
 
 
-def prove(ensemble: TreeEnsemble, model: Any, rows: Any) -> None:
+class Proof(NamedTuple):
+    """How the scores of the rebuilt trees compare with the library's own."""
+
+    n_rows: int
+    n_scores: int
+    n_equal: int
+    largest: float
+    margin: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether no difference is larger than sums in another order explain."""
+        return self.largest <= self.margin
+
+
+def measure(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof:
+    """Return how the scores of all rows compare with those of a model, or of the model in a file."""
+    return _compare(ensemble, *_scores(ensemble, _loaded(model), take_rows(rows, ensemble.schema, _all(rows))))
+
+
+def prove(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof | None:
     """Raise ModelMismatchError unless the ensemble gives the raw scores of the model, or of the model in the file."""
-    if isinstance(model, str | PathLike):
-        path = Path(model)
-        model = _reader_of_file(path).load_file(path)
-    check(ensemble, model, rows)
+    return check(ensemble, _loaded(model), rows)
 
 
-def check(ensemble: TreeEnsemble, model: Any, rows: Any) -> None:
+def check(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof | None:
     """Raise ModelMismatchError unless the ensemble gives the model's own raw scores on up to 100 of the rows."""
     if n_rows(rows) == 0:
-        return
+        return None
     chosen: NDArray[np.intp] = np.unique(np.linspace(0, n_rows(rows) - 1, CHECKED_ROWS).astype(np.intp))
-    rows = take_rows(rows, ensemble.schema, chosen)
-    ours = ensemble.predict(rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the library's remarks on column names are about its own API
-        theirs = np.asarray(_reader_of(model).raw_score(model, rows)).reshape(ours.shape)
-    # Equal bit for bit where it was tried; the margin is for sums in another order (parallel jobs, other devices).
-    margin = 1e-5 if ensemble.score.dtype == "float32" else 1e-10
-    difference = np.abs(ours.astype(np.float64) - theirs)
-    wrong = ~(difference <= margin * max(1.0, float(np.abs(theirs).max(initial=0.0))))
-    if wrong.any():
-        at = np.unravel_index(int(np.nan_to_num(difference, nan=np.inf).argmax()), wrong.shape)
+    ours, theirs = _scores(ensemble, model, take_rows(rows, ensemble.schema, chosen))
+    proof = _compare(ensemble, ours, theirs)
+    if not proof.passed:
+        difference = np.abs(ours.astype(np.float64) - theirs)
+        at = np.unravel_index(int(np.nan_to_num(difference, nan=np.inf).argmax()), difference.shape)
+        wrong = ~(difference <= proof.margin)
         message = (
             f"the trees read from {ensemble.source} do not reproduce the model: {wrong.sum()} of {wrong.size} raw "
             f"scores differ, the worst by {difference[at]:.6g} (rebuilt {ours[at]:.9g}, the library gives "
@@ -122,6 +134,36 @@ def check(ensemble: TreeEnsemble, model: Any, rows: Any) -> None:
             "Please report the model's type and the versions of its library and of Glasswood."
         )
         raise ModelMismatchError(message)
+    return proof
+
+
+def _loaded(model: Any) -> Any:
+    """Return a model of its library, given one or the path of a file."""
+    if not isinstance(model, str | PathLike):
+        return model
+    path = Path(model)
+    return _reader_of_file(path).load_file(path)
+
+
+def _all(rows: Any) -> NDArray[np.intp]:
+    return np.arange(n_rows(rows))
+
+
+def _scores(ensemble: TreeEnsemble, model: Any, rows: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the raw scores of the rebuilt trees and of the library, in the same shape."""
+    ours = ensemble.predict(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the library's remarks on column names are about its own API
+        return ours, np.asarray(_reader_of(model).raw_score(model, rows)).reshape(ours.shape)
+
+
+def _compare(ensemble: TreeEnsemble, ours: NDArray[Any], theirs: NDArray[Any]) -> Proof:
+    # Equal bit for bit where it was tried; the margin is for sums in another order (parallel jobs, other devices).
+    margin = 1e-5 if ensemble.score.dtype == "float32" else 1e-10
+    difference = np.nan_to_num(np.abs(ours.astype(np.float64) - theirs), nan=np.inf)
+    size = max(1.0, float(np.abs(theirs).max(initial=0.0)))
+    equal, largest = int((ours == theirs).sum()), float(difference.max(initial=0.0))
+    return Proof(len(ours), ours.size, equal, largest, margin * size)
 
 
 def _reader_of(model: Any) -> Reader:
