@@ -261,7 +261,7 @@ def add_sorted(
     weight: NDArray[np.int64] | None,
 ) -> None:
     """Count rows that are sorted by group, given where each group ends and the encoded columns of any of the rows."""
-    n_rows = int(ends[-1])
+    n_rows = int(ends[-1]) if ends.size else 0  # of an empty table
     for first in range(0, n_rows, BATCH):
         last = min(first + BATCH, n_rows)
         low, high = (int(np.searchsorted(ends, row, side="right")) for row in (first, last - 1))

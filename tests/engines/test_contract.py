@@ -149,7 +149,8 @@ def run(request, one_each, capfd):
         with way(request, folder) as (source, engine):
             capfd.readouterr()
             found = gw.summarize(model, source, engine=engine, **options)
-            assert capfd.readouterr() == ("", "")
+            printed = "".join(capfd.readouterr()).splitlines()
+            assert [line for line in printed if "(raylet)" not in line] == []  # how busy Ray's own nodes are
         return found
 
     return run
