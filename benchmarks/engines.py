@@ -190,7 +190,7 @@ def measure(report: Report, engine: str) -> None:
         columns = [ensemble.feature_names[f] for f in ensemble.used_features]
         expected = gw.summarize(ensemble, path)
         with ENGINES[engine](Scan(ensemble, path, columns, expected.counts.size)) as runs:
-            laps = race(runs, report.rounds if report.quick else max(2, report.rounds))
+            laps = race(runs, report.rounds)
     case = f"{engine}, {n_rows:,} rows, {len(columns)} columns, {ensemble.n_trees} trees"
     report.add_times(case, laps)
     for way in ("files", "frame"):

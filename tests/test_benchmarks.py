@@ -12,7 +12,8 @@ import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in BENCHMARKS.glob("*.py") if "__main__" in path.read_text())
-NEED_SHARED = {"curves", "deep", "interactions"}
+NEED_SHARED = {"curves", "deep", "engines", "interactions", "streams"}
+PART = {"engines": ["--case", "dask"]}  # the other engines take minutes to start; tests/engines has them
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -22,7 +23,7 @@ def test_benchmark_runs(script, tmp_path, request):
     report = tmp_path / "report.json"
     # one thread for OpenMP: the threads of several tests at once would wait for each other
     done = subprocess.run(
-        [sys.executable, BENCHMARKS / f"{script}.py", "--quick", "--json", report],
+        [sys.executable, BENCHMARKS / f"{script}.py", "--quick", "--json", report, *PART.get(script, [])],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
