@@ -87,8 +87,8 @@ class Pass:
             partial = count_stream(job, self.source, None)
             expected = []
         else:
-            partial = _load(self._engine).count_frame(job.ship(), self.source.frame, self._session)
-            expected = [partition_digest(str(number)) for number in range(partial.n_fragments)]
+            partial, n_parts = _load(self._engine).count_frame(job.ship(), self.source.frame, self._session)
+            expected = [partition_digest(str(number)) for number in range(n_parts)]
         return finish(job, partial, expected)
 
     def _count_files(self, job: Job, source: Files) -> Partial:

@@ -15,7 +15,7 @@ from glasswood._arrow import Fragment, first_rows, fragments_of, is_dataset, ope
 from glasswood._tables import frame_of
 from glasswood.errors import TableError
 
-__all__ = ["EngineFrame", "Files", "Source", "Stream", "open_source"]
+__all__ = ["HEAD", "EngineFrame", "Files", "Source", "Stream", "open_source"]
 
 HEAD = 1000  # rows that tell what a source holds, and on which a model is checked
 
@@ -91,7 +91,8 @@ def _are_frames(source: Any) -> bool:
 
 def _several(tables: list[Any]) -> Stream:
     """Return a list of data frames, below each other."""
-    return Stream(list(frame_of(tables[0]).columns), tables[0], lambda _: iter(tables))  # type: ignore[union-attr]
+    first = frame_of(tables[0])
+    return Stream(None if first is None else list(first.columns), tables[0], lambda _: iter(tables))
 
 
 def _is_in_memory(source: Any) -> bool:

@@ -13,11 +13,11 @@ from dask import delayed
 from glasswood._arrow import Fragment
 from glasswood._job import ShippedJob, count_fragments, count_tables
 from glasswood._partials import Partial, add_packed
+from glasswood._sources import HEAD
 from glasswood.engines._tree import FAN_IN, sum_on_workers
 
 __all__ = ["count_files", "count_frame", "look"]
 
-HEAD = 1000
 QUIET = {
     "distributed.admin.large-graph-warning-threshold": "1TB"
 }  # the model goes to the scheduler once, however large
@@ -31,15 +31,15 @@ def look(frame: Any, client: Any) -> tuple[list[Any], Any]:
         return list(frame.columns), _compute(head, client)
 
 
-def count_frame(shipped: ShippedJob, frame: Any, client: Any) -> Partial:
-    """Return the counts of a Dask DataFrame, partition by partition, as one graph."""
+def count_frame(shipped: ShippedJob, frame: Any, client: Any) -> tuple[Partial, int]:
+    """Return the counts of a Dask DataFrame, partition by partition, as one graph, and how many partitions it has."""
     parts = frame[shipped.open().columns].to_delayed()
     job = delayed(shipped, traverse=False)  # one node of the graph, which goes to each worker once
     layer = [delayed(count_tables)(job, [part], str(number)) for number, part in enumerate(parts)]
     while len(layer) > 1:
         layer = [delayed(add_packed)(*layer[at : at + FAN_IN]) for at in range(0, len(layer), FAN_IN)]
     with dask.config.set(QUIET):
-        return Partial.unpack(_compute(layer[0], client))[0]
+        return Partial.unpack(_compute(layer[0], client))[0], len(parts)
 
 
 def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], client: Any) -> Partial:

@@ -13,11 +13,11 @@ import ray
 from glasswood._arrow import Fragment
 from glasswood._job import ShippedJob, Sums, count_fragments, partition_digest
 from glasswood._partials import Partial, add_packed, ledger_of
+from glasswood._sources import HEAD
 from glasswood.engines._tree import own_errors, sum_on_workers
 
 __all__ = ["count_files", "count_frame", "look"]
 
-HEAD = 1000
 
 Future = tuple[Any, Any]  # a small note, which tells that all went well, and the partial itself
 
@@ -41,17 +41,20 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], _: A
     return _sum(bundles, lambda bundle: tuple(task.remote(job, bundle)))
 
 
-def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> Partial:
-    """Return the counts of a Ray Dataset: each block becomes a partial where it is, and only these are moved."""
+def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> tuple[Partial, int]:
+    """Return the counts of a Ray Dataset, and how many blocks it has.
+
+    Each block becomes a partial where it is, and only these are moved.
+    """
     counted = frame.select_columns(shipped.open().columns).map_batches(
         _count_block, fn_args=(shipped,), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
     )
     with _quiet(), own_errors(Exception):
         refs = counted.to_arrow_refs()
     if not refs:
-        return Partial()
+        return Partial(), 0
     task = ray.remote(_name_block).options(num_returns=2)
-    return _sum(list(enumerate(refs)), lambda numbered: tuple(task.remote(*numbered)))
+    return _sum(list(enumerate(refs)), lambda numbered: tuple(task.remote(*numbered))), len(refs)
 
 
 def _sum(tasks: Sequence[Any], count: Any) -> Partial:

@@ -16,11 +16,11 @@ from pyspark.sql import SparkSession
 from glasswood._arrow import Fragment
 from glasswood._job import Job, ShippedJob, count_fragments, count_tables
 from glasswood._partials import Partial
+from glasswood._sources import HEAD
 from glasswood.engines._tree import own_errors
 
 __all__ = ["count_files", "count_frame", "look"]
 
-HEAD = 1000
 SLICE = 2**19  # counts that are added up together: four megabytes
 
 SCHEMA = "slice int, partial binary"
@@ -34,8 +34,8 @@ def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
     return list(frame.columns), head.toArrow() if hasattr(head, "toArrow") else head.toPandas()
 
 
-def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> Partial:
-    """Return the counts of a Spark DataFrame."""
+def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> tuple[Partial, int]:
+    """Return the counts of a Spark DataFrame, and how many partitions told of themselves; Connect knows no more."""
     job = shipped.open()
     n_slices = _slices(job)
 
@@ -48,7 +48,8 @@ def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> Partial:
 
     wanted = job.columns or frame.columns[:1]  # without any column, rows would get lost on their way
     quoted = ["`" + str(name).replace("`", "``") + "`" for name in wanted]
-    return _sum(frame.select(*quoted).mapInArrow(count, SCHEMA), n_slices)
+    partial = _sum(frame.select(*quoted).mapInArrow(count, SCHEMA), n_slices)
+    return partial, partial.n_fragments
 
 
 def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], session: Any) -> Partial:

@@ -78,7 +78,7 @@ def _middles(panel: Steps) -> list[float]:
     edges = np.asarray(panel.x.edges)
     inside = np.clip(edges, panel.x.view[0], panel.x.view[1])
     middle = np.where(np.diff(inside) > 0, inside[:-1] / 2 + inside[1:] / 2, edges[:-1] / 2 + edges[1:] / 2)
-    return middle.tolist()  # type: ignore[no-any-return]
+    return [float(x) for x in middle]
 
 
 def _draw_line(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
