@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,9 @@ import pytest
 from hypothesis import settings
 
 import glasswood as gw
+
+# Several processes whose threads of OpenMP wait for each other take twice as long. Read when a library first loads it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The first example compiles kernels, so times say nothing.
 settings.register_profile("glasswood", deadline=None)
@@ -59,8 +64,8 @@ def prove(record_property, request):
     return prove
 
 
-def pytest_terminal_summary(terminalreporter):
-    """Print one line for every model configuration that was proved."""
+def pytest_terminal_summary(terminalreporter, config):
+    """Print one line for every model configuration that was proved; in parallel runs, for every kind of model."""
     notes = [
         value
         for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
@@ -70,6 +75,10 @@ def pytest_terminal_summary(terminalreporter):
     if not notes:
         return
     terminalreporter.section(f"model configurations read and compared with their library: {len(notes)}")
+    if config.getoption("numprocesses", None):
+        for model, n in sorted(Counter(note["model"] for note in notes).items()):
+            terminalreporter.write_line(f"{model:<44} {n:>6}")
+        return
     line = "{model:<44} {configuration:<44} {trees:>6} {leaves:>8} {outputs:>7} {rows:>7} {different:>9} {worst:>9}"
     terminalreporter.write_line(line.format(**{name: name for name in notes[0]}))
     for note in sorted(notes, key=lambda note: (note["model"], note["configuration"])):

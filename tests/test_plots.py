@@ -573,7 +573,7 @@ def test_a_page_has_the_most_important_features_first(explained):
 def test_pairs_of_cells_without_rows_are_known(explained):
     ex, X = explained
     surface = ex.partial_dependence("a", "b")
-    density = ex._density(surface)
+    density = surface.density
     known = X.dropna()
     x, y = surface.first.axis.cell_of(known["a"]), surface.second.axis.cell_of(known["b"])
     assert density.sum() == pytest.approx(len(known) / len(X))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from glasswood.results import (
     Surface,
     arrange,
     check_memory,
+    squeezed,
 )
 
 __all__ = ["Answers"]
@@ -79,7 +82,38 @@ class Answers:
             first=self.curve(a, outputs),
             second=self.curve(b, outputs),
             raw_interaction=None if interaction is None else interaction[..., outputs],
+            cells_of_rows=lambda: self._cells_of_rows(a, b),
         )
+
+    def _cells_of_rows(self, a: int, b: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Any] | None:
+        """Return the cells of the background's rows in two features, and their weights; None without a table."""
+        study = self._study
+        if study.table is None:
+            return None
+        columns = open_columns(study.table, self.ensemble.schema, [a, b])
+        encoded = columns.encode(0, columns.n_rows)
+        return self.axis(a).locate(encoded[a]), self.axis(b).locate(encoded[b]), study.weight
+
+    def grids(self, grids: Mapping[str, Any], outputs: list[int]) -> dict[tuple[str, str], NDArray[np.float64]]:
+        """Return the joint partial dependence of all pairs of some features, at some values of each."""
+        study, names, n_features = self._study, self.ensemble.feature_names, self.ensemble.n_features
+        chosen = [names.index(name) for name in grids]
+        cells = np.zeros((n_features, np.size(next(iter(grids.values())))), dtype=np.int64)
+        for f, values in zip(chosen, grids.values(), strict=True):
+            cells[f] = self.axis(f).cell_of(values).ravel()
+        effects, shared = study.effects(2), study.pairs
+        pair_number = np.full((n_features, n_features), -1, dtype=np.int32)
+        pair_number[shared] = np.arange(np.count_nonzero(shared))
+        found = effects.interactions_on_grids(cells, pair_number, int(np.count_nonzero(shared)))
+        heights = {f: study.curves[f][cells[f]] for f in chosen}
+        result = {}
+        for a, b in combinations(chosen, 2):
+            surface = heights[a][:, None] + heights[b][None] - effects.mean
+            number = pair_number[min(a, b), max(a, b)]
+            if number >= 0:
+                surface = surface + (found[number] if a < b else found[number].transpose(1, 0, 2))
+            result[names[a], names[b]] = squeezed(surface[..., outputs])
+        return result
 
     def interactions(self, source: SetValues, outputs: list[int]) -> Interactions:
         """Return values of sets."""

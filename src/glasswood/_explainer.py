@@ -14,7 +14,6 @@ from glasswood._html import facts_html
 from glasswood._interactions import Lookups
 from glasswood._overview import Overview
 from glasswood._study import Study
-from glasswood._tables import open_columns
 from glasswood.errors import TableError
 from glasswood.metrics import BanzhafValues, CubeMetric, ShapleyInteractions, ShapleyValues
 from glasswood.results import (
@@ -26,7 +25,6 @@ from glasswood.results import (
     Monotonicity,
     Spikes,
     Strengths,
-    Surface,
 )
 
 __all__ = ["Explainer"]
@@ -183,36 +181,14 @@ class Explainer:
         """
         self._answers.only_raw("joint_grids")
         outputs = self._study.outputs(output)
-        names, n_features = self.ensemble.feature_names, self.ensemble.n_features
-        players = [self._study.player(name) for name in grids]
+        players = {self._study.player(name): grid for name, grid in grids.items()}
         if any(player in self._study.groups for player in players):
             message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
             raise TableError(message)
-        if len({np.size(grid) for grid in grids.values()}) != 1:
+        if len({np.size(grid) for grid in players.values()}) != 1:
             message = "grids must name some features, and have as many values for each"
             raise TableError(message)
-        effects = self._study.effects(2)
-        chosen = [names.index(player) for player in players]
-        points = np.array(
-            [self._answers.axis(f).cell_of(np.asarray(grid)) for f, grid in zip(chosen, grids.values(), strict=True)]
-        )
-        cells = np.zeros((n_features, points.shape[1]), dtype=np.int64)
-        cells[chosen] = points
-        shared = self._study.pairs
-        pair_number = np.full((n_features, n_features), -1, dtype=np.int32)
-        pair_number[shared] = np.arange(np.count_nonzero(shared))
-        found = effects.interactions_on_grids(cells, pair_number, int(np.count_nonzero(shared)))
-        heights = {f: self._study.curves[f][cells[f]] for f in chosen}
-        result = {}
-        for i, a in enumerate(chosen):
-            for b in chosen[i + 1 :]:
-                surface = heights[a][:, None] + heights[b][None] - effects.mean
-                number = pair_number[min(a, b), max(a, b)]
-                if number >= 0:
-                    surface = surface + (found[number] if a < b else found[number].transpose(1, 0, 2))
-                values = surface[..., outputs]
-                result[names[a], names[b]] = values[..., 0] if len(outputs) == 1 else values
-        return result
+        return self._answers.grids(players, outputs)
 
     def interaction_values(
         self,
@@ -516,8 +492,7 @@ class Explainer:
         panels = []
         for item in chosen:
             found = self.partial_dependence(*((item,) if isinstance(item, str | int) else item), output=output)
-            options = {"density": self._density(found)} if isinstance(found, Surface) else {}
-            panels.append(panel_of(found, sort=sort, **options))
+            panels.append(panel_of(found, sort=sort))
         return plot_page(panels, engine, ax, [note] if note else [])
 
     def report(
@@ -563,19 +538,6 @@ class Explainer:
         from glasswood._report import Subject, write_report
 
         return write_report(Subject(self, self._study), path, title, by, n_interactions)
-
-    def _density(self, surface: Surface) -> Any:
-        """Return the share of the background's rows in each pair of cells of a surface; None without a table."""
-        table = self._study.table
-        if table is None:
-            return None
-        numbers = [self.ensemble.feature_names.index(name) for name in surface.names]
-        columns = open_columns(table, self.ensemble.schema, numbers)
-        encoded = columns.encode(0, columns.n_rows)
-        cells = [
-            curve.axis.locate(encoded[f]) for f, curve in zip(numbers, (surface.first, surface.second), strict=True)
-        ]
-        return surface.shares(cells[0], cells[1], self._study.weight)
 
     def _ranked(self) -> list[str]:
         """Return the names of all features that take part, the most important first."""

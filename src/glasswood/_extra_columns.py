@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from glasswood.errors import TableError
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["group_rows", "row_weights", "without_columns"]
+__all__ = ["group_rows", "row_weights", "sorted_groups", "without_columns"]
 
 
 def group_rows(table: Any, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.intp]]:
@@ -37,6 +37,19 @@ def group_rows(table: Any, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.int
         codes, places = np.unique(places * len(more) + positions, return_inverse=True)
         keys = [(*_tuple(keys[code // len(more)]), more[code % len(more)]) for code in codes.tolist()]
     return keys, places
+
+
+def sorted_groups(found: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return groups in the order of their keys, if they have one; missing comes last."""
+
+    def place(key: Any) -> list[Any]:
+        return [(part is None, 0 if part is None else part) for part in (key if isinstance(key, tuple) else (key,))]
+
+    try:
+        keys = sorted(found, key=place)
+    except TypeError:  # several types
+        keys = sorted(found, key=lambda key: (type(key).__name__, str(key)))
+    return {key: found[key] for key in keys}
 
 
 def _tuple(key: Any) -> tuple[Any, ...]:

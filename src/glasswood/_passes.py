@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from os import PathLike
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from glasswood._arrow import Fragment
 from glasswood._checkpoints import Checkpoint
 from glasswood._counting import background_of
-from glasswood._extra_columns import row_weights
+from glasswood._extra_columns import row_weights, sorted_groups
 from glasswood._job import FINEST, Job, partition_digest
 from glasswood._partials import WHOLE, Partial, ledger_of
 from glasswood._plan import CountPlan
@@ -21,25 +21,12 @@ from glasswood._tables import column_names
 from glasswood.engines._streams import count_files, count_stream
 from glasswood.errors import BackgroundError, MissingExtraError, TableError, TooLargeError
 
-__all__ = ["Pass", "bundles", "finish", "in_order", "verify"]
+__all__ = ["Pass", "bundles", "finish", "verify"]
 
 ENGINES = {"distributed": "dask", "pyspark": "spark", "ray": "ray"}  # by the package of what the user holds
 
 ROWS_PER_TASK = 2**21
 WAVE = 2**27  # rows, about, between two saves of a checkpoint
-
-
-def in_order(found: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return a mapping in the order of its keys, if they have one; missing comes last."""
-
-    def place(key: Any) -> list[Any]:
-        return [(part is None, 0 if part is None else part) for part in (key if isinstance(key, tuple) else (key,))]
-
-    try:
-        keys = sorted(found, key=place)
-    except TypeError:  # several types
-        keys = sorted(found, key=lambda key: (type(key).__name__, str(key)))
-    return {key: found[key] for key in keys}
 
 
 class Pass:
@@ -57,14 +44,23 @@ class Pass:
         self._engine, self._session = _engine_of(engine)
         self._folder = checkpoint
         if isinstance(source, EngineFrame):
-            if self._engine not in ("auto", source.engine):
-                message = f"a frame of {source.engine} is counted by {source.engine}, not by {self._engine}"
-                raise TableError(message)
-            self._engine = source.engine
-            self.names, self.head = _load(source.engine).look(source.frame, self._session)
+            self._engine = self._engine_of_frame(source)
+            self.names, self.head = _load(self._engine).look(source.frame, self._session)
         else:
             self.names, self.head = source.names, source.head
-        if not isinstance(source, Files) and (checkpoint is not None or (self._engine != "auto" and self.is_stream)):
+        self._refuse_what_needs_files()
+
+    def _engine_of_frame(self, source: EngineFrame) -> str:
+        """Return the engine that holds a frame: no other can count it."""
+        if self._engine not in ("auto", source.engine):
+            message = f"a frame of {source.engine} is counted by {source.engine}, not by {self._engine}"
+            raise TableError(message)
+        return source.engine
+
+    def _refuse_what_needs_files(self) -> None:
+        """Refuse checkpoints of, and engines for, what cannot be read in parts and read again."""
+        asked = self._folder is not None or (self.is_stream and self._engine != "auto")
+        if asked and not isinstance(self.source, Files):
             message = (
                 "checkpoint= and engine= are for Parquet files, whose parts can be told apart and read again; this "
                 f"source is a {'stream' if self.is_stream else 'frame of ' + self._engine}"
@@ -176,7 +172,7 @@ def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
         if (rows != background.total).any():
             message = f"the counts of a tree do not sum to the number of rows (group {key!r}); nothing is saved"
             raise BackgroundError(message)
-    return in_order(found) if job.by else found[WHOLE]
+    return sorted_groups(found) if job.by else found[WHOLE]
 
 
 def _engine_of(engine: Any) -> tuple[str, Any]:

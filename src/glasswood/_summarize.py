@@ -11,8 +11,8 @@ import numpy as np
 from glasswood._columns import index_labels
 from glasswood._counting import count, count_groups, in_units
 from glasswood._ensemble import TreeEnsemble
-from glasswood._extra_columns import group_rows, row_weights, without_columns
-from glasswood._passes import Pass, in_order
+from glasswood._extra_columns import group_rows, row_weights, sorted_groups, without_columns
+from glasswood._passes import Pass
 from glasswood._plan import CountPlan
 from glasswood._sources import open_source
 from glasswood._tables import frame_of
@@ -152,4 +152,4 @@ def _count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any) -> An
     else:
         found = index_labels(np.asarray(by, dtype=object).tolist())
         keys, places = [*found.labels, None], np.where(found.positions < 0, len(found.labels), found.positions)
-    return in_order(count_groups(plan, own, sample_weight, keys, places))
+    return sorted_groups(count_groups(plan, own, sample_weight, keys, places))

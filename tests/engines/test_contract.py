@@ -17,6 +17,7 @@ from clusters_spark import SPARK_WARNINGS
 from glasswood import _passes
 from glasswood._partials import Partial
 from glasswood.engines import _spark
+from glasswood.engines._progress import hidden
 from glasswood.errors import TableError
 
 # Of Dask's and Ray's own readers: not ours.
@@ -148,7 +149,8 @@ def run(request, one_each, capfd):
     def run(way, model, folder, **options):
         with way(request, folder) as (source, engine):
             capfd.readouterr()
-            found = gw.summarize(model, source, engine=engine, **options)
+            with hidden(unless=False):  # no bar, however slow the machine is
+                found = gw.summarize(model, source, engine=engine, **options)
             printed = "".join(capfd.readouterr()).splitlines()
             assert [line for line in printed if "(raylet)" not in line] == []  # how busy Ray's own nodes are
         return found

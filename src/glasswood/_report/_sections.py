@@ -194,10 +194,7 @@ def _surfaces(subject: Subject, strengths: Any, n_surfaces: int) -> Iterator[dic
     ][: max(0, n_surfaces)]
     for k, ((a, b), output) in enumerate(chosen):
         surface = subject.explainer.partial_dependence(a, b)
-        density = subject.explainer._density(surface)
-        panels = [
-            _make.panel_of_surface(surface, output, interaction=alone, density=density) for alone in (True, False)
-        ]
+        panels = [_make.panel_of_surface(surface, output, interaction=alone) for alone in (True, False)]
         panels = merged_cells(panels, MOST_CELLS)
         shown = [cells_json(panel, subject.total) for panel in panels]
         yield _figure(f"pair-{k}", [a, b], [("Interaction alone", shown[0]), ("Together", shown[1])])

@@ -12,6 +12,8 @@ from typing import Any, TypeVar, cast
 from numba import config, njit
 from numba.extending import intrinsic
 
+from glasswood.kernels._cache import keep_apart
+
 __all__ = ["instruction", "kernel", "part"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,14 +36,20 @@ def part(function: F) -> F:
 
 def _compile(function: F, **options: bool) -> F:
     try:
-        return cast(F, njit(nogil=True, cache=True, **options)(function))
+        return _kept(function, **options)
     except RuntimeError:  # "no locator available": a read-only install without a home directory, as on executors
         pass
     try:
         with _own_folder():
-            return cast(F, njit(nogil=True, cache=True, **options)(function))
+            return _kept(function, **options)
     except (RuntimeError, OSError):
         return cast(F, njit(nogil=True, **options)(function))
+
+
+def _kept(function: F, **options: bool) -> F:
+    compiled = njit(nogil=True, cache=True, **options)(function)
+    keep_apart(compiled)
+    return cast(F, compiled)
 
 
 @contextmanager

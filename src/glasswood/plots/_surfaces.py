@@ -28,8 +28,9 @@ def panel_of_surface(
 ) -> Cells:
     """Return the panel of a `Surface`, or of what the pair adds to its curves.
 
-    `density` is the share of rows in each pair of cells of (first, second), where it is known.
+    `density` is the share of rows in each pair of cells of (first, second); that of the background by default.
     """
+    density = surface.density if density is None else density
     first, second = surface.first, surface.second
     k = one_output(first.heights, first.outputs, output, "a surface")
     x, y = (layout_of(curve.axis, curve.heights[:, k], sort) for curve in (first, second))

@@ -1,14 +1,16 @@
 """What users get: names, labels and units appear here first."""
 
 from glasswood.results._attributions import Attributions, arrange
+from glasswood.results._axis import Axis, squeezed
 from glasswood.results._comparison import Comparison
-from glasswood.results._curves import Axis, Curve, Lazy, Points, Surface
+from glasswood.results._curves import Curve, Lazy, Points
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._html import table_html, text_of
 from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
+from glasswood.results._surfaces import Surface
 
 __all__ = [
     "Attributions",
@@ -28,6 +30,7 @@ __all__ = [
     "Surface",
     "arrange",
     "check_memory",
+    "squeezed",
     "table_html",
     "text_of",
     "to_frame",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.results._curves import Axis
+from glasswood.results._axis import Axis
 from glasswood.results._frames import to_frame
 from glasswood.results._html import facts_html, text_of
 

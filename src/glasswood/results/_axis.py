@@ -1,0 +1,90 @@
+"""The cells of a feature, which curves, surfaces and ICE share, and how heights over cells become columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._columns import Column, Numbers, dictionary_of
+
+__all__ = ["Axis", "columns_of", "squeezed"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Axis:
+    """The cells of one feature.
+
+    Parameters
+    ----------
+    column : Column
+    cuts : ndarray of shape (K,)
+        The model's cuts; cell k holds the values above cut k - 1 and up to cut k. Empty for categories.
+    locate : callable
+        From encoded values to the number of their cell.
+    rows : ndarray of shape (n_cells,)
+        The number (or weight) of background rows in each cell, missing ones last; empty without a background.
+    """
+
+    column: Column
+    cuts: NDArray[np.float64]
+    locate: Callable[[NDArray[np.floating[Any]]], NDArray[np.int64]]
+    rows: NDArray[Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the feature."""
+        return self.column.name
+
+    @property
+    def categories(self) -> tuple[Any, ...] | None:
+        """The labels of the categories; None for numbers."""
+        return self.column.categories
+
+    @property
+    def n_main(self) -> int:
+        """The number of cells without those of unseen categories and missing values."""
+        return self.column.n_codes or self.cuts.size + 1
+
+    def cell_of(self, x: Any) -> NDArray[np.int64]:
+        """Return the cell of each value."""
+        values: Numbers = np.asarray(x)
+        if self.categories is not None and values.dtype.kind in "OUS":
+            values = np.asarray(x, dtype=object)  # NumPy alone makes the text "nan" of a NaN among texts
+            return self.locate(self.column.encode(dictionary_of(values.ravel()))).reshape(values.shape)
+        return self.locate(self.column.encode(values.ravel())).reshape(values.shape)
+
+    def describe(self) -> dict[str, list[Any]]:
+        """Return the columns of a frame that tell which cell a row of it is about."""
+        if self.categories is not None:
+            return {self.name: [*self.categories, "(unseen)", "(missing)"]}
+        return {
+            f"{self.name}_above": [-np.inf, *self.cuts.tolist(), np.nan],
+            f"{self.name}_to": [*self.cuts.tolist(), np.inf, np.nan],
+        }
+
+
+def squeezed(heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return heights without the last axis, if there is one output."""
+    return heights[..., 0] if heights.shape[-1] == 1 else heights
+
+
+def columns_of(
+    axes: list[Axis], heights: NDArray[np.float64], outputs: tuple[str, ...], rows: NDArray[Any] | None
+) -> dict[str, Any]:
+    """Return heights as the columns of a tidy frame."""
+    shape = heights.shape
+    cells = np.indices(shape).reshape(len(shape), -1)
+    columns: dict[str, Any] = {}
+    for axis, at in zip(axes, cells, strict=False):
+        for name, labels in axis.describe().items():
+            columns[name] = [labels[cell] for cell in at]
+    if len(outputs) > 1:
+        columns["output"] = [outputs[k] for k in cells[-1]]
+    columns["value"] = heights.ravel()
+    if rows is not None and rows.size:
+        columns["rows"] = rows[cells[0]]
+    return columns
