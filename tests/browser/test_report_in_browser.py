@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import glasswood as gw
 from hostile_names import HOSTILE_NAMES
@@ -241,3 +242,44 @@ def test_three_hundred_features(visit, wide_report):
     page.get_by_label("Same height scale").check()
     assert there.complaints == []
     assert there.requests == [wide_report.as_uri()]
+
+
+@pytest.fixture(scope="module")
+def adult_report(shared, tmp_path_factory):
+    """The report of a classifier of all 48,842 rows, with categories, missing values and groups."""
+    table = pd.read_parquet(shared / "data" / "adult_census.parquet")
+    y, X = table["class"].astype(str), table.drop(columns="class")
+    texts = X.select_dtypes(exclude="number").columns
+    X[texts] = X[texts].astype("category")
+    model = HistGradientBoostingClassifier(max_iter=50, categorical_features="from_dtype", random_state=0).fit(X, y)
+    start = time.perf_counter()
+    path = gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "adult.html", by="sex")
+    return path, time.perf_counter() - start
+
+
+def test_the_report_is_soon_made(adult_report):
+    path, seconds = adult_report
+    assert seconds < 10
+    assert path.stat().st_size < 1_000_000
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_adult_census(visit, adult_report, width, scheme):
+    path, _ = adult_report
+    there = visit(width, scheme)
+    page = there.open(path)
+    assert len(names_of(page)) == 14
+    page.locator("#features thead button").first.click()
+    assert names_of(page) == sorted(names_of(page))
+    page.get_by_label("Search").first.fill("capital-")
+    assert sorted(titles_of(page)) == ["capital-gain", "capital-loss"]
+    page.mouse.move(*middle_of(page, "#features .figure"))
+    assert "rows (" in page.locator("#tip").inner_text()
+    page.get_by_label("Search").first.fill("")
+    for section in ("interactions", "drift"):
+        page.mouse.move(*middle_of(page, f"#{section} .figure"))
+        assert page.locator("#tip").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert there.accessibility() == []
+    assert there.complaints == []
+    assert there.requests == [path.as_uri()]

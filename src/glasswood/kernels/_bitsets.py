@@ -35,7 +35,7 @@ from glasswood.kernels._bits import (
     need_soon,
     running_counts,
 )
-from glasswood.kernels._compile import kernel, part
+from glasswood.kernels._compile import hold, kernel, part
 
 __all__ = ["count_categories", "count_with_bitsets"]
 
@@ -99,7 +99,6 @@ def count_with_bitsets(
             n_bits = min(64, max(0, n_here - 64 * word))
             full[PLACE[word]] = ~np.uint64(0) if n_bits == 64 else (np.uint64(1) << np.uint64(n_bits)) - np.uint64(1)
         n_runs = _find_runs(bounds[group:], start, n_here, runs, run_of)
-        # Asked for in each block: arrays that are used by address only would not outlive the first.
         everyone, first_mask = np.int64(full.ctypes.data), np.int64(masks.ctypes.data)
         split = (n_runs, runs.ctypes.data, run_of.ctypes.data, running.ctypes.data)
         counts, cells = np.int64(homes[0].ctypes.data + 8 * group), np.int64(homes[1].ctypes.data + 8 * group)
@@ -118,6 +117,7 @@ def count_with_bitsets(
                 nodes = (left, right, slot, condition, leaf_offset)
                 _walk(root[tree], nodes, first_mask, scratch.ctypes.data, where, (size, rest, has), (split, counts))
         group += n_runs if bounds[group + n_runs] == start + n_here else n_runs - 1
+    hold((masks, full, scratch, runs, run_of, running))
 
 
 @part

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import config, njit
+from numba import config, njit, types
 from numba.extending import intrinsic
 
 from glasswood.kernels._cache import keep_apart
 
-__all__ = ["instruction", "kernel", "part"]
+__all__ = ["hold", "instruction", "kernel", "part"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,6 +22,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 def instruction(function: Callable[..., Any]) -> Any:
     """Let kernels call a function that writes machine instructions itself, with one argument less: the types."""
     return intrinsic(function)
+
+
+@instruction
+def hold(typing: Any, arrays: Any) -> Any:  # noqa: ARG001
+    """Let a tuple of arrays live until here: Numba frees an array after its last mention, whoever has its address.
+
+    The last statement of every kernel that takes the addresses of arrays of its own.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001
+        return context.get_dummy_value()
+
+    return types.void(arrays), codegen
 
 
 def kernel(function: F) -> F:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.kernels._bits import bits_of
-from glasswood.kernels._compile import kernel, part
+from glasswood.kernels._compile import hold, kernel, part
 from glasswood.kernels._vectors import LANES, add_entries, collect_bits
 
 __all__ = ["add_leaf_tables", "add_long_paths", "add_shared_paths", "fill_leaf_tables"]
@@ -128,6 +128,7 @@ def add_leaf_tables(
                     here = at_table + (table_first[leaf] + ((k * n_sets[used] + x) << used)) * 8
                     line_out = at_out + (leaf_set[set_first[leaf] + x] * n_outputs + column) * width * 8
                     add_entries(line_out, width, here, 1 << used, at_line, at_one, 1)
+    hold((suits, met, line, one, lines))
 
 
 @part

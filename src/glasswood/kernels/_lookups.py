@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.kernels._compile import kernel, part
+from glasswood.kernels._compile import hold, kernel, part
 from glasswood.kernels._vectors import add_entries, sum_moments
 
 __all__ = ["fill_tables", "find_terms", "look_up", "subset_differences"]
@@ -339,3 +339,4 @@ def look_up(
             for m in range(2):
                 for k in range(8):
                     sums[m, group] += parts[m, k]
+    hold((total, parts, lines, factors))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.kernels._compile import kernel
+from glasswood.kernels._compile import hold, kernel
 from glasswood.kernels._vectors import add_difference, exponentiate, pick, scale, squash, weigh
 
 __all__ = ["ask", "write_replies"]
@@ -85,6 +85,7 @@ def write_replies(
                 for k in range(n_values):
                     place = at_reply + (state * n_values + k) * n_rows * 8
                     pick(at_others, words[state], at_values + k * 512, n_rows, place)
+    hold((values, others, rest))
 
 
 @kernel
@@ -174,3 +175,4 @@ def ask(
                 if out.size:
                     for r in range(n_rows):
                         out[question, o, r] = y[o, r]
+    hold((now, y))
