@@ -62,12 +62,9 @@ def _sum(tasks: Sequence[Any], count: Any) -> Partial:
 
     def first(running: list[Future]) -> Future:
         (finished,), _ = ray.wait([note for note, _ in running], num_returns=1, fetch_local=False)
-        try:
-            ray.get(finished)  # raises the worker's error, if there was one
-        except BaseException:
-            for note, _ in running:
-                ray.cancel(note)
-            raise
+        # Raises the worker's error, if there was one. The few tasks that are left then run in vain: cancelling one that
+        # ends at that moment ends this process (Ray 2.60, "Tried to complete task that was not pending").
+        ray.get(finished)
         return next(future for future in running if future[0] == finished)
 
     n_cores = int(ray.cluster_resources().get("CPU", 1))
