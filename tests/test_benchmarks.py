@@ -1,4 +1,4 @@
-"""Every benchmark runs: with --quick, which claims nothing, and without the peers, which are not installed here."""
+"""Benchmarks run with --quick, which claims nothing, and without the peers; half of them in the long form only."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in BENCHMARKS.glob("*.py") if "__main__" in path.read_text())
 NEED_SHARED = {"curves", "deep", "engines", "interactions", "streams"}
+LONG = {"deep", "engines", "growth", "readers", "start"}  # `pytest -m slow tests/test_benchmarks.py`
 PART = {"engines": ["--case", "dask"]}  # the other engines take minutes to start; tests/engines has them
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize(
+    "script", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in SCRIPTS]
+)
 def test_benchmark_runs(script, tmp_path, request):
     if script in NEED_SHARED:
         request.getfixturevalue("shared")

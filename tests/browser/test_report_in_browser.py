@@ -250,9 +250,9 @@ def adult_report(shared, tmp_path_factory):
     table = pd.read_parquet(shared / "data" / "adult_census.parquet")
     X, y = table.drop(columns=["income", "split"]), table["income"].astype(str).str.contains(">50K")
     model = HistGradientBoostingClassifier(max_iter=50, categorical_features="from_dtype", random_state=0).fit(X, y)
-    start = time.perf_counter()
+    start = time.process_time()
     path = gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "adult.html", by="sex")
-    return path, time.perf_counter() - start
+    return path, time.process_time() - start
 
 
 def test_the_report_is_soon_made(adult_report):

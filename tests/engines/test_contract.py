@@ -138,8 +138,16 @@ FRAMES = [
 ONE_OF_EACH = [dask_files, dask_frame, ray_files, ray_dataset_held, spark_files, spark_frame, connect_frame]
 
 
-def names(ways):
-    return pytest.mark.parametrize("way", ways, ids=[way.__name__ for way in ways])
+# Every session of Spark Connect, and every way of cutting sums, starts Python workers of its own: seconds each.
+COSTLY = {connect_files, connect_frame, spark_frame_in_slices, spark_files_by_name, dask_frame_and_client}
+
+
+def names(ways, costly=None):
+    """Try each way; `costly` ones, if given, in the long form only."""
+    seldom = {way: [pytest.mark.slow] for way in costly or ()}
+    return pytest.mark.parametrize(
+        "way", [pytest.param(way, id=way.__name__, marks=seldom.get(way, [])) for way in ways]
+    )
 
 
 @pytest.fixture
@@ -163,13 +171,16 @@ def test_the_counts_are_those_of_numpy(run, way, case):
     assert run(way, case.model, case.folder) == case.expected()
 
 
-@names([dask_files, ray_files, spark_files, connect_files, *(way for way in FRAMES if way is not ray_dataset)])
+@names(
+    [dask_files, ray_files, spark_files, connect_files, *(way for way in FRAMES if way is not ray_dataset)],
+    COSTLY - {connect_frame, spark_frame_in_slices},
+)
 def test_groups_weights_and_pairs(run, way, few):
     found = run(way, few.model, few.folder, order=2, by=["region", "day"], sample_weight="weight")
     assert found == few.expected_by(["region", "day"], 2, "weight")
 
 
-@names(ONE_OF_EACH)
+@names(ONE_OF_EACH, COSTLY)
 def test_a_single_row(run, way, few, tmp_path):
     path = tmp_path / "one.parquet"
     parquet.write_table(parquet.read_table(next(few.folder.rglob("*.parquet")), partitioning=None).slice(7, 1), path)
@@ -187,7 +198,7 @@ def only_day(frame, day):
     return frame[frame["day"] == day]
 
 
-@names([dask_frame, dask_frame_alone, ray_dataset_held, spark_frame, spark_frame_in_slices, connect_frame])
+@names([dask_frame, dask_frame_alone, ray_dataset_held, spark_frame, spark_frame_in_slices, connect_frame], COSTLY)
 def test_partitions_without_rows(request, way, few, tmp_path):
     """Of six files, each of one day, one is left over: five partitions are empty, the first and the last among them."""
     frame = few.frame.assign(day=np.arange(len(few.frame)) * 6 // len(few.frame)).assign(region="north")
@@ -200,7 +211,7 @@ def test_partitions_without_rows(request, way, few, tmp_path):
         assert gw.summarize(few.model, only_day(source, 7), engine=engine, by="day") == {}
 
 
-@names([dask_files, ray_files, spark_files])
+@names([dask_files, ray_files, spark_files], COSTLY)
 def test_files_without_rows(run, way, few, tmp_path):
     for number, path in enumerate(sorted(few.folder.rglob("*.parquet"))[:3]):
         table = parquet.read_table(path, partitioning=None)
@@ -209,7 +220,7 @@ def test_files_without_rows(run, way, few, tmp_path):
     assert run(way, few.model, tmp_path) == expected
 
 
-@names(ONE_OF_EACH)
+@names(ONE_OF_EACH, COSTLY)
 def test_a_model_that_splits_on_nothing(run, way, few):
     stump = RandomForestRegressor(2, max_depth=1, min_samples_split=2000, random_state=0)
     model = stump.fit(few.frame[["day", "weight"]], few.frame["day"])
@@ -250,7 +261,7 @@ def drop_column(path):
         pytest.param(way, change, told, id=f"{way.__name__}-{change.__name__}")
         for way in [dask_files, ray_files, spark_files, connect_files]
         for change, told in [(damage, "cannot be read"), (write_texts, "x0"), (drop_column, "lacks the column")]
-        if way in (dask_files, ray_files) or (way is spark_files) == (change is damage)
+        if way in (dask_files, ray_files) or (way is spark_files) == (change is not write_texts)
     ],
 )
 def test_the_file_that_is_wrong_is_named(request, one_each, way, few, tmp_path, change, told):
@@ -269,7 +280,7 @@ def test_the_file_that_is_wrong_is_named(request, one_each, way, few, tmp_path, 
     assert list(saved.iterdir()) == []
 
 
-@names(ONE_OF_EACH)
+@names(ONE_OF_EACH, COSTLY)
 def test_a_missing_column_is_told_before_anything_is_counted(request, way, few, tmp_path, monkeypatch):
     for path in few.folder.rglob("*.parquet"):
         parquet.write_table(parquet.read_table(path, partitioning=None).drop_columns(["x1"]), tmp_path / path.name)
@@ -280,7 +291,7 @@ def test_a_missing_column_is_told_before_anything_is_counted(request, way, few, 
         gw.summarize(few.model, source, engine=engine, by="month")
 
 
-@names([dask_frame, ray_dataset_held, spark_frame, connect_frame])
+@names([dask_frame, ray_dataset_held, spark_frame, connect_frame], COSTLY)
 def test_a_frame_of_texts_names_the_column(request, way, few, tmp_path):
     path = tmp_path / "texts.parquet"
     parquet.write_table(parquet.read_table(next(few.folder.rglob("*.parquet")), partitioning=None), path)
@@ -290,7 +301,7 @@ def test_a_frame_of_texts_names_the_column(request, way, few, tmp_path):
     assert "Traceback" not in str(caught.value)
 
 
-@names([dask_frame, ray_dataset_held, spark_frame, connect_frame])
+@names([dask_frame, ray_dataset_held, spark_frame, connect_frame], COSTLY)
 def test_a_frame_stays_with_its_engine(request, way, few, tmp_path):
     with way(request, few.folder) as (source, _):
         own = way.__name__.partition("_")[0].replace("connect", "spark")
@@ -301,7 +312,7 @@ def test_a_frame_stays_with_its_engine(request, way, few, tmp_path):
             gw.summarize(few.model, source, checkpoint=tmp_path)
 
 
-@names([dask_files, dask_frame, ray_files, ray_dataset_held, spark_files, spark_frame, connect_files])
+@names([dask_files, dask_frame, ray_files, ray_dataset_held, spark_files, spark_frame, connect_files], COSTLY)
 def test_the_driver_gets_one_sum(run, way, few, monkeypatch):
     """Of twelve parts, each counted by a worker; and the sum is no larger than one of them, give or take."""
     got = []

@@ -523,10 +523,10 @@ def test_reading_is_fast():
     model = train(X, y, 100, num_leaves=31)
     seconds = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         gw.read_model(model)
-        seconds.append(time.perf_counter() - start)
-    assert min(seconds) < 0.06
+        seconds.append(time.process_time() - start)
+    assert min(seconds) < 0.2  # of the processor, beside other tests; benchmarks/readers.py has the figure
 
 
 def not_trained():
