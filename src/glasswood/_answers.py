@@ -53,8 +53,13 @@ class Answers:
         """Return the cells of a feature."""
         cells = self._study.plan(1).cells
         column = self.ensemble.schema.columns[feature]
-        cuts = np.empty(0) if column.n_codes else cells.cuts_of(feature)
-        return Axis(column, cuts, lambda encoded: cells.locate(feature, encoded), self._study.rows_per_cell(feature))
+        return Axis(
+            column,
+            np.empty(0) if column.n_codes else cells.cuts_of(feature),
+            lambda encoded: cells.locate(feature, encoded),
+            self._study.rows_per_cell(feature),
+            lambda: self._study.extent(feature),
+        )
 
     def curve(self, feature: int, outputs: list[int]) -> Curve:
         """Return the curve of a feature."""

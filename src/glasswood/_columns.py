@@ -5,20 +5,54 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
 
-__all__ = ["UNSEEN", "CodeColumn", "Column", "Dictionary", "LabelColumn", "NumberColumn", "Numbers"]
+__all__ = [
+    "UNSEEN",
+    "CodeColumn",
+    "Column",
+    "Dictionary",
+    "Extent",
+    "LabelColumn",
+    "NumberColumn",
+    "Numbers",
+    "extent_of",
+]
 
 Numbers = NDArray[Any]
 """A column of numbers: any real dtype; NaN is missing."""
 
 UNSEEN = -1.0
 """The code of a category that the model has never met. A missing one is NaN."""
+
+
+class Extent(NamedTuple):
+    """What rows tell about a column of numbers beyond the counts of its cells.
+
+    `least` and `greatest` are the ends of its values, and may be infinite; `whole` tells whether all are whole numbers.
+    """
+
+    least: float
+    greatest: float
+    whole: bool
+
+
+def extent_of(values: NDArray[np.floating[Any]]) -> Extent | None:
+    """Return the extent of numbers; None if all of them are missing."""
+    least, greatest = (float(ufunc.reduce(values, initial=np.nan)) for ufunc in (np.fmin, np.fmax))
+    if math.isnan(least):
+        return None
+    return Extent(least, greatest, all(_whole(part) for part in (values[:1000], values)))
+
+
+def _whole(values: NDArray[np.floating[Any]]) -> bool:
+    """Return whether all numbers are whole, or missing."""
+    return bool(((np.rint(values) == values) & np.isfinite(values) | np.isnan(values)).all())
 
 
 @dataclass(frozen=True, slots=True)

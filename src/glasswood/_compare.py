@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import LabelColumn
+from glasswood._columns import Extent, LabelColumn
 from glasswood._statistics import apart, on_common_cuts, stability_index
 from glasswood.errors import TableError
 from glasswood.results import Axis, Comparison, Curve
@@ -119,9 +119,22 @@ def _common(explainers: Sequence[Any], curves: Sequence[Curve]) -> tuple[Curve, 
     result = []
     for explainer, curve, place in zip(explainers, curves, places, strict=True):
         rows = curve.axis.rows if curve.cuts.size == cuts.size else _rows_between(explainer, curve.name, cuts)
-        axis = Axis(curve.axis.column, cuts, locate, rows)
+        axis = Axis(curve.axis.column, cuts, locate, rows, lambda: _common_extent(curves))
         result.append(replace(curve, axis=axis, heights=curve.heights[place]))
     return tuple(result)
+
+
+def _common_extent(curves: Sequence[Curve]) -> Extent | None:
+    """Return the extent of the values of all explainers; None if that of some is not known."""
+    found = [curve.axis.find_extent() for curve in curves]
+    known = [extent for extent in found if extent is not None]
+    if len(known) < len(found):
+        return None
+    return Extent(
+        min(extent.least for extent in known),
+        max(extent.greatest for extent in known),
+        all(extent.whole for extent in known),
+    )
 
 
 def _rows_between(explainer: Any, name: str, cuts: NDArray[np.float64]) -> NDArray[Any]:

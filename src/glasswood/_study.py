@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._background import Background
+from glasswood._columns import Extent, extent_of
 from glasswood._counting import count, count_in_parts, fixed_point
 from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
@@ -25,7 +26,7 @@ from glasswood._rows import Rows
 from glasswood._several import Several, read_several
 from glasswood._sources import open_source
 from glasswood._summarize import make_plan, names_in, read_for
-from glasswood._tables import n_rows, with_labels
+from glasswood._tables import n_rows, open_columns, with_labels
 from glasswood._templates import refuse_long_paths
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.metrics import CubeMetric, InteractionIndex
@@ -101,6 +102,7 @@ class Study:
             self.groups, self.original_groups = self.originals.groups(self.ensemble.feature_names, wanted)
         self._plans: dict[int, CountPlan] = {}
         self._effects: dict[int, Effects] = {}
+        self._extents: dict[int, Extent | None] = {}
         self._check()
 
     def _refuse_source(self) -> None:
@@ -284,6 +286,16 @@ class Study:
             rows = self.background.cells[here]
             return rows if self.background.unit == 1 else rows * self.background.unit
         return self._folded[2][here] if "_folded" in self.__dict__ else np.empty(0)
+
+    def extent(self, feature: int) -> Extent | None:
+        """Return the ends of a feature's values in the table; None for categories, unused features, and without one."""
+        column = self.ensemble.schema.columns[feature]
+        if self.table is None or column.n_codes or feature not in self._used:
+            return None
+        if feature not in self._extents:
+            values = open_columns(self.table, self.ensemble.schema, [feature]).column(feature)
+            self._extents[feature] = extent_of(values if self.weight is None else values[self._weights > 0])
+        return self._extents[feature]
 
     @cached_property
     def _used(self) -> frozenset[int]:

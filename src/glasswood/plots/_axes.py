@@ -14,6 +14,7 @@ from glasswood.plots._text import plain
 __all__ = [
     "SORTS",
     "Layout",
+    "closed_edges",
     "edges_of",
     "histogram",
     "hollow",
@@ -53,9 +54,8 @@ def layout_of(axis: Any, heights: NDArray[np.float64], sort: str | None = None, 
         cells = np.arange(axis.n_main)
         if axis.cuts.size == 0:
             return Layout(Scale(name, labels=("any value",)), cells, tuple(support), missing)
-        edges = edges_of(axis.cuts, support)
-        view = view_of(edges, support)
-        return Layout(Scale(name, tuple(edges.tolist()), view=view), cells, tuple(support.tolist()), missing)
+        scale = _scale_of_numbers(axis, support)
+        return Layout(scale, cells, tuple(support.tolist()), missing)
     labels = range(axis.n_main) if axis.categories is None else axis.categories
     cells = _chosen(axis.n_main, heights, support, sort, most)
     note = ""
@@ -95,6 +95,42 @@ def _chosen(
     if sort == "rows" and support.size:
         return cells[np.argsort(-support[cells], kind="stable")]
     return cells
+
+
+def _scale_of_numbers(axis: Any, support: NDArray[np.float64]) -> Scale:
+    """Return the scale of an axis of numbers with at least one cut."""
+    edges, open_ends = closed_edges(axis.cuts, edges_of(axis.cuts, support), axis.ends, whole=axis.whole)
+    return Scale(
+        plain(axis.name),
+        tuple(edges.tolist()),
+        view=view_of(edges, support),
+        cuts=tuple(axis.cuts.tolist()),
+        whole=axis.whole,
+        open_ends=open_ends,
+    )
+
+
+def closed_edges(
+    cuts: NDArray[np.float64], edges: NDArray[np.float64], ends: tuple[float, float] | None, *, whole: bool
+) -> tuple[NDArray[np.float64], tuple[bool, bool]]:
+    """Return edges with the outermost ones where the data ends, and which of these are not known from data.
+
+    Whole numbers are drawn half a unit wide to either side, so that 0 and 1 have a cell each.
+    """
+    if ends is None:
+        return edges, (True, True)
+    edges, (least, greatest) = edges.copy(), ends
+    if whole:
+        edges[1:-1] = np.floor(cuts) + 0.5
+        least, greatest = least - 0.5, greatest + 0.5
+    open_ends = not np.isfinite(least) or least > edges[1], not np.isfinite(greatest) or greatest <= edges[-2]
+    margin = 0.02 * (edges[-1] - edges[0])  # of a cell that is but one value, or ends where it begins
+    if not open_ends[0]:
+        edges[0] = least if least < edges[1] else edges[1] - margin
+    if not open_ends[1]:
+        edges[-1] = greatest
+    edges[0], edges[-1] = min(edges[0], edges[1]), max(edges[-1], edges[-2])
+    return edges, open_ends
 
 
 @np.errstate(over="ignore", under="ignore")

@@ -11,15 +11,21 @@ __all__ = ["Band", "Bars", "Cells", "Line", "Matrix", "Network", "Panel", "Scale
 class Scale:
     """An axis over the cells of a feature.
 
-    Numbers have `edges`: one more than cells, finite, because the outermost cells are cut off a little beyond the last
-    cuts (or where the data ends). Categories have `labels`, one per cell, and no edges. `view` is the part of the axis
-    to show first: all of it, unless a few cuts far out would squash the rest; empty for categories.
+    Numbers have `edges`, where cells are drawn: one more than cells, and finite. The outermost cells have no end; they
+    are drawn to the least and the greatest value of the data, or a little beyond the last cuts where `open_ends` says
+    that nothing is known about the data there (or that there is none). Between them are the `cuts`, except for whole
+    numbers, where cells are drawn midway between two. Categories have `labels`, one per cell, and no edges. `view` is
+    the part of the axis to show first: all of it, unless a few cuts far out would squash the rest; empty for
+    categories.
     """
 
     label: str
     edges: tuple[float, ...] = ()
     labels: tuple[str, ...] = ()
     view: tuple[float, ...] = ()
+    cuts: tuple[float, ...] = ()
+    whole: bool = False
+    open_ends: tuple[bool, bool] = (True, True)
 
     @property
     def n_cells(self) -> int:

@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Column, Numbers, dictionary_of
+from glasswood._columns import Column, Extent, Numbers, dictionary_of
 
 __all__ = ["Axis", "columns_of", "squeezed"]
+
+
+def _unknown() -> Extent | None:
+    return None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -27,12 +31,27 @@ class Axis:
         From encoded values to the number of their cell.
     rows : ndarray of shape (n_cells,)
         The number (or weight) of background rows in each cell, missing ones last; empty without a background.
+    find_extent : callable
+        Finds the `Extent` of the feature's values when asked; None if nobody knows.
     """
 
     column: Column
     cuts: NDArray[np.float64]
     locate: Callable[[NDArray[np.floating[Any]]], NDArray[np.int64]]
     rows: NDArray[Any]
+    find_extent: Callable[[], Extent | None] = _unknown
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the greatest of the background's values; None if they are not known, and for categories."""
+        extent = self.find_extent()
+        return None if extent is None else (extent.least, extent.greatest)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the background's values are known to be whole numbers."""
+        extent = self.find_extent()
+        return extent is not None and extent.whole
 
     @property
     def name(self) -> str:

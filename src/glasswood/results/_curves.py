@@ -78,6 +78,11 @@ class Curve:
         """The number (or weight) of background rows at each of `values`; empty without a background."""
         return self.axis.rows[: self.axis.n_main]
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the greatest of the background's values; None if unknown (counts, files) or categories."""
+        return self.axis.ends
+
     def __call__(self, x: Any) -> NDArray[np.float64]:
         """Return the value of the curve at any x: numbers, categories, NaN."""
         return squeezed(self.heights[self.axis.cell_of(x)])
