@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+
+from glasswood.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -19,8 +22,12 @@ def run(page, monkeypatch, tmp_path):
     return names
 
 
-def test_the_readme_runs(tmp_path, monkeypatch):
+def test_the_readme_runs_twice(tmp_path, monkeypatch):
+    run(ROOT / "README.md", monkeypatch, tmp_path)
     names = run(ROOT / "README.md", monkeypatch, tmp_path)
+    for block in 2 * re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL):
+        for command in re.findall(r"^\$ glasswood (.*)", block, re.MULTILINE):
+            assert main(shlex.split(command)) == 0, command
     assert names["both"].n_rows == len(names["X"])
     assert (names["ensemble"].predict(names["X"]) == names["model"].predict(names["X"])).all()
     assert len(names["shap_values"]) == len(names["X"])
@@ -30,5 +37,6 @@ PAGES = {path.name for path in (ROOT / "docs").glob("*.md")} - {"engines.md"}  #
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))
-def test_the_pages_run(page, tmp_path, monkeypatch):
+def test_the_pages_run_twice(page, tmp_path, monkeypatch):
+    run(ROOT / "docs" / page, monkeypatch, tmp_path)
     run(ROOT / "docs" / page, monkeypatch, tmp_path)
