@@ -578,6 +578,44 @@ def test_functions_that_mix(function, message, frame, target):
         unwrap(pipeline, table)
 
 
+def test_functions_that_mix_in_few_rows():
+    def capped(rows):
+        return rows.assign(income=np.where(rows["age"] >= 90, 0.0, rows["income"]))  # the oldest have none
+
+    def both(rows):
+        return rows.assign(income=np.where((rows["age"] >= 90) & (rows["income"] < 1), 0.0, rows["income"]))
+
+    for function, seed in [(function, seed) for function in (capped, both) for seed in range(4)]:
+        rng = np.random.default_rng(seed)
+        X = pd.DataFrame({"age": rng.integers(18, 80, size=5000) * 1.0, "income": rng.normal(3, 1, 5000).round(1)})
+        X["income"] = np.abs(X["income"]) + 1.0
+        X.loc[:15, "age"], X.loc[5000 - 15 :, "income"] = 90.0, 0.5  # never together
+        pipeline = make_pipeline(FunctionTransformer(function), DecisionTreeRegressor(max_depth=3)).fit(X, X["age"])
+        with pytest.raises(UnsupportedModelError, match="one column of each column"):
+            unwrap(pipeline, X)
+
+
+@pytest.mark.parametrize("container", ["pandas", "numpy", "polars", "sparse"])
+def test_functions_are_tried_on_all_rows_of_all_kinds_of_tables(container, frame, target):
+    table = frame[["number", "count"]]
+    table = {"pandas": table, "numpy": table.to_numpy(), "polars": pl.from_pandas(table)}.get(container)
+    table = scipy.sparse.csc_matrix(frame[["number", "count"]].to_numpy()) if table is None else table
+
+    def mixes(rows):
+        numbers = rows.toarray() if scipy.sparse.issparse(rows) else np.array(rows)
+        numbers[:, 0] = np.where(numbers[:, 1] == 8, 0.0, numbers[:, 0])
+        return numbers
+
+    for function, apart in ((lambda rows: rows * 2.0, True), (mixes, False)):
+        model = make_pipeline(FunctionTransformer(function, accept_sparse=True), DecisionTreeRegressor(max_depth=3))
+        model.fit(table, target)
+        if apart:
+            assert unwrap(model, table).sources == [(0,), (1,)]
+        else:
+            with pytest.raises(UnsupportedModelError, match="one column of each column"):
+                unwrap(model, table)
+
+
 def test_functions_of_one_column(frame, target):
     table = frame[["number", "text"]].assign(day=pd.date_range("2020-01-01", periods=N_ROWS, freq="5D"))
 

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse
 
 from glasswood._columns import LabelColumn, NumberColumn
-from glasswood._tables import Schema, encode, n_rows, take_rows
+from glasswood._tables import OpenColumns, Schema, distinct_rows, encode, n_rows, take_rows
 from glasswood.errors import TableError
 
 NAN = np.nan
@@ -115,3 +115,34 @@ def test_names_that_are_numbers():
 def test_tables_that_do_not_fit_are_refused(table, says):
     with pytest.raises(TableError, match=says):
         encode(table, NUMBERS, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"a": [1.0, 2.0], "b": [1.0]}, "not equally long: 'a' has 2 values, 'b' has 1"),
+        ({"b": np.array([1.0]), "a": np.array([1.0, 2.0])}, "not equally long"),
+        ({"a": [1.0], "b": [2.0], "unused": [1.0, 2.0]}, "not equally long"),
+        ({"a": [1.0]}, "lacks the columns"),
+        ({"a": 1.0, "b": 2.0}, "a list or an array of values"),
+        ({"a": "12", "b": "34"}, "a list or an array of values"),
+        ({"a": [[1.0]], "b": [[2.0]]}, "one value per row"),
+        ({"a": np.ones((1, 1)), "b": np.ones((1, 1))}, "a list or an array of values"),
+    ],
+)
+def test_mappings_that_are_no_tables_are_refused(table, says):
+    with pytest.raises(TableError, match=says):
+        encode(table, NUMBERS, [0, 1])
+
+
+def test_distinct_rows_take_as_many_steps_as_there_are_columns(monkeypatch):
+    calls = []
+    listed = OpenColumns.listed
+    monkeypatch.setattr(OpenColumns, "listed", lambda *arguments: calls.append(arguments[1]) or listed(*arguments))
+    table = np.random.default_rng(0).integers(0, 2, size=(5000, 12)).astype(float)
+    schema = Schema(tuple(NumberColumn(f"x{k}") for k in range(12)), named=False)
+    found = distinct_rows(table, schema, np.arange(12))
+    assert len(calls) == 12  # not one more for each of the distinct rows
+    rows = set(map(tuple, table.tolist()))
+    assert len(found["x0"]) == len(rows)
+    assert set(zip(*found.values(), strict=True)) == rows

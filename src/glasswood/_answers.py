@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._originals import Originals
+from glasswood._points import columns_of, shown_values
 from glasswood._study import Study
-from glasswood._tables import Schema, distinct_rows, n_rows, open_columns, unique_rows
+from glasswood._tables import Schema, distinct_rows, n_rows, open_columns
 from glasswood.errors import TableError, UnsupportedModelError
 from glasswood.metrics import InteractionIndex
 from glasswood.results import (
@@ -148,8 +149,8 @@ class Answers:
     def _shown(self, rows: Any) -> Any:
         """Return the values of rows as an array, one column per player; None if a player has several columns."""
         if self._study.originals is not None:
-            columns_of = unique_rows(rows, self._study.originals.names, None)
-            return np.array(list(columns_of.values()), dtype=object).T
+            listed = columns_of(rows, self._study.originals.names)
+            return np.array([shown_values(values) for values in listed.values()], dtype=object).T
         if self._study.groups:
             return None
         columns = open_columns(rows, self.ensemble.schema, range(self.ensemble.n_features))

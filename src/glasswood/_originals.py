@@ -8,7 +8,7 @@ from typing import Any
 
 from glasswood._ensemble import TreeEnsemble
 from glasswood._pipelines import Unwrapped
-from glasswood._tables import copies_of_first_row, unique_rows
+from glasswood._points import columns_of, distinct_points, rows_with, shown_values
 from glasswood.errors import TableError
 
 __all__ = ["Originals"]
@@ -71,13 +71,16 @@ class Originals:
     def points(self, columns: Sequence[str], at: Any) -> tuple[Any, dict[str, list[Any]]]:
         """Return rows for the model with some of the user's columns at points, and the points as lists.
 
-        The other columns are those of the first row, for what they are worth: nothing, as columns do not mix. Without
-        points, the distinct rows of the table.
+        The other columns are those of any row, for what they are worth: nothing, as columns do not mix. Without points,
+        the distinct rows of the table.
         """
         if self.table is None:
             message = "points of a pipeline's columns go through its transformers, which takes a table as background"
             raise TableError(message)
         positions = [self.names.index(column) for column in columns]
-        points = unique_rows(self.table, columns, positions) if at is None else unique_rows(at, columns, None)
-        rows = copies_of_first_row(self.table, dict(zip(positions, points.values(), strict=True)), columns)
-        return self.transform(rows), points
+        if at is None:
+            rows, points = distinct_points(self.table, columns, positions)
+        else:
+            points = columns_of(at, columns)
+            rows = rows_with(self.table, points, positions)
+        return self.transform(rows), {name: shown_values(values) for name, values in points.items()}

@@ -13,12 +13,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._probes import N_PROBES, by_columns, by_rows, indexer, probe_rows
+from glasswood._probes import N_PROBES, by_columns, by_rows, indexer, keeps_columns_apart
 from glasswood.errors import UnsupportedModelError
 
 __all__ = ["Unwrapped", "unwrap"]
@@ -89,8 +90,8 @@ def unwrap(model: Any, table: Any = None) -> Unwrapped | None:
     model : object
         Any model.
     table : table, optional
-        Rows of the user's. A few of them show whether a FunctionTransformer keeps columns apart; without a table, it
-        is tried on random numbers.
+        Rows of the user's. They show whether a FunctionTransformer keeps columns apart; without a table, it is tried on
+        random numbers.
 
     Returns
     -------
@@ -126,7 +127,7 @@ def unwrap(model: Any, table: Any = None) -> Unwrapped | None:
     if n_columns is None:
         message = f"this {type(model).__name__} does not know its number of columns; fit it before it is explained"
         raise UnsupportedModelError(message)
-    given = _Given([(column,) for column in range(n_columns)], None if table is None else lambda: probe_rows(table))
+    given = _Given([(column,) for column in range(n_columns)], None if table is None else lambda: table)
     sources = _trace_steps(steps, given, getattr(core, "n_features_in_", None))
     if len(sources) != getattr(core, "n_features_in_", len(sources)):
         _refuse(steps[-1][1], steps[-1][0], f"gives {len(sources)} columns to a model of {core.n_features_in_}")
@@ -254,7 +255,7 @@ def _refuse(transformer: Any, label: str, why: str, cause: Exception | None = No
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What a transformer is given: columns with known sources, and a few rows of them if there is a table."""
+    """What a transformer is given: columns with known sources, and rows of them if there is a table."""
 
     sources: Sources
     rows: Callable[[], Any] | None
@@ -265,12 +266,12 @@ class _Given:
         sources = [self.sources[position] for position in positions]
         flat = isinstance(columns, str | int | np.integer) and not isinstance(columns, bool)
         index: Any = positions[0] if flat else positions
-        return _Given(sources, None if rows is None else lambda: indexer(rows())[:, index])
+        return _Given(sources, None if rows is None else cache(lambda: indexer(rows())[:, index]))
 
     def after(self, transformer: Any, sources: Sources) -> _Given:
         """Return what the next transformer is given."""
         rows = self.rows
-        return _Given(sources, None if rows is None else lambda: transformer.transform(rows()))
+        return _Given(sources, None if rows is None else cache(lambda: transformer.transform(rows())))
 
 
 def _trace_steps(steps: Sequence[tuple[str, Any]], given: _Given, width: int | None) -> Sources:
@@ -402,14 +403,21 @@ def _trace_function(transformer: Any, given: _Given, label: str, width: int | No
             warnings.simplefilter("ignore")
             rows = given.rows() if given.rows is not None else numbers
             made = by_rows(transformer, rows)
-            apart = made is not None and (alone or by_columns(transformer, rows, made, vary=numbers is not None))
+            apart = made is not None and (alone or _apart(transformer, rows, made, numbers is not None))
     except Exception as error:  # noqa: BLE001 (anybody's code)
         if alone and numbers is not None:
             return [sources[0]] * _width(transformer, label, width)  # of texts or dates, say
         remedy = "" if numbers is None else "; pass rows, and it is tried on them"
-        _refuse(transformer, label, f"cannot be tried on a few rows ({type(error).__name__}: {error}){remedy}", error)
+        _refuse(transformer, label, f"cannot be tried on rows ({type(error).__name__}: {error}){remedy}", error)
     if made is None:
         _refuse(transformer, label, "gives a row other values among other rows")
     if not apart:
         _refuse(transformer, label, "does not make one column of each column")
     return [sources[0]] * made.shape[1] if alone else sources
+
+
+def _apart(transformer: Any, rows: Any, made: Any, random: bool) -> bool:  # noqa: FBT001 (whether numbers are random)
+    """Return whether what is made of rows has one column of each column."""
+    if made.shape != rows.shape:
+        return False
+    return by_columns(transformer, rows, made, vary=True) if random else keeps_columns_apart(transformer, rows, made)

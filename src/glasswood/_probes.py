@@ -1,68 +1,135 @@
-"""Trying a transformer on a few rows: whether it keeps rows apart, and columns."""
+"""Trying a transformer on the rows at hand: whether it keeps rows apart, and columns.
+
+A function may mix columns in a few rows only, so all rows are tried, each with values of other rows in its columns. A
+function that mixes where no row and no such combination leads cannot be found out.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["N_PROBES", "by_columns", "by_rows", "indexer", "probe_rows"]
+__all__ = ["N_PROBES", "by_columns", "by_rows", "indexer", "keeps_columns_apart"]
 
 N_PROBES = 64
 N_CANDIDATES = 2_000
+N_DRAWN = 20_000  # combinations of rare values
 
 
-def by_rows(transformer: Any, rows: Any) -> NDArray[Any] | None:
-    """Return what a transformer makes of rows, unless that depends on which rows come together."""
-    made, half = _dense(transformer.transform(rows)), rows.shape[0] // 2
+def by_rows(transformer: Any, rows: Any) -> Any:
+    """Return what a transformer makes of rows, as a table, unless that depends on which rows come together: None."""
+    made, half = _table(transformer.transform(rows)), rows.shape[0] // 2
     for part in (slice(None, half), slice(half, None), slice(None, None, -1)):
-        again = _dense(transformer.transform(indexer(rows)[part]))
-        if again.shape != made[part].shape or not _same(again, made[part]).all():
+        again = _table(transformer.transform(indexer(rows)[part]))
+        expected = indexer(made)[part]
+        if again.shape != expected.shape or not all(_same(again, expected)):
             return None
     return made
 
 
-def by_columns(transformer: Any, rows: Any, made: NDArray[Any], *, vary: bool) -> bool:
+def keeps_columns_apart(transformer: Any, rows: Any, made: Any) -> bool:
+    """Return whether, for all that the rows show, each column of what is made is made of the same column of the rows.
+
+    First a few rows with one other value each; then all rows, twice, with the values of every column moved to other
+    rows; then combinations of values in which rare ones are as frequent as others.
+    """
+    few = probe_rows(rows)
+    if not by_columns(transformer, few, _table(transformer.transform(few)), vary=False):
+        return False
+    rng = np.random.default_rng(0)
+    n_rows, n_columns = rows.shape
+    moves: list[Callable[[int], NDArray[np.intp]]] = [lambda _: rng.permutation(n_rows)] * 2
+    moves.append(lambda column: rng.choice(_one_of_each(_column(rows, column), rng), N_DRAWN))
+    for move in moves:
+        order = [move(column) for column in range(n_columns)]
+        again = _table(transformer.transform(_moved(rows, order)))
+        if again.shape[1] != n_columns:
+            return False
+        for column, places in enumerate(order):
+            if not _same_values(_column(again, column), _column(made, column)[places]).all():
+                return False
+    return True
+
+
+def by_columns(transformer: Any, rows: Any, made: Any, *, vary: bool) -> bool:
     """Return whether a change in one column changes that column of what is made and no other."""
-    shifted = indexer(rows)[np.roll(np.arange(rows.shape[0]), 1)]
-    for column in range(rows.shape[1] if made.shape == rows.shape else 0):
-        changed = _dense(transformer.transform(_with_column(rows, column, shifted)))
-        same: NDArray[np.bool_] = np.all(_same(changed, made), axis=0)
+    if made.shape != rows.shape:
+        return False
+    n_columns = rows.shape[1]
+    stay, shifted = np.arange(rows.shape[0]), np.roll(np.arange(rows.shape[0]), 1)
+    for column in range(n_columns):
+        changed = _moved(rows, [shifted if k == column else stay for k in range(n_columns)])
+        same = list(_same(_table(transformer.transform(changed)), made))
         if vary and same[column]:
             message = "other numbers make no difference"  # so nothing is shown
             raise ValueError(message)
-        if not np.delete(same, column).all():
+        if not all(same[:column] + same[column + 1 :]):
             return False
-    return bool(made.shape == rows.shape)
+    return True
 
 
-def _with_column(rows: Any, column: int, other: Any) -> Any:
-    """Return rows with one column of another table of the same kind."""
+def _moved(rows: Any, order: Sequence[NDArray[np.intp]]) -> Any:
+    """Return a table of the same kind, each of whose columns has the values of other rows."""
     if hasattr(rows, "iloc"):
-        changed = rows.copy()
-        changed.isetitem(column, other.iloc[:, column].array)
+        changed = rows.iloc[order[0]].copy()
+        for column, places in enumerate(order):
+            changed.isetitem(column, rows.iloc[:, column].array.take(places))
         return changed
     if hasattr(rows, "with_columns"):
-        return rows.with_columns(other[:, column])
-    changed = rows.tolil(copy=True) if hasattr(rows, "tolil") else rows.copy()
-    changed[:, [column]] = other[:, [column]]
-    return changed.tocsr() if hasattr(rows, "tolil") else changed
+        return rows[order[0]].with_columns([rows.to_series(k).gather(places) for k, places in enumerate(order)])
+    if hasattr(rows, "tocsc"):
+        from scipy.sparse import hstack
+
+        columns = rows.tocsc()
+        return hstack([columns[:, [k]][places] for k, places in enumerate(order)], format="csr", dtype=rows.dtype)
+    return np.stack([rows[places, k] for k, places in enumerate(order)], axis=1)
 
 
-def _same(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which entries are equal. Numbers may differ in the last digits: parts of arrays are rounded otherwise."""
-    same = np.empty(left.shape, dtype=bool)
-    for column, (a, b) in enumerate(zip(left.T, right.T, strict=True)):
-        try:
-            same[:, column] = np.isclose(a.astype(float), b.astype(float), rtol=1e-9, atol=0, equal_nan=True)
-        except (TypeError, ValueError):
-            same[:, column] = [repr(one) == repr(two) for one, two in zip(a, b, strict=True)]
+def _one_of_each(values: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return a row of each distinct value; of objects, which are compared one by one, in some of the rows."""
+    if values.dtype.kind != "O":
+        return np.unique(values, return_index=True)[1]
+    some = rng.permutation(values.size)[:N_DRAWN]
+    return np.array(list({repr(values[row]): row for row in some.tolist()}.values()), dtype=np.intp)
+
+
+def _same(left: Any, right: Any) -> Iterator[bool]:
+    """Yield which columns of two tables are equal."""
+    for column in range(left.shape[1]):
+        yield bool(_same_values(_column(left, column), _column(right, column)).all())
+
+
+def _same_values(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are equal. Numbers may differ in the last digits: parts of arrays are rounded otherwise."""
+    try:
+        a, b = left.astype(np.float64), right.astype(np.float64)
+    except (TypeError, ValueError):
+        return np.array(
+            [one is two or repr(one) == repr(two) for one, two in zip(left, right, strict=True)], dtype=bool
+        )
+    same: NDArray[np.bool_] = np.isclose(a, b, rtol=1e-9, atol=0, equal_nan=True)
     return same
 
 
-def _dense(table: Any) -> NDArray[Any]:
-    array = table.toarray() if hasattr(table, "toarray") else np.asarray(table)
+def _column(table: Any, column: int) -> NDArray[Any]:
+    """Return the values of a column."""
+    if hasattr(table, "iloc"):
+        return np.asarray(table.iloc[:, column])
+    if hasattr(table, "tocsc"):
+        return np.asarray(table.tocsc()[:, [column]].toarray()).ravel()
+    return np.asarray(table[:, column])
+
+
+def _table(made: Any) -> Any:
+    """Return what a transformer made as a table that has rows and columns; of one column it may be flat."""
+    if hasattr(made, "tocsc"):
+        return made.tocsc()
+    if hasattr(made, "iloc") or hasattr(made, "with_columns"):
+        return made if len(made.shape) == 2 else np.asarray(made).reshape(-1, 1)
+    array = np.asarray(made)
     return array.reshape(-1, 1) if array.ndim == 1 else array
 
 

@@ -25,16 +25,16 @@ __all__ = [
     "Schema",
     "arrow_dictionary",
     "column_names",
-    "copies_of_first_row",
     "distinct_rows",
     "encode",
     "frame_of",
     "frame_values",
+    "is_sparse",
+    "mapped_columns",
     "n_rows",
     "open_columns",
     "open_named",
     "take_rows",
-    "unique_rows",
     "with_labels",
 ]
 
@@ -95,9 +95,9 @@ class OpenColumns:
         """Return all rows of a column as numbers."""
         return self.schema.columns[index].encode(self.values[index])
 
-    def listed(self, index: int) -> list[Any]:
-        """Return the values of a column as the user knows them."""
-        values = self.values[index]
+    def listed(self, index: int, rows: NDArray[np.intp] | None = None) -> list[Any]:
+        """Return the values of a column as the user knows them, of all rows or of some."""
+        values = self.values[index] if rows is None else self.values[index][rows]
         if isinstance(values, Dictionary):
             return [None if position < 0 else values.labels[position] for position in values.positions.tolist()]
         return list(values.tolist())
@@ -120,7 +120,7 @@ def distinct_rows(table: Any, schema: Schema, features: NDArray[np.intp]) -> dic
     encoded = columns.encode(0, columns.n_rows).values()
     codes = np.column_stack([np.unique(values, return_inverse=True)[1] for values in encoded])  # NaN is one value
     first = np.sort(np.unique(codes, axis=0, return_index=True)[1])
-    return {schema.columns[int(f)].name: [columns.listed(int(f))[row] for row in first] for f in features}
+    return {schema.columns[int(f)].name: columns.listed(int(f), first) for f in features}
 
 
 def open_columns(table: Any, schema: Schema, wanted: Iterable[int]) -> OpenColumns:
@@ -145,15 +145,15 @@ def open_named(table: Any, schema: Schema, names: Mapping[int, Any]) -> OpenColu
 
 def n_rows(table: Any) -> int:
     """Return the number of rows of any table."""
-    if isinstance(table, dict):
-        return len(next(iter(table.values()), ()))
+    if isinstance(table, Mapping):
+        return len(next(iter(mapped_columns(table, ()).values()), ()))
     shape = getattr(table, "shape", None)
     return int(shape[0]) if shape is not None else len(table)
 
 
 def take_rows(table: Any, schema: Schema, rows: NDArray[np.intp]) -> Any:
     """Return some rows of the model's columns, in the model's order, as a table of the same type."""
-    if _is_sparse(table):
+    if is_sparse(table):
         return table.tocsr()[rows]
     frame = None if isinstance(table, np.ndarray) else frame_of(table)
     if frame is not None:
@@ -164,16 +164,13 @@ def take_rows(table: Any, schema: Schema, rows: NDArray[np.intp]) -> Any:
 
 def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dictionary]:
     """Return a function from the model's number of a column to its values in the table."""
-    if _is_sparse(table):
+    if is_sparse(table):
         _check_width(table.shape[1], schema)
         matrix = table.tocsc()
         return lambda index: _dense(matrix, index, schema.sparse_fill)
-    if isinstance(table, dict):
-        absent = [column.name for column in schema.columns if column.name not in table]
-        if absent:
-            message = f"the table lacks the columns {absent!r}"
-            raise TableError(message)
-        return lambda index: _list_values(table[schema.columns[index].name])
+    if isinstance(table, Mapping):
+        columns = mapped_columns(table, [column.name for column in schema.columns])
+        return lambda index: _list_values(columns[schema.columns[index].name])
     frame = None if isinstance(table, np.ndarray) else frame_of(table)
     if frame is not None:
         names = column_names(frame.columns, schema)
@@ -186,8 +183,33 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
     return lambda index: array[:, index]
 
 
+def mapped_columns(table: Mapping[Any, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the named columns of a mapping from names to lists or arrays, after checking that all are equally long."""
+    known = {str(name): values for name, values in table.items()}
+    absent = [name for name in names if name not in known]
+    if absent:
+        message = f"the table lacks the columns {absent!r}"
+        raise TableError(message)
+    for name, values in known.items():
+        if isinstance(values, str | bytes) or not hasattr(values, "__len__") or getattr(values, "ndim", 1) != 1:
+            message = f"column {name!r} is {values!r:.60}; a mapping has a list or an array of values for each column"
+            raise TableError(message)
+    lengths = {name: len(values) for name, values in known.items()}
+    if len(set(lengths.values())) > 1:
+        short, long = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
+        message = (
+            f"the columns of the table are not equally long: {long!r} has {lengths[long]} values, {short!r} has "
+            f"{lengths[short]}"
+        )
+        raise TableError(message)
+    return {name: known[name] for name in names} if names else known
+
+
 def _list_values(values: Any) -> Numbers | Dictionary:
     array = np.asarray(values)
+    if array.ndim != 1:
+        message = f"a column holds one value per row, but one of this table has the shape {array.shape}"
+        raise TableError(message)
     # As objects: NumPy alone makes the text "nan" of a NaN among texts.
     return index_labels(np.asarray(values, dtype=object).tolist()) if array.dtype.kind in "OUS" else array
 
@@ -201,7 +223,8 @@ def _check_width(width: int, schema: Schema) -> None:
         raise TableError(message)
 
 
-def _is_sparse(table: Any) -> bool:
+def is_sparse(table: Any) -> bool:
+    """Return whether a table is a sparse matrix or array of SciPy's."""
     return type(table).__module__.startswith("scipy.sparse")
 
 
@@ -314,61 +337,3 @@ def arrow_dictionary(column: Any) -> Dictionary:
     encoded = encoded.chunk(0) if hasattr(encoded, "chunk") else encoded
     indices = encoded.indices.cast("int64").fill_null(-1)  # from Polars they come unsigned
     return Dictionary(encoded.dictionary.to_pylist(), indices.to_numpy(zero_copy_only=False))
-
-
-def unique_rows(table: Any, names: Sequence[str], positions: Sequence[int] | None) -> dict[str, list[Any]]:
-    """Return some columns of a user's table as lists by name: the distinct rows, sorted as they come.
-
-    Columns are found by name in frames and mappings, and by position in arrays. Without positions the table has just
-    these columns, and all its rows are returned.
-    """
-    frame = None if isinstance(table, np.ndarray | dict) else frame_of(table)
-    if isinstance(table, dict):
-        lists = [list(table[name]) for name in names]
-    elif frame is not None:
-        known = {str(name): name for name in frame.columns}
-        absent = [name for name in names if name not in known]
-        if absent and (positions is None or len(known) <= max(positions)):
-            message = f"the table lacks the columns {absent!r}"
-            raise TableError(message)
-        found = [known[name] for name in names] if not absent else [frame.columns[k] for k in positions or ()]
-        lists = [frame.get_column(name).to_list() for name in found]
-    else:
-        array = np.asarray(table)
-        places = range(len(names)) if positions is None else positions
-        lists = [array[:, place].tolist() for place in places]
-    if positions is not None:
-        rows: dict[Any, Any] = {}
-        for row in zip(*lists, strict=True):
-            rows.setdefault(tuple("(NaN)" if x != x else x for x in row), row)  # NaN is not equal to itself
-        lists = [list(column) for column in zip(*rows.values(), strict=True)] or [[] for _ in names]
-    return dict(zip(names, lists, strict=True))
-
-
-def copies_of_first_row(table: Any, replaced: dict[int, list[Any]], names: Sequence[str]) -> Any:
-    """Return copies of the first row of a user's table, with other values in some columns, given by position.
-
-    There are as many copies as values.
-    """
-    n_copies = len(next(iter(replaced.values())))
-    frame = None if isinstance(table, np.ndarray) else frame_of(table)
-    if frame is None:
-        array = np.asarray(table)
-        text = any(isinstance(x, str) for values in replaced.values() for x in values)
-        copies = np.repeat(array[:1].astype(object) if text else array[:1], n_copies, axis=0)
-        copies = copies.astype(np.float64) if copies.dtype.kind in "iub" else copies
-        for place, values in replaced.items():
-            copies[:, place] = [np.nan if x is None and not text else x for x in values]
-        return copies
-    import narwhals as nw
-
-    known = {str(name): name for name in frame.columns}
-    repeated = frame[[0] * n_copies]
-    for (place, values), name in zip(replaced.items(), names, strict=True):
-        column = known.get(name, frame.columns[place])
-        made = nw.new_series(column, values, backend=frame.implementation)
-        dtype = frame.get_column(column).dtype
-        if made.dtype != dtype and not (made.dtype.is_numeric() and dtype.is_integer()):
-            made = made.cast(dtype)  # categories; but no fraction is cut off
-        repeated = repeated.with_columns(made)
-    return repeated.to_native()
