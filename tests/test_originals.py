@@ -22,6 +22,7 @@ from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScale
 
 import glasswood as gw
 from glasswood.errors import TableError, UnsupportedModelError
+from versions import quantiles
 
 
 def prepared(numbers, texts, model):
@@ -164,9 +165,7 @@ def test_integers_may_take_fractions_and_columns_may_be_dropped():
 def test_target_encoding_and_binning():
     X, y = small()
     label = y > y.median()
-    steps = make_column_transformer(
-        (TargetEncoder(), ["d"]), (KBinsDiscretizer(4, quantile_method="linear"), ["a", "b"])
-    )
+    steps = make_column_transformer((TargetEncoder(), ["d"]), (KBinsDiscretizer(4, **quantiles("linear")), ["a", "b"]))
     pipeline = make_pipeline(steps, GradientBoostingClassifier(n_estimators=10)).fit(X, label)
     ex = gw.Explainer(pipeline, X, response="probability")
     for name, values in {"d": [0, 1, 2], "a": [-1.0, 0.0, 2.0]}.items():

@@ -70,6 +70,7 @@ from threadpoolctl import threadpool_limits
 
 from glasswood._pipelines import unwrap
 from glasswood.errors import UnsupportedModelError
+from versions import quantiles
 
 N_ROWS = 120
 
@@ -165,7 +166,7 @@ def check(model, table, *, proba=False, still=()):
 SCALERS = [StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler(), Binarizer(threshold=0.2)]
 SCALERS += [QuantileTransformer(n_quantiles=20), PowerTransformer(), SimpleImputer(), FunctionTransformer()]
 BINNERS = [
-    KBinsDiscretizer(n_bins=[3, 4, 2], encode=encode, quantile_method="averaged_inverted_cdf")
+    KBinsDiscretizer(n_bins=[3, 4, 2], encode=encode, **quantiles("averaged_inverted_cdf"))
     for encode in ("ordinal", "onehot", "onehot-dense")
 ]
 SPLINES = [
@@ -333,7 +334,7 @@ def test_column_transformer_with_every_kind_of_part(frame, target):
             ("inner", make_column_transformer((SimpleImputer(), ["gap"]), remainder="passthrough"), ["number", "gap"]),
             (
                 "bins",
-                make_union(KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"), "passthrough"),
+                make_union(KBinsDiscretizer(3, **quantiles("averaged_inverted_cdf")), "passthrough"),
                 ["number"],
             ),
             ("alone", PolynomialFeatures(degree=3, include_bias=False), ["number"]),
@@ -404,7 +405,7 @@ def test_feature_union(frame, target):
             ("scaled", StandardScaler()),
             ("gone", "drop"),
             ("raw", "passthrough"),
-            ("bins", make_pipeline(RobustScaler(), KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"))),
+            ("bins", make_pipeline(RobustScaler(), KBinsDiscretizer(3, **quantiles("averaged_inverted_cdf")))),
         ],
         transformer_weights={"scaled": 2.0},
     )

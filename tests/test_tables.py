@@ -75,12 +75,13 @@ def test_arrays_of_other_kinds():
     assert n_rows([[1, 2], [3, 4]]) == 2
 
 
-@pytest.mark.parametrize("fill", [0.0, NAN])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("kind", ["csr_matrix", "csc_array", "coo_array"])
-def test_sparse_matrices(kind, fill):
+def test_sparse_matrices(kind, missing):
     X = getattr(scipy.sparse, kind)(np.array([[1.0, 0.0], [0.0, 2.0]]))
-    schema = Schema(NUMBERS.columns, sparse_fill=fill)
-    np.testing.assert_array_equal(encode(X, schema, [1])[1], [fill, 2.0])
+    schema = Schema(NUMBERS.columns, absent_is_missing=missing)
+    assert schema == Schema(NUMBERS.columns, absent_is_missing=missing)
+    np.testing.assert_array_equal(encode(X, schema, [1])[1], [NAN if missing else 0.0, 2.0])
     np.testing.assert_array_equal(take_rows(X, schema, np.array([1])).toarray(), [[0.0, 2.0]])
 
 

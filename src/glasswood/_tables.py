@@ -55,14 +55,14 @@ class Schema:
         position.
     underscored : bool
         Whether the library wrote blanks in the user's names as underscores.
-    sparse_fill : float
-        What an absent entry of a sparse matrix means: 0, or NaN for XGBoost.
+    absent_is_missing : bool
+        What an absent entry of a sparse matrix means: 0, or a missing value, as for XGBoost.
     """
 
     columns: tuple[Column, ...]
     named: bool = True
     underscored: bool = False
-    sparse_fill: float = 0.0
+    absent_is_missing: bool = False  # not NaN or 0: two NaN differ, so schemas would (since Python 3.13)
 
 
 def encode(table: Any, schema: Schema, wanted: Iterable[int]) -> dict[int, NDArray[np.floating[Any]]]:
@@ -167,7 +167,7 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
     if is_sparse(table):
         _check_width(table.shape[1], schema)
         matrix = table.tocsc()
-        return lambda index: _dense(matrix, index, schema.sparse_fill)
+        return lambda index: _dense(matrix, index, np.nan if schema.absent_is_missing else 0.0)
     if isinstance(table, Mapping):
         columns = mapped_columns(table, [column.name for column in schema.columns])
         return lambda index: _list_values(columns[schema.columns[index].name])

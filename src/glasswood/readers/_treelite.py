@@ -60,7 +60,7 @@ def read(model: Any) -> TreeEnsemble:
         for k, tree in enumerate(trees)
     )
     # In a sparse matrix, an absent entry is missing.
-    schema = Schema(columns, named=False, sparse_fill=np.nan)
+    schema = Schema(columns, named=False, absent_is_missing=True)
     return TreeEnsemble(**stack(parts, sets), schema=schema, score=_score(model, outputs), source=source)
 
 
@@ -70,7 +70,7 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
 
     model = _treelite_model(model)
     columns = tuple(NumberColumn(f"x{j}") for j in range(model.num_feature))
-    numbers = encode(table, Schema(columns, named=False, sparse_fill=np.nan), range(len(columns)))
+    numbers = encode(table, Schema(columns, named=False, absent_is_missing=True), range(len(columns)))
     with np.errstate(over="ignore"):  # numbers beyond float32 become infinite, as in the cuts
         scores = treelite.gtil.predict(model, np.column_stack(list(numbers.values())), pred_margin=True)
     return np.asarray(scores[:, _Outputs.of(model).exists])

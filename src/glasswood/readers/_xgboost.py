@@ -267,7 +267,7 @@ def _schema(model: _Model, n_codes: NDArray[np.int64]) -> Schema:
         _column(text, kind, int(size), label, missing)
         for text, kind, size, label in zip(texts, types, n_codes, labels, strict=True)
     )
-    return Schema(columns, named=bool(names), sparse_fill=math.nan)
+    return Schema(columns, named=bool(names), absent_is_missing=True)
 
 
 def _column(name: str, kind: str, n_codes: int, labels: tuple[Any, ...] | None, missing: float) -> Column:

@@ -1,0 +1,24 @@
+"""Which tests ask for what only some versions of a library can do."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import pytest
+
+
+def installed(library):
+    """Return the version of a library as numbers: (3, 2, 0)."""
+    return tuple(int(part) for part in version(library).split(".")[:3] if part.isdigit())
+
+
+def needs(library, least, below=None):
+    """Return a mark that skips a test unless the library's version is at least `least` (and below `below`)."""
+    fits = installed(library) >= least and (below is None or installed(library) < below)
+    text = f"{library} from {'.'.join(map(str, least))}"
+    return pytest.mark.skipif(not fits, reason=text + (f" to before {'.'.join(map(str, below))}" if below else ""))
+
+
+def quantiles(method):
+    """Return how `KBinsDiscretizer` finds quantiles, as an argument; before scikit-learn 1.7 it had no choice."""
+    return {"quantile_method": method} if installed("scikit-learn") >= (1, 7) else {}
