@@ -15,6 +15,7 @@ from glasswood._columns import Extent, extent_of
 from glasswood._counting import count, count_in_parts, fixed_point
 from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
+from glasswood._given_tables import given_table
 from glasswood._leaf_tables import LeafTables, seconds_for_tables
 from glasswood._long_paths import LongPaths, seconds_for_paths
 from glasswood._originals import Originals
@@ -38,6 +39,17 @@ RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "mean"}
 WORTH_A_THOUGHT = 0.1  # seconds
 
 
+def _rows_of(background: Any) -> tuple[Pass | None, Any]:
+    """Return where rows come from that are not in memory, if so, and a table: the first of these rows, or all."""
+    if background is None or isinstance(background, Background):
+        return None, None
+    opened = open_source(background)
+    if opened is None:
+        return None, given_table(background)
+    source = Pass(opened)
+    return source, source.head
+
+
 class Study:
     """A model and its background.
 
@@ -55,11 +67,7 @@ class Study:
         weight: Any,
         response: str,
     ) -> None:
-        table = None if isinstance(background, Background) else background
-        opened = None if table is None else open_source(table)
-        self.source = None if opened is None else Pass(opened)  # rows that are not in memory
-        if self.source is not None:
-            table = self.source.head
+        self.source, table = _rows_of(background)
         several = None if isinstance(model, TreeEnsemble) else read_several(model, table)
         if several is not None:
             model = several.ensemble
@@ -247,6 +255,7 @@ class Study:
 
     def rows(self, table: Any) -> Rows:
         """Return rows of the user's as cells."""
+        table = given_table(table)
         return Rows(self.plan(1), table if self.originals is None else self.originals.transform(table))
 
     def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> NDArray[np.float64]:

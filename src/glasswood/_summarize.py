@@ -12,6 +12,7 @@ from glasswood._columns import index_labels
 from glasswood._counting import count, count_groups, in_units
 from glasswood._ensemble import TreeEnsemble
 from glasswood._extra_columns import group_rows, row_weights, sorted_groups, without_columns
+from glasswood._given_tables import given_table
 from glasswood._passes import Pass
 from glasswood._plan import CountPlan
 from glasswood._sources import open_source
@@ -83,6 +84,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         if engine not in ("auto", "threads") or checkpoint is not None:
             message = "a table in memory is counted at once by threads; engine= and checkpoint= are for Parquet files"
             raise TableError(message)
+        source = given_table(source)
         ensemble, _ = read_for(model, source, names_in(by, sample_weight))
         return _count_table(make_plan(ensemble, order, groups), source, sample_weight, by)
     passing = Pass(opened, engine=engine, checkpoint=checkpoint)

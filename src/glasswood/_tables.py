@@ -1,6 +1,7 @@
 """Any table the user has, as the numbers that a model's nodes compare, column by column.
 
-This is the only file that knows table libraries. It imports none of them: narwhals tells which one a frame comes from.
+This file and its neighbours `_given_tables` and `_points` are the only ones that know table libraries. This one imports
+none of them: narwhals tells which one a frame comes from.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Column, Dictionary, Numbers, index_labels
+from glasswood._columns import Column, Dictionary, Numbers, index_labels, numbers_of
 from glasswood.errors import TableError
 
 if TYPE_CHECKING:
@@ -57,12 +58,15 @@ class Schema:
         Whether the library wrote blanks in the user's names as underscores.
     absent_is_missing : bool
         What an absent entry of a sparse matrix means: 0, or a missing value, as for XGBoost.
+    rounds_integers : bool
+        Whether the library rounds arrays that are not of floats to float32 (LightGBM, not for frames).
     """
 
     columns: tuple[Column, ...]
     named: bool = True
     underscored: bool = False
     absent_is_missing: bool = False  # not NaN or 0: two NaN differ, so schemas would (since Python 3.13)
+    rounds_integers: bool = False
 
 
 def encode(table: Any, schema: Schema, wanted: Iterable[int]) -> dict[int, NDArray[np.floating[Any]]]:
@@ -117,9 +121,11 @@ def with_labels(table: Any, schema: Schema) -> Schema:
 def distinct_rows(table: Any, schema: Schema, features: NDArray[np.intp]) -> dict[str, list[Any]]:
     """Return the distinct rows of some columns, as lists by name."""
     columns = open_columns(table, schema, features)
-    encoded = columns.encode(0, columns.n_rows).values()
-    codes = np.column_stack([np.unique(values, return_inverse=True)[1] for values in encoded])  # NaN is one value
-    first = np.sort(np.unique(codes, axis=0, return_index=True)[1])
+    places: NDArray[np.intp] = np.zeros(columns.n_rows, dtype=np.intp)
+    for values in columns.encode(0, columns.n_rows).values():  # column by column, because sorting rows takes longer
+        distinct, codes = np.unique(values, return_inverse=True)  # NaN is one value
+        places = np.unique(places * distinct.size + codes, return_inverse=True)[1]
+    first = np.sort(np.unique(places, return_index=True)[1])
     return {schema.columns[int(f)].name: columns.listed(int(f), first) for f in features}
 
 
@@ -180,6 +186,8 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
         message = f"a table has rows and columns, but this {type(table).__name__} has shape {array.shape}"
         raise TableError(message)
     _check_width(array.shape[1], schema)
+    if schema.rounds_integers and array.dtype not in (np.float32, np.float64):
+        return lambda index: numbers_of(f"number {index}", array[:, index]).astype(np.float32)
     return lambda index: array[:, index]
 
 

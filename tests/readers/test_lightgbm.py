@@ -504,8 +504,9 @@ def test_labels_of_the_wrong_column_are_refused():
         gw.read_model(model, table)
 
 
-def test_integer_arrays_that_lightgbm_rounds_are_refused():
-    # LightGBM rounds integer NumPy arrays to float32; beyond 2**24 they are other numbers than the user's.
+@pytest.mark.parametrize("dtype", [np.int64, np.uint32, object, ">f8", np.longdouble])
+def test_arrays_that_lightgbm_rounds_are_rounded(dtype):
+    # LightGBM rounds NumPy arrays that are not of floats to float32; beyond 2**24 they are other numbers then.
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2**30, size=(300, 2))
     model = train(X, X[:, 0] / 1e9)
@@ -513,9 +514,14 @@ def test_integer_arrays_that_lightgbm_rounds_are_refused():
     cuts = ensemble.cut[ensemble.feature == 0]
     rows = np.zeros((3 * cuts.size, 2), dtype=np.int64)
     rows[:, 0] = np.concatenate([np.floor(cuts) + step for step in (-20, 1, 20)])
-    check(ensemble, model, rows.astype(np.float64))
-    with pytest.raises(ModelMismatchError):
-        check(ensemble, model, rows)
+    exact = model.predict(rows.astype(np.float64), raw_score=True)
+    np.testing.assert_array_equal(ensemble.predict(rows.astype(np.float64)), exact)
+    rounded = model.predict(rows.astype(dtype), raw_score=True)
+    np.testing.assert_array_equal(ensemble.predict(rows.astype(dtype)), rounded)
+    assert (rounded != exact).any()
+    frame = pd.DataFrame(rows, columns=["a", "b"])  # of frames, integers are exact
+    np.testing.assert_array_equal(ensemble.predict(frame), model.predict(frame, raw_score=True))
+    check(ensemble, model, rows.astype(dtype))
 
 
 def test_reading_is_fast():

@@ -135,7 +135,7 @@ def _read_text(text: str, source: str, labels: tuple[str, ...]) -> TreeEnsemble:
         raise UnsupportedModelError(message) from error
     names = [column.name for column in columns]
     automatic = names == [f"Column_{j}" for j in range(len(names))]
-    schema = Schema(columns, named=not automatic, underscored=True)
+    schema = Schema(columns, named=not automatic, underscored=True, rounds_integers=True)
     tree_output = np.arange(len(parts.trees), dtype=np.int32) % score.n_outputs
     return TreeEnsemble(**arrays, tree_output=tree_output, schema=schema, score=score, source=source)
 

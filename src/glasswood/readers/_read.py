@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._ensemble import TreeEnsemble
+from glasswood._given_tables import as_trained, given_table
 from glasswood._tables import n_rows, take_rows
-from glasswood.errors import MissingExtraError, ModelMismatchError, UnsupportedModelError
+from glasswood.errors import GlasswoodError, MissingExtraError, ModelMismatchError, TableError, UnsupportedModelError
 
 __all__ = ["Proof", "check", "measure", "prove", "read_model"]
 
@@ -29,12 +30,17 @@ READER_OF_PACKAGE = {
     "sklearn": "_sklearn",
 }
 
+# Readers of libraries that learn the labels of pandas' categories, and take no other form of them.
+LEARN_LABELS = ("_lightgbm", "_xgboost")
+
 # What a JSON model of CatBoost may begin with: it sorts the parts by name, and the counts of categories are long.
 PARTS_OF_CATBOOST = ("ctr_data", "features_info", "oblivious_trees")
 
 
 class Reader(Protocol):
     """What each file of this package offers, as functions."""
+
+    __name__: str
 
     def read(self, model: Any) -> TreeEnsemble:
         """Return a fitted model as arrays."""
@@ -108,6 +114,7 @@ class Proof(NamedTuple):
 
 def measure(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof:
     """Return how the scores of all rows compare with those of a model, or of the model in a file."""
+    rows = given_table(rows)
     return _compare(ensemble, *_scores(ensemble, _loaded(model), take_rows(rows, ensemble.schema, _all(rows))))
 
 
@@ -118,6 +125,7 @@ def prove(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof | None:
 
 def check(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof | None:
     """Raise ModelMismatchError unless the ensemble gives the model's own raw scores on up to 100 of the rows."""
+    rows = given_table(rows)
     if n_rows(rows) == 0:
         return None
     chosen: NDArray[np.intp] = np.unique(np.linspace(0, n_rows(rows) - 1, CHECKED_ROWS).astype(np.intp))
@@ -152,9 +160,23 @@ def _all(rows: Any) -> NDArray[np.intp]:
 def _scores(ensemble: TreeEnsemble, model: Any, rows: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the raw scores of the rebuilt trees and of the library, in the same shape."""
     ours = ensemble.predict(rows)
+    reader = _reader_of(model)
+    if reader.__name__.rpartition(".")[2] in LEARN_LABELS:
+        rows = as_trained(rows, ensemble.schema)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the library's remarks on column names are about its own API
-        return ours, np.asarray(_reader_of(model).raw_score(model, rows)).reshape(ours.shape)
+        try:
+            theirs = reader.raw_score(model, rows)
+        except GlasswoodError:
+            raise
+        except Exception as error:
+            told = (str(error).strip().splitlines() or [""])[0]
+            message = (
+                f"{ensemble.source}: the library itself does not predict these rows ({type(error).__name__}: {told}). "
+                "Pass a table with columns of the same types as in training"
+            )
+            raise TableError(message) from error
+    return ours, np.asarray(theirs).reshape(ours.shape)
 
 
 def _compare(ensemble: TreeEnsemble, ours: NDArray[Any], theirs: NDArray[Any]) -> Proof:
