@@ -194,8 +194,13 @@ def numbers_of(name: str, values: Numbers | Dictionary) -> NDArray[np.floating[A
             return values.take(np.array([float(label) for label in values.labels], dtype=np.float64))  # type: ignore[arg-type]
         if values.dtype in (np.float32, np.float64):
             return values
+        if values.dtype.kind == "c":
+            message = f"column {name!r} holds complex numbers, which no model splits on"
+            raise TableError(message)
         small = values.dtype.kind in "biu" and values.dtype.itemsize <= 2  # exact in float32, and half the work
         return values.astype(np.float32 if small else np.float64)
+    except TableError:
+        raise
     except (TypeError, ValueError) as error:
         examples = list(values.labels[:3]) if isinstance(values, Dictionary) else values[:3].tolist()
         message = f"column {name!r} must hold numbers, as in training, but holds values like {examples!r}"
@@ -218,11 +223,17 @@ def dictionary_of(values: Numbers | Dictionary) -> Dictionary:
 def index_labels(values: Sequence[Hashable]) -> Dictionary:
     """Return the distinct labels of a sequence in order of appearance, and the position of each value."""
     position_of: dict[Hashable, int] = {}
-    positions = np.fromiter(
-        (-1 if is_missing(value) else position_of.setdefault(value, len(position_of)) for value in values),
-        dtype=np.int64,
-        count=len(values),
-    )
+    try:
+        positions = np.fromiter(
+            (-1 if is_missing(value) else position_of.setdefault(value, len(position_of)) for value in values),
+            dtype=np.int64,
+            count=len(values),
+        )
+    except TypeError as error:
+        message = (
+            f"a column holds values that are neither numbers nor labels ({error}); a model splits on one value per row"
+        )
+        raise TableError(message) from error
     return Dictionary(list(position_of), positions)
 
 

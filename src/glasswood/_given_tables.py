@@ -29,11 +29,10 @@ def given_table(table: Any) -> Any:
         table = table.to_native()
     if isinstance(table, np.ndarray):
         return _array(table)
+    if is_sparse(table):
+        return _sparse(table)
     if isinstance(table, Mapping):
         return _frame(table)
-    if is_sparse(table):
-        _check_shape(table, table.shape)
-        return table
     if isinstance(table, str | bytes | PathLike) or table is None or hasattr(table, "__next__"):
         message = (
             f"rows are passed as a table in memory (pandas, Polars, PyArrow or NumPy), not as {_called(table)}; "
@@ -85,6 +84,19 @@ def _array(array: NDArray[Any]) -> NDArray[Any]:
         array = array.data
     _check_shape(array, array.shape)
     return np.asarray(array)
+
+
+def _sparse(matrix: Any) -> Any:
+    """Return a sparse matrix with one entry per place, at most: libraries disagree on several."""
+    _check_shape(matrix, matrix.shape)
+    if matrix.format not in ("csr", "csc", "bsr") or matrix.has_canonical_format:
+        return matrix
+    summed = matrix.copy()
+    summed.sum_duplicates()
+    if summed.nnz != matrix.nnz:
+        message = "the sparse matrix has several entries for the same place; call its sum_duplicates() first"
+        raise TableError(message)
+    return matrix
 
 
 def _frame(table: Mapping[Any, Any]) -> Any:

@@ -151,7 +151,7 @@ def open_named(table: Any, schema: Schema, names: Mapping[int, Any]) -> OpenColu
 
 def n_rows(table: Any) -> int:
     """Return the number of rows of any table."""
-    if isinstance(table, Mapping):
+    if isinstance(table, Mapping) and not is_sparse(table):
         return len(next(iter(mapped_columns(table, ()).values()), ()))
     shape = getattr(table, "shape", None)
     return int(shape[0]) if shape is not None else len(table)
@@ -172,6 +172,9 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
     """Return a function from the model's number of a column to its values in the table."""
     if is_sparse(table):
         _check_width(table.shape[1], schema)
+        if table.dtype.kind not in "fiub":
+            message = f"a sparse matrix of {table.dtype} is not read, only one of real numbers"
+            raise TableError(message)
         matrix = table.tocsc()
         return lambda index: _dense(matrix, index, np.nan if schema.absent_is_missing else 0.0)
     if isinstance(table, Mapping):
@@ -187,7 +190,7 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
         raise TableError(message)
     _check_width(array.shape[1], schema)
     if schema.rounds_integers and array.dtype not in (np.float32, np.float64):
-        return lambda index: numbers_of(f"number {index}", array[:, index]).astype(np.float32)
+        return lambda index: numbers_of(schema.columns[index].name, array[:, index]).astype(np.float32)
     return lambda index: array[:, index]
 
 
@@ -297,9 +300,11 @@ def _series_values(series: nw.Series[Any]) -> Numbers | Dictionary:
     dtype = series.dtype
     if isinstance(dtype, nw.Boolean) and not series.null_count():
         return series.to_numpy()  # True and False, which may be categories
-    if dtype.is_numeric() and not isinstance(dtype, nw.Decimal):
+    if dtype.is_numeric() and not isinstance(dtype, nw.Decimal | nw.Int128 | nw.UInt128):  # which NumPy does not have
         # Narwhals turns integers with nulls into float64 with NaN, and copies nothing else that NumPy can hold.
         return series.to_numpy()
+    if isinstance(dtype, nw.Int128 | nw.UInt128):
+        return series.cast(nw.Float64()).to_numpy()
     if isinstance(dtype, nw.Boolean | nw.Decimal):
         # Through text, because text is rounded to the nearest number, by everybody; decimals are not.
         exact = series.cast(nw.String()) if isinstance(dtype, nw.Decimal) else series

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from glasswood._columns import CodeColumn, Column, LabelColumn, NumberColumn
 from glasswood._ensemble import CategorySets, Link, Score, TreeEnsemble
 from glasswood._tables import Schema
-from glasswood.errors import MissingExtraError, UnsupportedModelError
+from glasswood.errors import MissingExtraError, TableError, UnsupportedModelError
 
 __all__ = ["load_file", "raw_score", "read", "read_file"]
 
@@ -60,6 +60,12 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     booster = _booster(model)
     if type(table).__module__.startswith("pyarrow."):
         table = table.to_pandas()  # LightGBM itself takes no dictionaries of Arrow's
+    if not booster.pandas_categorical and any(str(dtype) == "category" for dtype in getattr(table, "dtypes", ())):
+        message = (
+            "the model was trained without pandas' categories; LightGBM would take the codes of those in this table "
+            "for their values. Pass numbers, as in training"
+        )
+        raise TableError(message)
     scores = np.asarray(model.predict(table, raw_score=True), dtype=np.float64)
     if "\naverage_output\n" in booster.model_to_string(num_iteration=1).partition("\nTree=")[0]:
         scores /= booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from glasswood._columns import CodeColumn, Column, LabelColumn, NumberColumn
 from glasswood._ensemble import Link, Score, TreeEnsemble
 from glasswood._tables import Schema
-from glasswood.errors import MissingExtraError, UnsupportedModelError
+from glasswood.errors import MissingExtraError, TableError, UnsupportedModelError
 from glasswood.readers._rounding import float32_interval
 from glasswood.readers._ubjson import decode
 from glasswood.readers._xgboost_trees import Part, Trees, check_keys, count_codes, read_trees
@@ -70,9 +70,12 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     """Return the margin that XGBoost gives: from `predict` of the wrapper, or of the Booster."""
     booster = _booster(model)
     named = booster.feature_names is not None
+    dtypes = [*table.dtypes] if hasattr(table, "iloc") else [getattr(table, "dtype", None)]
+    if any(isinstance(dtype, np.dtype) and not (dtype.isnative and dtype.itemsize <= 8) for dtype in dtypes):
+        message = "XGBoost misreads numbers of another byte order, and of more than 64 bits; pass table.astype(float)"
+        raise TableError(message)
     if booster is not model:
-        dtypes = [*table.dtypes] if hasattr(table, "iloc") else [None]
-        if all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes):
+        if hasattr(table, "iloc") and all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes):
             table = table.to_numpy()  # XGBoost looks at every column of a frame, whatever the number of rows
         return np.asarray(model.predict(table, output_margin=True, validate_features=named))
     from xgboost import DMatrix
