@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_regression
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
@@ -77,6 +79,32 @@ def test_a_background_of_another_model_is_refused(model):
     other = HistGradientBoostingRegressor(max_iter=6, random_state=0).fit(X, Y)
     with pytest.raises(BackgroundError, match="another model"):
         gw.Explainer(other, gw.summarize(model, X))
+
+
+def test_models_that_differ_in_one_place_have_other_fingerprints():
+    frame = pd.DataFrame({"x": X[:, 0], "kind": pd.Categorical(np.where(X[:, 1] > 0, "a", "b"))})
+    categories = HistGradientBoostingRegressor(max_iter=2, categorical_features="from_dtype").fit(frame, Y)
+    e = gw.read_model(categories)
+    node = int(np.flatnonzero(e.category_set < 0)[0])
+    by_set = int(np.flatnonzero(e.category_set >= 0)[0])
+
+    def changed(name, place, change):
+        array = getattr(e, name).copy()
+        array[place] = change(array[place])
+        return replace(e, **{name: array})
+
+    others = {
+        "cut": changed("cut", node, lambda cut: cut + 1),
+        "missing_left": changed("missing_left", node, np.logical_not),
+        "unseen_left": changed("unseen_left", by_set, np.logical_not),
+        "words": changed("words", 0, lambda word: ~word & np.uint64(3)),
+        "children": replace(e, left=e.right, right=e.left),
+    }
+    whole = gw.summarize(e, frame)
+    for name, other in others.items():
+        assert gw.summarize(other, frame).fingerprint != whole.fingerprint, name
+        with pytest.raises(BackgroundError, match="another model"):
+            gw.Explainer(other, whole)
 
 
 def test_an_order_too_low_is_refused(model):

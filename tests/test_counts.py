@@ -137,6 +137,18 @@ def test_how_the_table_is_held_changes_nothing(case, name):
         assert count(plan, table) == whole, name
 
 
+@pytest.mark.parametrize("batch", [8192, 50_000])
+def test_weights_of_more_rows_than_a_block(case, batch, monkeypatch):
+    X, models = case
+    plan = make_plan(models["small trees"], 1, None)
+    weight = np.random.default_rng(0).integers(0, 3, size=len(X))
+    repeated = count(plan, np.repeat(X, weight, axis=0))
+    monkeypatch.setattr(_counting, "batch_size", lambda n_rows: batch)
+    weighted = count(plan, X, weight)
+    np.testing.assert_array_equal(weighted.counts, repeated.counts)
+    np.testing.assert_array_equal(weighted.cells, repeated.cells)
+
+
 def test_bitsets_and_lists_agree(case):
     X, models = case
     for model in models.values():
