@@ -442,13 +442,16 @@ class Explainer:
         """Return the names of some distinct players; none if none are named."""
         return self._asked(features) if features else []
 
-    def plot(
+    def plot(  # noqa: PLR0913 (the options of figures)
         self,
         features: str | Sequence[str | tuple[str, str]] | None = None,
         *,
         page: int = 0,
         output: str | int | None = None,
         sort: str | None = None,
+        sharey: bool = True,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
@@ -457,21 +460,27 @@ class Explainer:
         Parameters
         ----------
         features : str, or sequence of str and pairs of str, optional
-            A name is drawn as a curve, a pair of names as a surface. By default all features are drawn, the most
-            important first, twelve to a page.
+            A name is drawn as a curve, a pair of names as a surface. By default all features that the model uses are
+            drawn, the most important first, twelve to a page.
         page : int, default 0
             The page, if there are more than twelve panels.
         output : str or int, optional
             One output (class, target); all by default, up to eight. Surfaces need one.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
+        sharey : bool, default True
+            Whether all panels have the same heights.
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches; as large as the panels need by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, as many as panels, optional
-            Where to draw; on a figure of its own by default.
+            Where to draw; on a new figure by default.
 
         Returns
         -------
-        Figure of matplotlib or plotly
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -485,7 +494,7 @@ class Explainer:
         >>> figure = ex.plot(["bmi", ("bmi", "s5")])
         >>> figure.savefig("bmi.png")  # doctest: +SKIP
         """
-        from glasswood.plots._draw import page_of, panel_of, plot_page
+        from glasswood.plots._draw import Canvas, page_of, panel_of, plot_page
 
         asked = self._ranked() if features is None else [features] if isinstance(features, str) else list(features)
         chosen, note = page_of(asked, page)
@@ -493,7 +502,7 @@ class Explainer:
         for item in chosen:
             found = self.partial_dependence(*((item,) if isinstance(item, str | int) else item), output=output)
             panels.append(panel_of(found, sort=sort))
-        return plot_page(panels, engine, ax, [note] if note else [])
+        return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def report(
         self,
@@ -540,8 +549,11 @@ class Explainer:
         return write_report(Subject(self, self._study), path, title, by, n_interactions)
 
     def _ranked(self) -> list[str]:
-        """Return the names of all features that take part, the most important first."""
-        return list(self.importance().names)
+        """Return the names of all features that the model uses, the most important first; of one, if it uses none."""
+        names = list(self.importance().names)
+        plan, used = self._study.plan(1), self.ensemble.used_features
+        players = {plan.players[player] for player in plan.player_of[used]}
+        return [name for name in names if name in players] or names[:1]
 
     def _asked(self, features: Sequence[str | int]) -> list[str]:
         """Return the names of some distinct players."""

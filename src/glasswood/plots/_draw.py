@@ -15,12 +15,13 @@ from glasswood.plots._make import (
     panel_of_strengths,
     panel_of_surface,
 )
-from glasswood.plots._spec import Panel, Sheet
+from glasswood.plots._spec import Canvas, Panel, Sheet, Waterfall
 
-__all__ = ["ENGINES", "PAGE", "draw", "panel_of", "plot"]
+__all__ = ["ENGINES", "PAGE", "Canvas", "draw", "page_of", "panel_of", "plot", "plot_page", "plot_surface"]
 
 ENGINES = ("matplotlib", "plotly")
 PAGE = 12  # panels on a page
+WIDE = 8  # categories along a surface, from which on two of them are no longer side by side
 
 MAKERS: dict[str, Callable[..., Panel]] = {
     "Curve": panel_of_curve,
@@ -36,7 +37,7 @@ MAKERS: dict[str, Callable[..., Panel]] = {
 
 
 def draw(sheet: Sheet, engine: str = "matplotlib", ax: Any = None) -> Any:
-    """Draw a sheet: a Figure of matplotlib, on `ax` if that is given, or of plotly."""
+    """Draw a sheet: a Figure of matplotlib, or `ax` if that is given, or a Figure of plotly."""
     if engine == "matplotlib":
         from glasswood.plots._matplotlib import draw as with_matplotlib
 
@@ -57,25 +58,33 @@ def panel_of(result: Any, *arguments: Any, **options: Any) -> Panel:
     return MAKERS[type(result).__name__](result, *arguments, **options)
 
 
-def plot(result: Any, *arguments: Any, engine: str, ax: Any = None, **options: Any) -> Any:
+def plot(result: Any, *arguments: Any, canvas: Canvas, **options: Any) -> Any:
     """Draw a result as a figure of one panel."""
-    return draw(Sheet((panel_of(result, *arguments, **options),)), engine, ax)
+    return put([panel_of(result, *arguments, **options)], canvas)
 
 
-def plot_page(panels: Sequence[Panel], engine: str, ax: Any = None, notes: Sequence[str] = ()) -> Any:
-    """Draw panels side by side, with the same heights."""
+def put(panels: Sequence[Panel], canvas: Canvas, **options: Any) -> Any:
+    """Draw panels on a canvas. What is said of a single row has a title, unless the user gives another."""
+    title = canvas.title
+    if title is None:
+        title = panels[0].title if len(panels) == 1 and isinstance(panels[0], Waterfall) else ""
+    return draw(Sheet(tuple(panels), title=title, figsize=canvas.figsize, **options), canvas.engine, canvas.ax)
+
+
+def plot_page(panels: Sequence[Panel], canvas: Canvas, notes: Sequence[str] = (), *, sharey: bool = True) -> Any:
+    """Draw panels side by side, by default with the same heights."""
     n_columns = 3 if len(panels) > 4 or len(panels) == 3 else 2
-    return draw(Sheet(tuple(panels), n_columns, notes=tuple(notes), shared_y=True), engine, ax)
+    return put(panels, canvas, n_columns=n_columns, notes=tuple(notes), shared_y=sharey)
 
 
-def plot_surface(surface: Any, kind: str, density: Any, *, engine: str, ax: Any = None, output: Any = None) -> Any:
-    """Draw a surface, what the pair adds to its curves, or both side by side."""
+def plot_surface(surface: Any, kind: str, canvas: Canvas, **options: Any) -> Any:
+    """Draw a surface, what the pair adds to its curves, or both side by side (one below the other if they are wide)."""
     kinds = {"both": (False, True), "surface": (False,), "interaction": (True,)}
     if kind not in kinds:
         message = f"kind is one of {tuple(kinds)!r}, not {kind!r}"
         raise ValueError(message)
-    panels = [panel_of_surface(surface, output, interaction=alone, density=density) for alone in kinds[kind]]
-    return draw(Sheet(tuple(panels), 2), engine, ax)
+    panels = [panel_of_surface(surface, interaction=alone, **options) for alone in kinds[kind]]
+    return put(panels, canvas, n_columns=1 if len(panels[0].x.labels) > WIDE else 2)
 
 
 def page_of(items: Sequence[Any], page: int) -> tuple[Sequence[Any], str]:
@@ -86,5 +95,6 @@ def page_of(items: Sequence[Any], page: int) -> tuple[Sequence[Any], str]:
         raise ValueError(message)
     first = page * PAGE
     shown = items[first : first + PAGE]
-    note = f"{first + 1} to {first + len(shown)} of {len(items):,}, page {page} of 0 to {n_pages - 1}"
+    others = " and ".join(f"page={other}" for other in (page - 1, page + 1) if 0 <= other < n_pages)
+    note = f"{first + 1} to {first + len(shown)} of {len(items):,} features; {others} for others"
     return shown, note if n_pages > 1 else ""

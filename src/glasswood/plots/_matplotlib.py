@@ -1,34 +1,24 @@
-"""Figures with matplotlib: a sheet in, a Figure out. No state of pyplot is touched, and no setting is changed."""
+"""Figures with matplotlib: a sheet in, a Figure out (or the axes that were given). No setting is changed."""
 
 from __future__ import annotations
 
-import io
 import textwrap
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from glasswood.errors import MissingExtraError
 from glasswood.plots._look import Look
 from glasswood.plots._matplotlib_categories import PLAIN
+from glasswood.plots._matplotlib_figure import new_figure
+from glasswood.plots._matplotlib_look import look_of
 from glasswood.plots._matplotlib_others import draw_bars, draw_cells, draw_matrix, draw_network, draw_waterfall
 from glasswood.plots._matplotlib_steps import draw_steps
 from glasswood.plots._spec import Bars, Cells, Matrix, Network, Panel, Sheet, Steps, Waterfall
 from glasswood.plots._steps import common_heights, names_in_legend
-from glasswood.plots._text import several, shorten
+from glasswood.plots._text import several
 
-try:
-    import matplotlib as mpl
-    from matplotlib.colors import to_hex
-    from matplotlib.figure import Figure
-    from matplotlib.font_manager import FontProperties, findfont, get_font
-except ImportError as error:
-    message = "figures need matplotlib; install glasswood[plot], or pass engine='plotly'"
-    raise MissingExtraError(message) from error
-
-__all__ = ["Drawing", "draw"]
+__all__ = ["draw"]
 
 DRAWERS: dict[type, Callable[..., Any]] = {
     Bars: draw_bars,
@@ -37,50 +27,58 @@ DRAWERS: dict[type, Callable[..., Any]] = {
     Network: draw_network,
     Waterfall: draw_waterfall,
 }
-
-
-class Drawing(Figure):
-    """A figure that notebooks show by itself, though pyplot does not know it."""
-
-    def _repr_png_(self) -> bytes:
-        buffer = io.BytesIO()
-        self.savefig(buffer, format="png", dpi=self.dpi, bbox_inches="tight")
-        return buffer.getvalue()
+LINE = 58  # characters of a line of a note
 
 
 def draw(sheet: Sheet, ax: Any = None) -> Any:
-    """Draw a sheet, on given axes or on a new figure, and return the figure."""
-    panels = sheet.panels
+    """Draw a sheet on a new figure, and return it; or on given axes, and return these."""
     if ax is not None:
         axes = list(np.ravel(np.asarray(ax, dtype=object)))
-        if len(axes) != len(panels):
-            message = f"the figure has {len(panels)} panels, so ax must be as many axes, not {len(axes)}"
-            raise ValueError(message)
-        figure = axes[0].figure
-    else:
-        figure, axes = _new(sheet)
-    look = _look(axes[0] if axes else None, alone=len(panels) == 1)
-    heights = common_heights(sheet)
-    legends = [_draw_panel(one, panel, look, heights) for one, panel in zip(axes, panels, strict=True)]
-    _add_legends(figure, axes, legends, look, own=ax is None)
-    if ax is None:
+        _check_given(sheet, len(axes))
+        _fill(axes[0].figure, axes, sheet)
+        return ax
+    with new_figure(sheet.figsize or _figsize(sheet)) as figure:
+        axes = _new_axes(figure, sheet)
+        look = _fill(figure, axes, sheet, own=True)
         _add_texts(figure, sheet, look)
         _trim(axes, sheet)
     return figure
 
 
-def _new(sheet: Sheet) -> tuple[Drawing, list[Any]]:
-    """Return a new figure and its axes."""
-    n = len(sheet.panels)
-    n_columns = max(1, min(sheet.n_columns, n))
-    n_lines = -(-n // n_columns)
-    sizes = [_size(panel) for panel in sheet.panels]
-    width = n_columns * max((size[0] for size in sizes), default=4.0) * (1.0 if n == 1 else 0.85)
-    tallest = max((size[1] for size in sizes), default=3.0)
-    height = tallest if n == 1 else n_lines * min(0.85 * tallest, 4.0)
-    figure = Drawing(figsize=(width, height), layout="constrained")
-    axes = [figure.add_subplot(n_lines, n_columns, i + 1) for i in range(n)]
-    return figure, axes
+def _check_given(sheet: Sheet, n_axes: int) -> None:
+    """Refuse axes that do not fit a sheet."""
+    if n_axes != len(sheet.panels):
+        message = f"the figure has {len(sheet.panels)} panels, so ax must be as many axes, not {n_axes}"
+        raise ValueError(message)
+    if sheet.figsize is not None:
+        message = "figsize= is for a new figure; with ax= the size is that of your own figure"
+        raise ValueError(message)
+    if sheet.title and n_axes > 1:
+        message = "title= is for a new figure, or for one panel; with several axes, set the titles of these"
+        raise ValueError(message)
+
+
+# ------------------------------------------------------------------------------------------------ sizes
+
+
+def _lines(sheet: Sheet) -> tuple[int, list[list[Panel]]]:
+    """Return the number of columns, and the panels line by line."""
+    n_columns = max(1, min(sheet.n_columns, len(sheet.panels)))
+    return n_columns, [list(sheet.panels[i : i + n_columns]) for i in range(0, len(sheet.panels), n_columns)]
+
+
+def _line_heights(lines: list[list[Panel]], n_columns: int) -> list[float]:
+    """Return the inches that each line of panels is high."""
+    part = 1.0 if n_columns == 1 else 0.85
+    return [part * max(_size(panel)[1] for panel in line) for line in lines]
+
+
+def _figsize(sheet: Sheet) -> tuple[float, float]:
+    """Return the inches that a sheet is wide and high, if nobody says otherwise."""
+    n_columns, lines = _lines(sheet)
+    widest = max((_size(panel)[0] for panel in sheet.panels), default=4.0)
+    width = n_columns * widest * (1.0 if n_columns == 1 else 0.85)
+    return width, sum(_line_heights(lines, n_columns)) or 3.0
 
 
 def _size(panel: Panel) -> tuple[float, float]:
@@ -88,7 +86,7 @@ def _size(panel: Panel) -> tuple[float, float]:
     if isinstance(panel, Steps):
         return 5.2, max(3.6, 1.2 + 0.22 * len(panel.x.labels))
     if isinstance(panel, Cells):
-        return 5.8, 4.6
+        return max(5.8, 3.4 + 0.32 * len(panel.x.labels)), max(4.6, 2.2 + 0.24 * len(panel.y.labels))
     if isinstance(panel, Bars):
         return 6.4, 1.3 + 0.27 * max(len(panel.labels), 3)
     if isinstance(panel, Waterfall):
@@ -98,44 +96,28 @@ def _size(panel: Panel) -> tuple[float, float]:
     return 6.6, 4.8
 
 
-def _look(ax: Any, *, alone: bool) -> Look:
-    """Return the colours of the surroundings, and what the font can show."""
-    paper = ax.get_facecolor() if ax is not None else mpl.rcParams["axes.facecolor"]
-    if len(paper) == 4 and not isinstance(paper, str) and paper[3] == 0:
-        paper = "white" if sum(_rgb(mpl.rcParams["text.color"])) < 1.5 else "black"
-    return Look(to_hex(mpl.rcParams["text.color"]), to_hex(paper), _readable(_fonts()), alone)
+def _new_axes(figure: Any, sheet: Sheet) -> list[Any]:
+    """Return axes for all panels of a sheet, in a grid whose lines are as high as their panels like to be."""
+    n_columns, lines = _lines(sheet)
+    if not lines:
+        return []
+    grid = figure.add_gridspec(len(lines), n_columns, height_ratios=_line_heights(lines, n_columns))
+    return [figure.add_subplot(grid[divmod(i, n_columns)]) for i in range(len(sheet.panels))]
 
 
-def _rgb(colour: Any) -> tuple[float, float, float]:
-    from matplotlib.colors import to_rgb
-
-    return to_rgb(colour)
+# ------------------------------------------------------------------------------------------------ panels
 
 
-def _fonts() -> tuple[str, ...]:
-    """Return the files of the fonts that texts are set in."""
-    found: list[str] = []
-    settings: Any = mpl.rcParams  # to look at all of them would load pyplot
-    for family in settings["font.family"]:
-        for name in settings.get(f"font.{family}", [family]):
-            try:
-                found.append(findfont(FontProperties(family=[name]), fallback_to_default=False))
-            except ValueError:
-                continue
-            break  # matplotlib takes the first font of a family that is there
-    return tuple(found) or (findfont(FontProperties()),)
-
-
-@lru_cache(maxsize=8)
-def _readable(fonts: tuple[str, ...]) -> Callable[[str], str]:
-    """Return a function that shortens a text, and puts a square for what no font has, which would be a warning."""
-    known: set[int] = set().union(*(get_font(font).get_charmap() for font in fonts))
-    square = "\u25a1" if 0x25A1 in known else "?"
-
-    def readable(text: str) -> str:
-        return "".join(c if ord(c) in known or c == "\n" else square for c in shorten(text, 60))
-
-    return readable
+def _fill(figure: Any, axes: list[Any], sheet: Sheet, *, own: bool = False) -> Look:
+    """Draw the panels of a sheet on axes, with their legends."""
+    look = look_of(axes[0] if axes else None, alone=len(axes) == 1)
+    heights = common_heights(sheet)
+    legends = [_draw_panel(one, panel, look, heights) for one, panel in zip(axes, sheet.panels, strict=True)]
+    _add_legends(figure, axes, legends, look, own=own)
+    if sheet.title and not own:
+        n_lines = axes[0].get_title(loc="left").count("\n") + 1 if axes[0].get_title(loc="left") else 0
+        axes[0].set_title(look.readable(sheet.title), pad=6 + 9 * n_lines, **PLAIN)
+    return look
 
 
 def _draw_panel(ax: Any, panel: Panel, look: Look, heights: tuple[float, float] | None) -> tuple[list[Any], list[str]]:
@@ -150,11 +132,15 @@ def _draw_panel(ax: Any, panel: Panel, look: Look, heights: tuple[float, float] 
         names = panel.series if isinstance(panel, Bars) else ()
     if isinstance(panel, Steps | Bars | Waterfall):
         ax.spines[["top", "right"]].set_visible(False)
-    if panel_note := getattr(panel, "note", ""):
-        text = "\n".join(textwrap.wrap(look.readable(panel_note) if len(panel_note) < 60 else panel_note, 58))
-        text = "\n".join(look.readable(line) for line in text.split("\n"))
-        ax.set_title(text, loc="left", fontsize="x-small", color=look.dim, **PLAIN)
+    if panel.note:
+        style = {"loc": "left", "fontsize": "x-small", "color": look.dim}
+        ax.set_title(_wrapped([panel.note], look), **style, **PLAIN)
     return (list(drawn or []), list(names)) if len(names) > 1 else ([], [])
+
+
+def _wrapped(notes: Sequence[str], look: Look) -> str:
+    """Return notes as lines that are not too long."""
+    return "\n".join(look.readable(line) for note in notes for line in textwrap.wrap(note, LINE))
 
 
 def _add_legends(figure: Any, axes: list[Any], legends: list[Any], look: Look, *, own: bool) -> None:
@@ -184,8 +170,8 @@ def _add_texts(figure: Any, sheet: Sheet, look: Look) -> None:
     if sheet.title:
         figure.suptitle(look.readable(sheet.title), **PLAIN)
     if sheet.notes:
-        notes = "\n".join(look.readable(line) for note in sheet.notes for line in textwrap.wrap(note, 58))
-        figure.supxlabel(notes, fontsize="x-small", color=look.dim, x=0.01, ha="left", **PLAIN)
+        style = {"fontsize": "x-small", "color": look.dim, "x": 0.01, "ha": "left"}
+        figure.supxlabel(_wrapped(sheet.notes, look), **style, **PLAIN)
 
 
 def _trim(axes: list[Any], sheet: Sheet) -> None:

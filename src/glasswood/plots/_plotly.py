@@ -29,6 +29,7 @@ DRAWERS: dict[type, Callable[[Paper, Place, Any], None]] = {
     Network: draw_network,
     Waterfall: draw_waterfall,
 }
+DOTS = 100  # to an inch
 
 
 def draw(sheet: Sheet) -> Any:
@@ -52,6 +53,8 @@ def draw(sheet: Sheet) -> Any:
     if sheet.title:
         layout["title"] = {"text": safe(sheet.title, 100)}
     layout["legend"] = {"orientation": "h", "yanchor": "bottom", "y": 1.0 + 26 / height, "x": 0}
+    if sheet.figsize is not None:
+        layout |= {"width": DOTS * sheet.figsize[0], "height": DOTS * sheet.figsize[1]}
     return go.Figure(data=paper.traces, layout=layout)
 
 

@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-__all__ = ["Band", "Bars", "Cells", "Line", "Matrix", "Network", "Panel", "Scale", "Sheet", "Steps", "Waterfall"]
+__all__ = [
+    "Band",
+    "Bars",
+    "Canvas",
+    "Cells",
+    "Line",
+    "Matrix",
+    "Network",
+    "Panel",
+    "Scale",
+    "Sheet",
+    "Steps",
+    "Waterfall",
+]
 
 
 @dataclass(frozen=True)
@@ -146,6 +160,7 @@ class Waterfall:
     end: tuple[str, float]
     labels: tuple[str, ...]
     values: tuple[float, ...]
+    note: str = ""
 
 
 Panel = Steps | Cells | Bars | Matrix | Network | Waterfall
@@ -153,10 +168,24 @@ Panel = Steps | Cells | Bars | Matrix | Network | Waterfall
 
 @dataclass(frozen=True)
 class Sheet:
-    """A figure: panels in a grid; `shared_y` gives all panels of steps the same heights, so that they compare."""
+    """A figure: panels in a grid; `shared_y` gives all panels of steps the same heights, so that they compare.
+
+    `figsize` is its width and height in inches; as large as its panels need by default.
+    """
 
     panels: tuple[Panel, ...]
     n_columns: int = 3
     title: str = ""
     notes: tuple[str, ...] = field(default=())
     shared_y: bool = False
+    figsize: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """Where a figure is drawn: by which library, on which axes (a new figure by default), its title and its size."""
+
+    engine: str = "matplotlib"
+    ax: Any = None
+    title: str | None = None
+    figsize: tuple[float, float] | None = None

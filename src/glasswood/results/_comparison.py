@@ -139,10 +139,13 @@ class Comparison:
         self,
         features: str | Sequence[str] | None = None,
         *,
-        engine: str = "matplotlib",
-        ax: Any = None,
         output: str | int | None = None,
         sort: str | None = None,
+        sharey: bool = True,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        engine: str = "matplotlib",
+        ax: Any = None,
     ) -> Any:
         """Draw the curves of all explainers over each other, with the distributions of their rows below.
 
@@ -150,9 +153,14 @@ class Comparison:
         ----------
         features : str or sequence of str, optional
             The six that differ most by default.
+        sharey : bool, default True
+            Whether all panels have the same heights.
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches; as large as the panels need by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, or as many as features, optional
-            Where to draw; on a figure of its own by default.
+            Where to draw; on a new figure by default.
         output : str or int, optional
             One output (class, target); needed if there are several.
         sort : {"model", "height", "rows"}, optional
@@ -160,8 +168,8 @@ class Comparison:
 
         Returns
         -------
-        Figure of matplotlib or plotly
-            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -174,7 +182,8 @@ class Comparison:
         >>> gw.compare(halves).plot(["bmi", "s5"])
         <Drawing size ... with 2 Axes>
         """
-        from glasswood.plots._draw import panel_of, plot_page
+        from glasswood.plots._draw import Canvas, panel_of, plot_page
 
         chosen = self.features[:6] if features is None else [features] if isinstance(features, str) else features
-        return plot_page([panel_of(self, name, output, sort=sort) for name in chosen], engine, ax)
+        panels = [panel_of(self, name, output, sort=sort) for name in chosen]
+        return plot_page(panels, Canvas(engine, ax, title, figsize), sharey=sharey)

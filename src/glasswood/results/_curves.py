@@ -106,15 +106,25 @@ class Curve:
         return to_frame(columns_of([self.axis], self.heights, self.outputs, self.axis.rows))
 
     def plot(
-        self, *, engine: str = "matplotlib", ax: Any = None, output: str | int | None = None, sort: str | None = None
+        self,
+        *,
+        output: str | int | None = None,
+        sort: str | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        engine: str = "matplotlib",
+        ax: Any = None,
     ) -> Any:
         """Draw the curve: its true steps, pale where there are no rows, and the distribution of the rows below.
 
         Parameters
         ----------
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches; as large as the panels need by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a figure of its own by default.
+            Where to draw; on a new figure by default.
         output : str or int, optional
             One output (class, target); all by default, up to eight.
         sort : {"model", "height", "rows"}, optional
@@ -122,8 +132,8 @@ class Curve:
 
         Returns
         -------
-        Figure of matplotlib or plotly
-            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -135,9 +145,9 @@ class Curve:
         >>> ex.partial_dependence("bmi").plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import plot
+        from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, output, sort=sort, engine=engine, ax=ax)
+        return plot(self, output, sort=sort, canvas=Canvas(engine, ax, title, figsize))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -186,15 +196,25 @@ class Points:
         return to_frame(self._listed())
 
     def plot(
-        self, *, engine: str = "matplotlib", ax: Any = None, output: str | int | None = None, sort: str | None = None
+        self,
+        *,
+        output: str | int | None = None,
+        sort: str | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        engine: str = "matplotlib",
+        ax: Any = None,
     ) -> Any:
         """Draw the points: along the axis for one feature that is a number, else each with its label.
 
         Parameters
         ----------
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches; as large as the panels need by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a figure of its own by default.
+            Where to draw; on a new figure by default.
         output : str or int, optional
             One output (class, target); all by default, up to eight.
         sort : {"model", "height"}, optional
@@ -202,8 +222,8 @@ class Points:
 
         Returns
         -------
-        Figure of matplotlib or plotly
-            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -215,9 +235,9 @@ class Points:
         >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3]).plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import plot
+        from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, output, sort=sort, engine=engine, ax=ax)
+        return plot(self, output, sort=sort, canvas=Canvas(engine, ax, title, figsize))
 
 
 class Lazy(Mapping[Any, Any]):

@@ -136,19 +136,24 @@ class Ice:
     def plot(
         self,
         *,
-        engine: str = "matplotlib",
-        ax: Any = None,
         output: str | int | None = None,
         sort: str | None = None,
         n_lines: int = 12,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        engine: str = "matplotlib",
+        ax: Any = None,
     ) -> Any:
         """Draw the mean of all rows, bands that hold 90 % and half of them at each point, and a few single rows.
 
         Parameters
         ----------
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches; as large as the panels need by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a figure of its own by default.
+            Where to draw; on a new figure by default.
         output : str or int, optional
             One output (class, target); needed if there are several.
         sort : {"model", "height", "rows"}, optional
@@ -158,8 +163,8 @@ class Ice:
 
         Returns
         -------
-        Figure of matplotlib or plotly
-            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -171,6 +176,6 @@ class Ice:
         >>> ex.ice("bmi").plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import plot
+        from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, output, sort=sort, n_lines=n_lines, engine=engine, ax=ax)
+        return plot(self, output, sort=sort, n_lines=n_lines, canvas=Canvas(engine, ax, title, figsize))

@@ -127,7 +127,14 @@ class Importance:
         return to_frame({"feature": list(self.names), **_spread(self.heights, self.outputs)})
 
     def plot(
-        self, *, top: int = 20, engine: str = "matplotlib", ax: Any = None, output: str | int | None = None
+        self,
+        *,
+        top: int = 20,
+        output: str | int | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        engine: str = "matplotlib",
+        ax: Any = None,
     ) -> Any:
         """Draw a bar per feature, the most important first.
 
@@ -135,16 +142,19 @@ class Importance:
         ----------
         top : int, default 20
             The largest number of features.
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches; as large as the panels need by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a figure of its own by default.
+            Where to draw; on a new figure by default.
         output : str or int, optional
             One output (class, target); all by default, up to eight.
 
         Returns
         -------
-        Figure of matplotlib or plotly
-            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -156,9 +166,9 @@ class Importance:
         >>> ex.importance().plot(top=5)
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import plot
+        from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, output, top=top, engine=engine, ax=ax)
+        return plot(self, output, top=top, canvas=Canvas(engine, ax, title, figsize))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -297,9 +307,11 @@ class Strengths:
         *,
         kind: str = "heatmap",
         top: int = 12,
+        output: str | int | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
         ax: Any = None,
-        output: str | int | None = None,
     ) -> Any:
         """Draw the features that interact most as a square of their pairs, or as a network.
 
@@ -308,16 +320,19 @@ class Strengths:
         kind : {"heatmap", "network"}, default "heatmap"
         top : int, default 12
             The largest number of features.
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches; as large as the panels need by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a figure of its own by default.
+            Where to draw; on a new figure by default.
         output : str or int, optional
             One output (class, target); all together by default.
 
         Returns
         -------
-        Figure of matplotlib or plotly
-            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -329,6 +344,6 @@ class Strengths:
         >>> ex.interaction_strengths().plot(kind="network")
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import plot
+        from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, output, kind=kind, top=top, engine=engine, ax=ax)
+        return plot(self, output, kind=kind, top=top, canvas=Canvas(engine, ax, title, figsize))

@@ -312,9 +312,11 @@ class Interactions:
         row: int = 0,
         *,
         top: int = 10,
+        output: str | int | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
         ax: Any = None,
-        output: str | int | None = None,
     ) -> Any:
         """Draw how the score of one row comes about, as a waterfall: the strongest sets of features, any order.
 
@@ -324,16 +326,19 @@ class Interactions:
             The number of the row.
         top : int, default 10
             The largest number of parts of their own; the others are one.
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches; as large as the panels need by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a figure of its own by default.
+            Where to draw; on a new figure by default.
         output : str or int, optional
             One output (class, target); needed if there are several.
 
         Returns
         -------
-        Figure of matplotlib or plotly
-            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -345,9 +350,9 @@ class Interactions:
         >>> ex.interaction_values(X).plot(row=3)
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import plot
+        from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, row, output, top=top, engine=engine, ax=ax)
+        return plot(self, row, output, top=top, canvas=Canvas(engine, ax, title, figsize))
 
 
 def _label(names: tuple[str, ...]) -> str:

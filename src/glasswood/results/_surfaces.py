@@ -120,10 +120,13 @@ class Surface:
         self,
         *,
         kind: str = "both",
-        engine: str = "matplotlib",
-        ax: Any = None,
         output: str | int | None = None,
         rows: Any = None,
+        sort: str | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        engine: str = "matplotlib",
+        ax: Any = None,
     ) -> Any:
         """Draw the surface as its exact cells, and beside it what the pair adds to the sum of its curves.
 
@@ -131,18 +134,23 @@ class Surface:
         ----------
         kind : {"both", "surface", "interaction"}, default "both"
             "both" draws two panels, and so takes two axes.
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches; as large as the panels need by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, or two of them, optional
-            Where to draw; on a figure of its own by default.
+            Where to draw; on a new figure by default.
         output : str or int, optional
             One output (class, target); needed if there are several.
         rows : table, optional
             Rows with columns of both names, instead of the background: pairs of cells without any row are drawn pale.
+        sort : {"model", "height", "rows"}, optional
+            The order of categories.
 
         Returns
         -------
-        Figure of matplotlib or plotly
-            It is not shown by itself outside of notebooks; save it with ``savefig`` or ``write_html``.
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -154,11 +162,12 @@ class Surface:
         >>> ex.partial_dependence("bmi", "s5").plot(kind="surface")
         <Drawing size ... with 2 Axes>
         """
-        from glasswood.plots._draw import plot_surface
+        from glasswood.plots._draw import Canvas, plot_surface
 
         axes = self.first.axis, self.second.axis
         density = None if rows is None else self.shares(*(axis.cell_of(rows[axis.name]) for axis in axes))
-        return plot_surface(self, kind, density, engine=engine, ax=ax, output=output)
+        canvas = Canvas(engine, ax, title, figsize)
+        return plot_surface(self, kind, canvas, output=output, density=density, sort=sort)
 
     def shares(self, x: NDArray[np.int64], y: NDArray[np.int64], weight: Any = None) -> NDArray[np.float64]:
         """Return the share of rows in each pair of cells, given the cells of the rows; those of missing ones left out.

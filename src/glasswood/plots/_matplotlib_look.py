@@ -1,0 +1,50 @@
+"""What a drawing takes over from matplotlib's settings: colours, and what the fonts can show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.font_manager import FontProperties, findfont, get_font
+
+from glasswood.plots._look import Look
+from glasswood.plots._text import shorten
+
+__all__ = ["look_of"]
+
+
+def look_of(ax: Any, *, alone: bool) -> Look:
+    """Return the colours of the surroundings, and what the font can show."""
+    paper = ax.get_facecolor() if ax is not None else mpl.rcParams["axes.facecolor"]
+    if len(paper) == 4 and not isinstance(paper, str) and paper[3] == 0:
+        paper = "white" if sum(to_rgb(mpl.rcParams["text.color"])) < 1.5 else "black"
+    return Look(to_hex(mpl.rcParams["text.color"]), to_hex(paper), _readable(_fonts()), alone)
+
+
+def _fonts() -> tuple[str, ...]:
+    """Return the files of the fonts that texts are set in."""
+    found: list[str] = []
+    settings: Any = mpl.rcParams  # to look at all of them would load pyplot
+    for family in settings["font.family"]:
+        for name in settings.get(f"font.{family}", [family]):
+            try:
+                found.append(findfont(FontProperties(family=[name]), fallback_to_default=False))
+            except ValueError:
+                continue
+            break  # matplotlib takes the first font of a family that is there
+    return tuple(found) or (findfont(FontProperties()),)
+
+
+@lru_cache(maxsize=8)
+def _readable(fonts: tuple[str, ...]) -> Callable[[str], str]:
+    """Return a function that shortens a text, and puts a square for what no font has, which would be a warning."""
+    known: set[int] = set().union(*(get_font(font).get_charmap() for font in fonts))
+    square = "\u25a1" if 0x25A1 in known else "?"
+
+    def readable(text: str) -> str:
+        return "".join(c if ord(c) in known or c == "\n" else square for c in shorten(text, 60))
+
+    return readable
