@@ -26,10 +26,18 @@ class Case:
     raw: Callable[[Any, Any], Any]
     missing: bool = True
     infinite: bool = False
+    binary: bool | None = None
 
-    def scores(self, rows):
+    def all_scores(self, rows):
         """The raw scores, always with an axis of outputs."""
         return np.asarray(self.raw(self.model, rows), dtype=np.float64).reshape(len(rows), -1)
+
+    def scores(self, rows):
+        """The scores that are answered for by default: of two classes the second."""
+        if self.binary is None:
+            e = self.model if isinstance(self.model, gw.TreeEnsemble) else gw.read_model(self.model)
+            self.binary = e.score.binary
+        return self.all_scores(rows)[:, -1:] if self.binary else self.all_scores(rows)
 
     def partial_dependence(self, columns, weight=None):
         """The average score at each point, (n_points, n_outputs), given the values of some columns at the points."""
@@ -45,6 +53,11 @@ class Case:
         # A few rows may have almost the same score, so that only the size of what is added up limits the rounding.
         added = np.abs(e.score.base).max() + e.n_trees * np.abs(e.value).max() * e.score.scale / e.score.divisor
         return share * scale + 8 * np.finfo(np.float64).eps * added
+
+
+def answered(e, scores):
+    """The scores of the outputs that are answered for by default: of two classes the second."""
+    return scores[..., -1:] if e.score.binary else scores
 
 
 def replace_columns(rows, columns):
@@ -228,15 +241,26 @@ class Proof:
         return [tried[k] for k in self.rng.integers(len(tried), size=n)]
 
     def outputs(self):
-        """One output, by its name or number, is that part of all outputs."""
-        names, features = self.e.score.names, list(self.tries)
-        for k, name in enumerate(names):
+        """One output, by its label or position, is that part of all outputs; of two classes the second is all."""
+        features = list(self.tries)
+        for k, label in enumerate(self.ex.outputs):
             for f in features[:1]:
-                whole, part = self.ex.partial_dependence(f), self.ex.partial_dependence(f, output=k)
-                np.testing.assert_array_equal(part.heights[:, 0], whole.heights[:, k])
-                np.testing.assert_array_equal(self.ex.partial_dependence(f, output=name).values, part.values)
-                assert part.outputs == (name,)
+                whole, part = self.ex.partial_dependence(f), self.ex.partial_dependence(f, output=label)
+                np.testing.assert_array_equal(self.ex.partial_dependence(f, output_index=k).heights, part.heights)
+                self.same(part.heights, whole.heights, k)
+                self.same(part.mean, whole.mean, k)
+                assert part.outputs == (label,)
                 assert part.values.ndim == 1
             for a, b in self.pairs()[:1]:
-                whole, part = self.ex.partial_dependence(a, b), self.ex.partial_dependence(a, b, output=name)
-                np.testing.assert_array_equal(part.heights[..., 0], whole.heights[..., k])
+                whole, part = self.ex.partial_dependence(a, b), self.ex.partial_dependence(a, b, output=label)
+                self.same(part.heights, whole.heights, k)
+
+    def same(self, part, whole, k):
+        """Compare one output with all; of a binary model with the second, which it adds up to 1 or 0 with."""
+        if not self.case.binary:
+            np.testing.assert_array_equal(part[..., 0], whole[..., k])
+        elif k == 1:
+            np.testing.assert_array_equal(part, whole)
+        elif self.e.n_outputs == 1 or self.ex._study.units == "probability":
+            total = 0.0 if self.ex._study.additive and self.e.n_outputs == 1 else 1.0
+            np.testing.assert_allclose(part + whole, total, rtol=0, atol=self.within)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 import oracle
+from brute import answered
 from glasswood._tables import encode, n_rows
 
 MOST_ROWS = 2**17  # of a table that a library scores at once
@@ -78,7 +79,7 @@ class Game:
         score = e.score
         values = values + score.base if score.base_first else values
         values = values * score.scale / score.divisor
-        return cls(tuple(players), values if score.base_first else values + score.base)
+        return cls(tuple(players), answered(e, values if score.base_first else values + score.base))
 
     @property
     def n_players(self):

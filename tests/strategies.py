@@ -31,7 +31,7 @@ def ensembles(draw, max_trees=4, max_depth=5):
     ]
     score = Score(
         base=rng.normal(size=n_outputs),
-        names=tuple(f"y{k}" for k in range(n_outputs)),
+        labels=("prediction",) if n_outputs == 1 else tuple(range(n_outputs)),
         units="value",
         scale=float(rng.choice([1.0, 0.3])),
         divisor=float(rng.choice([1.0, len(trees)])),

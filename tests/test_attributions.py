@@ -553,7 +553,7 @@ def chains(draw, n_players):
     n_features = n_players + 2
     trees = [chain(rng, rng.permutation(n_features)[:n_players]) for _ in range(draw(st.integers(1, 2)))]
     schema = Schema(tuple(NumberColumn(f"x{j}") for j in range(n_features)))
-    score = Score(base=np.array([0.3]), names=("prediction",), units="value", scale=0.5)
+    score = Score(base=np.array([0.3]), labels=("prediction",), units="value", scale=0.5)
     ensemble = TreeEnsemble(**stack(trees, CategorySets()), schema=schema, score=score, source="hypothesis")
     # Most rows stay on most of the path, or few leaves would matter.
     usual = rng.choice([-1.0, 1.0], n_features)
@@ -726,7 +726,7 @@ def test_several_outputs_of_deep_trees(background):
         whole = getattr(gw.Explainer(e, table), method)(rows)
         for k, name in enumerate(whole.outputs):
             # A model of its own for each class, whose values are proved above.
-            score = replace(e.score, base=e.score.base[[k]], names=(name,))
+            score = replace(e.score, base=e.score.base[[k]], labels=(name,))
             alone = getattr(gw.Explainer(replace(e, value=e.value[:, [k]], score=score), table), method)(rows)
             same(whole.values[..., k], alone.values, e)
             assert whole.base_values[k] == pytest.approx(alone.base_values)
@@ -814,7 +814,7 @@ def test_one_output_is_that_part_of_all(classes, method, background):
     assert whole.values.shape == (10, *[5] * (1 + (method == METHODS[2])), 3)
     np.testing.assert_array_equal(np.asarray(whole), whole.values)
     for k, name in enumerate("abc"):
-        for part in (ask(rows, output=name), ask(rows, output=k)):
+        for part in (ask(rows, output=name), ask(rows, output_index=k)):
             assert part.outputs == (name,)
             np.testing.assert_allclose(part.values, whole.values[..., k], rtol=0, atol=1e-14)
             assert part.base_values == pytest.approx(whole.base_values[k])
@@ -825,7 +825,7 @@ def test_one_output_is_that_part_of_all(classes, method, background):
 @pytest.mark.parametrize("method", METHODS)
 def test_means(classes, method):
     model, X, rows = classes
-    for found in (getattr(gw.Explainer(model, X), method)(rows, **output) for output in ({}, {"output": 1})):
+    for found in (getattr(gw.Explainer(model, X), method)(rows, **output) for output in ({}, {"output_index": 1})):
         np.testing.assert_allclose(found.mean_abs(), np.abs(found.values).mean(axis=0), rtol=1e-12)
 
 

@@ -96,7 +96,7 @@ def refused(done, code=2):
 def test_info_of_models_and_backgrounds(glasswood):
     assert "xgboost model file" in good(glasswood("info", "model.json"))
     found = json.loads(good(glasswood("info", "classes.txt", "--json")))
-    assert found["outputs"] == ["0", "1", "2"]
+    assert found["outputs"] == [0, 1, 2]
     assert found["feature_names"] == ["age", "b", "income", "colour"]
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "info.gw"))
     assert json.loads(good(glasswood("info", "info.gw", "--json")))["rows"] == 400

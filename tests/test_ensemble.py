@@ -40,7 +40,7 @@ def stump(**changes):
         missing_left=np.array([True, False, False]),
         value=np.array([0.0, -1.0, 1.0]),
     )
-    score = Score(base=np.zeros(1), names=("prediction",), units="value")
+    score = Score(base=np.zeros(1), labels=("prediction",), units="value")
     made = TreeEnsemble(**stack([tree]), schema=Schema((NumberColumn("x"),)), score=score, source="by hand")
     return replace(made, **changes)
 
@@ -99,8 +99,8 @@ def test_malformed_trees_are_refused(changes, says):
 def test_no_trees_and_wrong_names_are_refused():
     with pytest.raises(UnsupportedModelError, match="no trees"):
         stack([])
-    with pytest.raises(UnsupportedModelError, match="2 output names for 1 base scores"):
-        Score(base=np.zeros(1), names=("a", "b"), units="value")
+    with pytest.raises(UnsupportedModelError, match="2 output labels for 1 base scores"):
+        Score(base=np.zeros(1), labels=("a", "b"), units="value")
 
 
 def test_repr_says_what_it_is():

@@ -302,7 +302,7 @@ def test_orders_features_and_outputs_are_parts_of_the_whole(ensemble, seed, cove
         {"max_order": order},
         {"features": chosen},
         {"output": output},
-        {"max_order": order, "features": chosen, "output": ensemble.score.names[output]},
+        {"max_order": order, "features": chosen, "output": ensemble.score.labels[output]},
     ):
         part = ex.interaction_values(rows, **options)
         within = set(options.get("features", names))
@@ -310,7 +310,7 @@ def test_orders_features_and_outputs_are_parts_of_the_whole(ensemble, seed, cove
         assert part.subsets == [s for s in whole.subsets if len(s) <= most and within.issuperset(s)]
         expected = np.stack([whole[s] for s in part.subsets], axis=1).reshape(3, len(part), -1)
         outputs = [output] if "output" in options else range(ensemble.n_outputs)
-        assert part.outputs == tuple(ensemble.score.names[k] for k in outputs)
+        assert part.outputs == tuple(ensemble.score.labels[k] for k in outputs)
         values = part.values.reshape(3, len(part), -1)
         np.testing.assert_allclose(values, expected[..., outputs], rtol=0, atol=close_to(ensemble))
 
@@ -562,7 +562,7 @@ def test_what_is_printed(regression, classification):
     assert repr(found).startswith("Interactions(")
     assert found.units == "value"
     assert found.outputs == ("prediction",)
-    assert interactions(*classification, 12).outputs == ("0", "1", "2")
+    assert interactions(*classification, 12).outputs == (0, 1, 2)
 
 
 @pytest.mark.parametrize("make", [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame[[*frame.columns[::-1]]]])
@@ -753,7 +753,7 @@ def test_metrics_of_models(name):
     game = Game.of_model(case, players_of(ex.ensemble), rows)
     follows_the_game(ex.evaluate(PDIVMetric(), rows), game, within)
     one = ex.evaluate(PDIVMetric(), rows, output=0)
-    assert one.outputs == ex.ensemble.score.names[:1]
+    assert one.outputs == ex.ensemble.score.labels[:1]
     follows_the_game(one, replace(game, values=game.values[..., :1]), within)
 
 
@@ -873,7 +873,7 @@ def test_metrics_that_are_none(regression):
     [
         ({"features": ["x0", "nothing"]}, "there is no feature 'nothing'. The model's features are 'x0', 'x1'"),
         ({"features": [7]}, "there is no feature 7"),
-        ({"output": "3"}, "there is no output '3'; the model has \\['0', '1', '2'\\]"),
+        ({"output": "3"}, "there is no output '3'; the labels are 0, 1, 2"),
     ],
 )
 def test_questions_that_make_no_sense(classification, options, says):

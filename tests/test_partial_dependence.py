@@ -488,7 +488,7 @@ def forest():
         (["x0", "x0"], {}, "the same feature is asked for twice"),
         (["x0", 0], {}, "the same feature is asked for twice"),
         (["x0", -5], {}, "the same feature is asked for twice"),
-        (["x0"], {"output": "3"}, "there is no output '3'; the model has \\['0', '1', '2'\\]"),
+        (["x0"], {"output": "3"}, "there is no output '3'; the labels are 0, 1, 2"),
         (["x0"], {"output": 3}, "there is no output 3"),
         (["x0", "x1"], {"at": {"x0": [1.0]}}, "the table lacks the columns \\['x1'\\]"),
         (["x0"], {"at": np.zeros((2, 3))}, "the table has 3 columns"),

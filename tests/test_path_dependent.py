@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 import glasswood as gw
 import oracle
-from brute import Case, tries
+from brute import Case, answered, tries
 from readers import test_catboost, test_lightgbm, test_sklearn, test_treelite, test_xgboost
 from strategies import ensembles
 
@@ -65,8 +65,8 @@ def by_definition(e, points):
             value = walk(e, int(e.root[tree]), {f: values[k] for f, values in encoded.items()})
             scores[slice(None) if output < 0 else slice(output, output + 1)] += value
     if score.base_first:
-        return (result + score.base) * score.scale / score.divisor
-    return result * score.scale / score.divisor + score.base
+        return answered(e, (result + score.base) * score.scale / score.divisor)
+    return answered(e, result * score.scale / score.divisor + score.base)
 
 
 def follows_the_definition(e, case, seed):

@@ -26,7 +26,8 @@ PUBLIC = {
     "Strengths": None,
     "Surface": None,
     "TreeEnsemble": None,
-    "compare": "(explainers: 'Mapping[str, Any]', *, output: 'str | int | None' = None) -> 'Comparison'",
+    "compare": "(explainers: 'Mapping[str, Any]', *, output: 'Any' = None, output_index: 'int | None' = None) "
+    "-> 'Comparison'",
     "errors": None,
     "metrics": None,
     "read_model": "(model: 'Any', rows: 'Any' = None) -> 'TreeEnsemble'",

@@ -41,8 +41,8 @@ def link(score, raw):
 class Linked(Case):
     """A case whose scores are responses."""
 
-    def scores(self, rows):
-        return link(self.score, super().scores(rows))
+    def all_scores(self, rows):
+        return link(self.score, super().all_scores(rows))
 
 
 def linked(case):
@@ -219,12 +219,13 @@ def test_ice_of_other_rows_and_its_summaries():
     assert frame.columns.tolist() == ["row", "a_above", "a_to", "value"]
     assert len(frame) == ice.heights.size
     assert repr(ice).startswith("Ice(a: 7 rows x ")
+    y = np.digitize(X["a"] + X["b"], [-0.5, 0.5])
     several = gw.Explainer(RandomForestClassifier(3).fit(X, y), X).ice("a", at=X[["a"]][:3])
-    assert several.values.shape == (300, 3, 2)
+    assert several.values.shape == (300, 3, 3)
     assert several.missing is None
     assert several.cuts is None
     assert several.to_frame().columns.tolist() == ["row", "a", "output", "value"]
-    assert gw.Explainer(RandomForestClassifier(3).fit(X, y)).ice("a", rows=X[:2]).missing.shape == (2, 2)
+    assert gw.Explainer(RandomForestClassifier(3).fit(X, y)).ice("a", rows=X[:2]).missing.shape == (2, 3)
 
 
 # --------------------------------------------------------------------------------------------------------- refusals

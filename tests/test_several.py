@@ -75,7 +75,7 @@ def test_classifiers(name, n_classes):
     within = 1e-6 if "XGBoost" in name else 1e-12
     curve = ex.partial_dependence("a")
     assert curve.units == "probability"
-    assert curve.outputs == (("1",) if n_classes == 2 else ("0", "1", "2"))
+    assert curve.outputs == ((1,) if n_classes == 2 else (0, 1, 2))
     for x in (-1.0, 0.2):
         brute = model.predict_proba(X.assign(a=x))[:, 1 if n_classes == 2 else 0 :]
         np.testing.assert_allclose(np.atleast_1d(curve(x)), brute.mean(axis=0), rtol=0, atol=within)

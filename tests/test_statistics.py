@@ -186,8 +186,8 @@ class TestImportance:
     def test_says_what_it_is(self):
         found = gw.Explainer(*classifier()).importance()
         assert len(found.top(2)) == 2
-        assert repr(found).startswith("Importance(5 features x 3 outputs, log-odds: ")
-        assert found.to_frame().columns.tolist() == ["feature", "value_0", "value_1", "value_2"]
+        assert repr(found).startswith("Importance(5 features x 3 outputs, softmax margin, total: ")
+        assert found.to_frame().columns.tolist() == ["feature", "value_0", "value_1", "value_2", "total"]
         assert found._repr_html_().count("<tr>") == 6
         with pytest.raises(gw.errors.TableError, match="no feature 'q'"):
             found["q"]
@@ -300,7 +300,7 @@ class TestStrengths:
         assert found.top(1).pairs == [(a, b)]
         frame = found.to_frame()
         assert frame.columns.tolist()[:3] == ["first", "second", "value_0"]
-        assert frame.columns.tolist()[-1] == "h_2"
+        assert frame.columns.tolist()[-2:] == ["h_2", "total"]
         assert "<table" in found._repr_html_()
 
     def test_only_raw_scores(self):
@@ -468,9 +468,9 @@ class TestComparison:
         assert not found.largest.any()
         np.testing.assert_allclose(found.shift, 0, atol=1e-12)
         assert found.difference.shape == (5, 3)
-        assert found.to_frame().columns.tolist() == ["feature", "output", "difference", "largest", "shift"]
+        assert found.to_frame().columns.tolist() == ["feature", "output", "difference", "largest", "total", "shift"]
         assert gw.compare({"one": gw.Explainer(model, rows), "two": gw.Explainer(model, rows)}, output=1).outputs == (
-            "1",
+            1,
         )
 
     @pytest.mark.parametrize("weighted", [False, True])

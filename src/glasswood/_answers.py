@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._originals import Originals
+from glasswood._outputs import Chosen
 from glasswood._points import columns_of, shown_values
 from glasswood._study import Study
 from glasswood._tables import Schema, distinct_rows, n_rows, open_columns
@@ -29,7 +31,40 @@ from glasswood.results import (
     squeezed,
 )
 
-__all__ = ["Answers"]
+__all__ = ["Answers", "Negated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """Values of sets with the opposite sign: those of the other class of a binary model of one score.
+
+    Parameters
+    ----------
+    source : SetValues
+        The values of the class that has a score.
+    """
+
+    source: SetValues
+
+    @property
+    def sets(self) -> list[tuple[int, ...]]:
+        """The players of each set."""
+        return self.source.sets
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.source.n_rows
+
+    def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
+        """Write the values of some rows to the columns of `out`, from `at` on."""
+        self.source.write(span, out, at)
+        part = out[:, at : at + span[1] - span[0]]
+        np.subtract(0.0, part, out=part)
+
+    def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
+        """Return the sums of absolute values and squares of some rows, which have no sign."""
+        return self.source.moments(span)
 
 
 class Answers:
@@ -62,19 +97,18 @@ class Answers:
             lambda: self._study.extent(feature),
         )
 
-    def curve(self, feature: int, outputs: list[int]) -> Curve:
+    def curve(self, feature: int, chosen: Chosen) -> Curve:
         """Return the curve of a feature."""
-        heights = self._study.curves[feature]
-        names = self._study.names
+        heights = chosen.levels(self._study.curves[feature])  # first: the axis tells the rows that are counted for it
         return Curve(
             axis=self.axis(feature),
-            heights=heights[:, outputs] if len(outputs) < len(names) else heights,
-            mean=self._study.mean[outputs],
-            outputs=tuple(names[k] for k in outputs),
+            heights=heights,
+            mean=chosen.levels(self._study.mean),
+            outputs=chosen.labels,
             units=self._study.units,
         )
 
-    def surface(self, a: int, b: int, outputs: list[int]) -> Surface:
+    def surface(self, a: int, b: int, chosen: Chosen) -> Surface:
         """Return the surface of two features."""
         study = self._study
         if study.additive:
@@ -85,9 +119,9 @@ class Answers:
             joint = study.responses_at(np.array([a, b]), cells).reshape(n_a, n_b, -1)
             interaction = joint - study.curves[a][:, None] - study.curves[b][None] + study.mean
         return Surface(
-            first=self.curve(a, outputs),
-            second=self.curve(b, outputs),
-            raw_interaction=None if interaction is None else interaction[..., outputs],
+            first=self.curve(a, chosen),
+            second=self.curve(b, chosen),
+            raw_interaction=None if interaction is None else chosen.changes(interaction),
             cells_of_rows=lambda: self._cells_of_rows(a, b),
         )
 
@@ -100,46 +134,47 @@ class Answers:
         encoded = columns.encode(0, columns.n_rows)
         return self.axis(a).locate(encoded[a]), self.axis(b).locate(encoded[b]), study.weight
 
-    def grids(self, grids: Mapping[str, Any], outputs: list[int]) -> dict[tuple[str, str], NDArray[np.float64]]:
+    def grids(self, grids: Mapping[str, Any], chosen: Chosen) -> dict[tuple[str, str], NDArray[np.float64]]:
         """Return the joint partial dependence of all pairs of some features, at some values of each."""
         study, names, n_features = self._study, self.ensemble.feature_names, self.ensemble.n_features
-        chosen = [names.index(name) for name in grids]
+        features = [names.index(name) for name in grids]
         cells = np.zeros((n_features, np.size(next(iter(grids.values())))), dtype=np.int64)
-        for f, values in zip(chosen, grids.values(), strict=True):
+        for f, values in zip(features, grids.values(), strict=True):
             cells[f] = self.axis(f).cell_of(values).ravel()
         effects, shared = study.effects(2), study.pairs
         pair_number = np.full((n_features, n_features), -1, dtype=np.int32)
         pair_number[shared] = np.arange(np.count_nonzero(shared))
         found = effects.interactions_on_grids(cells, pair_number, int(np.count_nonzero(shared)))
-        heights = {f: study.curves[f][cells[f]] for f in chosen}
+        heights = {f: study.curves[f][cells[f]] for f in features}
         result = {}
-        for a, b in combinations(chosen, 2):
+        for a, b in combinations(features, 2):
             surface = heights[a][:, None] + heights[b][None] - effects.mean
             number = pair_number[min(a, b), max(a, b)]
             if number >= 0:
                 surface = surface + (found[number] if a < b else found[number].transpose(1, 0, 2))
-            result[names[a], names[b]] = squeezed(surface[..., outputs])
+            result[names[a], names[b]] = squeezed(chosen.levels(surface))
         return result
 
-    def interactions(self, source: SetValues, outputs: list[int]) -> Interactions:
-        """Return values of sets."""
-        score = self.ensemble.score
-        names = tuple(score.names[k] for k in outputs)
-        return Interactions(source=source, players=self._study.plan(1).players, outputs=names, units=score.units)
+    def interactions(self, source: SetValues, chosen: Chosen) -> Interactions:
+        """Return values of sets, made of the scores that are chosen."""
+        if chosen.total is not None:
+            source = Negated(source)
+        return Interactions(
+            source=source, players=self._study.plan(1).players, outputs=chosen.labels, units=self._study.units
+        )
 
-    def attributions(self, name: str, metric: InteractionIndex, rows: Any, output: str | int | None) -> Attributions:
+    def attributions(self, name: str, metric: InteractionIndex, rows: Any, chosen: Chosen) -> Attributions:
         """Return a metric of features, or of pairs of them."""
         self.only_raw(name)
-        outputs = self._study.outputs(output)
-        found = self.interactions(self._study.evaluate(metric, rows, outputs), outputs)
-        n_players, n_outputs = len(found.players), len(outputs)
+        found = self.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen)
+        n_players, n_outputs = len(found.players), len(chosen.labels)
         shape = (found.n_rows, *(n_players,) * (metric.max_order or 1), n_outputs)
         check_memory(shape)
         values = found.values.reshape(found.n_rows, len(found), n_outputs)
         return Attributions(
             name=name,
             heights=arrange(values, found.source.sets, shape),
-            mean=self._study.mean[outputs],
+            mean=chosen.levels(self._study.mean),
             names=found.players,
             outputs=found.outputs,
             units=found.units,
@@ -157,9 +192,8 @@ class Answers:
         values = [np.array(columns.listed(f)) for f in range(self.ensemble.n_features)]
         return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
 
-    def points(self, players: list[str], at: Any, outputs: list[int]) -> Points:
+    def points(self, players: list[str], at: Any, chosen: Chosen) -> Points:
         """Return the partial dependence of players at points."""
-        names = self._study.names
         features, cells, shown = self._located(players, at)
         if self._study.additive:
             heights = self._study.effects(len(players)).at(cells, features)
@@ -168,8 +202,8 @@ class Answers:
         return Points(
             name=" x ".join(players),
             columns=shown,
-            heights=heights[:, outputs],
-            outputs=tuple(names[k] for k in outputs),
+            heights=chosen.levels(heights),
+            outputs=chosen.labels,
             units=self._study.units,
         )
 
@@ -211,9 +245,8 @@ class Answers:
             cells[i] = plan.cells.locate(int(f), encoded[int(f)])
         return features, cells, shown
 
-    def ice(self, players: list[str], rows: Any, at: Any, outputs: list[int]) -> Ice:
+    def ice(self, players: list[str], rows: Any, at: Any, chosen: Chosen) -> Ice:
         """Return the responses of rows with some players at other values."""
-        names = self._study.names
         if rows is None and self._study.table is None:
             message = "pass rows=, the table of rows whose curves are wanted; counts and covers know no single row"
             raise TableError(message)
@@ -221,16 +254,16 @@ class Answers:
         shown: dict[str, Any] = {}
         if at is None and len(players) == 1 and players[0] not in self._study.groups:
             feature = self.ensemble.feature_names.index(players[0])
-            axis, chosen = self.axis(feature), np.array([feature])
+            axis, features = self.axis(feature), np.array([feature])
             cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
         else:
-            chosen, cells, shown = self._located(players, at)
-        check_memory((n_rows(self._study.table if rows is None else rows), cells.shape[1], len(names)))
+            features, cells, shown = self._located(players, at)
+        check_memory((n_rows(self._study.table if rows is None else rows), cells.shape[1], chosen.n_columns))
         return Ice(
             name=" x ".join(players),
             axis=axis,
             columns=shown,
-            heights=self._study.ice(chosen, cells, rows)[..., outputs],
-            outputs=tuple(names[k] for k in outputs),
+            heights=chosen.levels(self._study.ice(features, cells, rows)),
+            outputs=chosen.labels,
             units=self._study.units,
         )

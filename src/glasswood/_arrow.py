@@ -355,7 +355,7 @@ def unpack(packed: bytes) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
 
 
 def write_parquet(
-    path: str | PathLike[str], parts: Iterable[Mapping[str, Any]], labels: Mapping[str, list[str]]
+    path: str | PathLike[str], parts: Iterable[Mapping[str, Any]], labels: Mapping[str, list[Any]]
 ) -> None:
     """Write parts of a table, each a mapping from column names to arrays, to one file.
 
@@ -364,7 +364,8 @@ def write_parquet(
     pa = import_arrow("writing Parquet")
     from pyarrow import parquet
 
-    dictionaries = {name: pa.array(texts, type=pa.string()) for name, texts in labels.items()}
+    texts = {name: all(isinstance(label, str) for label in known) for name, known in labels.items()}
+    dictionaries = {name: pa.array(known, pa.string() if texts[name] else None) for name, known in labels.items()}
     writer = None
     try:
         for part in parts:

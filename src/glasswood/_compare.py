@@ -17,7 +17,7 @@ from glasswood.results import Axis, Comparison, Curve
 __all__ = ["compare"]
 
 
-def compare(explainers: Mapping[str, Any], *, output: str | int | None = None) -> Comparison:
+def compare(explainers: Mapping[str, Any], *, output: Any = None, output_index: int | None = None) -> Comparison:
     """Return the curves of several explainers on common cells, and how far they are apart.
 
     They are of one model on groups of rows, to see drift, or of several models with the same outputs. Features that not
@@ -27,8 +27,11 @@ def compare(explainers: Mapping[str, Any], *, output: str | int | None = None) -
     ----------
     explainers : mapping from str to Explainer
         At least two, by the names that they are shown by.
-    output : str or int, optional
-        One output (class, target) by name or number; all by default.
+    output : label, optional
+        One output, by its label: a class, or the number of a target. By default all of them; of binary models, the
+        second class.
+    output_index : int, optional
+        The same, by its position among the labels.
 
     Returns
     -------
@@ -54,7 +57,7 @@ def compare(explainers: Mapping[str, Any], *, output: str | int | None = None) -
     """
     names = _names(explainers)
     listed = [explainers[name] for name in explainers]
-    curves = [_curves(explainer, output) for explainer in listed]
+    curves = [_curves(explainer, output, output_index) for explainer in listed]
     features = [feature for feature in curves[0] if all(feature in other for other in curves[1:])]
     if not features:
         message = (
@@ -79,9 +82,9 @@ def _names(explainers: Any) -> tuple[str, ...]:
     return tuple(map(str, explainers))
 
 
-def _curves(explainer: Any, output: str | int | None) -> dict[str, Curve]:
+def _curves(explainer: Any, output: Any, output_index: int | None) -> dict[str, Curve]:
     """Return the curve of every feature that has one."""
-    found = explainer.partial_dependence(output=output)
+    found = explainer.partial_dependence(output=output, output_index=output_index)
     if not isinstance(found, dict):
         return {}  # a pipeline
     grouped = {name for group in explainer._study.groups.values() for name in group}

@@ -37,16 +37,19 @@ class Score:
     ----------
     base : ndarray of shape (n_outputs,), float64
         The score without any tree.
-    names : tuple of str
-        The name of each output: a class, a target, or "prediction".
+    labels : tuple
+        The label of each output: a class, the number of a target, or "prediction". Both classes of a binary model that
+        has one output, for the second class.
     units : str
         What the raw score is: "value", "log-odds", "probability", "log of the mean", "mean depth", ...
     link : {"identity", "logistic", "softmax", "exp", "unknown"}
         The function from ``link_scale * raw score`` to what `predict` or `predict_proba` of the library gives.
+    binary : bool
+        Whether the labels are the two classes of a binary classifier.
     """
 
     base: NDArray[np.float64]
-    names: tuple[str, ...]
+    labels: tuple[Any, ...]
     units: str
     link: Link = "identity"
     link_scale: float = 1.0
@@ -54,19 +57,21 @@ class Score:
     divisor: float = 1.0
     base_first: bool = True
     dtype: Literal["float64", "float32"] = "float64"
+    binary: bool = False
 
     def __post_init__(self) -> None:
         base = np.array(self.base, dtype=np.float64).reshape(-1)
         base.flags.writeable = False
         object.__setattr__(self, "base", base)
-        if len(self.names) != base.size:
-            message = f"{len(self.names)} output names for {base.size} base scores"
+        both = self.binary and len(self.labels) == 2 and base.size == 1
+        if (len(self.labels) != base.size and not both) or (self.binary and len(self.labels) != 2):
+            message = f"{len(self.labels)} output labels for {base.size} base scores"
             raise UnsupportedModelError(message)
 
     @property
     def n_outputs(self) -> int:
         """The number of outputs."""
-        return len(self.names)
+        return self.base.size
 
     @property
     def factor(self) -> float:
@@ -211,7 +216,8 @@ class TreeEnsemble:
     @property
     def facts(self) -> dict[str, Any]:
         """What is to be known about the model at a glance, by name."""
-        shown = ", ".join(self.score.names[:10]) + (", ..." if self.n_outputs > 10 else "")
+        labels = self.score.labels
+        shown = ", ".join(map(str, labels[:10])) + (", ..." if len(labels) > 10 else "")
         return {
             "trees": self.n_trees,
             "leaves": self.n_leaves,
@@ -219,7 +225,7 @@ class TreeEnsemble:
             "features with a split": self.used_features.size,
             "features of categories": sum(column.n_codes > 0 for column in self.schema.columns),
             "score": self.score.units,
-            "outputs": f"{self.n_outputs:,}: {shown}" if self.n_outputs > 1 else shown,
+            "outputs": f"{len(labels):,}: {shown}" if len(labels) > 1 else shown,
             "covers of training": "kept" if self.cover is not None else "none",
         }
 

@@ -83,17 +83,47 @@ class Explainer:
         facts = {"answers": self._study.units, "averages over": self._study.average, **self.ensemble.facts}
         return facts_html(f"Explainer: {self.ensemble.source}", facts)
 
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """The labels that `output=` takes: classes, numbers of targets, or "prediction". They keep their type.
+
+        Models without labels (files, boosters, several targets) have the labels 0, 1, ... A binary model has two, and
+        answers for the second unless it is asked for the first.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.ensemble import HistGradientBoostingClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> named = y.map({0: "malignant", 1: "benign"})
+        >>> ex = gw.Explainer(HistGradientBoostingClassifier(max_iter=5).fit(X, named), X, response="probability")
+        >>> ex.outputs
+        ('benign', 'malignant')
+        >>> ex.partial_dependence("mean area").outputs
+        ('malignant',)
+        >>> both = [ex.partial_dependence("mean area", output=label)(500.0) for label in ex.outputs]
+        >>> round(float(sum(both)), 9)
+        1.0
+        """
+        return self._study.outputs.labels
+
     # ------------------------------------------------------------------------------------------------- questions
 
-    def partial_dependence(self, *features: str | int, output: str | int | None = None, at: Any = None) -> Any:
+    def partial_dependence(
+        self, *features: str | int, output: Any = None, output_index: int | None = None, at: Any = None
+    ) -> Any:
         """Return the partial dependence of one feature, of a pair, of any features at points, or of all features.
 
         Parameters
         ----------
         *features : str or int
             None: all features. One: its `Curve`. Two: their `Surface`. A group, or more than two: `Points`, see `at`.
-        output : str or int, optional
-            One output (class, target) by name or number; all by default.
+        output : label, optional
+            One output, by its label: a class, or the number of a target. By default all of them; of a binary model, the
+            second class. `outputs` lists the labels.
+        output_index : int, optional
+            The same, by its position among the labels.
         at : table, optional
             The points, as a table of the features' columns. For a group: by default, its distinct rows.
 
@@ -110,29 +140,29 @@ class Explainer:
         >>> ex = gw.Explainer(RandomForestClassifier(20, random_state=0).fit(X, y), X)
         >>> list(ex.partial_dependence())
         ['sepal length (cm)', 'sepal width (cm)', 'petal length (cm)', 'petal width (cm)']
-        >>> ex.partial_dependence("petal width (cm)", output="2")
+        >>> ex.partial_dependence("petal width (cm)", output=2)
         Curve(petal width (cm): ... cuts, probability from ... to ...)
         """
-        outputs = self._study.outputs(output)
+        chosen = self._study.outputs.choose(output, output_index)
         if not features:
             if at is not None:
                 message = "at= gives values of features; name the features too"
                 raise TableError(message)
             if self._study.originals is not None:
-                return Lazy(list(self._study.groups), lambda name: self._answers.points([name], None, outputs))
+                return Lazy(list(self._study.groups), lambda name: self._answers.points([name], None, chosen))
             curves = self._study.curves
             names = self.ensemble.feature_names
-            return {names[f]: self._answers.curve(f, outputs) for f in curves}
+            return {names[f]: self._answers.curve(f, chosen) for f in curves}
         players = self._asked(features)
         grouped = any(player in self._study.groups for player in players)
         if at is not None or grouped or len(players) > 2:
-            return self._answers.points(players, at, outputs)
+            return self._answers.points(players, at, chosen)
         numbers = [self.ensemble.feature_names.index(player) for player in players]
         if len(numbers) == 1:
-            return self._answers.curve(numbers[0], outputs)
-        return self._answers.surface(numbers[0], numbers[1], outputs)
+            return self._answers.curve(numbers[0], chosen)
+        return self._answers.surface(numbers[0], numbers[1], chosen)
 
-    def joint_partial_dependence(self, *, output: str | int | None = None) -> Lazy:
+    def joint_partial_dependence(self, *, output: Any = None, output_index: int | None = None) -> Lazy:
         """Return the joint partial dependence of every pair of features, as a mapping from (name, name) to `Surface`.
 
         Surfaces are made when they are looked up; the rows are counted once for all of them.
@@ -149,20 +179,23 @@ class Explainer:
         >>> surfaces["petal length (cm)", "petal width (cm)"]
         Surface(petal length (cm) x petal width (cm): ... x ... cells, probability)
         """
-        outputs = self._study.outputs(output)
+        chosen = self._study.outputs.choose(output, output_index)
         names = self.ensemble.feature_names
         single = [name for name in self._study.plan(1).players if name not in self._study.groups]
         keys = [(a, b) for i, a in enumerate(single) for b in single[i + 1 :]]
-        return Lazy(keys, lambda key: self._answers.surface(names.index(key[0]), names.index(key[1]), outputs))
+        return Lazy(keys, lambda key: self._answers.surface(names.index(key[0]), names.index(key[1]), chosen))
 
-    def joint_grids(self, grids: Mapping[str, Any], *, output: str | int | None = None) -> dict[tuple[str, str], Any]:
+    def joint_grids(
+        self, grids: Mapping[str, Any], *, output: Any = None, output_index: int | None = None
+    ) -> dict[tuple[str, str], Any]:
         """Return the joint partial dependence of every pair of features at some values of each, all pairs at once.
 
         Parameters
         ----------
         grids : mapping from feature names to arrays
             The values to look at, as many for each feature.
-        output : str or int, optional
+        output, output_index : label and int, optional
+            One output, by its label or its position.
 
         Returns
         -------
@@ -180,7 +213,7 @@ class Explainer:
         (3, 3)
         """
         self._answers.only_raw("joint_grids")
-        outputs = self._study.outputs(output)
+        chosen = self._study.outputs.choose(output, output_index)
         players = {self._study.player(name): grid for name, grid in grids.items()}
         if any(player in self._study.groups for player in players):
             message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
@@ -188,7 +221,7 @@ class Explainer:
         if len({np.size(grid) for grid in players.values()}) != 1:
             message = "grids must name some features, and have as many values for each"
             raise TableError(message)
-        return self._answers.grids(players, outputs)
+        return self._answers.grids(players, chosen)
 
     def interaction_values(
         self,
@@ -196,7 +229,8 @@ class Explainer:
         *,
         max_order: int | None = None,
         features: Sequence[str | int] | None = None,
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
     ) -> Interactions:
         """Return the partial dependence interaction values (PDIV) of rows: what each set of features adds, together.
 
@@ -212,7 +246,8 @@ class Explainer:
             The largest number of features of a set; all by default.
         features : sequence of str or int, optional
             Only sets of these features (or groups).
-        output : str or int, optional
+        output, output_index : label and int, optional
+            One output, by its label or its position.
 
         Returns
         -------
@@ -223,7 +258,7 @@ class Explainer:
         See `Interactions`.
         """
         self._answers.only_raw("interaction_values")
-        outputs = self._study.outputs(output)
+        chosen = self._study.outputs.choose(output, output_index)
         plan = self._study.plan(1)
         if max_order is not None and max_order < 1:
             message = f"max_order is the number of features of the largest sets, at least 1, not {max_order}"
@@ -234,10 +269,10 @@ class Explainer:
             wanted[plan.players.index(self._study.player(feature))] = True
         order = min(order, max(1, int(wanted.sum())))
         plan.refuse_uncountable(order, "max_order")
-        source = Lookups(self._study.effects(order), order, wanted, outputs, self._study.rows(rows))
-        return self._answers.interactions(source, outputs)
+        source = Lookups(self._study.effects(order), order, wanted, chosen.columns, self._study.rows(rows))
+        return self._answers.interactions(source, chosen)
 
-    def evaluate(self, metric: Any, rows: Any, *, output: str | int | None = None) -> Interactions:
+    def evaluate(self, metric: Any, rows: Any, *, output: Any = None, output_index: int | None = None) -> Interactions:
         """Return a metric over cubes, for rows.
 
         Parameters
@@ -246,7 +281,8 @@ class Explainer:
             One of `glasswood.metrics`, or your own.
         rows : table
             The rows to explain.
-        output : str or int, optional
+        output, output_index : label and int, optional
+            One output, by its label or its position.
 
         Returns
         -------
@@ -269,10 +305,10 @@ class Explainer:
             )
             raise TypeError(message)
         self._answers.only_raw("evaluate")
-        outputs = self._study.outputs(output)
-        return self._answers.interactions(self._study.evaluate(metric, rows, outputs), outputs)
+        chosen = self._study.outputs.choose(output, output_index)
+        return self._answers.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen)
 
-    def shap_values(self, rows: Any, *, output: str | int | None = None) -> Attributions:
+    def shap_values(self, rows: Any, *, output: Any = None, output_index: int | None = None) -> Attributions:
         """Return the Shapley values of rows: of the game in which features take the row's value, or the background's.
 
         With a background, all of its rows take part ("interventional"); without one, the values are path-dependent.
@@ -282,7 +318,8 @@ class Explainer:
         ----------
         rows : table
             The rows to explain.
-        output : str or int, optional
+        output, output_index : label and int, optional
+            One output, by its label or its position.
 
         Returns
         -------
@@ -293,16 +330,19 @@ class Explainer:
         --------
         See `Attributions`.
         """
-        return self._answers.attributions("Shapley values", ShapleyValues(), rows, output)
+        return self._answers.attributions(
+            "Shapley values", ShapleyValues(), rows, self._study.outputs.choose(output, output_index)
+        )
 
-    def banzhaf_values(self, rows: Any, *, output: str | int | None = None) -> Attributions:
+    def banzhaf_values(self, rows: Any, *, output: Any = None, output_index: int | None = None) -> Attributions:
         """Return the Banzhaf values of rows: the mean effect of a feature over all sets of others.
 
         Parameters
         ----------
         rows : table
             The rows to explain.
-        output : str or int, optional
+        output, output_index : label and int, optional
+            One output, by its label or its position.
 
         Returns
         -------
@@ -317,9 +357,13 @@ class Explainer:
         >>> gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X).banzhaf_values(X)
         Attributions(Banzhaf values: 442 rows x 10 features, value)
         """
-        return self._answers.attributions("Banzhaf values", BanzhafValues(), rows, output)
+        return self._answers.attributions(
+            "Banzhaf values", BanzhafValues(), rows, self._study.outputs.choose(output, output_index)
+        )
 
-    def shap_interaction_values(self, rows: Any, *, output: str | int | None = None) -> Attributions:
+    def shap_interaction_values(
+        self, rows: Any, *, output: Any = None, output_index: int | None = None
+    ) -> Attributions:
         """Return the Shapley interactions of all pairs of features, for rows, as the package shap arranges them.
 
         Half of the interaction of a pair is on either side of the diagonal, and the diagonal has what is left of each
@@ -330,7 +374,8 @@ class Explainer:
         ----------
         rows : table
             The rows to explain.
-        output : str or int, optional
+        output, output_index : label and int, optional
+            One output, by its label or its position.
 
         Returns
         -------
@@ -349,9 +394,18 @@ class Explainer:
         >>> bool(abs(pairs.values.sum(axis=2) - ex.shap_values(X).values).max() < 1e-9)
         True
         """
-        return self._answers.attributions("Shapley interactions", ShapleyInteractions(2), rows, output)
+        return self._answers.attributions(
+            "Shapley interactions", ShapleyInteractions(2), rows, self._study.outputs.choose(output, output_index)
+        )
 
-    def ice(self, *features: str | int, rows: Any = None, at: Any = None, output: str | int | None = None) -> Ice:
+    def ice(
+        self,
+        *features: str | int,
+        rows: Any = None,
+        at: Any = None,
+        output: Any = None,
+        output_index: int | None = None,
+    ) -> Ice:
         """Return the response of every row, if a feature (or some) took other values: one curve per row.
 
         Parameters
@@ -362,7 +416,8 @@ class Explainer:
             The rows; those of the background by default.
         at : table, optional
             The points, as a table of the features' columns.
-        output : str or int, optional
+        output, output_index : label and int, optional
+            One output, by its label or its position.
 
         Returns
         -------
@@ -372,9 +427,9 @@ class Explainer:
         --------
         See `Ice`.
         """
-        return self._answers.ice(self._asked(features), rows, at, self._study.outputs(output))
+        return self._answers.ice(self._asked(features), rows, at, self._study.outputs.choose(output, output_index))
 
-    def importance(self, *, output: str | int | None = None) -> Importance:
+    def importance(self, *, output: Any = None, output_index: int | None = None) -> Importance:
         """Return how much the score varies with each feature alone: the standard deviation of its curve over the rows.
 
         It needs a background: a table, a source or a Background; groups of several columns need a table.
@@ -383,9 +438,11 @@ class Explainer:
         --------
         See `Importance`.
         """
-        return self._overview.importance(self._study.outputs(output))
+        return self._overview.importance(self._study.outputs.choose(output, output_index))
 
-    def interaction_strengths(self, rows: Any = None, *, output: str | int | None = None) -> Strengths:
+    def interaction_strengths(
+        self, rows: Any = None, *, output: Any = None, output_index: int | None = None
+    ) -> Strengths:
         """Return how strongly each pair of features interacts: the root mean square of what it adds to two curves.
 
         Parameters
@@ -393,7 +450,8 @@ class Explainer:
         rows : table, optional
             The rows to average over, all alike; by default those of the background, with their weights. If only their
             counts are at hand (a Background of order 2, files), features are taken as independent.
-        output : str or int, optional
+        output, output_index : label and int, optional
+            One output, by its label or its position.
 
         Returns
         -------
@@ -403,18 +461,20 @@ class Explainer:
         --------
         See `Strengths`.
         """
-        return self._overview.strengths(rows, self._study.outputs(output))
+        return self._overview.strengths(rows, self._study.outputs.choose(output, output_index))
 
-    def monotonicity(self, *features: str | int, output: str | int | None = None) -> Monotonicity:
+    def monotonicity(self, *features: str | int, output: Any = None, output_index: int | None = None) -> Monotonicity:
         """Return whether the curves of some features, or of all that are numbers, rise or fall throughout.
 
         Examples
         --------
         See `Monotonicity`.
         """
-        return self._overview.monotonicity(self._some(features), self._study.outputs(output))
+        return self._overview.monotonicity(self._some(features), self._study.outputs.choose(output, output_index))
 
-    def spikes(self, *features: str | int, points: int = 100, output: str | int | None = None) -> Spikes:
+    def spikes(
+        self, *features: str | int, points: int = 100, output: Any = None, output_index: int | None = None
+    ) -> Spikes:
         """Return what a partial dependence sampled at evenly spaced values would not show.
 
         A spike lies between two neighbouring sample points, and leaves the range of both by more than 5 % of the whole
@@ -426,7 +486,8 @@ class Explainer:
             All that are numbers by default.
         points : int, default 100
             The number of sample points.
-        output : str or int, optional
+        output, output_index : label and int, optional
+            One output, by its label or its position.
 
         Returns
         -------
@@ -436,7 +497,7 @@ class Explainer:
         --------
         See `Spikes`.
         """
-        return self._overview.spikes(self._some(features), points, self._study.outputs(output))
+        return self._overview.spikes(self._some(features), points, self._study.outputs.choose(output, output_index))
 
     def _some(self, features: Sequence[str | int]) -> list[str]:
         """Return the names of some distinct players; none if none are named."""
@@ -447,7 +508,8 @@ class Explainer:
         features: str | Sequence[str | tuple[str, str]] | None = None,
         *,
         page: int = 0,
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
         sort: str | None = None,
         sharey: bool = True,
         title: str | None = None,
@@ -464,8 +526,10 @@ class Explainer:
             drawn, the most important first, twelve to a page.
         page : int, default 0
             The page, if there are more than twelve panels.
-        output : str or int, optional
-            One output (class, target); all by default, up to eight. Surfaces need one.
+        output : label, optional
+            One output; all by default, up to eight. Surfaces need one.
+        output_index : int, optional
+            The same, by its position among the labels.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
         sharey : bool, default True
@@ -500,7 +564,9 @@ class Explainer:
         chosen, note = page_of(asked, page)
         panels = []
         for item in chosen:
-            found = self.partial_dependence(*((item,) if isinstance(item, str | int) else item), output=output)
+            found = self.partial_dependence(
+                *((item,) if isinstance(item, str | int) else item), output=output, output_index=output_index
+            )
             panels.append(panel_of(found, sort=sort))
         return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood._answers import Answers
 from glasswood._interactions import Lookups
+from glasswood._outputs import Chosen
 from glasswood._rows import Rows
 from glasswood._statistics import (
     joint_rows,
@@ -49,7 +50,7 @@ class Overview:
         self._answers = answers
         self.ensemble = study.ensemble
 
-    def importance(self, outputs: list[int]) -> Importance:
+    def importance(self, chosen: Chosen) -> Importance:
         """Return the standard deviation of every player's curve over the rows."""
         study, plan = self._study, self._study.plan(1)
         if study.table is None and study.source is None and study.background is None:
@@ -58,7 +59,7 @@ class Overview:
                 "background, or ask for interaction_values(rows, max_order=1).mean_square()"
             )
             raise BackgroundError(message)
-        heights = np.zeros((len(plan.players), len(study.names)))
+        heights = np.zeros((len(plan.players), study.outputs.n_columns))
         for feature, curve in study.curves.items():
             rows = study.rows_per_cell(feature)
             if rows.size:
@@ -66,12 +67,12 @@ class Overview:
         several = np.flatnonzero(np.bincount(plan.player_of, minlength=len(plan.players)) > 1)
         if several.size:
             heights[several] = self._importance_of_groups(several)
-        heights = heights[:, outputs]
+        heights = heights[:, chosen.columns]  # the same for both classes of one score
         order = _strongest_first(heights)
         return Importance(
             names=tuple(plan.players[player] for player in order),
             heights=heights[order],
-            outputs=tuple(study.names[k] for k in outputs),
+            outputs=chosen.labels,
             units=study.units,
         )
 
@@ -91,10 +92,10 @@ class Overview:
         wanted = np.zeros(len(plan.players), dtype=bool)
         wanted[players] = True
         plan.refuse_uncountable(1)
-        source = Lookups(study.effects(1), 1, wanted, list(range(len(study.names))), rows)
-        mean, square = streamed_moments(source, weight, len(study.names))[:2]
+        source = Lookups(study.effects(1), 1, wanted, list(range(study.outputs.n_columns)), rows)
+        mean, square = streamed_moments(source, weight, study.outputs.n_columns)[:2]
         deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
-        heights = np.zeros((len(plan.players), len(study.names)))
+        heights = np.zeros((len(plan.players), study.outputs.n_columns))
         for number, members in enumerate(source.sets):
             if members:
                 heights[members[0]] = deviation[number]
@@ -106,7 +107,7 @@ class Overview:
         used = self.ensemble.used_features
         lines = np.flatnonzero(plan.player_of[used] == player)
         if not lines.size:
-            return np.zeros(len(study.names))
+            return np.zeros(study.outputs.n_columns)
         cells, place = np.unique(rows.cells(0, rows.n_rows)[lines], axis=1, return_inverse=True)
         if cells.shape[1] * rows.n_rows > MOST_RESPONSES:
             message = (
@@ -117,8 +118,9 @@ class Overview:
         count = np.bincount(place.ravel(), weights=weight, minlength=cells.shape[1])
         return standard_deviation(study.responses_at(used[lines], cells.astype(np.int64)), count)
 
-    def strengths(self, rows: Any, outputs: list[int]) -> Strengths:
-        """Return how strongly pairs of players interact."""
+    def strengths(self, rows: Any, chosen: Chosen) -> Strengths:
+        """Return how strongly pairs of players interact, which is the same for both classes of one score."""
+        outputs = chosen.columns
         self._answers.only_raw("interaction_strengths")
         study, plan = self._study, self._study.plan(1)
         if rows is None and study.table is None and not study.only_counts:
@@ -139,8 +141,8 @@ class Overview:
             wanted = np.ones(len(plan.players), dtype=bool)
             source = Lookups(study.effects(2), 2, wanted, outputs, opened)
             moments = streamed_moments(source, weight, len(outputs))
-            chosen = [number for number, members in enumerate(source.sets) if len(members) == 2]
-            pairs, moments = [source.sets[number] for number in chosen], moments[:, chosen]
+            kept = [number for number, members in enumerate(source.sets) if len(members) == 2]
+            pairs, moments = [source.sets[number] for number in kept], moments[:, kept]
         scale = max((float(np.abs(curve).max(initial=0.0)) for curve in study.curves.values()), default=0.0)
         heights, h = strength_and_h(moments, scale)
         order = _strongest_first(heights)
@@ -149,7 +151,7 @@ class Overview:
             heights=heights[order],
             h=h[order],
             weights="independent" if opened is None else "rows",
-            outputs=tuple(study.names[k] for k in outputs),
+            outputs=chosen.labels,
             units=study.units,
             names=plan.players,
         )
@@ -172,7 +174,7 @@ class Overview:
         a, b = np.nonzero(study.pairs)
         n_cells = float((plan.cells.n_cells[a].astype(np.float64) * plan.cells.n_cells[b]).sum())
         by_cells = a.size * (PER_PAIR + n_rows * PER_ROW + plan.boxes[0][-1] * PER_BOX)
-        by_cells += n_cells * len(study.names) * PER_CELL
+        by_cells += n_cells * study.outputs.n_columns * PER_CELL
         return bool(by_cells < a.size * n_rows * n_outputs * PER_LOOKUP)
 
     def _moments_of_cells(
@@ -217,12 +219,12 @@ class Overview:
         grouped = {name for group in study.groups.values() for name in group}
         return [f for f, column in enumerate(columns) if not column.n_codes and names[f] not in grouped]
 
-    def monotonicity(self, players: list[str], outputs: list[int]) -> Monotonicity:
+    def monotonicity(self, players: list[str], chosen: Chosen) -> Monotonicity:
         """Return which curves rise or fall throughout."""
-        chosen = self._numbers(players, "monotonicity")
-        curves = [self._answers.curve(f, outputs) for f in chosen]
+        features = self._numbers(players, "monotonicity")
+        curves = [self._answers.curve(f, chosen) for f in features]
         trends = [trend(curve.heights[:-1], curve.axis.rows) for curve in curves]
-        shape = (len(chosen), len(outputs))
+        shape = (len(features), len(chosen.labels))
         cuts = [np.append(curve.cuts, np.nan)[found.cut] for curve, found in zip(curves, trends, strict=True)]
         return Monotonicity(
             names=tuple(curve.name for curve in curves),
@@ -231,29 +233,29 @@ class Overview:
             against=np.array([found.against for found in trends]).reshape(shape),
             at=np.array(cuts).reshape(shape),
             shares=np.array([found.share for found in trends]).reshape(shape),
-            outputs=tuple(self._study.names[k] for k in outputs),
+            outputs=chosen.labels,
             units=self._study.units,
         )
 
-    def spikes(self, players: list[str], points: int, outputs: list[int]) -> Spikes:
+    def spikes(self, players: list[str], points: int, chosen: Chosen) -> Spikes:
         """Return what curves sampled at some points would not show."""
         if points < 2:
             message = f"points is the number of sample points, at least 2, not {points}"
             raise ValueError(message)
-        chosen = self._numbers(players, "a spike")
+        features = self._numbers(players, "a spike")
         found: list[Spike] = []
-        for feature in chosen:
-            curve = self._answers.curve(feature, outputs)
+        for feature in features:
+            curve = self._answers.curve(feature, chosen)
             if curve.cuts.size > 1:
                 sampled = np.searchsorted(curve.cuts, np.linspace(*self._range(feature, curve.cuts), points))
-                for output in range(len(outputs)):
+                for output in range(len(chosen.labels)):
                     found += _spikes(curve, output, sampled)
         names = self.ensemble.feature_names
         return Spikes(
             found=tuple(sorted(found, key=lambda spike: -abs(spike.by))),
-            names=tuple(names[f] for f in chosen),
+            names=tuple(names[f] for f in features),
             points=points,
-            outputs=tuple(self._study.names[k] for k in outputs),
+            outputs=chosen.labels,
             units=self._study.units,
         )
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._ensemble import Score, TreeEnsemble
+from glasswood._outputs import labels_of
 from glasswood._pipelines import unwrap
 from glasswood._tables import n_rows, take_rows
 from glasswood.errors import ModelMismatchError, UnsupportedModelError
@@ -36,15 +37,16 @@ class Several:
         Its outputs are the scores of all members, one behind the other.
     combine : callable
         From these scores, the last axis of an array, to the outputs of the whole.
-    names : tuple of str
-        The outputs of the whole: the positive class, all classes, or "prediction".
+    labels : tuple
+        Of the outputs of the whole: all classes, of which the second is the only output if there are two; or
+        "prediction".
     units : str
         What they are.
     """
 
     ensemble: TreeEnsemble
     combine: Callable[[Any], Floats]
-    names: tuple[str, ...]
+    labels: tuple[Any, ...]
     units: str
 
 
@@ -65,9 +67,9 @@ def read_several(model: Any, table: Any) -> Several | None:
         return np.asarray(whole(parts), dtype=np.float64)
 
     classes = getattr(model, "classes_", None)
-    names = ("prediction",) if classes is None else tuple(str(c) for c in classes[-1 if len(classes) == 2 else 0 :])
+    labels = ("prediction",) if classes is None else labels_of(classes)
     units = "value" if classes is None else "probability"
-    several = Several(_side_by_side(members, kind), combine, names, units)
+    several = Several(_side_by_side(members, kind), combine, labels, units)
     if table is not None and n_rows(table) > 0:
         _check(several, model, table)
     return several
@@ -129,7 +131,7 @@ def _side_by_side(members: Sequence[TreeEnsemble], kind: str) -> TreeEnsemble:
 
     score = Score(
         base=np.concatenate([member.score.constant for member in members]),
-        names=tuple(f"{i}: {name}" for i, member in enumerate(members) for name in member.score.names),
+        labels=tuple(range(outputs[-1])),
         units="scores of the members",
         base_first=False,
     )

@@ -19,6 +19,7 @@ from glasswood._given_tables import given_table
 from glasswood._leaf_tables import LeafTables, seconds_for_tables
 from glasswood._long_paths import LongPaths, seconds_for_paths
 from glasswood._originals import Originals
+from glasswood._outputs import Outputs
 from glasswood._passes import Pass
 from glasswood._pipelines import unwrap
 from glasswood._plan import MOST_COUNTS, CountPlan
@@ -92,7 +93,7 @@ class Study:
         self.link = "identity" if several is not None else link_of(score, response)
         self._further = None if response == "raw" else self.inverse
         self.additive = self.link == "identity" and self._further is None
-        self.names = score.names if several is None or self.additive else several.names
+        self.outputs = self._outputs(several)
         self.units = score.units if self.additive else RESPONSES.get(self.link, "value")
         if several is not None:
             self._check_several(several, response)
@@ -349,17 +350,13 @@ class Study:
             return LongPaths(plan, metric, self.rows(rows), outputs, None, np.empty(0))
         return LongPaths(plan, metric, self.rows(rows), outputs, Rows(plan, self.table), self._weights)
 
-    def outputs(self, output: str | int | None) -> list[int]:
-        """Return the numbers of an output given by name or number; of all for None."""
-        names = self.names
-        if output is None:
-            return list(range(len(names)))
-        if isinstance(output, str) and output in names:
-            return [names.index(output)]
-        if isinstance(output, int | np.integer) and -len(names) <= output < len(names):
-            return [int(output) % len(names)]
-        message = f"there is no output {output!r}; the model has {list(names)!r}"
-        raise TableError(message)
+    def _outputs(self, several: Several | None) -> Outputs:
+        """Return what the model can be asked about, on the scale of the answers."""
+        score = self.ensemble.score
+        if several is None:
+            return Outputs(score.labels, score.n_outputs, score.binary, 0.0 if self.additive else 1.0)
+        binary = several.units == "probability" and len(several.labels) == 2
+        return Outputs(several.labels, 1 if binary else len(several.labels), binary, 1.0)
 
     def player(self, feature: str | int) -> str:
         """Return the name of a player, given by its name or the number of its column."""

@@ -449,7 +449,7 @@ def test_a_column_of_categories_without_splits_takes_anything():
 
 def names_of(model):
     score = gw.read_model(model).score
-    return score.names, score.units, score.link
+    return score.labels, score.units, score.link
 
 
 def test_outputs_are_named_after_classes_targets_or_quantiles():
@@ -457,20 +457,24 @@ def test_outputs_are_named_after_classes_targets_or_quantiles():
     assert names_of(plain()[0]) == (("prediction",), "value", "identity")
     assert names_of(plain("Poisson", np.abs)[0]) == (("prediction",), "log of the mean", "exp")
     assert names_of(ranker("YetiRank")[0]) == (("prediction",), "ranking score", "identity")
-    assert names_of(classifier(lambda y: y > 0)[0]) == (("True",), *log_odds)
-    assert names_of(classifier(lambda y: np.where(y > 0, "up", "down"))[0]) == (("up",), *log_odds)
-    assert names_of(classifier(lambda y: (y > 0) * 1, class_names=[1, 0])[0]) == (("0",), *log_odds)
-    assert names_of(classifier(lambda y: (y > 0) * 1.0)[0]) == (("1.0",), *log_odds)
-    assert names_of(plain("CrossEntropy", lambda y: (y > 0) * 0.9)[0]) == (("1",), *log_odds)
-    assert names_of(classifier(lambda y: np.array(list("abc"))[classes(y)])[0]) == (tuple("abc"), "log-odds", "softmax")
-    assert names_of(NUMBERS["several targets"]()[0]) == (("y0", "y1", "y2"), "value", "identity")
-    assert names_of(NUMBERS["several labels"]()[0]) == (("0", "1"), *log_odds)
+    assert names_of(classifier(lambda y: y > 0)[0]) == ((False, True), *log_odds)
+    assert names_of(classifier(lambda y: np.where(y > 0, "up", "down"))[0]) == (("down", "up"), *log_odds)
+    assert names_of(classifier(lambda y: (y > 0) * 1, class_names=[1, 0])[0]) == ((1, 0), *log_odds)
+    assert names_of(classifier(lambda y: (y > 0) * 1.0)[0]) == ((0.0, 1.0), *log_odds)
+    assert names_of(plain("CrossEntropy", lambda y: (y > 0) * 0.9)[0]) == ((0, 1), *log_odds)
+    assert names_of(classifier(lambda y: np.array(list("abc"))[classes(y)])[0]) == (
+        tuple("abc"),
+        "softmax margin",
+        "softmax",
+    )
+    assert names_of(NUMBERS["several targets"]()[0]) == ((0, 1, 2), "value", "identity")
+    assert names_of(NUMBERS["several labels"]()[0]) == ((0, 1), *log_odds)
     assert names_of(NUMBERS["several quantiles"]()[0])[0] == ("quantile 0.1", "quantile 0.5", "quantile 0.9")
     uncertain = ("mean", "log of the standard deviation")
     assert names_of(plain("RMSEWithUncertainty")[0]) == (uncertain, "score", "unknown")
     assert names_of(summed()[0]) == (("prediction",), "value", "identity")
     two = classifier(lambda y: np.where(y > 0, "up", "down"))[0]
-    assert names_of(catboost.sum_models([two, two])) == (("up",), *log_odds)
+    assert names_of(catboost.sum_models([two, two])) == (("down", "up"), *log_odds)
 
 
 def test_links_lead_to_the_predictions_of_catboost():
@@ -488,7 +492,7 @@ def test_links_lead_to_the_predictions_of_catboost():
 def test_classes_without_training_rows_have_no_output():
     model, X = classifier(lambda y: np.array(list("ace"))[classes(y)], class_names=list("abcde"))
     ensemble = gw.read_model(model, X)
-    assert ensemble.score.names == ("a", "c", "e")
+    assert ensemble.score.labels == ("a", "c", "e")
     theirs = raw(model, X)
     assert np.isneginf(theirs[:, [1, 3]]).all()
     np.testing.assert_array_equal(ensemble.predict(X), theirs[:, [0, 2, 4]])
@@ -749,7 +753,7 @@ TAMPERED = {
     "another hash": (rename_keys, "keyed in an unknown way"),
     "no bias": (remove("scale_and_bias"), "lacks scale_and_bias; load it with CatBoost"),
     "no trees": (remove("oblivious_trees"), "lacks trees; load it with CatBoost"),
-    "more biases than outputs": (replace_entry([1, [0, 0]], "scale_and_bias"), "output names for 2 base scores"),
+    "more biases than outputs": (replace_entry([1, [0, 0]], "scale_and_bias"), "output labels for 2 base scores"),
 }  # fmt: skip
 
 

@@ -306,12 +306,12 @@ SCORES = {
     "cross_entropy": ("log-odds", "logistic"),
     "binary": ("log-odds", "logistic"),
     "binary, sigmoid=1.7": ("log-odds / 1.7", "logistic"),
-    "multiclass": ("log-odds", "softmax"),
+    "multiclass": ("softmax margin", "softmax"),
     "multiclassova": ("log-odds / 0.6", "logistic"),
     "lambdarank": ("ranking score", "identity"),
     "custom objective": ("score", "identity"),
     "random forest, binary": ("log-odds", "logistic"),
-    "random forest, multiclass": ("log-odds", "softmax"),
+    "random forest, multiclass": ("softmax margin", "softmax"),
     "reg_sqrt": ("signed root of the value", "unknown"),
     "cross_entropy_lambda": ("score", "unknown"),
 }
@@ -329,11 +329,11 @@ def test_link_leads_to_predict(name):
 
 
 def test_output_names():
-    assert gw.read_model(plain()[0]).score.names == ("prediction",)
-    assert gw.read_model(binary()[0]).score.names == ("1",)
-    assert gw.read_model(three_classes(objective="multiclass")[0]).score.names == ("0", "1", "2")
-    assert gw.read_model(CONFIGURATIONS["LGBMClassifier, 2 classes"]()[0]).score.names == ("yes",)
-    assert gw.read_model(CONFIGURATIONS["LGBMClassifier, 3 classes"]()[0]).score.names == ("a", "b", "c")
+    assert gw.read_model(plain()[0]).score.labels == ("prediction",)
+    assert gw.read_model(binary()[0]).score.labels == (0, 1)
+    assert gw.read_model(three_classes(objective="multiclass")[0]).score.labels == (0, 1, 2)
+    assert gw.read_model(CONFIGURATIONS["LGBMClassifier, 2 classes"]()[0]).score.labels == ("no", "yes")
+    assert gw.read_model(CONFIGURATIONS["LGBMClassifier, 3 classes"]()[0]).score.labels == ("a", "b", "c")
 
 
 def test_columns():

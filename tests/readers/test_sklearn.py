@@ -281,17 +281,17 @@ def test_names_units_and_links():
     X, y = data(C, classes=3)
     y = np.array(["low", "mid", "top"])[y]
     forest = gw.read_model(RandomForestClassifier(**SMALL).fit(X, y))
-    assert forest.score.names == ("low", "mid", "top")
+    assert forest.score.labels == ("low", "mid", "top")
     assert (forest.score.units, forest.score.link) == ("probability", "identity")
     boosted = gw.read_model(HistGradientBoostingClassifier(**BOOST).fit(X, y))
-    assert (boosted.score.names, boosted.score.link) == (("low", "mid", "top"), "softmax")
+    assert (boosted.score.labels, boosted.score.link) == (("low", "mid", "top"), "softmax")
     binary = gw.read_model(GradientBoostingClassifier(loss="exponential", **SMALL).fit(X, y == "top"))
     # shap starts the exponential loss at a wrong base and treelite at a wrong link (model-semantics 1.2, 3.2)
-    assert (binary.score.names, binary.score.link, binary.score.link_scale) == (("True",), "logistic", 2.0)
+    assert (binary.score.labels, binary.score.link, binary.score.link_scale) == ((False, True), "logistic", 2.0)
     counts = gw.read_model(HistGradientBoostingRegressor(loss="poisson", **BOOST).fit(X, np.arange(len(X)) % 4))
     assert (counts.score.units, counts.score.link) == ("log of the mean", "exp")
     targets = gw.read_model(RandomForestClassifier(**SMALL).fit(X, np.column_stack([y, y == "top"])))
-    assert targets.score.names == ("y0=low", "y0=mid", "y0=top", "y1=False", "y1=True")
+    assert targets.score.labels == ("y0=low", "y0=mid", "y0=top", "y1=False", "y1=True")
 
 
 def test_covers_are_the_training_weights():

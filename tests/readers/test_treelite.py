@@ -233,12 +233,12 @@ LINKS = {
 }
 SCORES = {
     "XGBoost": ("value", "identity", ("prediction",)),
-    "XGBoost, logistic": ("log-odds", "logistic", ("1",)),
+    "XGBoost, logistic": ("log-odds", "logistic", (0, 1)),
     "XGBoost, poisson": ("log of the mean", "exp", ("prediction",)),
-    "XGBoost, 3 classes": ("log-odds", "softmax", ("0", "1", "2")),
-    "XGBoost, 2 targets": ("value", "identity", ("y0", "y1")),
-    "LightGBM, multiclassova": ("log-odds / 0.5", "logistic", ("0", "1", "2")),
-    "RandomForestClassifier": ("probability", "identity", ("0", "1", "2")),
+    "XGBoost, 3 classes": ("softmax margin", "softmax", (0, 1, 2)),
+    "XGBoost, 2 targets": ("value", "identity", (0, 1)),
+    "LightGBM, multiclassova": ("log-odds / 0.5", "logistic", (0, 1, 2)),
+    "RandomForestClassifier": ("probability", "identity", (0, 1, 2)),
     "IsolationForest": ("mean depth", "unknown", ("prediction",)),
 }
 
@@ -248,7 +248,7 @@ def test_link_leads_to_predict(name):
     model, X = CONFIGURATIONS[name]()
     ensemble = gw.read_model(model)
     score = ensemble.score
-    assert (score.units, score.link, score.names) == SCORES[name]
+    assert (score.units, score.link, score.labels) == SCORES[name]
     if score.link != "unknown":
         ours = LINKS[score.link](score.link_scale * ensemble.predict(X))
         np.testing.assert_allclose(ours, treelite.gtil.predict(model, X).reshape(ours.shape), rtol=1e-5)
@@ -256,7 +256,7 @@ def test_link_leads_to_predict(name):
 
 def test_names_of_several_targets():
     ensemble = gw.read_model(CONFIGURATIONS["RandomForestClassifier, 2 targets"]()[0])
-    assert ensemble.score.names == ("y0=0", "y0=1", "y0=2", "y1=0", "y1=1")
+    assert ensemble.score.labels == ("y0=0", "y0=1", "y0=2", "y1=0", "y1=1")
 
 
 def test_classes_without_average_are_no_probabilities():

@@ -314,23 +314,23 @@ LINKS = {
 MEANINGS = {
     "regression": ("value", "identity", ("prediction",)),
     "regression, own objective": ("margin", "identity", ("prediction",)),
-    "binary": ("log-odds", "logistic", ("1",)),
-    "3 classes": ("log-odds", "softmax", ("0", "1", "2")),
-    "3 classes, softmax": ("log-odds", "softmax", ("0", "1", "2")),
-    "3 labels": ("log-odds", "logistic", ("y0", "y1", "y2")),
-    "2 targets": ("value", "identity", ("y0", "y1")),
+    "binary": ("log-odds", "logistic", (0, 1)),
+    "3 classes": ("softmax margin", "softmax", (0, 1, 2)),
+    "3 classes, softmax": ("softmax margin", "softmax", (0, 1, 2)),
+    "3 labels": ("log-odds", "logistic", (0, 1, 2)),
+    "2 targets": ("value", "identity", (0, 1)),
     "ranker": ("ranking score", "identity", ("prediction",)),
-    "booster, 3 quantiles": ("value", "identity" if installed("xgboost") < (3, 4) else "unknown", ("y0", "y1", "y2")),
+    "booster, 3 quantiles": ("value", "identity" if installed("xgboost") < (3, 4) else "unknown", (0, 1, 2)),
     "booster, shares": ("log-odds", "logistic", ("prediction",)),
-    "booster, binary": ("log-odds", "logistic", ("1",)),
-    "booster, binary, raw": ("log-odds", "identity", ("1",)),
-    "booster, hinge": ("margin", "unknown", ("1",)),
+    "booster, binary": ("log-odds", "logistic", (0, 1)),
+    "booster, binary, raw": ("log-odds", "identity", (0, 1)),
+    "booster, hinge": ("margin", "unknown", (0, 1)),
     "booster, counts": ("log of the mean", "exp", ("prediction",)),
     "booster, gamma": ("log of the mean", "exp", ("prediction",)),
     "booster, tweedie": ("log of the mean", "exp", ("prediction",)),
     "booster, Cox": ("log of the hazard ratio", "exp", ("prediction",)),
     "booster, survival times": ("log of the survival time", "exp", ("prediction",)),
-    "booster, 3 classes": ("log-odds", "softmax", ("0", "1", "2")),
+    "booster, 3 classes": ("softmax margin", "softmax", (0, 1, 2)),
 }
 
 
@@ -339,7 +339,7 @@ def test_what_the_raw_score_means(name):
     model, table = CONFIGURATIONS[name]()
     ensemble = gw.read_model(model)
     score = ensemble.score
-    assert (score.units, score.link, score.names) == MEANINGS[name]
+    assert (score.units, score.link, score.labels) == MEANINGS[name]
     if score.link == "unknown":
         return
     if isinstance(model, xgb.Booster):

@@ -33,7 +33,7 @@ def model_section(subject: Subject, version: str) -> Section:
         ("Leaves", f"{e.n_leaves:,} (up to {_most_leaves(subject):,} in a tree)"),
         ("Longest path", f"{plan.depth:,} splits, {plan.most_players:,} different features"),
         ("Features", f"{len(plan.players):,}, of which {len(subject.used):,} are used"),
-        ("Outputs", _outputs(study.names)),
+        ("Outputs", _outputs(study.outputs.labels)),
         ("Scale of the curves", study.units if study.additive else f"{study.units} (average over rows)"),
         ("Averaged over", _rows_text(subject)),
         ("Fingerprint of the splits", plan.fingerprint),
@@ -54,7 +54,7 @@ def _most_leaves(subject: Subject) -> int:
     return int(np.bincount(subject.study.plan(1).leaf_tree).max(initial=0))
 
 
-def _outputs(names: tuple[str, ...]) -> str:
+def _outputs(names: tuple[Any, ...]) -> str:
     shown = ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "")
     return f"{len(names):,}: {shown}" if len(names) > 1 else shown
 
@@ -157,7 +157,8 @@ def _mean_check(subject: Subject) -> Iterator[dict[str, Any]]:
     """Yield that the mean score of the counts is that of the rows."""
     if not subject.study.additive or not _affordable(subject):
         return
-    ours, rows = subject.study.mean, _mean_score(subject, subject.study.table)
+    chosen = subject.study.outputs.choose()
+    ours, rows = chosen.levels(subject.study.mean), chosen.levels(_mean_score(subject, subject.study.table))
     off = float(np.abs(ours - rows).max())
     text = (
         f"The average score from the counts is {ours[0]:.9g}, and from all rows one by one {rows[0]:.9g}"

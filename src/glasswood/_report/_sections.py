@@ -80,7 +80,7 @@ def _importance(subject: Subject) -> dict[str, Any]:
 
 
 def _most_steps(subject: Subject) -> int:
-    each = NUMBERS_OF_CURVES // max(1, len(subject.used)) // (min(8, len(subject.study.names)) + 2)
+    each = NUMBERS_OF_CURVES // max(1, len(subject.used)) // (min(8, len(subject.study.outputs.choose().labels)) + 2)
     return min(MOST_STEPS, max(FEWEST_STEPS, each))
 
 
@@ -223,7 +223,7 @@ def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
     rank = {name: k for k, name in enumerate(subject.names)}
     for i in sorted(range(len(found.names)), key=lambda i: rank[found.names[i]]):
         for k, output in enumerate(found.outputs):
-            of = [found.names[i], output] if subject.several else [found.names[i]]
+            of = [found.names[i], str(output)] if subject.several else [found.names[i]]
             kinds = [str(found.directions[i, k]), str(found.mains[i, k])]
             numbers = [rounded(float(array[i, k]), 9) for array in (found.against, found.at, found.shares)]
             rows.append([*of, *kinds, *numbers])
@@ -266,7 +266,7 @@ def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]
         return section("spikes", "Spikes", text, "None were found."), count, found
     rows = []
     for spike in found:
-        of = [spike.feature, spike.output] if subject.several else [spike.feature]
+        of = [spike.feature, str(spike.output)] if subject.several else [spike.feature]
         heights = [rounded(x) for x in (spike.height, spike.by, spike.share)]
         rows.append([*of, rounded(spike.above, 9), rounded(spike.to, 9), *heights, rounded(spike.rows, 9)])
     columns = [

@@ -80,7 +80,7 @@ class Subject:
     @property
     def several(self) -> bool:
         """Whether there are several outputs."""
-        return len(self.study.names) > 1
+        return len(self.study.outputs.choose().labels) > 1
 
 
 def section(name: str, title: str, *text: str, **parts: Any) -> Section:

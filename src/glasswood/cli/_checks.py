@@ -138,7 +138,7 @@ def info(*, opened: Callable[[Path], Any], file: Path, as_json: bool) -> None:
     ensemble = ensemble_of(opened(file), None)
     facts = {"model": ensemble.source, **ensemble.facts}
     if as_json:
-        lists = {"outputs": list(ensemble.score.names), "feature names": list(ensemble.feature_names)}
+        lists = {"outputs": list(ensemble.score.labels), "feature names": list(ensemble.feature_names)}
         print_json({"kind": "model", **facts, **lists})
     else:
         describe(facts | {"feature names": _listed(ensemble.feature_names)})

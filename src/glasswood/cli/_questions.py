@@ -21,7 +21,8 @@ __all__ = ["COMMANDS"]
 
 RESPONSES = click.Choice(["raw", "probability", "prediction"])
 RESPONSE_HELP = "The scale: the score on which trees add up, a classifier's probability, or what predict gives."
-OUTPUT_HELP = "One output (class, target) by name or number; all by default."
+OUTPUT_HELP = "One output, by its label (a class, the number of a target); all by default, of two classes the second."
+INDEX_HELP = "The same, by its position among the labels, from 0. `glasswood info` lists them."
 
 
 @click.command(
@@ -39,7 +40,8 @@ OUTPUT_HELP = "One output (class, target) by name or number; all by default."
 @click.argument("features", nargs=-1, metavar="[FEATURE]...")
 @click.option("--joint", is_flag=True, help="The surface of two features, instead of a curve of each.")
 @click.option("--response", type=RESPONSES, default="raw", show_default=True, help=RESPONSE_HELP)
-@click.option("--output-name", "of", metavar="NAME", help=OUTPUT_HELP)
+@click.option("--output-name", "of", metavar="LABEL", help=OUTPUT_HELP)
+@click.option("--output-index", "place", type=int, metavar="N", help=INDEX_HELP)
 @table_options
 @model_options
 def curve(  # noqa: PLR0913 (one command has all its options)
@@ -51,6 +53,7 @@ def curve(  # noqa: PLR0913 (one command has all its options)
     joint: bool,
     response: str,
     of: str | None,
+    place: int | None,
     destination: tuple[str, str | None],
 ) -> None:
     """Write the partial dependence of each FEATURE at full resolution; of all features, if none is named.
@@ -64,13 +67,13 @@ def curve(  # noqa: PLR0913 (one command has all its options)
         message = f"--joint is for two features, and {len(features)} are named"
         raise click.UsageError(message)
     explainer = open_explainer(opened(model), data, response=response)
-    output = _output_of(explainer, of)
+    asked: dict[str, Any] = {"output": of, "output_index": place}
     if joint:
-        write_table(_columns_of(explainer.partial_dependence(*features, output=output)), destination, "csv")
+        write_table(_columns_of(explainer.partial_dependence(*features, **asked)), destination, "csv")
         return
-    found = [explainer.partial_dependence(feature, output=output) for feature in features]
+    found = [explainer.partial_dependence(feature, **asked) for feature in features]
     if not features:
-        found = list(explainer.partial_dependence(output=output).values())
+        found = list(explainer.partial_dependence(**asked).values())
     if not all(isinstance(one, Curve) for one in found):  # columns of a pipeline have points
         if len(found) != 1:
             message = "columns of a pipeline have no common table; name one FEATURE"
@@ -122,7 +125,8 @@ def _cells(curve: Curve) -> dict[str, list[Any]]:
     show_default=True,
     help="The largest sets of features.",
 )
-@click.option("--output-name", "of", metavar="NAME", help=OUTPUT_HELP)
+@click.option("--output-name", "of", metavar="LABEL", help=OUTPUT_HELP)
+@click.option("--output-index", "place", type=int, metavar="N", help=INDEX_HELP)
 @table_options
 @model_options
 def interactions(  # noqa: PLR0913 (one command has all its options)
@@ -133,6 +137,7 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     top: int,
     max_order: int,
     of: str | None,
+    place: int | None,
     destination: tuple[str, str | None],
 ) -> None:
     """List the pairs of features that interact most: what they do together, beyond the sum of their curves.
@@ -145,14 +150,14 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     check_destination(destination)
     rows = open_data(data, in_memory=True)
     explainer = Explainer(opened(model), rows)
-    output = _output_of(explainer, of)
+    asked: dict[str, Any] = {"output": of, "output_index": place}
     if max_order == 2:
-        write_table(_columns_of(explainer.interaction_strengths(output=output).top(top)), destination)
+        write_table(_columns_of(explainer.interaction_strengths(**asked).top(top)), destination)
         return
     if data.endswith(".gw"):
         message = f"--max-order {max_order} needs rows, and {data!r} has counts of rows only"
         raise TableError(message)
-    found = explainer.interaction_values(rows, max_order=max_order, output=output).top(top)
+    found = explainer.interaction_values(rows, max_order=max_order, **asked).top(top)
     write_table(_columns_of(found), destination)
 
 
@@ -235,13 +240,6 @@ def _names_of(models: tuple[Path, ...]) -> dict[str, Path]:
             return found
     message = f"a MODEL is named twice: {', '.join(map(str, models))}"
     raise click.UsageError(message)
-
-
-def _output_of(explainer: Explainer, of: str | None) -> str | int | None:
-    """Return an output as a name if there is one, else as a number."""
-    if of is None or of in explainer._study.names or not of.lstrip("-").isdecimal():
-        return of
-    return int(of)
 
 
 def _columns_of(result: Any) -> dict[str, Any]:

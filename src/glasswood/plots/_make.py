@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._axes import Layout, layout_of, shares_of
-from glasswood.plots._outputs import MOST_LINES, Output, one_output, output_number, outputs_shown, scale_label
+from glasswood.plots._outputs import MOST_LINES, one_output, outputs_shown, scale_label
 from glasswood.plots._spec import Band, Bars, Line, Matrix, Network, Scale, Steps
 from glasswood.plots._surfaces import nested, panel_of_surface
 from glasswood.plots._text import number, plain
@@ -34,7 +34,7 @@ BANDS = ((5, 95), (25, 75))
 # ------------------------------------------------------------------------------------------------ curves
 
 
-def panel_of_curve(curve: Any, output: Output = None, *, sort: str | None = None) -> Steps:
+def panel_of_curve(curve: Any, output: int | None = None, *, sort: str | None = None) -> Steps:
     """Return the panel of a `Curve`: all outputs, or one.
 
     `sort` orders categories: "height", "rows", or "model" (the order of the model, as by default). What is missing or
@@ -65,7 +65,7 @@ def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Any) ->
     return Line(name, tuple(heights[layout.cells].tolist()), missing, unseen)
 
 
-def panel_of_ice(ice: Any, output: Output = None, *, sort: str | None = None, n_lines: int = N_FAINT) -> Steps:
+def panel_of_ice(ice: Any, output: int | None = None, *, sort: str | None = None, n_lines: int = N_FAINT) -> Steps:
     """Return the panel of an `Ice`: bands of percentiles of its rows, a few rows, and their mean."""
     k = one_output(ice.heights.mean(axis=0), ice.outputs, output, "a panel of ICE curves")
     heights = ice.heights[..., k]
@@ -99,7 +99,7 @@ def panel_of_ice(ice: Any, output: Output = None, *, sort: str | None = None, n_
     )
 
 
-def panel_of_points(points: Any, output: Output = None, *, sort: str | None = None) -> Steps:
+def panel_of_points(points: Any, output: int | None = None, *, sort: str | None = None) -> Steps:
     """Return the panel of `Points`: along the axis for one column of numbers, else one label per point."""
     shown, note = outputs_shown(points.heights, points.outputs, output)
     layout = _layout_of_points(points.columns, points.heights[:, shown[0]], sort, plain(points.name))
@@ -182,7 +182,7 @@ def _point_labels(columns: Any) -> list[str]:
 # ------------------------------------------------------------------------------------------------ summaries
 
 
-def panel_of_importance(importance: Any, output: Output = None, *, top: int = 20) -> Bars:
+def panel_of_importance(importance: Any, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of an `Importance`: a bar per feature, the most important first."""
     heights = np.asarray(importance.heights)
     shown, note = outputs_shown(heights, importance.outputs, output)
@@ -203,7 +203,7 @@ def panel_of_importance(importance: Any, output: Output = None, *, top: int = 20
 
 
 def panel_of_strengths(
-    strengths: Any, output: Output = None, *, kind: str = "heatmap", top: int = 12, importance: Any = None
+    strengths: Any, output: int | None = None, *, kind: str = "heatmap", top: int = 12, importance: Any = None
 ) -> Matrix | Network:
     """Return the panel of interaction `Strengths`: a square of the features that interact most, or a network of them.
 
@@ -213,19 +213,18 @@ def panel_of_strengths(
         message = f'kind is "heatmap" or "network", not {kind!r}'
         raise ValueError(message)
     heights = np.asarray(strengths.heights, dtype=np.float64)
-    k = None if output is None else output_number(strengths.outputs, output)
-    strength = np.sqrt((heights**2).sum(axis=1)) if k is None else heights[:, k]
+    strength = np.sqrt((heights**2).sum(axis=1)) if output is None else heights[:, output]
     names, square = _square(strengths.pairs, strength, top)
     n_all = len({name for pair in strengths.pairs for name in pair})
     note = f"the {len(names)} of {n_all:,} features that interact most" if n_all > len(names) else ""
-    of = [k] if k is not None else list(range(len(strengths.outputs)))
+    of = [output] if output is not None else list(range(len(strengths.outputs)))
     largest = ", all outputs" if len(of) > 1 else ""
     label = (
         f"interaction, root mean square ({scale_label(strengths.units, strengths.outputs, of, average=False)}{largest})"
     )
     if kind == "heatmap":
         return Matrix("Interactions", label, tuple(map(plain, names)), nested(square), note)
-    return _network(names, square, (importance, k), label, note)
+    return _network(names, square, (importance, output), label, note)
 
 
 def _square(
@@ -271,7 +270,7 @@ def _network(
     )
 
 
-def panel_of_comparison(comparison: Any, feature: str, output: Output = None, *, sort: str | None = None) -> Steps:
+def panel_of_comparison(comparison: Any, feature: str, output: int | None = None, *, sort: str | None = None) -> Steps:
     """Return the panel of one feature in a `Comparison`: a line per group of rows, or per model."""
     curves = comparison.curves(feature)
     names = list(curves)

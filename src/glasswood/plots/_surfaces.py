@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._axes import Layout, layout_of
-from glasswood.plots._outputs import Output, one_output, scale_label
+from glasswood.plots._outputs import one_output, scale_label
 from glasswood.plots._spec import Cells, Scale
 from glasswood.plots._text import percent, plain
 
@@ -20,7 +20,7 @@ FINEST = 250  # cells narrower than one part in so many of the axis are drawn to
 
 def panel_of_surface(
     surface: Any,
-    output: Output = None,
+    output: int | None = None,
     *,
     interaction: bool = False,
     density: NDArray[np.float64] | None = None,

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
-from glasswood.plots._outputs import Output, output_number, scale_label
+from glasswood.plots._outputs import scale_label
 from glasswood.plots._spec import Waterfall
 from glasswood.plots._text import number, plain
 
 __all__ = ["panel_of_row"]
 
 
-def panel_of_row(result: Any, row: int = 0, output: Output = None, *, top: int = 10) -> Waterfall:
+def panel_of_row(result: Any, row: int = 0, output: int | None = None, *, top: int = 10) -> Waterfall:
     """Return the waterfall of one row of `Interactions` or `Attributions`: the strongest parts, the others as one."""
     n_rows = result.n_rows if hasattr(result, "n_rows") else len(result)
     if not -n_rows <= row < n_rows:
@@ -25,7 +25,7 @@ def panel_of_row(result: Any, row: int = 0, output: Output = None, *, top: int =
     if output is None and len(result.outputs) > 1:
         message = f"a waterfall shows one output; pass output=, one of {list(result.outputs[:20])!r}"
         raise TableError(message)
-    k = 0 if output is None else output_number(result.outputs, output)
+    k = 0 if output is None else output
     find = _parts_of_sets if hasattr(result, "source") else _parts_of_features
     labels, values, start = find(result, row, k)
     order = np.argsort(-np.abs(values), kind="stable")

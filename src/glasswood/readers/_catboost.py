@@ -31,7 +31,7 @@ RANKING: tuple[str, Link] = ("ranking score", "identity")
 
 # What the raw score is, and how `predict` or `predict_proba` transforms it.
 UNITS_AND_LINK: dict[str, tuple[str, Link]] = {
-    "MultiClass": ("log-odds", "softmax"),
+    "MultiClass": ("softmax margin", "softmax"),
     **dict.fromkeys(("Logloss", "CrossEntropy", "Focal", "MultiClassOneVsAll"), LOG_ODDS),
     **dict.fromkeys(("MultiLogloss", "MultiCrossEntropy"), LOG_ODDS),
     **dict.fromkeys(("Poisson", "Tweedie"), LOG_MEAN),
@@ -349,28 +349,30 @@ def _score(document: Mapping[str, Any], n_outputs: int) -> Score:
     kind = loss.get("type", "")
     units, link = UNITS_AND_LINK.get(kind, ("score", "unknown"))
     scale, bias = document["scale_and_bias"]
+    labels = _labels(loss, _parsed(info.get("class_params")) or {}, n_outputs)
     return Score(
         base=np.array(bias, dtype=np.float64),
-        names=_output_names(loss, _parsed(info.get("class_params")) or {}, n_outputs),
+        labels=labels,
         units=units,
         link=link,
         scale=float(scale),
         base_first=False,
+        binary=len(labels) == 2 and (n_outputs == 1 or kind in ("MultiClass", "MultiClassOneVsAll")),
     )
 
 
-def _output_names(loss: Mapping[str, Any], classes: Mapping[str, Any], n_outputs: int) -> tuple[str, ...]:
-    """Return the names of the outputs: classes, targets, quantiles, or "prediction"."""
+def _labels(loss: Mapping[str, Any], classes: Mapping[str, Any], n_outputs: int) -> tuple[Any, ...]:
+    """Return the labels of the outputs: classes, numbers of targets, quantiles, or "prediction"."""
     if loss.get("type") == "RMSEWithUncertainty":
         return ("mean", "log of the standard deviation")
     if loss.get("type") == "MultiQuantile":
         return tuple(f"quantile {alpha}" for alpha in loss["params"]["alpha"].split(","))
     # Only the classes that some training row had have an output; the score of two is for the second.
-    labels, seen = classes.get("class_names"), classes.get("class_to_label", ())
-    names = tuple(str(_label(labels[int(k)], classes) if labels else int(k)) for k in seen)
-    if names:
-        return names[-n_outputs:]
-    return ("prediction",) if n_outputs == 1 else tuple(f"y{k}" for k in range(n_outputs))
+    names, seen = classes.get("class_names"), classes.get("class_to_label", ())
+    labels = tuple(_label(names[int(k)], classes) if names else int(k) for k in seen)
+    if len(labels) == n_outputs or (len(labels) == 2 and n_outputs == 1):
+        return labels
+    return ("prediction",) if n_outputs == 1 else tuple(range(n_outputs))
 
 
 def _label(label: Any, classes: Mapping[str, Any]) -> Any:

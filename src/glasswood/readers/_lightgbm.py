@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from glasswood._columns import CodeColumn, Column, LabelColumn, NumberColumn
 from glasswood._ensemble import CategorySets, Link, Score, TreeEnsemble
+from glasswood._outputs import labels_of
 from glasswood._tables import Schema
 from glasswood.errors import MissingExtraError, TableError, UnsupportedModelError
 
@@ -39,7 +40,7 @@ OBJECTIVES: dict[str, tuple[str, Link]] = {
     **dict.fromkeys(("poisson", "gamma", "tweedie"), ("log of the mean", "exp")),
     **dict.fromkeys(("binary", "multiclassova", "cross_entropy"), ("log-odds", "logistic")),
     **dict.fromkeys(("lambdarank", "rank_xendcg"), ("ranking score", "identity")),
-    "multiclass": ("log-odds", "softmax"),
+    "multiclass": ("softmax margin", "softmax"),
     "cross_entropy_lambda": ("score", "unknown"),  # predict gives log(1 + exp(score))
     "custom": ("score", "identity"),  # no objective in the text: predict returns the raw score
 }
@@ -51,7 +52,7 @@ def read(model: Any) -> TreeEnsemble:
     Only the iterations that predict uses by default are read: up to the best one after early stopping.
     """
     booster = _booster(model)
-    labels = tuple(str(label) for label in getattr(model, "classes_", ()))
+    labels = labels_of(getattr(model, "classes_", ()))
     return _read_text(booster.model_to_string(), f"lightgbm {type(model).__name__}", labels)
 
 
@@ -129,7 +130,7 @@ class _Nodes(NamedTuple):
     category_flags: dict[int, NDArray[np.bool_]]
 
 
-def _read_text(text: str, source: str, labels: tuple[str, ...]) -> TreeEnsemble:
+def _read_text(text: str, source: str, labels: tuple[Any, ...]) -> TreeEnsemble:
     try:
         parts = _split(text)
         nodes = _nodes(parts.trees)
@@ -377,7 +378,7 @@ def _check_missing(nodes: _Nodes, columns: tuple[Column, ...], zero_left: NDArra
             raise UnsupportedModelError(message)
 
 
-def _score(header: dict[str, str], n_trees: int, labels: tuple[str, ...]) -> Score:
+def _score(header: dict[str, str], n_trees: int, classes: tuple[Any, ...]) -> Score:
     n_outputs = int(header["num_tree_per_iteration"])
     if n_trees % n_outputs:
         message = f"{n_trees} trees with {n_outputs} per iteration"
@@ -387,20 +388,22 @@ def _score(header: dict[str, str], n_trees: int, labels: tuple[str, ...]) -> Sco
     if "sqrt" in details:
         units, link = "signed root of the value", "unknown"
     sigmoid = next((float(text.partition(":")[2]) for text in details if text.startswith("sigmoid:")), 1.0)
+    labels = _labels(objective, n_outputs, classes)
     return Score(
         base=np.zeros(n_outputs),
-        names=_output_names(objective, n_outputs, labels),
+        labels=labels,
         units=units if sigmoid == 1 else f"{units} / {sigmoid:g}",
         link=link,
         link_scale=sigmoid,
         divisor=float(n_trees // n_outputs) if "average_output" in header else 1.0,
+        binary=len(labels) == 2 and (n_outputs == 1 or objective in ("multiclass", "multiclassova")),
     )
 
 
-def _output_names(objective: str, n_outputs: int, labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the classes, as the wrapper knows them or by number; the positive one for a single output."""
+def _labels(objective: str, n_outputs: int, classes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the classes, as the wrapper knows them or by number; both for a single output of two classes."""
     if n_outputs > 1:
-        return labels if len(labels) == n_outputs else tuple(str(k) for k in range(n_outputs))
-    if len(labels) == 2:
-        return labels[1:]
-    return ("1",) if objective == "binary" else ("prediction",)
+        return classes if len(classes) == n_outputs else tuple(range(n_outputs))
+    if len(classes) == 2:
+        return classes
+    return (0, 1) if objective == "binary" else ("prediction",)

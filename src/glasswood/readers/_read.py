@@ -85,7 +85,7 @@ def read_model(model: Any, rows: Any = None) -> TreeEnsemble:
     >>> from sklearn.ensemble import GradientBoostingClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> gw.read_model(GradientBoostingClassifier(n_estimators=5).fit(X, y), X)
-    TreeEnsemble(sklearn GradientBoostingClassifier: 15 trees, ... leaves, 4 features, 3 outputs, score: log-odds)
+    TreeEnsemble(sklearn GradientBoostingClassifier: 15 trees, ... leaves, 4 features, 3 outputs, score: softmax margin)
     """
     if isinstance(model, str | PathLike):
         path = Path(model)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from glasswood._columns import Column, LabelColumn, NumberColumn, is_missing
 from glasswood._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
+from glasswood._outputs import labels_of
 from glasswood._tables import Schema
 from glasswood.errors import UnsupportedModelError
 from glasswood.readers._rounding import cut_at_most
@@ -129,23 +130,25 @@ def _leaf_values(tree: Any) -> NDArray[np.float64]:
     return np.concatenate([value[:, target, :count] for target, count in enumerate(tree.n_classes)], axis=1)
 
 
-def _output_names(model: Any) -> tuple[str, ...]:
-    """Return the names of the outputs of a tree or forest: classes, targets, or "prediction"."""
+def _labels(model: Any) -> tuple[Any, ...]:
+    """Return the labels of the outputs of a tree or forest: classes, numbers of targets, or "prediction"."""
     n_targets = getattr(model, "n_outputs_", 1)
     if not hasattr(model, "classes_"):
-        return ("prediction",) if n_targets == 1 else tuple(f"y{k}" for k in range(n_targets))
+        return ("prediction",) if n_targets == 1 else tuple(range(n_targets))
     if n_targets == 1:
-        return tuple(str(label) for label in model.classes_)
+        return labels_of(model.classes_)
     return tuple(f"y{k}={label}" for k, labels in enumerate(model.classes_) for label in labels)
 
 
 def _averaged(model: Any, trees: Iterator[Tree], n_trees: int) -> TreeEnsemble:
-    names = _output_names(model)
+    labels = _labels(model)
+    classes = hasattr(model, "classes_")
     score = Score(
-        base=np.zeros(len(names)),
-        names=names,
-        units="probability" if hasattr(model, "classes_") else "value",
+        base=np.zeros(len(labels)),
+        labels=labels,
+        units="probability" if classes else "value",
         divisor=float(n_trees),
+        binary=classes and len(labels) == 2 and getattr(model, "n_outputs_", 1) == 1,
     )
     return TreeEnsemble(**stack(trees), schema=_schema(model), score=score, source=_source(model))
 
@@ -192,7 +195,7 @@ def _read_isolation(model: Any) -> TreeEnsemble:
             yield _tree(tree, np.asarray(features), length)
 
     score = Score(
-        base=np.zeros(1), names=("depth",), units="mean depth", link="unknown", divisor=float(len(model.estimators_))
+        base=np.zeros(1), labels=("depth",), units="mean depth", link="unknown", divisor=float(len(model.estimators_))
     )
     return TreeEnsemble(**stack(trees()), schema=_schema(model), score=score, source=_source(model))
 
@@ -215,20 +218,21 @@ def _read_gradient(model: Any) -> TreeEnsemble:
         for stage in model.estimators_
         for k, estimator in enumerate(stage)
     )
-    link_scale = 2.0 if getattr(model, "loss", None) == "exponential" else 1.0
-    score = replace(_boosted_score(model, base), link_scale=link_scale)
+    score = _boosted_score(model, base)
+    if getattr(model, "loss", None) == "exponential":
+        score = replace(score, link_scale=2.0, units=f"{score.units} / 2")
     return TreeEnsemble(**stack(trees), schema=_schema(model), score=score, source=_source(model))
 
 
 def _boosted_score(model: Any, base: NDArray[np.float64]) -> Score:
     if not hasattr(model, "classes_"):
         if getattr(model, "loss", None) in ("poisson", "gamma"):
-            return Score(base=base, names=("prediction",), units="log of the mean", link="exp")
-        return Score(base=base, names=("prediction",), units="value")
-    labels = tuple(str(label) for label in model.classes_)
+            return Score(base=base, labels=("prediction",), units="log of the mean", link="exp")
+        return Score(base=base, labels=("prediction",), units="value")
+    labels = labels_of(model.classes_)
     if base.size == 1:
-        return Score(base=base, names=labels[1:], units="log-odds", link="logistic")
-    return Score(base=base, names=labels, units="log-odds", link="softmax")
+        return Score(base=base, labels=labels, units="log-odds", link="logistic", binary=True)
+    return Score(base=base, labels=labels, units="softmax margin", link="softmax")
 
 
 def _read_histogram(model: Any) -> TreeEnsemble:

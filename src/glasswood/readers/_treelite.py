@@ -29,7 +29,7 @@ BELOW, AT_MOST, ABOVE, AT_LEAST = 2, 3, 4, 5  # the operators; 1 is "equal"
 NODE_FIELDS = ("node_type", "cleft", "cright", "split_index", "default_left", "threshold", "cmp")
 LEAF_FIELDS = ("leaf_value", "leaf_vector", "leaf_vector_begin", "leaf_vector_end")
 CATEGORY_FIELDS = ("category_list", "category_list_begin", "category_list_end", "category_list_right_child")
-BINARY = 0  # of the task types
+BINARY, MULTICLASS = 0, 2  # of the task types
 COVERS = ("sum_hess", "data_count")  # the first that a model has: the weight of the rows, or their number
 
 # What the raw score of each postprocessor is, and the link from it to what GTIL gives by default.
@@ -38,7 +38,7 @@ POSTPROCESSORS: dict[str, tuple[str, Link]] = {
     "identity_multiclass": ("probability", "identity"),
     "sigmoid": ("log-odds", "logistic"),
     "multiclass_ova": ("log-odds", "logistic"),
-    "softmax": ("log-odds", "softmax"),
+    "softmax": ("softmax margin", "softmax"),
     "exponential": ("log of the mean", "exp"),
     "exponential_standard_ratio": ("mean depth", "unknown"),
 }
@@ -232,24 +232,24 @@ def _score(model: Any, outputs: _Outputs) -> Score:
     if units == "probability" and not average:
         units = "score"
     alpha = float(field("sigmoid_alpha")[0]) if link == "logistic" else 1.0
+    labels = _labels(outputs.exists, binary=task == BINARY)
     return Score(
         base=field("base_scores").copy().reshape(outputs.exists.shape)[outputs.exists],
-        names=_output_names(outputs.exists, binary=task == BINARY),
+        labels=labels,
         units=units if alpha == 1 else f"{units} / {alpha:g}",
         link=link,
         link_scale=alpha,
         divisor=float(n_trees[0]) if average else 1.0,
         base_first=False,
         dtype=model.output_type,
+        binary=len(labels) == 2 and len(outputs.exists) == 1 and task in (BINARY, MULTICLASS),
     )
 
 
-def _output_names(exists: NDArray[np.bool_], *, binary: bool) -> tuple[str, ...]:
+def _labels(exists: NDArray[np.bool_], *, binary: bool) -> tuple[Any, ...]:
     if exists.shape == (1, 1):
-        return ("1",) if binary else ("prediction",)
-    targets = [""] if len(exists) == 1 else [f"y{k}" for k in range(len(exists))]
-    names = []
-    for target, labels in zip(targets, exists.sum(axis=1), strict=True):
-        parts = [""] if labels == 1 else [str(k) for k in range(labels)]
-        names += ["=".join(filter(None, (target, part))) for part in parts]
-    return tuple(names)
+        return (0, 1) if binary else ("prediction",)
+    n_classes = exists.sum(axis=1).tolist()
+    if len(exists) == 1 or max(n_classes) == 1:
+        return tuple(range(sum(n_classes)))
+    return tuple(f"y{target}={k}" for target, n in enumerate(n_classes) for k in range(n))

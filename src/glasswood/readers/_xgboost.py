@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from glasswood._columns import CodeColumn, Column, LabelColumn, NumberColumn
 from glasswood._ensemble import Link, Score, TreeEnsemble
+from glasswood._outputs import labels_of
 from glasswood._tables import Schema
 from glasswood.errors import MissingExtraError, TableError, UnsupportedModelError
 from glasswood.readers._rounding import float32_interval
@@ -34,7 +35,7 @@ OBJECTIVES: dict[str, tuple[str, Link]] = {
     **dict.fromkeys(("reg:logistic", "binary:logistic"), ("log-odds", "logistic")),
     "binary:logitraw": ("log-odds", "identity"),
     "binary:hinge": ("margin", "unknown"),  # predict gives the class
-    **dict.fromkeys(("multi:softprob", "multi:softmax"), ("log-odds", "softmax")),
+    **dict.fromkeys(("multi:softprob", "multi:softmax"), ("softmax margin", "softmax")),
     **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie"), ("log of the mean", "exp")),
     "survival:cox": ("log of the hazard ratio", "exp"),
     "survival:aft": ("log of the survival time", "exp"),
@@ -223,17 +224,15 @@ def _score(model: _Model) -> Score:
         link = "unknown"  # predict sorts the quantiles of each row
     if callable(getattr(model.wrapper, "objective", None)):
         units = "margin"  # XGBoost keeps the name of a built-in objective in its place
-    names = _output_names(objective, n_classes, n_outputs, getattr(model.wrapper, "classes_", None))
-    return Score(base=base, names=names, units=units, link=link, dtype="float32")
-
-
-def _output_names(objective: str, n_classes: int, n_outputs: int, classes: Any) -> tuple[str, ...]:
-    labels = tuple(str(label) for label in (range(max(n_classes, 2)) if classes is None else classes))
-    if n_classes > 1:
-        return labels
-    if n_outputs > 1:
-        return tuple(f"y{k}" for k in range(n_outputs))
-    return labels[-1:] if classes is not None or objective.startswith("binary:") else ("prediction",)
+    classes = getattr(model.wrapper, "classes_", None)
+    if n_classes > 1 or (n_outputs == 1 and (classes is not None or objective.startswith("binary:"))):
+        known = () if classes is None else labels_of(classes)
+        # XGBoost itself numbers the classes, from 0.
+        labels = known if len(known) == max(n_classes, 2) else tuple(range(max(n_classes, 2)))
+    else:
+        labels = ("prediction",) if n_outputs == 1 else tuple(range(n_outputs))
+    binary = len(labels) == 2 and (n_classes > 1 or n_outputs == 1)
+    return Score(base=base, labels=labels, units=units, link=link, dtype="float32", binary=binary)
 
 
 def _base_margin(text: str, link: Link, n_outputs: int) -> NDArray[np.float64]:

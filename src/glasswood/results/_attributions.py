@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._outputs import position_of
 from glasswood.errors import MissingExtraError
 from glasswood.results._frames import to_frame
 from glasswood.results._html import facts_html, table_html
@@ -61,7 +62,7 @@ class Attributions:
     heights: NDArray[np.float64]
     mean: NDArray[np.float64]
     names: tuple[str, ...]
-    outputs: tuple[str, ...]
+    outputs: tuple[Any, ...]
     units: str
     columns: Callable[[], Any]
 
@@ -89,7 +90,7 @@ class Attributions:
     def _repr_html_(self) -> str:
         if self.heights.ndim > 3:  # pairs
             facts = {"rows": len(self), "features": len(self.names), "units": self.units}
-            return facts_html(f"Attributions: {self.name}", facts | {"outputs": ", ".join(self.outputs)})
+            return facts_html(f"Attributions: {self.name}", facts | {"outputs": ", ".join(map(str, self.outputs))})
         mean = np.abs(self.heights).mean(axis=0)
         order = np.argsort(-mean.sum(axis=1), kind="stable")
         ends = [f" [{name}]" for name in self.outputs] if len(self.outputs) > 1 else [""]
@@ -155,7 +156,7 @@ class Attributions:
             base_values=base[:, 0] if len(self.outputs) == 1 else base,
             data=self.columns(),
             feature_names=list(self.names),
-            output_names=None if len(self.outputs) == 1 else list(self.outputs),
+            output_names=None if len(self.outputs) == 1 else list(map(str, self.outputs)),
         )
 
     def plot(
@@ -163,7 +164,8 @@ class Attributions:
         row: int = 0,
         *,
         top: int = 10,
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -183,8 +185,10 @@ class Attributions:
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             Where to draw; on a new figure by default.
-        output : str or int, optional
+        output : label, optional
             One output (class, target); needed if there are several.
+        output_index : int, optional
+            The same, by its position among `outputs`.
 
         Returns
         -------
@@ -203,4 +207,10 @@ class Attributions:
         """
         from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, row, output, top=top, canvas=Canvas(engine, ax, title, figsize))
+        return plot(
+            self,
+            row,
+            position_of(self.outputs, output, output_index),
+            top=top,
+            canvas=Canvas(engine, ax, title, figsize),
+        )

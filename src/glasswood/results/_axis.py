@@ -92,7 +92,7 @@ def squeezed(heights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def columns_of(
-    axes: list[Axis], heights: NDArray[np.float64], outputs: tuple[str, ...], rows: NDArray[Any] | None
+    axes: list[Axis], heights: NDArray[np.float64], outputs: tuple[Any, ...], rows: NDArray[Any] | None
 ) -> dict[str, Any]:
     """Return heights as the columns of a tidy frame."""
     shape = heights.shape

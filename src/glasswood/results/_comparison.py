@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._outputs import position_of
 from glasswood.errors import TableError
 from glasswood.results._curves import Curve
 from glasswood.results._frames import to_frame
@@ -40,7 +41,8 @@ class Comparison:
         How differently the rows are distributed: the population stability index, over ten bins of about as many rows
         each, or over categories; missing values are a bin. The largest of all pairs of explainers. 0.1 is customarily
         called small, 0.25 large. NaN unless all have the same cuts and rows.
-    outputs : tuple of str
+    outputs : tuple
+        The labels of the outputs.
     units : str
     shared : mapping from str to tuple of Curve
         The curves of each feature, on common cells, in the order of `names`.
@@ -62,7 +64,7 @@ class Comparison:
     difference: NDArray[np.float64]
     largest: NDArray[np.float64]
     shift: NDArray[np.float64]
-    outputs: tuple[str, ...]
+    outputs: tuple[Any, ...]
     units: str
     shared: Mapping[str, tuple[Curve, ...]]
 
@@ -73,7 +75,8 @@ class Comparison:
         shown = [f"{name} {value:.4g}" for name, value in zip(self.features[:3], self.total[:3], strict=True)]
         more = ", ..." if len(self) > 3 else ""
         names = ", ".join(self.names[:3]) + (", ..." if len(self.names) > 3 else "")
-        return f"Comparison({names}: {len(self)} features, {self.units} apart by {', '.join(shown)}{more})"
+        total = f" in total over {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
+        return f"Comparison({names}: {len(self)} features, {self.units} apart{total} by {', '.join(shown)}{more})"
 
     @property
     def total(self) -> NDArray[np.float64]:
@@ -133,13 +136,16 @@ class Comparison:
         if len(self.outputs) > 1:
             columns["output"] = list(self.outputs) * len(self.features)
         columns |= {"difference": self.difference.ravel(), "largest": self.largest.ravel()}
+        if len(self.outputs) > 1:
+            columns["total"] = np.repeat(self.total, len(self.outputs))
         return columns | {"shift": np.repeat(self.shift, len(self.outputs))}
 
     def plot(
         self,
         features: str | Sequence[str] | None = None,
         *,
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
         sort: str | None = None,
         sharey: bool = True,
         title: str | None = None,
@@ -161,8 +167,10 @@ class Comparison:
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, or as many as features, optional
             Where to draw; on a new figure by default.
-        output : str or int, optional
+        output : label, optional
             One output (class, target); needed if there are several.
+        output_index : int, optional
+            The same, by its position among `outputs`.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
 
@@ -185,5 +193,6 @@ class Comparison:
         from glasswood.plots._draw import Canvas, panel_of, plot_page
 
         chosen = self.features[:6] if features is None else [features] if isinstance(features, str) else features
-        panels = [panel_of(self, name, output, sort=sort) for name in chosen]
+        place = position_of(self.outputs, output, output_index)
+        panels = [panel_of(self, name, place, sort=sort) for name in chosen]
         return plot_page(panels, Canvas(engine, ax, title, figsize), sharey=sharey)

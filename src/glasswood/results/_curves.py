@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._outputs import position_of
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._frames import to_frame
 from glasswood.results._html import table_html
@@ -40,7 +41,7 @@ class Curve:
     axis: Axis
     heights: NDArray[np.float64]
     mean: NDArray[np.float64]
-    outputs: tuple[str, ...]
+    outputs: tuple[Any, ...]
     units: str
 
     @property
@@ -108,7 +109,8 @@ class Curve:
     def plot(
         self,
         *,
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
         sort: str | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -125,8 +127,10 @@ class Curve:
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             Where to draw; on a new figure by default.
-        output : str or int, optional
+        output : label, optional
             One output (class, target); all by default, up to eight.
+        output_index : int, optional
+            The same, by its position among `outputs`.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
 
@@ -147,7 +151,9 @@ class Curve:
         """
         from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, output, sort=sort, canvas=Canvas(engine, ax, title, figsize))
+        return plot(
+            self, position_of(self.outputs, output, output_index), sort=sort, canvas=Canvas(engine, ax, title, figsize)
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -168,7 +174,7 @@ class Points:
     name: str
     columns: Mapping[str, Any]
     heights: NDArray[np.float64]
-    outputs: tuple[str, ...]
+    outputs: tuple[Any, ...]
     units: str
 
     @property
@@ -198,7 +204,8 @@ class Points:
     def plot(
         self,
         *,
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
         sort: str | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -215,8 +222,10 @@ class Points:
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             Where to draw; on a new figure by default.
-        output : str or int, optional
+        output : label, optional
             One output (class, target); all by default, up to eight.
+        output_index : int, optional
+            The same, by its position among `outputs`.
         sort : {"model", "height"}, optional
             The order of points with labels.
 
@@ -237,7 +246,9 @@ class Points:
         """
         from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, output, sort=sort, canvas=Canvas(engine, ax, title, figsize))
+        return plot(
+            self, position_of(self.outputs, output, output_index), sort=sort, canvas=Canvas(engine, ax, title, figsize)
+        )
 
 
 class Lazy(Mapping[Any, Any]):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._outputs import position_of
 from glasswood.results._axis import Axis
 from glasswood.results._frames import to_frame
 from glasswood.results._html import facts_html, text_of
@@ -40,7 +41,7 @@ class Ice:
     axis: Axis | None
     columns: Mapping[str, Any]
     heights: NDArray[np.float64]
-    outputs: tuple[str, ...]
+    outputs: tuple[Any, ...]
     units: str
 
     def _main(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -107,7 +108,7 @@ class Ice:
             "points": self.values.shape[1],
             f"mean over rows ({self.units})": f"{text_of(mean.min())} to {text_of(mean.max())}",
             f"single rows ({self.units})": f"{text_of(self.values.min())} to {text_of(self.values.max())}",
-            "outputs": ", ".join(self.outputs),
+            "outputs": ", ".join(map(str, self.outputs)),
         }
         return facts_html("Ice: one curve per row", facts)
 
@@ -136,7 +137,8 @@ class Ice:
     def plot(
         self,
         *,
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
         sort: str | None = None,
         n_lines: int = 12,
         title: str | None = None,
@@ -154,8 +156,10 @@ class Ice:
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             Where to draw; on a new figure by default.
-        output : str or int, optional
+        output : label, optional
             One output (class, target); needed if there are several.
+        output_index : int, optional
+            The same, by its position among `outputs`.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
         n_lines : int, default 12
@@ -178,4 +182,10 @@ class Ice:
         """
         from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, output, sort=sort, n_lines=n_lines, canvas=Canvas(engine, ax, title, figsize))
+        return plot(
+            self,
+            position_of(self.outputs, output, output_index),
+            sort=sort,
+            n_lines=n_lines,
+            canvas=Canvas(engine, ax, title, figsize),
+        )

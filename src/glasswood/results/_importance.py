@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._outputs import position_of
 from glasswood.errors import TableError
 from glasswood.results._frames import to_frame
 from glasswood.results._html import table_html
@@ -21,11 +22,21 @@ def _total(heights: NDArray[np.float64]) -> NDArray[np.float64]:
     return total
 
 
-def _spread(heights: NDArray[np.float64], outputs: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
+def _spread(heights: NDArray[np.float64], outputs: tuple[Any, ...]) -> dict[str, NDArray[np.float64]]:
     """Return one column per output."""
     if len(outputs) == 1:
         return {"value": heights[:, 0]}
     return {f"value_{name}": heights[:, k] for k, name in enumerate(outputs)}
+
+
+def _totals(result: Importance | Strengths) -> dict[str, NDArray[np.float64]]:
+    """Return what lines are ranked by as a column, where there are several outputs."""
+    return {} if len(result.outputs) == 1 else {"total": result.total}
+
+
+def _colon(result: Importance | Strengths) -> str:
+    """Return what stands between units and a few values, which are totals if there are several outputs."""
+    return ": " if len(result.outputs) == 1 else ", total: "
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -42,7 +53,8 @@ class Importance:
         The features (and groups), the strongest first; several outputs are ranked by the root of their sum of squares.
     heights : ndarray of shape (n_features, n_outputs)
         The standard deviations, in units of the score.
-    outputs : tuple of str
+    outputs : tuple
+        The labels of the outputs.
     units : str
 
     Examples
@@ -65,7 +77,7 @@ class Importance:
 
     names: tuple[str, ...]
     heights: NDArray[np.float64]
-    outputs: tuple[str, ...]
+    outputs: tuple[Any, ...]
     units: str
 
     @property
@@ -93,12 +105,11 @@ class Importance:
         shown = [f"{name} {value:.4g}" for name, value in zip(self.names[:3], self.total[:3], strict=True)]
         more = ", ..." if len(self) > 3 else ""
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        colon = ": " if shown else ""
+        colon = _colon(self) if shown else ""
         return f"Importance({len(self)} features{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
 
     def _repr_html_(self) -> str:
-        columns: dict[str, Any] = {"feature": self.names, **_spread(self.heights, self.outputs)}
-        return table_html(f"Importance: standard deviation of each feature's curve ({self.units})", columns)
+        return table_html(f"Importance: standard deviation of each feature's curve ({self.units})", self._columns())
 
     def top(self, n: int = 10) -> Importance:
         """Return the n strongest features.
@@ -111,26 +122,30 @@ class Importance:
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
         >>> ex = gw.Explainer(RandomForestClassifier(20, random_state=0).fit(X, y), X)
         >>> ex.importance().top(2)
-        Importance(2 features x 3 outputs, probability: petal ...)
+        Importance(2 features x 3 outputs, probability, total: petal ...)
         """
         return Importance(
             names=self.names[: max(0, n)], heights=self.heights[: max(0, n)], outputs=self.outputs, units=self.units
         )
 
     def to_frame(self) -> Any:
-        """Return one row per feature: its name, and the value of each output.
+        """Return one row per feature: its name, and the value of each output; `total` if there are several.
 
         Examples
         --------
         See `Importance`.
         """
-        return to_frame({"feature": list(self.names), **_spread(self.heights, self.outputs)})
+        return to_frame(self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        return {"feature": list(self.names), **_spread(self.heights, self.outputs), **_totals(self)}
 
     def plot(
         self,
         *,
         top: int = 20,
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -148,8 +163,10 @@ class Importance:
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             Where to draw; on a new figure by default.
-        output : str or int, optional
+        output : label, optional
             One output (class, target); all by default, up to eight.
+        output_index : int, optional
+            The same, by its position among `outputs`.
 
         Returns
         -------
@@ -168,7 +185,9 @@ class Importance:
         """
         from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, output, top=top, canvas=Canvas(engine, ax, title, figsize))
+        return plot(
+            self, position_of(self.outputs, output, output_index), top=top, canvas=Canvas(engine, ax, title, figsize)
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -191,7 +210,8 @@ class Strengths:
     weights : {"rows", "independent"}
         "rows": the pair's values in each row. "independent": only counts were at hand, so every combination of the two
         features' cells counts as often as if they were independent.
-    outputs : tuple of str
+    outputs : tuple
+        The labels of the outputs.
     units : str
     names : tuple of str
         All features (and groups) of the model.
@@ -217,7 +237,7 @@ class Strengths:
     heights: NDArray[np.float64]
     h: NDArray[np.float64]
     weights: str
-    outputs: tuple[str, ...]
+    outputs: tuple[Any, ...]
     units: str
     names: tuple[str, ...]
 
@@ -238,7 +258,7 @@ class Strengths:
         shown = [f"{a} x {b} {value:.4g}" for (a, b), value in zip(self.pairs[:2], self.total[:2], strict=True)]
         more = ", ..." if len(self) > 2 else ""
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        colon = ": " if shown else ""
+        colon = _colon(self) if shown else ""
         features = f"{len(self)} pairs of {len(self.names)} features"
         return f"Strengths({features}{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
 
@@ -271,7 +291,7 @@ class Strengths:
         )
 
     def to_frame(self) -> Any:
-        """Return one row per pair: both names, the strength and H of each output.
+        """Return one row per pair: both names, the strength and H of each output; `total` if there are several.
 
         Examples
         --------
@@ -282,7 +302,8 @@ class Strengths:
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"first": [a for a, _ in self.pairs], "second": [b for _, b in self.pairs]}
         columns |= _spread(self.heights, self.outputs)
-        return columns | {name.replace("value", "h", 1): h for name, h in _spread(self.h, self.outputs).items()}
+        columns |= {name.replace("value", "h", 1): h for name, h in _spread(self.h, self.outputs).items()}
+        return columns | _totals(self)
 
     def matrix(self, n: int | None = None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
         """Return the names of features that interact, the strongest first, and a square of their pairs' strengths.
@@ -307,7 +328,8 @@ class Strengths:
         *,
         kind: str = "heatmap",
         top: int = 12,
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -326,8 +348,10 @@ class Strengths:
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             Where to draw; on a new figure by default.
-        output : str or int, optional
+        output : label, optional
             One output (class, target); all together by default.
+        output_index : int, optional
+            The same, by its position among `outputs`.
 
         Returns
         -------
@@ -346,4 +370,10 @@ class Strengths:
         """
         from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, output, kind=kind, top=top, canvas=Canvas(engine, ax, title, figsize))
+        return plot(
+            self,
+            position_of(self.outputs, output, output_index),
+            kind=kind,
+            top=top,
+            canvas=Canvas(engine, ax, title, figsize),
+        )

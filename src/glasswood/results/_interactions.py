@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._arrow import write_parquet
+from glasswood._outputs import position_of
 from glasswood.engines._progress import shown
 from glasswood.engines._threads import for_each, in_order
 from glasswood.errors import TableError
@@ -71,7 +72,7 @@ class Interactions:
 
     source: SetValues
     players: tuple[str, ...]
-    outputs: tuple[str, ...]
+    outputs: tuple[Any, ...]
     units: str
 
     @property
@@ -96,7 +97,9 @@ class Interactions:
         sizes = np.bincount([len(members) for members in self.source.sets])
         orders = {f"sets of {size} feature{'s'[: size > 1]}": n for size, n in enumerate(sizes) if size and n}
         facts = {"rows": self.n_rows, "features": len(self.players), **orders, "units": self.units}
-        return facts_html("Interactions: values of sets of features", facts | {"outputs": ", ".join(self.outputs)})
+        return facts_html(
+            "Interactions: values of sets of features", facts | {"outputs": ", ".join(map(str, self.outputs))}
+        )
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
@@ -312,7 +315,8 @@ class Interactions:
         row: int = 0,
         *,
         top: int = 10,
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -332,8 +336,10 @@ class Interactions:
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             Where to draw; on a new figure by default.
-        output : str or int, optional
+        output : label, optional
             One output (class, target); needed if there are several.
+        output_index : int, optional
+            The same, by its position among `outputs`.
 
         Returns
         -------
@@ -352,7 +358,13 @@ class Interactions:
         """
         from glasswood.plots._draw import Canvas, plot
 
-        return plot(self, row, output, top=top, canvas=Canvas(engine, ax, title, figsize))
+        return plot(
+            self,
+            row,
+            position_of(self.outputs, output, output_index),
+            top=top,
+            canvas=Canvas(engine, ax, title, figsize),
+        )
 
 
 def _label(names: tuple[str, ...]) -> str:

@@ -37,7 +37,8 @@ class Monotonicity:
     shares : ndarray of shape (n_features, n_outputs)
         The share of the background's rows that lie beyond a step against the main direction, up to where the curve has
         made up for it; NaN without a background.
-    outputs : tuple of str
+    outputs : tuple
+        The labels of the outputs.
     units : str
 
     Examples
@@ -62,7 +63,7 @@ class Monotonicity:
     against: NDArray[np.float64]
     at: NDArray[np.float64]
     shares: NDArray[np.float64]
-    outputs: tuple[str, ...]
+    outputs: tuple[Any, ...]
     units: str
 
     def __len__(self) -> int:
@@ -153,7 +154,8 @@ class Spikes:
     points : int
         The number of sample points: from the smallest to the largest value of the background's table, or from the first
         to the last cut if there is no table.
-    outputs : tuple of str
+    outputs : tuple
+        The labels of the outputs.
     units : str
 
     Examples
@@ -176,7 +178,7 @@ class Spikes:
     found: tuple[Spike, ...]
     names: tuple[str, ...]
     points: int
-    outputs: tuple[str, ...]
+    outputs: tuple[Any, ...]
     units: str
 
     def __len__(self) -> int:

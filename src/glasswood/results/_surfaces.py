@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._outputs import position_of
 from glasswood.results._axis import columns_of, squeezed
 from glasswood.results._curves import Curve
 from glasswood.results._frames import to_frame
@@ -105,7 +106,7 @@ class Surface:
             self.first.units: f"{text_of(values.min())} to {text_of(values.max())}",
             "interaction": "none" if self.additive else f"{text_of(alone.min())} to {text_of(alone.max())}",
         }
-        return facts_html("Surface", facts | {"outputs": ", ".join(self.first.outputs)})
+        return facts_html("Surface", facts | {"outputs": ", ".join(map(str, self.first.outputs))})
 
     def to_frame(self) -> Any:
         """Return one row per pair of cells (and output).
@@ -120,7 +121,8 @@ class Surface:
         self,
         *,
         kind: str = "both",
-        output: str | int | None = None,
+        output: Any = None,
+        output_index: int | None = None,
         rows: Any = None,
         sort: str | None = None,
         title: str | None = None,
@@ -140,8 +142,10 @@ class Surface:
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, or two of them, optional
             Where to draw; on a new figure by default.
-        output : str or int, optional
+        output : label, optional
             One output (class, target); needed if there are several.
+        output_index : int, optional
+            The same, by its position among `outputs`.
         rows : table, optional
             Rows with columns of both names, instead of the background: pairs of cells without any row are drawn pale.
         sort : {"model", "height", "rows"}, optional
@@ -167,7 +171,8 @@ class Surface:
         axes = self.first.axis, self.second.axis
         density = None if rows is None else self.shares(*(axis.cell_of(rows[axis.name]) for axis in axes))
         canvas = Canvas(engine, ax, title, figsize)
-        return plot_surface(self, kind, canvas, output=output, density=density, sort=sort)
+        place = position_of(self.first.outputs, output, output_index)
+        return plot_surface(self, kind, canvas, output=place, density=density, sort=sort)
 
     def shares(self, x: NDArray[np.int64], y: NDArray[np.int64], weight: Any = None) -> NDArray[np.float64]:
         """Return the share of rows in each pair of cells, given the cells of the rows; those of missing ones left out.

@@ -170,10 +170,7 @@ class Exact:
         if response == "raw" and score.units == "probability" and not hasattr(estimator, "decision_function"):
             message = f"{type(estimator).__name__} has no decision_function: its trees average probabilities"
             raise AttributeError(message)
-        self._study = self.explainer._study
-        # Of two classes the second one is shown; boosted models have one score for both.
-        binary = is_classifier(estimator) and len(estimator.classes_) == 2
-        self._outputs = slice(1, None) if binary and len(score.names) == 2 else slice(None)
+        self._study = self.explainer._study  # of two classes the second one is answered for, as in scikit-learn
 
     def result(self, asked: Sequence[int], axes: list[NDArray[Any]], kind: str) -> Any:
         """Return the partial dependence of some columns on the grid of their axes, as scikit-learn arranges it."""
@@ -195,10 +192,10 @@ class Exact:
         shape = tuple(axis.size for axis in axes)
         found = {}
         if kind != "individual":
-            heights = self._average(players, points)[:, self._outputs]
+            heights = self._average(players, points)
             found["average"] = heights.T.reshape(-1, *shape)
         if kind != "average":
-            curves = self.explainer.ice(*players, rows=self.table.data, at=points).heights[..., self._outputs]
+            curves = self.explainer.ice(*players, rows=self.table.data, at=points).heights
             found["individual"] = np.moveaxis(curves, -1, 0).reshape(-1, self.table.n_rows, *shape)
         return found
 

@@ -1,0 +1,149 @@
+"""Outputs: the classes or targets that answers are about, asked for by label or by position. The only place that does.
+
+A label is an integer, a text, or whatever else the model calls its classes. A binary model of one score (boosted trees)
+has two labels: the other class is what is left of a probability, or minus the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import TableError
+
+__all__ = ["NO_LABELS", "Chosen", "Outputs", "labels_of", "position_of"]
+
+NO_LABELS = ("prediction", "depth")
+"""What the only output of a model without labels is called. Its label is 0, too."""
+
+MOST_LISTED = 20
+
+
+def labels_of(classes: Any) -> tuple[Any, ...]:
+    """Return classes of a model as Python's own integers, texts, floats and booleans; others as they are."""
+    array = np.asarray(classes)
+    return tuple(array.tolist() if array.dtype.kind in "biufUO" else array)
+
+
+def position_of(labels: Sequence[Any], output: Any = None, output_index: int | None = None) -> int | None:
+    """Return the position of the output that is asked for, by its label or position; None if none is asked for.
+
+    A text stands for a label that is not a text, too, if that is the only one with this text.
+    """
+    if output_index is not None:
+        return _by_position(labels, output, output_index)
+    if output is None:
+        return None
+    found = [place for place, label in enumerate(labels) if _same(label, output)]
+    if not found and isinstance(output, str):
+        found = [place for place, label in enumerate(labels) if str(label) == output]
+    if not found and tuple(labels) in ((name,) for name in NO_LABELS) and _same(0, output):
+        found = [0]
+    if len(found) == 1:
+        return found[0]
+    which = "several outputs have the label" if found else "there is no output"
+    message = f"{which} {output!r}; {_listed(labels)}. output= takes a label, output_index= a position"
+    if len(labels) == 1 and labels[0] not in NO_LABELS:
+        message += "; a result has the outputs that it was asked for, so ask the Explainer for others"
+    raise TableError(message)
+
+
+def _by_position(labels: Sequence[Any], output: Any, output_index: Any) -> int:
+    if output is not None:
+        message = f"pass output= (a label) or output_index= (a position), not both: {output!r} and {output_index!r}"
+        raise TableError(message)
+    whole = isinstance(output_index, int | np.integer) and not isinstance(output_index, bool)
+    if not whole or not -len(labels) <= output_index < len(labels):
+        message = f"output_index is a position from 0 to {len(labels) - 1}, not {output_index!r}; {_listed(labels)}"
+        raise TableError(message)
+    return int(output_index) % len(labels)
+
+
+def _same(label: Any, output: Any) -> bool:
+    """Return whether a label is the one asked for. True is not 1, and "1" is not 1."""
+    return _kind(label) == _kind(output) and bool(np.all(label == output))
+
+
+def _kind(label: Any) -> str:
+    for kind, types in (("bool", bool | np.bool_), ("text", str), ("number", int | float | np.number)):
+        if isinstance(label, types):
+            return kind
+    return "other"
+
+
+def _listed(labels: Sequence[Any]) -> str:
+    more = f", ... ({len(labels):,} in all)" if len(labels) > MOST_LISTED else ""
+    return f"the labels are {', '.join(map(repr, labels[:MOST_LISTED]))}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Outputs that an answer is about.
+
+    Parameters
+    ----------
+    columns : list of int
+        Their places among the scores of the ensemble, or among the responses.
+    labels : tuple
+        The label of each.
+    n_columns : int
+        The number of all scores.
+    total : float or None
+        What the score asked for and the only score that there is sum to, if the former is not computed itself: 1 for
+        probabilities, 0 for raw scores.
+    """
+
+    columns: list[int]
+    labels: tuple[Any, ...]
+    n_columns: int
+    total: float | None = None
+
+    def levels(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores of these outputs, (..., n_chosen), given all of them, (..., n_columns)."""
+        if self.total is not None:
+            turned: NDArray[np.float64] = self.total - scores[..., self.columns]
+            return turned
+        return scores if len(self.columns) == self.n_columns else scores[..., self.columns]
+
+    def changes(self, differences: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return differences of scores, such as what a pair adds to its curves, for these outputs."""
+        if self.total is not None:
+            turned: NDArray[np.float64] = 0.0 - differences[..., self.columns]
+            return turned
+        return self.levels(differences)
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What a model can be asked about.
+
+    Parameters
+    ----------
+    labels : tuple
+        All labels: of each score; or of both classes, if there is one score for the second.
+    n_columns : int
+        The number of scores.
+    binary : bool
+        Whether the labels are the two classes of a binary model: only the second is answered by default.
+    total : float, default 0
+        What the two classes of a binary model of one score sum to: 1 for probabilities, 0 for raw scores.
+    """
+
+    labels: tuple[Any, ...]
+    n_columns: int
+    binary: bool
+    total: float = 0.0
+
+    def choose(self, output: Any = None, output_index: int | None = None) -> Chosen:
+        """Return the output that is asked for; by default all, or the second class of a binary model."""
+        place = position_of(self.labels, output, output_index)
+        if place is None and not self.binary:
+            return Chosen(list(range(self.n_columns)), self.labels, self.n_columns)
+        place = 1 if place is None else place
+        if self.n_columns == len(self.labels):
+            return Chosen([place], (self.labels[place],), self.n_columns)
+        return Chosen([0], (self.labels[place],), self.n_columns, self.total if place == 0 else None)
