@@ -1,0 +1,99 @@
+"""The command: ``python -m fuzz --minutes 20 --seed 7``, or ``python -m fuzz --case '{...}'`` for one case."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from fuzz.cases import draw_case
+from fuzz.models import MAKERS
+from fuzz.runner import Worker
+from fuzz.shrink import shrink
+from fuzz.statistics import Statistics
+
+__all__ = ["fuzz", "main"]
+
+
+def fuzz(
+    *,
+    minutes: float,
+    seed: int,
+    cases: int | None = None,
+    makers: list[str] | None = None,
+    skip: list[str] | None = None,
+    shrinking: bool = True,
+) -> Statistics:
+    """Run cases until the time is up, or some number of cases; print findings as they come, shrunk."""
+    statistics, until = Statistics(), time.monotonic() + 60 * minutes
+    with Worker() as worker:
+        number = 0
+        while time.monotonic() < until and (cases is None or number < cases):
+            case = draw_case(seed * 1_000_000 + number, makers, skip)
+            number += 1
+            for finding in statistics.add(case, worker.run(case)):
+                small = shrink(case, finding, worker.run) if shrinking else case
+                print(report(small, finding), flush=True)
+    return statistics
+
+
+def report(case: dict, finding: dict) -> str:
+    """Return a finding as text, with the command that shows it again."""
+    return f"{described(finding)}\n  python -m fuzz --case {shlex.quote(json.dumps(case))}\n"
+
+
+def described(finding: dict) -> str:
+    """Return a finding as text."""
+    title = " / ".join(filter(None, (finding["question"], finding["kind"], finding["what"])))
+    return f"FOUND {title}\n{finding['detail']}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; return 1 if there are findings."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--seed", type=int, default=0, help="of the run; runs of other seeds have other cases")
+    parser.add_argument("--cases", type=int, help="the largest number of cases")
+    parser.add_argument("--makers", help=f"some of {', '.join(MAKERS)}, separated by commas")
+    parser.add_argument("--skip", help="questions that are not asked, separated by commas")
+    parser.add_argument("--case", help="run this one case, or that of this seed")
+    parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--json", type=Path, help="write the sums to this file, too")
+    given = parser.parse_args(arguments)
+    makers = given.makers.split(",") if given.makers else None
+    skip = given.skip.split(",") if given.skip else None
+    if given.case:
+        return _one(json.loads(given.case), makers, skip)
+    statistics = fuzz(
+        minutes=given.minutes,
+        seed=given.seed,
+        cases=given.cases,
+        makers=makers,
+        skip=skip,
+        shrinking=not given.no_shrink,
+    )
+    print(statistics.text())
+    if given.json:
+        given.json.write_text(statistics.as_json())
+    return int(bool(statistics.findings))
+
+
+def _one(case: dict | int, makers: list[str] | None, skip: list[str] | None) -> int:
+    """Run one case in this process, so that it can be debugged."""
+    from fuzz.run import run_case
+
+    case = draw_case(case, makers, skip) if isinstance(case, int) else case
+    print(json.dumps(case))
+    outcome = run_case(case)
+    findings = outcome.pop("findings")
+    for finding in findings:
+        print(described(finding))
+    print(json.dumps(outcome))
+    return int(bool(findings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,204 @@
+"""Questions about curves, surfaces, points and ICE, against brute force."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+import glasswood as gw
+from fuzz.session import Session
+from fuzz.setting import Player
+
+__all__ = ["curves", "grids", "ice", "model", "outputs", "points", "surfaces"]
+
+FEATURES = 5  # that a question looks at
+
+
+def model(s: Session) -> None:
+    """The model that was read predicts what its library predicts, at cuts and beside them."""
+    setting = s.setting
+    if setting.fitted.raw is None or setting.fitted.pipeline:
+        return
+    read = s.explainer.ensemble if setting.case["model"]["maker"] == "wrapper" else gw.read_model(setting.fitted.model)
+    frame = s.points(list(setting.train), 40)
+    want = setting.fitted.raw(frame)
+    s.same("predict of a TreeEnsemble", np.asarray(read.predict(frame)).reshape(len(frame), -1), want)
+
+
+def curves(s: Session) -> None:
+    """Curves at every cell, at hostile values, of missing values and of unseen categories; rows per cell."""
+    level = s.oracle.level()
+    for player in s.few(s.singles, FEATURES):
+        (column,) = player.columns
+        curve = s.ask("partial_dependence", player.name)
+        points = s.points([column], 25)
+        want = s.oracle.mean(points)
+        s.same("curve(x)", curve(s.values(points[column])), want)
+        s.same("curve at points", s.ask("partial_dependence", player.name, at=s.at(points)).heights, want)
+        s.same("mean of a curve", curve.mean, level)
+        _cells(s, player, curve)
+        _rows_per_cell(s, player, curve)
+    if s.singles:
+        _all_at_once(s)
+
+
+def _cells(s: Session, player: Player, curve) -> None:
+    """The values of all cells, the missing one, the unseen one."""
+    (column,) = player.columns
+    if curve.categories is None and len(curve.cuts):
+        finite = np.isfinite(curve.cuts)
+        ends = curve.cuts[finite]
+        above = np.nextafter(ends[-1:], np.inf) if finite.all() else ends[:0]
+        if not s.setting.takes.infinite:  # the library takes no value above
+            above = above[above <= np.finfo(np.float32).max]
+        values = np.append(ends, above)
+        values = values if s.setting.takes.infinite else values[np.abs(values) <= np.finfo(np.float32).max]
+        heights = curve.heights[np.searchsorted(curve.cuts, values)]
+        if not _zero_is_missing(s):
+            s.same("cells of a curve", heights, s.oracle.mean(pd.DataFrame({column: values})))
+    missing = s.setting.takes.missing if curve.categories is None else s.setting.takes.missing_categories
+    if missing:
+        gone = s.setting.train[column].iloc[:0].reindex([0]).reset_index(drop=True)
+        s.same("missing value of a curve", np.reshape(curve.missing, (1, -1)), s.oracle.mean(gone.to_frame(column)))
+    unseen = s.unseen(column)
+    if unseen is not None and curve.categories is not None:
+        s.same("unseen value of a curve", np.reshape(curve.unseen, (1, -1)), s.oracle.mean(unseen.to_frame(column)))
+
+
+def _zero_is_missing(s: Session) -> bool:
+    """Whether numbers may stand for missing ones, so that a cut lies in no cell of numbers."""
+    model_of = s.case["model"]
+    return "missing" in model_of or bool(model_of["options"].get("zero_as_missing"))
+
+
+def _rows_per_cell(s: Session, player: Player, curve) -> None:
+    if curve.categories is not None or not len(curve.rows) or _zero_is_missing(s):
+        return
+    values = s.setting.background[player.columns[0]].to_numpy(float)
+    weight = np.ones(len(values)) if s.setting.weight is None else np.asarray(s.setting.weight, dtype=float)
+    known = ~np.isnan(values)
+    cells = np.searchsorted(curve.cuts, values[known])
+    want = np.bincount(cells, weights=weight[known], minlength=len(curve.cuts) + 1)
+    s.equal("rows of a curve", curve.rows, want, within=1e-9, scale=float(weight.sum()))
+
+
+def _all_at_once(s: Session) -> None:
+    """All curves at once are the curves one by one."""
+    every = s.ask("partial_dependence")
+    for player in s.few(s.singles, 2):
+        one = s.explainer.partial_dependence(player.name)
+        s.equal("all curves at once", every[player.name].heights, one.heights)
+
+
+def surfaces(s: Session) -> None:
+    """Surfaces of pairs, what the pair adds, the density of rows."""
+    level = s.oracle.level()
+    for a, b in _pairs(s, 3):
+        surface = s.ask("partial_dependence", a.name, b.name)
+        points = s.points([*a.columns, *b.columns], 10)
+        x, y = points[a.columns[0]], points[b.columns[0]]
+        want = s.oracle.mean(points)
+        s.same("surface(x, y)", surface(s.values(x), s.values(y)), want)
+        s.same("pair at points", s.ask("partial_dependence", a.name, b.name, at=s.at(points)).heights, want)
+        alone = want - s.oracle.mean(x.to_frame(a.columns[0])) - s.oracle.mean(y.to_frame(b.columns[0])) + level
+        i, j = surface.first.axis.cell_of(s.values(x)), surface.second.axis.cell_of(s.values(y))
+        got = np.zeros((len(points), len(surface.first.outputs)))
+        if not surface.additive:
+            got = surface.raw_interaction[i, j]
+        s.same("interaction of a surface", got, alone, factor=4)
+        s.same("heights of a surface", surface.heights[i, j], want)
+        _density(s, surface, a, b)
+        joint = s.ask("joint_partial_dependence")
+        again = joint[(a.name, b.name) if (a.name, b.name) in joint else (b.name, a.name)]
+        turned = again.heights if again.names == surface.names else again.heights.transpose(1, 0, 2)
+        s.equal("joint partial dependence", turned, surface.heights, within=1e-12, scale=s.setting.scale)
+
+
+def _density(s: Session, surface, a: Player, b: Player) -> None:
+    if surface.density is None or not len(s.setting.background):
+        return
+    rows = s.setting.background
+    i = surface.first.axis.cell_of(s.values(rows[a.columns[0]]))
+    j = surface.second.axis.cell_of(s.values(rows[b.columns[0]]))
+    want = np.zeros(surface.heights.shape[:2])
+    np.add.at(want, (i, j), s.oracle.shares)
+    s.equal("density of a surface", surface.density, want[: surface.shape[0], : surface.shape[1]], within=1e-9)
+
+
+def _pairs(s: Session, most: int) -> list[tuple[Player, Player]]:
+    pairs = list(combinations(s.few(s.singles, FEATURES), 2))
+    return [pairs[k] for k in s.rng.permutation(len(pairs))[:most]]
+
+
+def grids(s: Session) -> None:
+    """All pairs of some features on grids."""
+    chosen = s.few(s.singles, 3)
+    if len(chosen) < 2:
+        return
+    values = {player: s.points(player.columns, 3) for player in chosen}
+    found = s.ask("joint_grids", {player.name: s.values(values[player][player.columns[0]]) for player in chosen})
+    for a, b in combinations(chosen, 2):
+        i, j = np.indices((3, 3)).reshape(2, -1)
+        first, second = values[a].iloc[i].reset_index(drop=True), values[b].iloc[j].reset_index(drop=True)
+        want = s.oracle.mean(pd.concat([first, second], axis=1)).reshape(3, 3, -1)
+        s.same("joint grids", found[a.name, b.name], want)
+
+
+def points(s: Session) -> None:
+    """Any number of players at points, in any order of columns; and the distinct rows of a player."""
+    players = s.few(s.setting.players, int(s.rng.integers(1, min(FEATURES, len(s.setting.players)) + 1)))
+    columns = [name for player in players for name in player.columns]
+    made = s.points(columns, 8)
+    shuffled = made[[columns[k] for k in s.rng.permutation(len(columns))]]
+    got = s.ask("partial_dependence", *(player.name for player in players), at=s.at(shuffled))
+    s.same("points", got.heights, s.oracle.mean(made))
+    for player in s.few([p for p in s.setting.players if p not in s.singles], 2):
+        found = s.ask("partial_dependence", player.name)
+        shown = pd.DataFrame({name: list(found.columns[_name(s, name)]) for name in player.columns})[:30]
+        rows = s.setting.background
+        typed = {name: _like(shown[name], rows[name]) for name in player.columns}
+        s.same("distinct rows", found.heights[:30], s.oracle.mean(pd.DataFrame(typed)))
+
+
+def _name(s: Session, column: str) -> str:
+    return dict(zip(s.setting.train, s.setting.names, strict=True))[column]
+
+
+def _like(values: pd.Series, known: pd.Series) -> pd.Series:
+    """Return values with the type of a known column."""
+    if isinstance(known.dtype, pd.CategoricalDtype):
+        return pd.Series(pd.Categorical(values, categories=known.cat.categories, ordered=known.cat.ordered))
+    return values.astype(known.dtype)
+
+
+def ice(s: Session) -> None:
+    """Curves of single rows: of given rows and of the background, at points and at every cell."""
+    (player,) = s.few(s.setting.players, 1)
+    made = s.points(player.columns, 6)
+    given = s.ask("ice", player.name, at=s.at(made), rows=s.setting.rows_table)
+    s.same("ICE of rows", given.heights, s.oracle.each(made, s.setting.rows))
+    own = s.ask("ice", player.name, at=s.at(made))
+    each = s.oracle.each(made)
+    s.same("ICE of the background", own.heights, each)
+    s.same("mean of ICE", own.mean, np.einsum("r,rpo->po", s.oracle.shares, each))
+    if player in s.singles:
+        cells, curve = s.ask("ice", player.name), s.ask("partial_dependence", player.name)
+        mean = np.einsum("r,rpo->po", s.oracle.shares, cells.heights)
+        s.equal("ICE of every cell", mean, curve.heights, within=s.setting.fitted.tolerance, scale=s.setting.scale)
+
+
+def outputs(s: Session) -> None:
+    """Every class can be asked for by its label, and is that class."""
+    if s.setting.labels is None or not s.setting.players:
+        return
+    (player,) = s.few(s.setting.players, 1)
+    made = s.points(player.columns, 4)
+    want = s.oracle.mean(made)
+    if want.shape[1] != len(s.setting.labels):
+        return
+    for number, label in enumerate(s.setting.labels):
+        got = s.ask("partial_dependence", player.name, at=s.at(made), output=label)
+        s.same("output by its label", got.heights, want[:, number : number + 1])
+        s.true("name of an output", got.outputs == (str(label),), f"{got.outputs} instead of {label!r}")

@@ -1,0 +1,87 @@
+"""What a result says, as plain values that can be compared; and attempts to write into every array of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["arrays_of", "snapshot", "vandalize"]
+
+DEEPEST = 4
+# Methods without arguments that hand out arrays.
+METHODS = ("mean_abs", "mean_square", "std", "matrix")
+MOST_OF_A_MAPPING = 3
+
+
+def _is_result(value: Any) -> bool:
+    return type(value).__module__.startswith("glasswood")
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a result: entries of mappings and sequences, public attributes and properties."""
+    if isinstance(value, Mapping):
+        for key in list(value)[:MOST_OF_A_MAPPING]:
+            yield f"[{key!r}]", value[key]
+    elif isinstance(value, list | tuple):
+        for number, part in enumerate(value[:20]):
+            yield f"[{number}]", part
+    elif _is_result(value):
+        for name in _public(value):
+            try:
+                part = getattr(value, name)
+                part = part() if name in METHODS else part
+            except (AttributeError, ValueError, TypeError, NotImplementedError):
+                continue  # a property that does not apply
+            yield f".{name}", part
+
+
+def _public(value: Any) -> list[str]:
+    fields = [field.name for field in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else []
+    properties = [
+        name
+        for cls in type(value).__mro__
+        for name, member in vars(cls).items()
+        if not name.startswith("_") and (isinstance(member, property) or hasattr(member, "attrname"))
+    ]
+    methods = [name for name in METHODS if callable(getattr(type(value), name, None))]
+    return list(dict.fromkeys([*fields, *properties, *methods]))
+
+
+def arrays_of(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield every array that a result hands out, and where it is."""
+    if isinstance(value, np.ndarray):
+        yield path, value
+    elif depth < DEEPEST:
+        for name, part in _parts(value):
+            yield from arrays_of(part, path + name, depth + 1)
+
+
+def snapshot(value: Any) -> dict[str, Any]:
+    """Return copies of all arrays of a result, and its numbers and texts."""
+    return dict(_leaves(value, "", 0))
+
+
+def _leaves(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, np.ndarray):
+        yield path, value.copy()
+    elif isinstance(value, str | int | float | bool | np.generic | None):
+        yield path, value
+    elif depth < DEEPEST:
+        for name, part in _parts(value):
+            yield from _leaves(part, path + name, depth + 1)
+
+
+def vandalize(result: Any) -> int:
+    """Write into every array that a result hands out, as far as it can be written; return how many took it."""
+    written = 0
+    for _, array in arrays_of(result):
+        try:
+            if array.dtype.kind in "fiu" and array.size:
+                array[...] = 77
+                written += 1
+        except ValueError:
+            pass  # read-only, as it should be
+    return written
