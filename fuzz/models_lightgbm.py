@@ -73,10 +73,9 @@ def _draw(rng: np.random.Generator, case: dict, n_columns: int) -> None:
     if "boosting_type" not in options and chance(rng, 0.15):
         options |= {"boosting_type": "rf", "subsample": 0.7, "subsample_freq": 1}
     options |= {"sigmoid": 2.0} if task == "binary" and chance(rng, 0.2) else {}
-    if task in ("number", "binary") and options["objective"] in ("regression", "binary") and not categories:
-        if chance(rng, 0.2):
-            options["monotone_constraints"] = [int(sign) for sign in rng.integers(-1, 2, size=n_columns)]
-            options["monotone_constraints_method"] = pick(rng, ["basic", "intermediate", "advanced"])
+    if options["objective"] in ("regression", "binary") and not categories and chance(rng, 0.2):
+        options["monotone_constraints"] = [int(sign) for sign in rng.integers(-1, 2, size=n_columns)]
+        options["monotone_constraints_method"] = pick(rng, ["basic", "intermediate", "advanced"])
     case["model"]["options"] = options
 
 

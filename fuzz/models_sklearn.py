@@ -27,7 +27,9 @@ def draw_target(rng: np.random.Generator, tasks: dict[str, float]) -> dict:
     """Return what a target is like, given how often each task is drawn."""
     target: dict = {"task": pick(rng, tasks, list(tasks.values()))}
     if target["task"] in ("binary", "multiclass"):
-        target["labels"] = pick(rng, [s for s, known in LABEL_STYLES.items() if target["task"] == "binary" or len(known) > 2])
+        target["labels"] = pick(
+            rng, [s for s, known in LABEL_STYLES.items() if target["task"] == "binary" or len(known) > 2]
+        )
     if target["task"] == "multiclass":
         target["n_classes"] = int(rng.integers(3, 5))
     if target["task"] == "several":

@@ -1,4 +1,4 @@
-"""Models of XGBoost: trees, DART, forests, several classes and targets, categories; as estimators, boosters and files."""
+"""Models of XGBoost: trees, DART, forests, classes, targets, categories; as estimators, boosters and files."""
 
 from __future__ import annotations
 

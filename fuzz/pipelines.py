@@ -140,13 +140,16 @@ def _fit(training: Training) -> Fitted:
         pipeline.fit(training.frame, target.values)
     except (ValueError, TypeError) as error:  # a transformer that does not fit these columns
         raise LibraryRefusedError(str(error)) from error
-    answer = (lambda frame: pipeline.predict_proba(frame)) if classify else (lambda f: two_dimensional(pipeline.predict(f)))
+    predict = pipeline.predict_proba if classify else pipeline.predict
     return Fitted(
         f"pipeline {type(final).__name__}",
         pipeline,
         lambda frame: raw_of(pipeline[-1], pipeline[:-1].transform(frame)),
         _takes(case),
-        {"probability": answer, "prediction": answer} if classify else {"prediction": answer},
+        dict.fromkeys(
+            ("probability", "prediction") if classify else ("prediction",),
+            lambda frame: two_dimensional(predict(frame)),
+        ),
         tuple(np.asarray(pipeline.classes_).tolist()) if classify else None,
         tolerance=tolerance_of(case["model"]["kind"]),
         pipeline=True,

@@ -1,4 +1,4 @@
-"""Questions about all features: importance, interaction strengths, monotonicity, spikes, comparison; how results look."""
+"""Questions about all features: importance, strengths, monotonicity, comparison; and how results look."""
 
 from __future__ import annotations
 

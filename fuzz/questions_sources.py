@@ -1,4 +1,4 @@
-"""Questions about where rows come from: backgrounds that add up, files, streams, groups, checkpoints, weights by name."""
+"""Questions about where rows come from: backgrounds that add up, files, streams, groups, checkpoints."""
 
 from __future__ import annotations
 
@@ -39,11 +39,10 @@ def backgrounds(s: Session) -> None:
     whole, rows, weight = _whole(s), s.setting.background, s.setting.weight
     half = int(s.rng.integers(0, len(rows) + 1))
     make = KINDS[s.case.get("table", "pandas")].make
-    parts = [
-        _summarize(s, make(rows.iloc[span].reset_index(drop=True)), sample_weight=None if weight is None else weight[span])
-        for span in (slice(0, half), slice(half, None))
-        if len(rows.iloc[span])
-    ]
+    spans = [span for span in (slice(0, half), slice(half, None)) if len(rows.iloc[span])]
+    tables = [make(rows.iloc[span].reset_index(drop=True)) for span in spans]
+    weights = [None if weight is None else weight[span] for span in spans]
+    parts = [_summarize(s, table, sample_weight=w) for table, w in zip(tables, weights, strict=True)]
     total = parts[0] if len(parts) == 1 else parts[0] + parts[1]
     if weight is None or s.case["weights"] in ("whole", "one_row"):
         s.true("parts add up", total == whole, f"{total} and {whole}")
@@ -65,7 +64,9 @@ def _curves_of(s: Session, what: str, background: Any) -> None:
     oracle = Oracle(s.setting.fitted.raw, s.setting.background, s.setting.weight)
     for player in s.few(s.singles, 2):
         points = s.points(player.columns, 6)
-        s.same(what, explainer.partial_dependence(player.name)(s.values(points[player.columns[0]])), oracle.mean(points))
+        s.same(
+            what, explainer.partial_dependence(player.name)(s.values(points[player.columns[0]])), oracle.mean(points)
+        )
 
 
 # -------------------------------------------------------------------------------------------------- files and streams
@@ -104,7 +105,7 @@ def _dataset(s: Session, frame: pd.DataFrame) -> Any:
     return dataset.dataset(_file(s, frame))
 
 
-def _reader(s: Session, frame: pd.DataFrame) -> Any:
+def _reader(_: Session, frame: pd.DataFrame) -> Any:
     import pyarrow as pa
 
     table = KINDS["arrow"].make(frame)

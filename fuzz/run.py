@@ -51,4 +51,3 @@ def _ask_all(setting: Setting, notes: Notes, outcome: dict) -> None:
             outcome["asked"].append(name)
             with session.guarded(name):
                 QUESTIONS[name](session)
-

@@ -76,7 +76,7 @@ class Worker:
             self._errors.seek(0)
             said = self._errors.read()
         kind = "hang" if "Timeout" in said[-20000:] and code > 0 else "crash"
-        self._process = None
+        self.close()
         return {
             "kind": case["model"]["maker"],
             "asked": [],
@@ -88,7 +88,7 @@ class Worker:
         """End the process."""
         if self._process is not None:
             self._process.kill()
-            self._process.communicate()
+            self._process.communicate()  # which closes the pipes, too
             self._process = None
         if self._errors is not None:
             self._errors.close()

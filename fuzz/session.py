@@ -203,4 +203,3 @@ def general(message: str) -> str:
     message = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "'...'", message)
     message = re.sub(r"\[[^\]]*\]", "[...]", message)
     return re.sub(r"[-+]?\d[\d,.]*(?:e[-+]?\d+)?|\b(?:nan|inf)\b", "#", message)[:300]
-

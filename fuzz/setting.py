@@ -58,9 +58,13 @@ class Setting:
 
     def _fit(self, maker) -> Fitted:
         case = self.case
-        weight = stream(case["seed"], "train weight").random(case["n_train"]) + 0.01 if case.get("train_weight") else None
+        weight = (
+            stream(case["seed"], "train weight").random(case["n_train"]) + 0.01 if case.get("train_weight") else None
+        )
         target = make_target(case, self.train)
-        self.size = float(np.abs(target.values).max(initial=0.0)) if np.asarray(target.values).dtype.kind == "f" else 1.0
+        self.size = (
+            float(np.abs(target.values).max(initial=0.0)) if np.asarray(target.values).dtype.kind == "f" else 1.0
+        )
         try:
             return maker.fit(Training(case, self.train, target, weight))
         except LibraryRefusedError:
@@ -104,7 +108,9 @@ class Setting:
                     continue
                 if chance(rng, 0.5) and frame[name].dtype.kind == "f":
                     cuts = self.cuts.get(name, np.empty(0))
-                    frame[name] = tries(rng, self.train[name] if len(self.train) else frame[name], cuts, self.takes, n_rows)
+                    frame[name] = tries(
+                        rng, self.train[name] if len(self.train) else frame[name], cuts, self.takes, n_rows
+                    )
         coarse = KINDS[kind].coarsen(frame)
         if "sparse" in kind or kind.startswith("cs"):
             coarse = self._absent(coarse, kind)
@@ -141,8 +147,9 @@ class Setting:
     @cached_property
     def groups(self) -> dict[str, list[str]] | None:
         """The groups, by the names of columns."""
-        chosen = [k for k in self.case.get("groups", []) if k < len(self.names)]
-        return {"the group": [self.names[k] for k in chosen]} if chosen else None
+        names = list(self.train) if self.case["model"].get("fit_on", "frame") == "frame" else self.names
+        chosen = [k for k in self.case.get("groups", []) if k < len(names)]
+        return {"the group": [names[k] for k in chosen]} if chosen else None
 
     def look(self) -> None:
         """Learn from a first Explainer what it calls the columns, and where the cuts are, to try values beside them."""
@@ -164,11 +171,10 @@ class Setting:
     @cached_property
     def players(self) -> list[Player]:
         """Groups first, then the columns that are in none."""
-        grouped = self.groups or {}
-        column_of = dict(zip(self.names, self.train, strict=True))
-        players = [Player(name, tuple(column_of[n] for n in names)) for name, names in grouped.items()]
-        taken = {name for names in grouped.values() for name in names}
-        return players + [Player(name, (column_of[name],)) for name in self.names if name not in taken]
+        columns = list(self.train)
+        chosen = [k for k in self.case.get("groups", []) if k < len(columns)]
+        players = [Player("the group", tuple(columns[k] for k in chosen))] if chosen else []
+        return players + [Player(self.names[k], (columns[k],)) for k in range(len(columns)) if k not in chosen]
 
     # --------------------------------------------------------------------------------------------------- brute force
 
@@ -185,6 +191,8 @@ class Setting:
     @cached_property
     def scale(self) -> float:
         """The size of scores, which tolerances are a share of."""
-        found = [np.abs(self.oracle.score(frame)).max(initial=0.0) for frame in (self.background, self.rows, self.train)]
+        found = [
+            np.abs(self.oracle.score(frame)).max(initial=0.0) for frame in (self.background, self.rows, self.train)
+        ]
         size = self.size if self.response == "raw" and self.labels is None else 0.0
         return max(*(float(x) for x in found if np.isfinite(x)), size, 1e-300)

@@ -101,7 +101,7 @@ def _simpler_columns(case: dict) -> Iterator[dict]:
 
 
 def _simpler_model(case: dict) -> Iterator[dict]:
-    """Yield cases with fewer trees, shallower ones, and fewer options; whatever the library then refuses is no answer."""
+    """Yield cases with fewer trees, shallower ones, and fewer options; the library may refuse some of them."""
     model = case["model"]
     for option, value in model["options"].items():
         if option in TREES and value > 1:

@@ -49,8 +49,9 @@ class Statistics:
         for kind, number in self.models.items():
             libraries[kind.partition(" ")[0]] += number
         lines = [
-            f"{self.cases} cases, {sum(self.models.values())} models, {sum(self.compared.values()):,} answers compared, "
-            f"{sum(map(len, self.findings.values()))} findings of {len(self.findings)} kinds, {self.seconds:.0f} s",
+            f"{self.cases} cases, {sum(self.models.values())} models, {sum(self.compared.values()):,} answers "
+            f"compared, {sum(map(len, self.findings.values()))} findings of {len(self.findings)} kinds, "
+            f"{self.seconds:.0f} s",
             "",
             "models: " + _listed(libraries),
             "        " + _listed(self.models),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,7 @@ def _arrow(frame: Frame, *, chunks: int = 1) -> Any:
     if chunks == 1:
         return table
     bounds = np.linspace(0, len(frame), chunks + 1).astype(int)
-    return pa.concat_tables(table.slice(a, b - a) for a, b in zip(bounds[:-1], bounds[1:], strict=True))
+    return pa.concat_tables(table.slice(a, b - a) for a, b in pairwise(bounds))
 
 
 def _mapping(frame: Frame) -> dict[str, Any]:

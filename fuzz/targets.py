@@ -48,7 +48,9 @@ def make_target(case: dict, frame: pd.DataFrame) -> Target:
     if task in ("binary", "multiclass"):
         n_classes = 2 if task == "binary" else spec.get("n_classes", 3)
         classes = np.digitize(z, np.quantile(z, np.linspace(0, 1, n_classes + 1)[1:-1])) if len(z) else z.astype(int)
-        classes[: min(n_classes, len(z))] = np.arange(min(n_classes, len(z)))  # each class has a row, if there are enough
+        classes[: min(n_classes, len(z))] = np.arange(
+            min(n_classes, len(z))
+        )  # each class has a row, if there are enough
         labels = LABEL_STYLES[spec.get("labels", "whole")]
         known = sorted({labels[k] for k in classes})
         return Target(task, np.array([labels[k] for k in classes]), tuple(known))

@@ -27,7 +27,7 @@ from glasswood._responses import Responses, all_responses, link_of, mean_respons
 from glasswood._rows import Rows
 from glasswood._several import Several, read_several
 from glasswood._sources import open_source
-from glasswood._summarize import make_plan, names_in, read_for
+from glasswood._summarize import make_plan, names_in, own_names, read_for
 from glasswood._tables import n_rows, open_columns, with_labels
 from glasswood._templates import refuse_long_paths
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
@@ -102,6 +102,8 @@ class Study:
         if isinstance(background, Background):
             groups = background.groups if groups is None else groups
             self.background = background
+        if self.originals is None:
+            groups = own_names(self.ensemble, groups)
         # A group of one column with its own name is that column.
         self.groups = {name: tuple(columns) for name, columns in (groups or {}).items() if tuple(columns) != (name,)}
         self.original_groups: dict[str, tuple[str, ...]] = {}
@@ -363,9 +365,9 @@ class Study:
         names = self.ensemble.feature_names
         number = isinstance(feature, int | np.integer) and -len(names) <= feature < len(names)
         name = names[int(feature)] if number else feature
-        if self.ensemble.schema.underscored and isinstance(name, str) and name not in names:
-            name = name.replace(" ", "_")
         players = self.plan(1).players
+        if self.ensemble.schema.underscored and isinstance(name, str) and name not in players:
+            name = name.replace(" ", "_")
         if name in players:
             return str(name)
         hint = ""

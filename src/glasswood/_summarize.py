@@ -20,7 +20,7 @@ from glasswood._tables import frame_of
 from glasswood.errors import TableError
 from glasswood.readers import Proof, prove, read_model
 
-__all__ = ["make_plan", "summarize"]
+__all__ = ["make_plan", "own_names", "summarize"]
 
 
 def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
@@ -111,9 +111,18 @@ def read_for(model: Any, table: Any, further: Sequence[str]) -> tuple[TreeEnsemb
     return ensemble, prove(ensemble, model, table if ensemble.schema.named else without_columns(table, further))
 
 
+def own_names(ensemble: TreeEnsemble, groups: Mapping[str, Sequence[str]] | None) -> dict[str, tuple[str, ...]]:
+    """Return groups by the model's own names of their columns: LightGBM writes blanks as underscores."""
+
+    def own(name: str) -> str:
+        return name.replace(" ", "_") if ensemble.schema.underscored and name not in ensemble.feature_names else name
+
+    return {name: tuple(map(own, columns)) for name, columns in (groups or {}).items()}
+
+
 def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Sequence[str]] | None) -> CountPlan:
     """Return the plan of what is counted, after checking the groups."""
-    groups = {name: tuple(columns) for name, columns in (groups or {}).items()}
+    groups = own_names(ensemble, groups)
     known = set(ensemble.feature_names)
     seen: set[str] = set()
     for name, columns in groups.items():

@@ -178,8 +178,10 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
         matrix = table.tocsc()
         return lambda index: _dense(matrix, index, np.nan if schema.absent_is_missing else 0.0)
     if isinstance(table, Mapping):
-        columns = mapped_columns(table, [column.name for column in schema.columns])
-        return lambda index: _list_values(columns[schema.columns[index].name])
+        own = [column.name for column in schema.columns]
+        names = [str(name) for name in column_names(list(table), schema)] if schema.underscored else own
+        columns = mapped_columns(table, names)
+        return lambda index: _list_values(columns[names[index]])
     frame = None if isinstance(table, np.ndarray) else frame_of(table)
     if frame is not None:
         names = column_names(frame.columns, schema)

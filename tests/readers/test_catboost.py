@@ -621,6 +621,14 @@ def test_a_file_saved_with_its_pool_knows_the_texts_of_categories(tmp_path):
     np.testing.assert_array_equal(ensemble.predict(table), raw(model, table))
 
 
+def test_a_file_saved_with_a_pool_without_categories(tmp_path):
+    # Found by fuzzing: the texts of categories are then null, which was a TypeError.
+    model, X = plain()
+    model.save_model(str(tmp_path / "model.json"), format="json", pool=catboost.Pool(X))
+    assert '"cat_features_hash":null' in (tmp_path / "model.json").read_text()
+    np.testing.assert_array_equal(gw.read_model(tmp_path / "model.json", X).predict(X), raw(model, X))
+
+
 def test_fractions_in_a_json_file_that_catboost_itself_misreads(tmp_path):
     # CatBoost 1.2.10 reads the sums of targets of a JSON file as integers, and so loads another model.
     model, table = FRAMES["CTR of mean targets"]()

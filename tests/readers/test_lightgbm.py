@@ -430,6 +430,23 @@ def test_blanks_in_names():
         ensemble.predict(table.assign(ü_x=1.0))
 
 
+def test_blanks_in_names_of_features_groups_and_mappings():
+    # Found by fuzzing: features could be asked for by their own names, but not groups and the columns of mappings.
+    X, y = numbers()
+    table = pd.DataFrame(X, columns=["number of rooms", "ü x", "c", "d", "e"])
+    model = lgb.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1).fit(table, y)
+    curve = gw.Explainer(model, table).partial_dependence("ü x")
+    points = {"ü x": [0.0, 1.0]}
+    for at in (points, pd.DataFrame(points)):
+        found = gw.Explainer(model, table).partial_dependence("ü x", at=at)
+        np.testing.assert_allclose(found.values, curve([0.0, 1.0]), rtol=1e-12)
+    ex = gw.Explainer(model, {name: table[name].to_numpy() for name in table}, groups={"the rest": ["ü x", "c"]})
+    assert ex.partial_dependence("the rest", at=table[["ü x", "c"]][:3]).values.shape == (3,)
+    assert ex.shap_values(table).names == ("the rest", "number_of_rooms", "d", "e")
+    counted = gw.Explainer(model, gw.summarize(model, table, groups={"the rest": ["ü x", "c"]}))
+    assert counted.partial_dependence("the rest", at=table[["ü x", "c"]][:3]).values.shape == (3,)
+
+
 def test_covers_are_row_counts():
     X, y = numbers()
     model = train(X, y, dataset={"weight": np.linspace(0.1, 9, len(y))})

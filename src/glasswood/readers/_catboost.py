@@ -181,7 +181,7 @@ def _schema(
     features: Mapping[str, Any], hashes: Mapping[int, NDArray[np.uint32]], names: Sequence[str] | None
 ) -> Schema:
     """Return the columns of numbers and of categories in the user's order."""
-    text_of = {entry["hash"]: entry["value"] for entry in features.get("cat_features_hash", ())}
+    text_of = {entry["hash"]: entry["value"] for entry in features.get("cat_features_hash") or ()}
     columns: dict[int, Column] = {}
     for feature in features.get("float_features", ()):
         columns[feature["flat_feature_index"]] = NumberColumn(_name(feature))

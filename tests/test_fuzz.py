@@ -1,0 +1,162 @@
+"""The fuzzer finds nothing in a short run, and finds and shrinks what is planted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import glasswood as gw
+from fuzz.__main__ import fuzz
+from fuzz.cases import draw_case
+from fuzz.columns import make_frame
+from fuzz.run import run_case
+from fuzz.runner import Worker
+from fuzz.shrink import shrink, signature
+from fuzz.tables import KINDS
+
+ROOT = Path(__file__).parent.parent
+N_CASES = 60
+CASE = {
+    "seed": 5,
+    "columns": [
+        {"kind": "float", "seed": 1},
+        {"kind": "float", "seed": 2, "missing": True},
+        {"kind": "integer", "seed": 3},
+    ],
+    "target": {"task": "number"},
+    "model": {
+        "maker": "sklearn_hist",
+        "kind": "hist",
+        "fit_on": "frame",
+        "options": {"max_iter": 4, "max_depth": 3, "min_samples_leaf": 2, "early_stopping": False},
+    },
+    "n_train": 60,
+    "n_background": 15,
+    "n_rows": 3,
+    "table": "polars",
+    "rows_table": "mapping",
+    "weights": "fractions",
+    "names": "blank",
+    "questions": ["importance", "curves", "shap_values"],
+}
+
+
+@pytest.mark.slow
+def test_a_short_run_finds_nothing(capsys):
+    minutes = float(os.environ.get("GLASSWOOD_FUZZ_MINUTES", 0))
+    found = fuzz(minutes=minutes or 10, seed=2026, cases=None if minutes else N_CASES, shrinking=bool(minutes))
+    assert not found.findings, f"{capsys.readouterr().out}{found.text()}"
+    assert sum(found.compared.values()) > 200 * found.cases
+
+
+def test_cases_are_drawn_from_their_seeds_alone():
+    for seed in range(30):
+        assert draw_case(seed) == draw_case(seed)
+        assert json.loads(json.dumps(draw_case(seed))) == draw_case(seed)
+    assert {draw_case(seed)["model"]["maker"] for seed in range(60)} >= {"xgboost", "lightgbm", "catboost", "pipeline"}
+
+
+def test_a_right_case_compares_many_answers():
+    outcome = run_case(CASE)
+    assert outcome["findings"] == []
+    assert outcome["refusals"] == {}
+    assert set(outcome["compared"]) == {"importance", "curves", "shap_values"}
+    assert sum(outcome["compared"].values()) > 200
+
+
+def test_a_planted_difference_is_found_and_shrunk(monkeypatch):
+    right = gw.Curve.__call__
+    monkeypatch.setattr(gw.Curve, "__call__", lambda curve, x: right(curve, x) * (1 + 1e-6))
+    found = run_case(CASE)["findings"]
+    assert [signature(finding) for finding in found] == [("curves", "difference", "curve(x)")]
+    small = shrink(CASE, found[0], run_case, seconds=20)
+    assert small["questions"] == ["curves"]
+    assert len(small["columns"]) == 1
+    assert (small["table"], small["weights"], small["names"]) == ("pandas", "none", "plain")
+    assert small["n_background"] == 1
+    assert small["model"]["options"]["max_iter"] == 1
+
+
+def test_a_planted_exception_is_found_and_a_refusal_is_counted(monkeypatch):
+    def broken(*_, **__):
+        message = "no such row: 17"
+        raise IndexError(message)
+
+    monkeypatch.setattr(gw.Explainer, "importance", broken)
+    (finding,) = run_case(CASE)["findings"]
+    assert signature(finding) == ("importance", "IndexError", "the fuzzer: no such row: #")
+
+    def refused(*_, **__):
+        message = "too large: 17 rows"
+        raise gw.errors.TooLargeError(message)
+
+    monkeypatch.setattr(gw.Explainer, "importance", refused)
+    outcome = run_case(CASE)
+    assert outcome["findings"] == []
+    assert outcome["refusals"] == {"TooLargeError: too large: # rows": 1}
+
+
+def test_planted_sharing_of_memory_is_found(monkeypatch):
+    kept = {}
+    right = gw.Explainer.importance
+
+    def shared(explainer, **kwargs):
+        return kept.setdefault(id(explainer), right(explainer, **kwargs))
+
+    monkeypatch.setattr(gw.Explainer, "importance", shared)
+    case = CASE | {"questions": ["importance", "vandals"]}
+    heights = right(gw.Explainer(*_model_and_rows())).heights
+    found = [finding["what"] for finding in run_case(case)["findings"]]
+    assert found == (["after writing: importance"] if heights.flags.writeable else [])
+
+
+def _model_and_rows():
+    from sklearn.tree import DecisionTreeRegressor
+
+    X = np.arange(20.0).reshape(10, 2)
+    return DecisionTreeRegressor().fit(X, X[:, 0]), X
+
+
+def test_a_crash_and_a_hang_are_findings(monkeypatch, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, sys, time, types\n"
+        "run = types.ModuleType('fuzz.run')\n"
+        "run.run_case = lambda case: os.abort() if case['seed'] == 1 else time.sleep(60)\n"
+        "sys.modules['fuzz.run'] = run\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr("fuzz.runner.SECONDS_TO_START", 0)
+    with Worker(seconds=2) as worker:
+        for seed, kind in ((1, "crash"), (2, "hang")):
+            (finding,) = worker.run(CASE | {"seed": seed})["findings"]
+            assert finding["kind"] == kind
+
+
+def test_the_command_shows_a_case_again():
+    command = [sys.executable, "-m", "fuzz", "--case", json.dumps(CASE | {"questions": ["importance"]})]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert '"importance"' in done.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_table_holds_its_coarse_frame(kind):
+    """What brute force sees is what the table holds."""
+    case = CASE | {"columns": [c for c in CASE["columns"] if not c.get("missing") or not kind.startswith("array_")]}
+    frame = KINDS[kind].coarsen(make_frame(case, 7, "rows", "pandas"))
+    table = KINDS[kind].make(frame)
+    ex = gw.Explainer(*_model_of(frame))
+    expected = ex.ensemble.predict(frame)
+    np.testing.assert_array_equal(ex.ensemble.predict(table), expected)
+
+
+def _model_of(frame):
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    rows = frame.fillna(0.0)
+    return HistGradientBoostingRegressor(min_samples_leaf=1, max_iter=3).fit(rows, rows.sum(axis=1)), rows
