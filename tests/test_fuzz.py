@@ -10,8 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import glasswood as gw
 from fuzz.__main__ import fuzz
 from fuzz.cases import draw_case
 from fuzz.columns import make_frame
@@ -19,6 +17,8 @@ from fuzz.run import run_case
 from fuzz.runner import Worker
 from fuzz.shrink import shrink, signature
 from fuzz.tables import KINDS
+
+import glasswood as gw
 
 ROOT = Path(__file__).parent.parent
 N_CASES = 60
