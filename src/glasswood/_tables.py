@@ -179,9 +179,9 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
         return lambda index: _dense(matrix, index, np.nan if schema.absent_is_missing else 0.0)
     if isinstance(table, Mapping):
         own = [column.name for column in schema.columns]
-        names = [str(name) for name in column_names(list(table), schema)] if schema.underscored else own
-        columns = mapped_columns(table, names)
-        return lambda index: _list_values(columns[names[index]])
+        given = [str(name) for name in column_names(list(table), schema)] if schema.underscored else own
+        columns = mapped_columns(table, given)
+        return lambda index: _list_values(columns[given[index]])
     frame = None if isinstance(table, np.ndarray) else frame_of(table)
     if frame is not None:
         names = column_names(frame.columns, schema)
