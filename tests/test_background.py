@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,8 @@ from sklearn.datasets import make_regression
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
 import glasswood as gw
+from glasswood._background import FORMAT
+from glasswood._files import pack_arrays, unpack_arrays
 from glasswood.errors import BackgroundError, TableError, TooLargeError
 
 X, Y = make_regression(300, 4, random_state=0)
@@ -113,43 +114,73 @@ def test_an_order_too_low_is_refused(model):
         ex.partial_dependence(0, 1)
 
 
-def rewrite(path, **changes):
-    """Write a background's file anew, with some entries changed."""
-    with np.load(path) as archive:
-        entries = dict(archive) | changes
-    np.savez(path, **{name: entry for name, entry in entries.items() if entry is not None})
-    return path if path.suffix == ".npz" else path.with_name(path.name + ".npz")
+def rewrite(path, facts=None, arrays=None, kind=FORMAT):
+    """Write a background's file anew, with some of its parts changed and a digest that is right."""
+    old_facts, old_arrays = unpack_arrays(FORMAT, path.read_bytes())
+    arrays = {name: array for name, array in (old_arrays | (arrays or {})).items() if array is not None}
+    path.write_bytes(pack_arrays(kind, old_facts | (facts or {}), arrays))
+    return path
 
 
-def test_damaged_files_are_refused(model, tmp_path):
-    path = tmp_path / "x.npz"
+def test_any_change_of_a_file_is_noticed(model, tmp_path):
+    path = tmp_path / "x.gw"
     gw.summarize(model, X).save(path)
-    header = json.loads(str(np.load(path)["header"]))
-    for changes, says in (
-        ({"counts": None}, "not a file of glasswood backgrounds, or it is damaged"),
-        ({"counts": np.zeros(3)}, "not vectors of integers"),
-        ({"header": np.array(json.dumps(header | {"version": 99}))}, "does not know"),
-        ({"header": np.array(json.dumps(header | {"format": "other"}))}, "does not know"),
-        ({"header": np.array("not json")}, "damaged"),
-    ):
+    content = path.read_bytes()
+    for place in range(0, len(content), 7):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
+        with pytest.raises(
+            BackgroundError, match=r"x\.gw' cannot be read as a background: .* Summarize the data again"
+        ):
+            gw.Background.load(path)
+    for damaged in (content[:-1], content + b"\0", b"", b"something else", FORMAT.encode(), content[:40]):
+        path.write_bytes(damaged)
+        with pytest.raises(BackgroundError, match="cannot be read as a background"):
+            gw.Background.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"arrays": {"counts": None}}, "'counts'"),
+        ({"arrays": {"counts": np.zeros(3)}}, "not vectors of integers"),
+        ({"kind": "glasswood background 1"}, "does not begin as a 'glasswood background 2'"),
+        ({"facts": {"order": 0}}, "order 0"),
+        ({"facts": {"order": 10**30}}, "order 1000000000"),
+        ({"facts": {"n_rows": "3"}}, "'3' rows"),
+        ({"facts": {"unit": 0.3}}, "unit 0.3"),
+        ({"facts": {"unit": float("nan")}}, "unit nan"),
+        ({"facts": {"unit": True}}, "unit True"),
+        ({"facts": {"groups": [1]}}, "groups"),
+        ({"facts": {"groups": {"g": [1]}}}, "groups are not texts"),
+        ({"facts": {"groups": {"g": 3}}}, "not iterable"),
+        ({"facts": {"more": 1}}, "more"),
+    ],
+)
+def test_files_that_somebody_made_are_refused(model, change, says, tmp_path):
+    path = tmp_path / "x.gw"
+    gw.summarize(model, X).save(path)
+    with pytest.raises(BackgroundError, match=f"cannot be read as a background: .*{says}"):
+        gw.Background.load(rewrite(path, **change))
+
+
+def test_a_background_of_another_size_is_refused(model, tmp_path):
+    path = tmp_path / "x.gw"
+    for name in ("counts", "cells"):
         gw.summarize(model, X).save(path)
-        with pytest.raises(BackgroundError, match=says):
-            gw.Background.load(rewrite(path, **changes))
-    path.write_bytes(b"something else")
-    with pytest.raises(BackgroundError, match="not a file of glasswood backgrounds"):
-        gw.Background.load(path)
-    gw.summarize(model, X).save(path)
-    with pytest.raises(BackgroundError, match="another model"):
-        gw.Explainer(model, gw.Background.load(rewrite(path, counts=np.zeros(3, dtype=np.int64))))
+        short = gw.Background.load(rewrite(path, arrays={name: np.zeros(3, dtype=np.int64)}))
+        with pytest.raises(BackgroundError, match="another model"):
+            gw.Explainer(model, short)
 
 
 def test_files_hold_no_pickles(model, tmp_path):
     path = tmp_path / "x.gw"
     gw.summarize(model, X).save(path)
-    with zipfile.ZipFile(path) as archive:
-        assert sorted(archive.namelist()) == ["cells.npy", "counts.npy", "header.npy"]
-    with np.load(path, allow_pickle=False) as archive:
-        assert json.loads(str(archive["header"]))["n_rows"] == 300
+    content = path.read_bytes()
+    assert content.startswith(b"glasswood background 2\n")
+    start = len(FORMAT) + 9
+    header = json.loads(content[start : start + int.from_bytes(content[start - 8 : start], "little")])
+    assert header["facts"]["n_rows"] == 300
+    assert [name for name, *_ in header["arrays"]] == ["counts", "cells"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,9 @@ import pytest
 from pyarrow import parquet
 
 import glasswood as gw
-from glasswood import _arrow, _checkpoints, _job
+from glasswood import _checkpoints, _job
+from glasswood._files import pack_arrays
+from glasswood._partials import WHOLE, Partial
 from glasswood.engines import _progress
 from glasswood.errors import BackgroundError, TableError
 from streams import GROUP, ROWS, boosted, numbers, write
@@ -213,7 +216,15 @@ def test_groups_are_kept_as_they_are(known, files, counted, tmp_path):
     assert len(counted) == ROWS // GROUP
 
 
-@pytest.mark.parametrize("change", ["flip", "cut", "empty", "text", "foreign"])
+def forged(content, change):
+    """Return a checkpoint with too few counts, or of groups where there should be none."""
+    partial, notes = Partial.unpack(content)
+    (tally,) = partial.tallies.values()
+    tallies = {"short": {WHOLE: replace(tally, counts=tally.counts[:1])}, "keyed": {"a group": tally}}[change]
+    return replace(partial, tallies=tallies).pack(**notes)
+
+
+@pytest.mark.parametrize("change", ["flip", "cut", "empty", "text", "foreign", "short", "keyed"])
 def test_damaged_checkpoints_are_refused(known, files, change, tmp_path):
     ensemble, _, expected = known
     gw.summarize(ensemble, files, checkpoint=tmp_path)
@@ -222,7 +233,9 @@ def test_damaged_checkpoints_are_refused(known, files, change, tmp_path):
     if change == "flip":
         content[len(content) // 2] ^= 4
     elif change == "foreign":
-        content = _arrow.pack({"a": [1]}, {})
+        content = pack_arrays("glasswood counts 2", {"a": 1}, {})
+    elif change in ("short", "keyed"):  # with a digest that is right: made by somebody, not by chance
+        content = forged(bytes(content), change)
     else:
         content = {"cut": content[:-100], "empty": b"", "text": b"hello, I am not a checkpoint"}[change]
     path.write_bytes(content)

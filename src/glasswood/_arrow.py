@@ -1,4 +1,4 @@
-"""Arrow: Parquet files read part by part and written, and sums of counts as bytes. The only file that imports Arrow."""
+"""Arrow: Parquet files read part by part and written, and keys of groups as bytes. The only file that imports Arrow."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from glasswood._files import replacing
 from glasswood.errors import BackgroundError, MissingExtraError, TableError
 
 __all__ = [
@@ -21,19 +20,18 @@ __all__ = [
     "fragments_of",
     "is_dataset",
     "open_dataset",
-    "pack",
+    "pack_keys",
     "read_batch",
     "read_fragment",
     "read_stream",
     "scan",
-    "unpack",
+    "unpack_keys",
     "write_parquet",
 ]
 
 BATCH = 131072  # rows decoded at a time
 MANY_FILES = 10000  # whose footers are left to those who read the files
 MOST_FOOTERS = 16
-SEAL = 16  # bytes
 
 _footers: dict[tuple[str, str], Any] = {}
 
@@ -293,22 +291,15 @@ def _is_arrow(table: Any) -> bool:
 # ------------------------------------------------------------------------------------------------------ bytes
 
 
-def pack(rows: Mapping[str, Sequence[Any]], notes: Mapping[str, bytes]) -> bytes:
-    """Return a small table as compressed bytes and a hash of them. NumPy arrays become binary values."""
+def pack_keys(columns: Sequence[Sequence[Any]]) -> bytes:
+    """Return columns of values as bytes that keep their types."""
     pa = import_arrow("adding up counts of many parts")
-
-    def column(values: Sequence[Any]) -> Any:
-        if len(values) and isinstance(values[0], np.ndarray):
-            return pa.array([value.tobytes() for value in values], type=pa.large_binary())
-        return _array_of(values)
-
-    table = pa.table({name: column(values) for name, values in rows.items()})
+    table = pa.table({str(index): _array_of(values) for index, values in enumerate(columns)})
     sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression="zstd")
-    with pa.ipc.new_stream(sink, table.schema.with_metadata(dict(notes)), options=options) as writer:
+    with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     packed: bytes = sink.getvalue().to_pybytes()
-    return packed + _seal(packed)
+    return packed
 
 
 def _array_of(values: Sequence[Any]) -> Any:
@@ -328,27 +319,18 @@ def _array_of(values: Sequence[Any]) -> Any:
         raise TableError(message) from error
 
 
-def _seal(packed: bytes | memoryview) -> bytes:
-    """Return a hash of bytes: Arrow itself would take most flipped bits for other numbers."""
-    return blake2b(packed, digest_size=SEAL).digest()
-
-
-def unpack(packed: bytes) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
-    """Return the table and the notes that `pack` was given; binary values as arrays of int64."""
+def unpack_keys(packed: bytes) -> list[list[Any]]:
+    """Return the columns that `pack_keys` was given."""
     import pyarrow as pa
 
-    if len(packed) <= SEAL or _seal(memoryview(packed)[:-SEAL]) != packed[-SEAL:]:
-        message = "these are not the bytes of a sum of counts, or they are damaged"
-        raise BackgroundError(message)
-    with pa.ipc.open_stream(pa.py_buffer(packed).slice(0, len(packed) - SEAL)) as reader:
-        table = reader.read_all()
-    notes = {name.decode(): value for name, value in (table.schema.metadata or {}).items()}
-    rows: dict[str, list[Any]] = {}
-    for name in table.column_names:
-        values = table.column(name)
-        binary = pa.types.is_large_binary(values.type)
-        rows[name] = [np.frombuffer(v.as_buffer(), dtype=np.int64) for v in values] if binary else values.to_pylist()
-    return rows, notes
+    try:
+        with pa.ipc.open_stream(pa.py_buffer(packed)) as reader:
+            table = reader.read_all()
+        table.validate(full=True)
+        return [column.to_pylist() for column in table.columns]
+    except (pa.ArrowException, OSError, ValueError, ArithmeticError, MemoryError) as error:
+        message = f"the keys of its groups are damaged ({error})"
+        raise BackgroundError(message) from error
 
 
 # ------------------------------------------------------------------------------------------------------ writing
@@ -366,19 +348,20 @@ def write_parquet(
 
     texts = {name: all(isinstance(label, str) for label in known) for name, known in labels.items()}
     dictionaries = {name: pa.array(known, pa.string() if texts[name] else None) for name, known in labels.items()}
-    writer = None
-    try:
-        for part in parts:
-            arrays = {
-                name: pa.DictionaryArray.from_arrays(pa.array(values), dictionaries[name])
-                if name in dictionaries
-                else pa.array(values)
-                for name, values in part.items()
-            }
-            batch = pa.table(arrays)
-            if writer is None:
-                writer = parquet.ParquetWriter(path, batch.schema)
-            writer.write_table(batch)
-    finally:
-        if writer is not None:
-            writer.close()
+    with replacing(path) as file:
+        writer = None
+        try:
+            for part in parts:
+                arrays = {
+                    name: pa.DictionaryArray.from_arrays(pa.array(values), dictionaries[name])
+                    if name in dictionaries
+                    else pa.array(values)
+                    for name, values in part.items()
+                }
+                batch = pa.table(arrays)
+                if writer is None:
+                    writer = parquet.ParquetWriter(file, batch.schema)
+                writer.write_table(batch)
+        finally:
+            if writer is not None:
+                writer.close()

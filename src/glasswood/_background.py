@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._files import pack_arrays, unpack_arrays, write_whole
 from glasswood._html import facts_html
 from glasswood.errors import BackgroundError
 
 __all__ = ["Background"]
 
-FORMAT = "glasswood background"
-VERSION = 1
+FORMAT = "glasswood background 2"  # the kind of file and its version; 1 was a NumPy archive, without a digest
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -133,10 +133,13 @@ class Background:
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the background to a file.
+        """Write the background to a file, as a whole: an older file of this name stays until the new one is complete.
 
-        The file is a NumPy ``.npz`` archive without pickles: ``header`` is JSON text (format, version, order, n_rows,
-        total, unit, fingerprint, groups), ``counts`` and ``cells`` are int64.
+        The file begins with the line ``glasswood background 2``. Then come the length of a header as 8 bytes and the
+        header itself, JSON text: the facts (order, n_rows, total, unit, fingerprint, groups), and the type and size
+        of ``counts`` and ``cells``, which follow as integers of as few bytes as they need. At the end stands the
+        SHA-256 of everything before, which is checked when the file is read. There are no pickles, and nothing is
+        compressed.
 
         Examples
         --------
@@ -150,9 +153,7 @@ class Background:
         ...     gw.Background.load(folder + "/iris.gw") == background
         True
         """
-        header = {
-            "format": FORMAT,
-            "version": VERSION,
+        facts = {
             "order": self.order,
             "n_rows": self.n_rows,
             "total": self.total,
@@ -160,9 +161,7 @@ class Background:
             "fingerprint": self.fingerprint,
             "groups": {name: list(columns) for name, columns in self.groups.items()},
         }
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, header=np.array(json.dumps(header)), counts=self.counts, cells=self.cells)
-        Path(path).write_bytes(buffer.getvalue())
+        write_whole(path, pack_arrays(FORMAT, facts, {"counts": self.counts, "cells": self.cells}))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Background:
@@ -178,19 +177,29 @@ class Background:
         """
         content = Path(path).read_bytes()
         try:
-            with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-                header = json.loads(str(archive["header"]))
-                counts, cells = archive["counts"], archive["cells"]
-        except (ValueError, KeyError, OSError, EOFError) as error:
-            message = f"{str(path)!r} is not a file of glasswood backgrounds, or it is damaged ({error})"
+            facts, arrays = unpack_arrays(FORMAT, content)
+            counts, cells = arrays["counts"], arrays["cells"]
+            if counts.dtype != np.int64 or cells.dtype != np.int64:
+                message = "its counts are not vectors of integers"
+                raise ValueError(message)
+            return cls(**_checked(facts), counts=counts, cells=cells)
+        except (BackgroundError, KeyError, TypeError, ValueError) as error:
+            message = f"{str(path)!r} cannot be read as a background: {error}. Summarize the data again"
             raise BackgroundError(message) from error
-        if header.pop("format", None) != FORMAT or header.pop("version", None) != VERSION:
-            message = (
-                f"{str(path)!r} has a format that this version of Glasswood does not know; summarize the data again"
-            )
-            raise BackgroundError(message)
-        if counts.dtype != np.int64 or cells.dtype != np.int64 or counts.ndim != 1 or cells.ndim != 1:
-            message = f"{str(path)!r} is damaged: the counts are not vectors of integers"
-            raise BackgroundError(message)
-        header["groups"] = {name: tuple(columns) for name, columns in header["groups"].items()}
-        return cls(counts=counts, cells=cells, **header)
+
+
+def _checked(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a file if each is of its type."""
+    order, n_rows, total, unit = (facts[name] for name in ("order", "n_rows", "total", "unit"))
+    whole = all(type(number) is int and abs(number) < 2**63 for number in (order, n_rows, total))
+    if not whole or order < 1 or not (isinstance(unit, float) and 0 < unit < math.inf and math.frexp(unit)[0] == 0.5):
+        message = f"it has order {order!r}, {n_rows!r} rows of total weight {total!r}, and the unit {unit!r}"
+        raise ValueError(message)
+    if not isinstance(facts["groups"], dict):
+        message = f"its groups are {facts['groups']!r}"
+        raise ValueError(message)
+    groups = {name: tuple(columns) for name, columns in facts["groups"].items()}
+    if not all(isinstance(text, str) for text in (facts["fingerprint"], *chain(*groups.values()))):
+        message = "its fingerprint or its groups are not texts"
+        raise ValueError(message)
+    return {**facts, "groups": groups}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
 from glasswood._arrow import Fragment
+from glasswood._files import write_whole
 from glasswood._job import Job
-from glasswood._partials import Partial, ledger_of
+from glasswood._partials import WHOLE, Partial, ledger_of
 from glasswood.errors import BackgroundError
 
 __all__ = ["INTERVAL", "Checkpoint"]
@@ -36,9 +36,9 @@ class Checkpoint:
         self.path = Path(folder) / f"{job.key}.partial"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
-        self.partial, self.digests = self._load()
+        self.partial, self.digests = self._load(job)
 
-    def _load(self) -> tuple[Partial, list[bytes]]:
+    def _load(self, job: Job) -> tuple[Partial, list[bytes]]:
         if not self.path.exists():
             return Partial(), []
         try:
@@ -48,7 +48,9 @@ class Checkpoint:
             message = f"the checkpoint {str(self.path)!r} is damaged; remove it and count again ({error})"
             raise BackgroundError(message) from error
         digests = [counted[at : at + SIZE] for at in range(0, len(counted), SIZE)]
-        if (len(digests), ledger_of(digests)) != (partial.n_fragments, partial.ledger):
+        fits = all(job.counter.fits(tally) for tally in partial.tallies.values())
+        keyed = all((key == WHOLE) == (not job.by) for key in partial.tallies)
+        if not (fits and keyed) or (len(digests), ledger_of(digests)) != (partial.n_fragments, partial.ledger):
             message = f"the checkpoint {str(self.path)!r} does not add up; remove it and count again"
             raise BackgroundError(message)
         return partial, digests
@@ -72,9 +74,4 @@ class Checkpoint:
             self.partial = Partial.sum([self.partial, partial])
             self.digests = [*self.digests, *digests]
             packed = self.partial.pack(fragments=b"".join(self.digests))
-            fresh = self.path.with_suffix(f".{os.getpid()}.new")
-            with fresh.open("wb") as file:
-                file.write(packed)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self.path)
+            write_whole(self.path, packed)

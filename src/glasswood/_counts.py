@@ -91,6 +91,10 @@ class Counter:
         n_cells = self._cumulative.size
         return Tally(np.zeros(self.plan.n_counts, dtype=np.int64), np.zeros(n_cells, dtype=np.int64))
 
+    def fits(self, tally: Tally) -> bool:
+        """Return whether a tally has as many counts and cells as this counter's."""
+        return (tally.counts.size, tally.cells.size) == (self.plan.n_counts, self._cumulative.size)
+
     def add(self, tally: Tally, columns: Columns, n_rows: int, weight: NDArray[np.int64] | None = None) -> None:
         """Count some rows: the encoded columns of all used features, in order, and their weights if there are any."""
         self.add_groups([tally], columns, np.array([0, n_rows]), weight)

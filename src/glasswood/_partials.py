@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glasswood._arrow import pack, unpack
+from glasswood._arrow import pack_keys, unpack_keys
 from glasswood._counts import Tally
+from glasswood._files import pack_arrays, unpack_arrays
 from glasswood.errors import BackgroundError
 
 __all__ = ["WHOLE", "Partial", "add_packed", "ledger_of"]
 
 WHOLE = ()  # the key of all rows, where there are no groups
+
+FORMAT = "glasswood counts 2"  # the kind of bytes, and their version
 
 MODULUS = 1 << 128
 
@@ -92,37 +96,66 @@ class Partial:
     def pack(self, **notes: bytes) -> bytes:
         """Return the partial as bytes."""
         keys, tallies = list(self.tallies), list(self.tallies.values())
-        n_keys = len(keys[0]) if keys and isinstance(keys[0], tuple) else 1
-        rows: dict[str, Sequence[Any]] = {
-            f"key {index}": [key[index] if isinstance(key, tuple) else key for key in keys] for index in range(n_keys)
+        tuples = bool(keys) and isinstance(keys[0], tuple)
+        columns = [list(column) for column in zip(*keys, strict=True)] if tuples else [keys]
+        facts = {
+            "n_fragments": self.n_fragments,
+            "ledger": self.ledger,
+            "tuples": tuples,
+            "n_rows": [int(tally.n_rows) for tally in tallies],
+            "total": [int(tally.total) for tally in tallies],
+            "sizes": [[tally.counts.size, tally.cells.size] for tally in tallies],
         }
-        rows |= {name: [getattr(tally, name) for tally in tallies] for name in ("n_rows", "total", "counts", "cells")}
-        notes |= {
-            "tuples": b"yes" if keys and isinstance(keys[0], tuple) else b"no",
-            "n_fragments": str(self.n_fragments).encode(),
-            "ledger": str(self.ledger).encode(),
-        }
-        return pack(rows, notes)
+        arrays: dict[str, NDArray[Any]] = {"keys": np.frombuffer(pack_keys(columns), np.uint8)}
+        arrays |= {name: _joined([getattr(tally, name) for tally in tallies]) for name in ("counts", "cells")}
+        arrays |= {f"note {name}": np.frombuffer(note, np.uint8) for name, note in notes.items()}
+        return pack_arrays(FORMAT, facts, arrays)
 
     @classmethod
     def unpack(cls, packed: bytes) -> tuple[Partial, dict[str, bytes]]:
         """Return the partial that `pack` was given, and the notes."""
-        rows, notes = unpack(packed)
-        if "tuples" not in notes:
-            message = "these are not the bytes of a sum of counts, or they are damaged"
-            raise BackgroundError(message)
-        n_keys = sum(name.startswith("key ") for name in rows)
-        columns = [rows[f"key {index}"] for index in range(n_keys)]
-        tuples = notes.pop("tuples") == b"yes"
-        keys = list(zip(*columns, strict=True)) if tuples and columns else columns[0] if columns else []
-        if tuples and not columns:
-            keys = [WHOLE] * len(rows["counts"])
-        values = (rows[name] for name in ("counts", "cells", "n_rows", "total"))
-        tallies = {key: Tally(*tally) for key, *tally in zip(keys, *values, strict=True)}
+        try:
+            facts, arrays = unpack_arrays(FORMAT, packed)
+            keys = _keys(unpack_keys(arrays["keys"].tobytes()), len(facts["sizes"]), tuples=facts["tuples"])
+            tallies = dict(zip(keys, _tallies(facts, arrays), strict=True))
+            partial = cls(tallies, int(facts["n_fragments"]), int(facts["ledger"]))
+        except (BackgroundError, TypeError, ValueError, LookupError, OverflowError) as error:
+            message = f"these are not the bytes of a sum of counts, or they are damaged ({error})"
+            raise BackgroundError(message) from error
         if len(tallies) != len(keys):
             message = "two groups have the same key after packing; pass a column of another type in by="
             raise BackgroundError(message)
-        return cls(tallies, int(notes.pop("n_fragments")), int(notes.pop("ledger"))), notes
+        notes = {name[5:]: note.tobytes() for name, note in arrays.items() if name.startswith("note ")}
+        return partial, notes
+
+
+def _joined(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate([np.empty(0, dtype=np.int64), *arrays])
+
+
+def _keys(columns: Sequence[Sequence[Any]], n_keys: int, *, tuples: bool) -> list[Any]:
+    """Return the key of each group, given the columns of keys."""
+    if not tuples:
+        return list(*columns)
+    return list(zip(*columns, strict=True)) if columns else [WHOLE] * n_keys
+
+
+def _tallies(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Iterator[Tally]:
+    """Yield the tally of each group: a view of its part of the arrays."""
+    sizes, whole = facts["sizes"], {name: arrays[name] for name in ("counts", "cells")}
+    claimed = [sum(size) for size in zip(*sizes, strict=True)] if sizes else [0, 0]
+    if claimed != [array.size for array in whole.values()] or any(min(size) < 0 for size in sizes):
+        message = "it has another number of counts than it says"
+        raise ValueError(message)
+    if any(array.dtype != np.int64 for array in whole.values()):
+        message = "its counts are not whole numbers"
+        raise ValueError(message)
+    first = [0, 0]
+    for size, n_rows, total in zip(sizes, facts["n_rows"], facts["total"], strict=True):
+        last = [start + n for start, n in zip(first, size, strict=True)]
+        counts, cells = (array[slice(*part)] for array, *part in zip(whole.values(), first, last, strict=True))
+        yield Tally(counts, cells, int(n_rows), int(total))
+        first = last
 
 
 def add_packed(*parts: bytes) -> bytes:

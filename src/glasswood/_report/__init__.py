@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from glasswood._files import write_whole
 from glasswood._report._checks import checks_section, model_section
 from glasswood._report._drift import drift_section
 from glasswood._report._findings import findings_section
@@ -35,7 +36,7 @@ FOOTER = "This page is one file: it loads nothing and sends nothing."
 def write_report(subject: Subject, path: str | PathLike[str], title: str | None, by: Any, n_interactions: int) -> Path:
     """Write the report of an explainer to a file, and return its path."""
     target = Path(path)
-    target.write_text(report_html(subject, title, by, n_interactions), encoding="utf-8")
+    write_whole(target, report_html(subject, title, by, n_interactions).encode())
     return target
 
 

@@ -17,6 +17,7 @@ import click
 import numpy as np
 
 from glasswood._arrow import write_parquet
+from glasswood._files import write_whole
 
 __all__ = ["FORMATS", "check_destination", "check_folder", "describe", "note", "plain", "print_json", "write_table"]
 
@@ -83,7 +84,7 @@ def write_table(columns: Columns, destination: tuple[str, str | None], default: 
         if path == "-":
             click.echo(text, nl=False)
         else:
-            Path(path).write_text(text, encoding="utf-8", newline="")
+            write_whole(path, text.encode())
     if path != "-":
         note(f"wrote {path}")
 
