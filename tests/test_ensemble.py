@@ -76,13 +76,21 @@ def test_equal_category_sets_are_stored_once():
     ("changes", "says"),
     [
         ({"left": np.array([-2], dtype=np.int32)}, "some node or leaf is not the child of exactly one node"),
-        ({"root": np.array([0, 0], dtype=np.int32)}, "some node or leaf is not the child of exactly one node"),
+        (
+            {"root": np.zeros(2, np.int32), "tree_output": np.zeros(2, np.int32)},
+            "some node or leaf is not the child of exactly one node",
+        ),
         ({"left": np.array([-9], dtype=np.int32)}, "some node or leaf is not the child of exactly one node"),
         ({"feature": np.array([3], dtype=np.int32)}, "features 3 to 3 for 1 columns"),
         ({"value": np.array([[np.nan], [1.0]])}, "some leaf value is not finite"),
         ({"cut": np.array([np.nan])}, "some cut is NaN"),
         ({"value": np.ones((2, 2))}, "leaves have 2 values for 1 outputs"),
         ({"tree_output": np.array([4], dtype=np.int32)}, "a tree adds to output 4 of 1"),
+        ({"tree_output": np.array([-2], dtype=np.int32)}, "a tree adds to output -2 of 1"),
+        ({"tree_output": np.array([0, 0], dtype=np.int32)}, "2 outputs for 1 trees"),
+        ({"cut": np.zeros(2)}, "the arrays of nodes differ in length"),
+        ({"root": np.empty(0, dtype=np.int32), "tree_output": np.empty(0, dtype=np.int32)}, "there are no trees"),
+        ({"cover": np.array([np.inf]), "leaf_cover": np.ones(2)}, "some cover is not finite"),
         ({"category_set": np.array([0], dtype=np.int32)}, "a category split on a column of numbers"),
         ({"schema": Schema((CodeColumn("x", 3),))}, "a cut on a column of categories"),
         (
@@ -94,6 +102,88 @@ def test_equal_category_sets_are_stored_once():
 def test_malformed_trees_are_refused(changes, says):
     with pytest.raises(UnsupportedModelError, match=f"by hand is not well formed: {says}"):
         stump(**changes)
+
+
+def chain(left, right, n_leaves, root=0):
+    """Return an ensemble of one tree with the given children of inner nodes."""
+    n = len(left)
+    made = stump()
+    score = replace(made.score, names=("prediction",))
+    return TreeEnsemble(
+        root=np.array([root], dtype=np.int32),
+        tree_output=np.zeros(1, dtype=np.int32),
+        feature=np.zeros(n, dtype=np.int32),
+        cut=np.arange(n, dtype=np.float64),
+        left=np.array(left, dtype=np.int32),
+        right=np.array(right, dtype=np.int32),
+        missing_left=np.zeros(n, dtype=bool),
+        category_set=np.full(n, -1, dtype=np.int32),
+        unseen_left=np.zeros(n, dtype=bool),
+        words=made.words,
+        value=np.arange(n_leaves, dtype=np.float64)[:, None],
+        cover=None,
+        leaf_cover=None,
+        schema=made.schema,
+        score=score,
+        source="by hand",
+    )
+
+
+def test_cycles_that_no_root_reaches_are_refused():
+    says = "some node or leaf is not the child of exactly one node, or is below no root"
+    for left, right in (([-1, 1], [-2, -3]), ([-1, 2, 1], [-2, -3, -4]), ([2, 1, -1], [-2, -3, -4])):
+        with pytest.raises(UnsupportedModelError, match=says):
+            chain(left, right, len(left) + 1)
+
+
+def test_parents_may_come_after_their_children():
+    ensemble = chain([-1, 0, -2], [-3, 2, -4], 4, root=1)
+    np.testing.assert_array_equal(ensemble.predict(np.array([[0.0], [0.5], [1.5], [2.5]])), [0.0, 2.0, 1.0, 3.0])
+    n = 100_000  # a path from the last node to the first
+    path = chain([-1, *range(n - 1)], [-k - 2 for k in range(n)], n + 1, root=n - 1)
+    assert path.n_leaves == n + 1
+
+
+def with_nodes(**changes):
+    """Return the arrays of two trees, the second with some fields changed."""
+    leaf = {name: np.zeros(3) for name in ("feature", "cut", "missing_left", "value")}
+    tree = Tree(**leaf, left=np.array([1, -1, -1]), right=np.array([2, -1, -1]), cover=np.ones(3))
+    return stack([tree, tree._replace(**changes)])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"feature": np.zeros(2)},
+        {"right": np.array([2, -1])},
+        {"value": np.zeros((3, 400))},
+        {"value": np.zeros(2)},
+        {"cover": None},
+        {"cover": np.ones(2)},
+        {"left": np.array([2**40, -1, -1])},
+        {"left": np.array([3, -1, -1])},
+        {"right": np.array([3, -1, -1])},
+        {"right": np.array([-1, -1, -1])},
+        {"feature": np.array([2**32, 0, 0])},
+        {"feature": np.array([-1, 0, 0])},
+        {"left": np.empty(0, dtype=np.int64)},
+    ],
+)
+def test_broken_trees_are_refused_before_they_are_taken_apart(changes):
+    with pytest.raises(UnsupportedModelError, match="tree 1 of the model is broken"):
+        with_nodes(**changes)
+
+
+def test_covers_in_some_trees_only_are_refused():
+    leaf = Tree(*(np.zeros(1) - (name == "left") for name in Tree._fields[:6]))
+    with pytest.raises(UnsupportedModelError, match="tree 1 of the model is broken"):
+        stack([leaf, leaf._replace(cover=np.ones(1))])
+
+
+@pytest.mark.parametrize("wrong", [{"scale": np.inf}, {"divisor": 0.0}, {"link_scale": np.nan}, {"base": [np.inf]}])
+def test_scores_that_are_no_numbers_are_refused(wrong):
+    with pytest.raises(UnsupportedModelError, match="not finite, or divides by"):
+        Score(**({"base": np.zeros(1), "names": ("a",), "units": "value"} | wrong))
 
 
 def test_no_trees_and_wrong_names_are_refused():

@@ -184,7 +184,9 @@ class Background:
                 raise ValueError(message)
             return cls(**_checked(facts), counts=counts, cells=cells)
         except (BackgroundError, KeyError, TypeError, ValueError) as error:
-            message = f"{str(path)!r} cannot be read as a background: {error}. Summarize the data again"
+            message = (
+                f"{str(path)!r} is not a file of glasswood backgrounds, or it is damaged: {error}; summarize again"
+            )
             raise BackgroundError(message) from error
 
 

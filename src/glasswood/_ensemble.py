@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ __all__ = ["CategorySets", "Score", "Tree", "TreeEnsemble", "stack"]
 BLOCK = 4096  # rows routed at a time: a block of encoded columns stays in the cache
 
 MANY_NODES = 2**20  # from here on threads are worth starting
+MOST_NODES = 2**31  # which 32 bits can number
 
 Link = Literal["identity", "logistic", "softmax", "exp", "unknown"]
 
@@ -66,6 +68,10 @@ class Score:
         both = self.binary and len(self.labels) == 2 and base.size == 1
         if (len(self.labels) != base.size and not both) or (self.binary and len(self.labels) != 2):
             message = f"{len(self.labels)} output labels for {base.size} base scores"
+            raise UnsupportedModelError(message)
+        factors = (self.scale, self.divisor, self.link_scale)
+        if not (np.isfinite(base).all() and all(map(math.isfinite, factors)) and self.divisor):
+            message = f"the model's score has a base or factor that is not finite, or divides by {self.divisor}"
             raise UnsupportedModelError(message)
 
     @property
@@ -329,8 +335,12 @@ def stack(trees: Iterable[Tree], sets: CategorySets | None = None) -> dict[str, 
     if not trees:
         message = "the model has no trees; fit it first"
         raise UnsupportedModelError(message)
+    _check_lengths(trees)
     leaves = np.array([np.sum(tree.left < 0) if tree.n_leaves is None else tree.n_leaves for tree in trees])
     inner = np.array([tree.left.size for tree in trees]) - leaves
+    if int(max(inner.sum(), leaves.sum())) >= MOST_NODES:
+        message = f"the model has {leaves.sum():,} leaves; up to {MOST_NODES:,} are read"
+        raise UnsupportedModelError(message)
     arrays = _allocate(trees, int(inner.sum()), int(leaves.sum()))
     firsts = zip(np.cumsum(inner) - inner, np.cumsum(leaves) - leaves, inner, strict=True)
     places = zip(range(len(trees)), trees, firsts, strict=True)
@@ -343,6 +353,30 @@ def stack(trees: Iterable[Tree], sets: CategorySets | None = None) -> dict[str, 
     words = sets.words if sets is not None else np.empty(0, dtype=np.uint64)
     no_covers = {"cover": None, "leaf_cover": None} if trees[0].cover is None else {}
     return arrays | no_covers | {"words": words}
+
+
+def _check_lengths(trees: Sequence[Tree]) -> None:
+    """Raise if the arrays of a tree differ in length, or if trees differ in the number of values or in their covers."""
+    first = trees[0]
+    n_values = first.value.size // max(1, first.left.size)
+    for number, tree in enumerate(trees):
+        n_nodes = tree.left.size
+        fields = (
+            tree.feature,
+            tree.cut,
+            tree.right,
+            tree.missing_left,
+            tree.cover,
+            tree.category_set,
+            tree.unseen_left,
+        )
+        fits = all(field is None or len(field) == n_nodes for field in fields) and tree.value.size == n_nodes * n_values
+        if not (fits and n_nodes and n_values and (tree.cover is None) == (first.cover is None)):
+            message = (
+                f"tree {number} of the model is broken: its arrays differ in length, it has no nodes, or it has "
+                "another number of values or covers than the first tree"
+            )
+            raise UnsupportedModelError(message)
 
 
 def _allocate(trees: Sequence[Tree], n_nodes: int, n_leaves: int) -> dict[str, NDArray[Any]]:
@@ -380,7 +414,10 @@ def _take_apart(arrays: dict[str, NDArray[Any]], index: int, tree: Tree, numbers
     )
     nodes = tuple(arrays[name] for name in ("feature", "cut", "left", "right", "missing_left", "cover"))
     if not take_apart(fields, numbers, nodes, (arrays["value"], arrays["leaf_cover"])):
-        message = "a tree of the model has another number of leaves than it says"
+        message = (
+            f"tree {index} of the model is broken: a child is none of its nodes, a feature is out of range, or it has "
+            "another number of leaves than it says"
+        )
         raise UnsupportedModelError(message)
     arrays["root"][index] = first_node if tree.left[0] >= 0 else ~first_leaf
     here = slice(first_node, first_node + n_inner)
@@ -399,28 +436,49 @@ def _check(ensemble: TreeEnsemble) -> None:
 
 
 def _problems(e: TreeEnsemble) -> Iterator[str]:
+    """Yield what is wrong. Sizes come first, because all else relies on them, and no array is walked before that."""
     from glasswood.kernels._forest import is_forest
 
+    yield from _size_problems(e)
     if not is_forest(e.root, e.left, e.right, e.n_leaves):
-        yield "some node or leaf is not the child of exactly one node"
+        yield "some node or leaf is not the child of exactly one node, or is below no root"
     if e.n_nodes and not (e.feature.min() >= 0 and e.feature.max() < e.n_features):
         yield f"features {e.feature.min()} to {e.feature.max()} for {e.n_features} columns"
+    if not _all_finite(e.value):
+        yield "some leaf value is not finite"
+    if e.cover is not None and e.leaf_cover is not None and not (_all_finite(e.cover) and _all_finite(e.leaf_cover)):
+        yield "some cover is not finite"
+    if any(column.n_codes for column in e.schema.columns) or e.category_set.max(initial=-1) >= 0:
+        yield from _category_problems(e)
+    elif np.isnan(e.cut).any():
+        yield "some cut is NaN"
+
+
+def _size_problems(e: TreeEnsemble) -> Iterator[str]:
+    by_node = ("cut", "left", "right", "missing_left", "category_set", "unseen_left")
+    if not e.n_trees:
+        yield "there are no trees"
+    if any(getattr(e, name).shape != e.feature.shape for name in by_node):
+        yield "the arrays of nodes differ in length"
+    if e.tree_output.shape != e.root.shape:
+        yield f"{e.tree_output.size} outputs for {e.n_trees} trees"
     if (
         e.cover is not None
         and e.leaf_cover is not None
         and (e.cover.size, e.leaf_cover.size) != (e.n_nodes, e.n_leaves)
     ):
         yield f"{e.cover.size} and {e.leaf_cover.size} covers for {e.n_nodes} nodes and {e.n_leaves} leaves"
-    if not np.isfinite(e.value).all():
-        yield "some leaf value is not finite"
-    if e.tree_output.min() < 0 and e.value.shape[1] != e.n_outputs:
-        yield f"leaves have {e.value.shape[1]} values for {e.n_outputs} outputs"
-    if e.tree_output.max() >= e.n_outputs:
-        yield f"a tree adds to output {e.tree_output.max()} of {e.n_outputs}"
-    if any(column.n_codes for column in e.schema.columns) or e.category_set.max(initial=-1) >= 0:
-        yield from _category_problems(e)
-    elif np.isnan(e.cut).any():
-        yield "some cut is NaN"
+    lowest, highest = int(e.tree_output.min(initial=0)), int(e.tree_output.max(initial=0))
+    if lowest < -1 or highest >= e.n_outputs:
+        yield f"a tree adds to output {highest if lowest >= -1 else lowest} of {e.n_outputs}"
+    if e.value.ndim != 2 or e.value.shape[1] not in {e.n_outputs, e.n_outputs if lowest < 0 else 1}:
+        yield f"leaves have {e.value.size / max(1, e.n_leaves):g} values for {e.n_outputs} outputs"
+
+
+def _all_finite(numbers: NDArray[np.float64]) -> bool:
+    """Return whether no number is infinite or NaN: their sum tells, unless it is too large itself."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(numbers.sum())) or bool(np.isfinite(numbers).all())
 
 
 def _category_problems(e: TreeEnsemble) -> Iterator[str]:

@@ -127,7 +127,7 @@ def unpack_arrays(kind: str, packed: bytes) -> tuple[dict[str, Any], dict[str, N
     """
     start = len(kind) + 1 + LENGTH
     if not packed.startswith(f"{kind}\n".encode()) or len(packed) < start + DIGEST:
-        message = f"it does not begin as a {kind!r} does, or it is cut short"
+        message = f"it does not begin with the line {kind!r}, or it is cut short"
         raise BackgroundError(message)
     body = memoryview(packed)[:-DIGEST]
     if sha256(body).digest() != packed[-DIGEST:]:

@@ -11,6 +11,8 @@ from glasswood.kernels._compile import kernel, part
 
 __all__ = ["add_leaf_values", "is_forest", "take_apart"]
 
+MOST_FEATURES = 2**31
+
 
 @part
 def _goes_left(x: float, split: tuple[Any, ...], words: NDArray[np.uint64]) -> bool:
@@ -94,7 +96,8 @@ def take_apart(
     Returns
     -------
     bool
-        False, and nothing is written, if the tree has another number of inner nodes.
+        False if the tree has another number of inner nodes, a child that is none of its nodes, or a feature that no
+        table can have.
 
     Notes
     -----
@@ -119,6 +122,10 @@ def take_apart(
     node, leaf = first_node, first_leaf
     for place in range(left.size):
         if left[place] >= 0:
+            if max(left[place], right[place]) >= left.size or right[place] < 0:
+                return False
+            if not 0 <= feature[place] < MOST_FEATURES:
+                return False
             feature_out[node] = feature[place]
             cut_out[node] = cut[place]
             left_out[node] = number[left[place]]
@@ -138,7 +145,13 @@ def take_apart(
 
 @kernel
 def is_forest(root: NDArray[np.int32], left: NDArray[np.int32], right: NDArray[np.int32], n_leaves: int) -> bool:
-    """Return whether every inner node and every leaf is a root or the child of one node, and of no second one."""
+    """Return whether every inner node and leaf is a root or the child of one node only, and below some root.
+
+    Notes
+    -----
+    What has one parent only is below a root, or in a cycle. There is no cycle if all children come after their parents,
+    as in nearly all libraries; otherwise the trees are walked.
+    """
     node_found = np.zeros(left.size, dtype=np.bool_)
     leaf_found = np.zeros(n_leaves, dtype=np.bool_)
     for children in (root, left, right):
@@ -154,4 +167,26 @@ def is_forest(root: NDArray[np.int32], left: NDArray[np.int32], right: NDArray[n
         for one in found:
             if not one:
                 return False
+    for node in range(left.size):
+        if 0 <= left[node] <= node or 0 <= right[node] <= node:
+            return bool(_n_reached(root, left, right) == left.size)
     return True
+
+
+@part
+def _n_reached(root: NDArray[np.int32], left: NDArray[np.int32], right: NDArray[np.int32]) -> int:
+    """Return the number of inner nodes below the roots, if no node has two parents."""
+    waiting = np.empty(root.size + left.size, dtype=np.int32)
+    n_waiting = n_reached = 0
+    for node in root:
+        waiting[n_waiting] = node
+        n_waiting += 1
+    while n_waiting > 0:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        if node >= 0:
+            n_reached += 1
+            waiting[n_waiting] = left[node]
+            waiting[n_waiting + 1] = right[node]
+            n_waiting += 2
+    return n_reached
