@@ -424,6 +424,7 @@ def test_a_model_file_is_explained_like_the_model(tmp_path):
     np.testing.assert_array_equal(curve.heights, expected.heights)
 
 
+@test_xgboost.WITH_LABELS
 def test_values_of_a_curve_are_asked_for_in_any_form():
     frame, y = test_sklearn.category_frame()
     model, table = test_xgboost.categories("city")
