@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._given_tables import given_table
 from glasswood._originals import Originals
 from glasswood._outputs import Chosen
 from glasswood._points import columns_of, shown_values
@@ -223,7 +224,7 @@ class Answers:
                 message = f"pass at=, a table of the columns {[column.name for column in part.columns]!r}"
                 raise TableError(message)
             at = distinct_rows(self._study.table, schema, features)
-        columns = open_columns(at, part, range(features.size))
+        columns = open_columns(at if isinstance(at, Mapping) else given_table(at), part, range(features.size))
         encoded = columns.encode(0, columns.n_rows)
         cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)])
         shown = {part.columns[i].name: columns.listed(i) for i in range(features.size)}

@@ -93,6 +93,7 @@ def open_dataset(paths: Any) -> Any:
     several = list(paths) if isinstance(paths, list | tuple) else [paths]
     found: list[str] = []
     for path in map(str, several):
+        _refuse_no_file(path)
         pattern = has_magic(path) and "://" not in path and not Path(path).exists()
         matching = sorted(glob(path, recursive=True)) if pattern else [path]  # noqa: PTH207 (a pattern may be absolute)
         if not matching:
@@ -111,6 +112,18 @@ def open_dataset(paths: Any) -> Any:
         message = f"there is no Parquet file in {', '.join(found[:3])!r}"
         raise TableError(message)
     return whole
+
+
+def _refuse_no_file(path: str) -> None:
+    """Tell at once, and in few words, that a path leads nowhere, or to a file of another kind."""
+    if "://" in path or has_magic(path):
+        return
+    if not path or not Path(path).exists():
+        message = f"there is no file or folder {path!r}; rows come from Parquet files, or as a table"
+        raise TableError(message)
+    if Path(path).suffix.lower() in (".csv", ".tsv", ".json", ".xlsx", ".pkl", ".feather", ".arrow"):
+        message = f"{path!r} is not a Parquet file; read it with its own library, and pass the table"
+        raise TableError(message)
 
 
 def _files_in(path: str) -> list[str]:

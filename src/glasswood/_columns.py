@@ -138,6 +138,7 @@ class LabelColumn(Column):
     def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
         """Return the code of each row's label, `UNSEEN` for others, NaN for missing ones."""
         dictionary = dictionary_of(values)
+        self._refuse_other_kinds(dictionary.labels)
         code_of = {label: float(code) for code, label in enumerate(self.labels)}
         codes = np.array([code_of.get(label, UNSEEN) for label in dictionary.labels], dtype=np.float64)
         if self.refuse_unseen and (codes == UNSEEN).any():
@@ -148,6 +149,19 @@ class LabelColumn(Column):
             )
             raise TableError(message)
         return dictionary.take(codes)
+
+    def _refuse_other_kinds(self, labels: Sequence[Hashable]) -> None:
+        """Refuse numbers where categories are texts, and the like: none of them is a label, whoever meant it so."""
+        if labels and self.labels and {*map(_kind, labels)}.isdisjoint(map(_kind, self.labels)):
+            message = (
+                f"column {self.name!r} holds values like {labels[0]!r}, but the model knows its categories as "
+                f"{list(self.labels[:3])!r}; pass the categories themselves, not their codes"
+            )
+            raise TableError(message)
+
+
+def _kind(label: Hashable) -> str:
+    return "number" if isinstance(label, int | float | np.number | np.bool_) else type(label).__name__
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._arguments import brief
 from glasswood._background import Background
 from glasswood._counts import Counter, Tally
 from glasswood._effects import Effects
@@ -140,7 +141,7 @@ def fixed_point(sample_weight: Any, n_rows: int) -> tuple[NDArray[np.int64] | No
         return None, 1.0
     if isinstance(sample_weight, InUnits):
         return sample_weight
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = _numbers(sample_weight)
     if weight.shape != (n_rows,):
         message = f"sample_weight has shape {weight.shape}, but there are {n_rows} rows"
         raise TableError(message)
@@ -152,3 +153,14 @@ def fixed_point(sample_weight: Any, n_rows: int) -> tuple[NDArray[np.int64] | No
         return weight.astype(np.int64), 1.0
     unit = 2.0 ** max(np.ceil(np.log2(total)) - 62, -1074)  # every float64 is a multiple of 2**-1074
     return np.rint(weight / unit).astype(np.int64), float(unit)
+
+
+def _numbers(sample_weight: Any) -> NDArray[np.float64]:
+    try:
+        found = np.asarray(sample_weight)
+        if found.dtype.kind in "fiubO":
+            return found.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    message = f"sample_weight is one number per row, not {brief(sample_weight)}"
+    raise TableError(message)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from glasswood._answers import Answers
+from glasswood._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood._html import facts_html
 from glasswood._interactions import Lookups
 from glasswood._overview import Overview
 from glasswood._study import Study
-from glasswood.errors import TableError
+from glasswood.errors import ArgumentError, TableError
 from glasswood.metrics import BanzhafValues, CubeMetric, ShapleyInteractions, ShapleyValues
 from glasswood.results import (
     Attributions,
@@ -42,7 +43,7 @@ class Explainer:
         path-dependent: they use the covers that the model keeps from training instead of data.
     groups : mapping of str to sequences of str, optional
         Columns that are fixed together, such as those of a one-hot encoding: ``{"city": ["city_a", "city_b"]}``.
-    sample_weight : array of shape (n_rows,), optional
+    sample_weight : array of shape (n_rows,), or the name of a column, optional
         Weights of the background's rows.
     response : {"raw", "probability", "prediction"}, default "raw"
         The scale of curves, surfaces, points and ICE. "raw" is the score on which trees add up (log-odds for boosted
@@ -214,6 +215,7 @@ class Explainer:
         """
         self._answers.only_raw("joint_grids")
         chosen = self._study.outputs.choose(output, output_index)
+        refuse_no_mapping(grids, 'grids maps features to their values, {"age": [20, 40]}')
         players = {self._study.player(name): grid for name, grid in grids.items()}
         if any(player in self._study.groups for player in players):
             message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
@@ -260,9 +262,8 @@ class Explainer:
         self._answers.only_raw("interaction_values")
         chosen = self._study.outputs.choose(output, output_index)
         plan = self._study.plan(1)
-        if max_order is not None and max_order < 1:
-            message = f"max_order is the number of features of the largest sets, at least 1, not {max_order}"
-            raise ValueError(message)
+        if max_order is not None:
+            max_order = whole_number(max_order, "max_order is the number of features of the largest sets")
         order = plan.most_players if max_order is None else min(max_order, plan.most_players)
         wanted = np.full(len(plan.players), features is None)
         for feature in (features,) if isinstance(features, str) else () if features is None else features:
@@ -303,7 +304,7 @@ class Explainer:
             message = (
                 f"a metric is an instance of a class that inherits from glasswood.metrics.CubeMetric, not {metric!r}"
             )
-            raise TypeError(message)
+            raise ArgumentError(message)
         self._answers.only_raw("evaluate")
         chosen = self._study.outputs.choose(output, output_index)
         return self._answers.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen)
@@ -612,6 +613,7 @@ class Explainer:
         """
         from glasswood._report import Subject, write_report
 
+        path = new_file(path)
         return write_report(Subject(self, self._study), path, title, by, n_interactions)
 
     def _ranked(self) -> list[str]:

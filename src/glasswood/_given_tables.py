@@ -33,6 +33,12 @@ def given_table(table: Any) -> Any:
         return _sparse(table)
     if isinstance(table, Mapping):
         return _frame(table)
+    if hasattr(table, "predict"):
+        message = (
+            f"this {type(table).__name__} is a model, where rows are expected; the model comes first, then the rows: "
+            "Explainer(model, X)"
+        )
+        raise TableError(message)
     if isinstance(table, str | bytes | PathLike) or table is None or hasattr(table, "__next__"):
         message = (
             f"rows are passed as a table in memory (pandas, Polars, PyArrow or NumPy), not as {_called(table)}; "

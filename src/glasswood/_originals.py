@@ -9,7 +9,8 @@ from typing import Any
 from glasswood._ensemble import TreeEnsemble
 from glasswood._pipelines import Unwrapped
 from glasswood._points import columns_of, distinct_points, rows_with, shown_values
-from glasswood.errors import TableError
+from glasswood._tables import n_rows
+from glasswood.errors import GlasswoodError, TableError
 
 __all__ = ["Originals"]
 
@@ -38,7 +39,22 @@ class Originals:
         """Return the table that the model takes."""
         if self.unwrapped.transform is None:
             return table
-        return self.unwrapped.transform(table)
+        try:
+            made = self.unwrapped.transform(table)
+        except GlasswoodError:
+            raise
+        except Exception as error:
+            told = " ".join(str(error).split())
+            message = f"the steps of the pipeline do not take these rows ({type(error).__name__}: {told})"
+            raise TableError(message) from error
+        if n_rows(made) != n_rows(table):
+            message = (
+                f"the steps of the pipeline make {n_rows(made)} rows of {n_rows(table)}, as some do that take texts or "
+                "lists instead of tables. Explain the final estimator on the transformed table: "
+                "Explainer(pipeline[-1], pipeline[:-1].transform(X))"
+            )
+            raise TableError(message)
+        return made
 
     def rename(self, ensemble: TreeEnsemble) -> TreeEnsemble:
         """Return the ensemble with columns that are read by position, and have names that no user's column has."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._answers import Answers
+from glasswood._arguments import whole_number
 from glasswood._interactions import Lookups
 from glasswood._outputs import Chosen
 from glasswood._rows import Rows
@@ -239,9 +240,7 @@ class Overview:
 
     def spikes(self, players: list[str], points: int, chosen: Chosen) -> Spikes:
         """Return what curves sampled at some points would not show."""
-        if points < 2:
-            message = f"points is the number of sample points, at least 2, not {points}"
-            raise ValueError(message)
+        points = whole_number(points, "points is the number of sample points", 2)
         features = self._numbers(players, "a spike")
         found: list[Spike] = []
         for feature in features:

@@ -19,7 +19,7 @@ from glasswood._plan import CountPlan
 from glasswood._rows import Rows
 from glasswood.engines._progress import shown
 from glasswood.engines._threads import in_order
-from glasswood.errors import UnsupportedModelError
+from glasswood.errors import ArgumentError, UnsupportedModelError
 
 __all__ = ["Questions", "Responses", "all_responses", "link_of", "mean_responses"]
 
@@ -164,7 +164,7 @@ def link_of(score: Score, response: str) -> Link:
         return "identity"
     if response not in ("probability", "prediction"):
         message = f'response is "raw", "probability" or "prediction", not {response!r}'
-        raise ValueError(message)
+        raise ArgumentError(message)
     known = score.link in LINKS
     if response == "probability" and not (score.link in ("logistic", "softmax") or score.units == "probability"):
         message = f'the model predicts no probability (its score is: {score.units}); ask for response="prediction"'

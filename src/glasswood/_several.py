@@ -55,6 +55,9 @@ def read_several(model: Any, table: Any) -> Several | None:
     kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in KINDS), None)
     if kind is None or not type(model).__module__.startswith("sklearn."):
         return None
+    if not any(hasattr(model, name) for name in ("estimators_", "calibrated_classifiers_")):
+        message = f"this {type(model).__name__} is not fitted; call fit first"
+        raise UnsupportedModelError(message)
     estimators, functions, whole = KINDS[kind](model)
     members = [read_model(_bare(estimator, table), table) for estimator in estimators]
     bounds = np.cumsum([0, *(member.n_outputs for member in members)])

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._arguments import checked_groups, refuse_no_name, similar
 from glasswood._background import Background
 from glasswood._columns import Extent, extent_of
 from glasswood._counting import count, count_in_parts, fixed_point
 from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
+from glasswood._extra_columns import row_weights
 from glasswood._given_tables import given_table
 from glasswood._leaf_tables import LeafTables, seconds_for_tables
 from glasswood._long_paths import LongPaths, seconds_for_paths
@@ -51,6 +53,11 @@ def _rows_of(background: Any) -> tuple[Pass | None, Any]:
     return source, source.head
 
 
+def _weight_of(weight: Any, table: Any) -> Any:
+    """Return the weights in a column of a table in memory that is named; all else as it is."""
+    return row_weights(table, weight) if isinstance(weight, str) and table is not None else weight
+
+
 class Study:
     """A model and its background.
 
@@ -68,7 +75,8 @@ class Study:
         weight: Any,
         response: str,
     ) -> None:
-        self.source, table = _rows_of(background)
+        self.source, given = _rows_of(background)
+        table = given
         several = None if isinstance(model, TreeEnsemble) else read_several(model, table)
         if several is not None:
             model = several.ensemble
@@ -88,7 +96,7 @@ class Study:
         if schema is not self.ensemble.schema:
             self.ensemble = replace(self.ensemble, schema=schema)
         self.table = table
-        self.weight = weight
+        self.weight = _weight_of(weight, None if self.source is not None else given)
         score = self.ensemble.score
         self.link = "identity" if several is not None else link_of(score, response)
         self._further = None if response == "raw" else self.inverse
@@ -105,7 +113,7 @@ class Study:
         if self.originals is None:
             groups = own_names(self.ensemble, groups)
         # A group of one column with its own name is that column.
-        self.groups = {name: tuple(columns) for name, columns in (groups or {}).items() if tuple(columns) != (name,)}
+        self.groups = {name: columns for name, columns in checked_groups(groups).items() if columns != (name,)}
         self.original_groups: dict[str, tuple[str, ...]] = {}
         if self.originals is not None:
             self.ensemble = self.originals.rename(self.ensemble)
@@ -363,6 +371,7 @@ class Study:
     def player(self, feature: str | int) -> str:
         """Return the name of a player, given by its name or the number of its column."""
         names = self.ensemble.feature_names
+        refuse_no_name(feature)
         number = isinstance(feature, int | np.integer) and -len(names) <= feature < len(names)
         name = names[int(feature)] if number else feature
         players = self.plan(1).players
@@ -374,6 +383,8 @@ class Study:
         if name in names:
             group = players[self.plan(1).player_of[names.index(str(name))]]
             hint = f"; it belongs to the group {group!r}, which is fixed as a whole"
+        elif alike := similar(str(feature), players):
+            hint = f" (did you mean {alike!r}?)"
         message = (
             f"there is no feature {feature!r}{hint}. The model's features are {', '.join(map(repr, players[:10]))}"
         )

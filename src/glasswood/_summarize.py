@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from glasswood._arguments import brief, checked_groups, whole_number
 from glasswood._columns import index_labels
 from glasswood._counting import count, count_groups, in_units
 from glasswood._ensemble import TreeEnsemble
@@ -117,7 +118,7 @@ def own_names(ensemble: TreeEnsemble, groups: Mapping[str, Sequence[str]] | None
     def own(name: str) -> str:
         return name.replace(" ", "_") if ensemble.schema.underscored and name not in ensemble.feature_names else name
 
-    return {name: tuple(map(own, columns)) for name, columns in (groups or {}).items()}
+    return {name: tuple(map(own, columns)) for name, columns in checked_groups(groups).items()}
 
 
 def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Sequence[str]] | None) -> CountPlan:
@@ -139,9 +140,7 @@ def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Se
             raise TableError(message)
     if order is None:
         order = CountPlan(ensemble, 1, groups).most_players
-    if order < 1:
-        message = f"order is the number of features fixed together, at least 1, not {order}"
-        raise ValueError(message)
+    order = whole_number(order, "order is the number of features fixed together")
     plan = CountPlan(ensemble, order, groups)
     if order > 1:  # the curves of larger models are made part by part, see `count_in_parts`
         plan.refuse_uncountable(order)
@@ -158,9 +157,17 @@ def _count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any) -> An
         return count(plan, own, sample_weight)
     names = (by,) if isinstance(by, str) else by
     frame = None if hasattr(table, "__array_interface__") else frame_of(table)
-    if isinstance(by, str) or (isinstance(by, list | tuple) and frame is not None and set(by) <= set(frame.columns)):
+    if isinstance(by, str) or (_are_names(by) and frame is not None and set(by) <= set(frame.columns)):
         keys, places = group_rows(table, names)
     else:
-        found = index_labels(np.asarray(by, dtype=object).tolist())
+        labels = np.asarray(by, dtype=object)
+        if labels.ndim != 1:
+            message = f"by= is the name of a column, several names, or one value per row, not {brief(by)}"
+            raise TableError(message)
+        found = index_labels(labels.tolist())
         keys, places = [*found.labels, None], np.where(found.positions < 0, len(found.labels), found.positions)
     return sorted_groups(count_groups(plan, own, sample_weight, keys, places))
+
+
+def _are_names(by: Any) -> bool:
+    return isinstance(by, list | tuple) and all(isinstance(name, str) for name in by)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import TooLargeError
+from glasswood.errors import ArgumentError, TooLargeError
 from glasswood.metrics import CubeMetric, InteractionIndex, members_of
 
 __all__ = ["MOST_PLAYERS", "Template", "refuse_long_paths", "set_masks"]
@@ -125,12 +125,12 @@ def _from_cubes(metric: CubeMetric, n_players: int) -> tuple[NDArray[Any], ...]:
         values: Any = metric.calc_metric(plus, minus)
         if not isinstance(values, Mapping):
             message = f"calc_metric returns a mapping from features or sets of them to numbers, not {values!r}"
-            raise TypeError(message)
+            raise ArgumentError(message)
         for key, value in values.items():
             mask = members_of(key, z | ~q & ((1 << n_players) - 1))
             if mask in masks:
                 message = f"the metric returned the set {key!r} twice for one cube; sets have no order"
-                raise ValueError(message)
+                raise ArgumentError(message)
             masks.add(mask)
             if value:
                 found.append((numbers.setdefault(mask, len(numbers)), q, z, float(value)))

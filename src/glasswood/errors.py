@@ -1,7 +1,9 @@
 """Every error that Glasswood raises on purpose."""
 
 __all__ = [
+    "ArgumentError",
     "BackgroundError",
+    "FileError",
     "GlasswoodError",
     "MissingExtraError",
     "ModelMismatchError",
@@ -89,5 +91,27 @@ class TooLargeError(GlasswoodError, ValueError):
     --------
     >>> import glasswood as gw
     >>> issubclass(gw.errors.TooLargeError, gw.errors.GlasswoodError)
+    True
+    """
+
+
+class ArgumentError(GlasswoodError, ValueError, TypeError):
+    """A setting that is not one of those that there are; the message lists them.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> issubclass(gw.errors.ArgumentError, ValueError)
+    True
+    """
+
+
+class FileError(GlasswoodError, OSError):
+    """A file that cannot be found, or a place where none can be written.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> issubclass(gw.errors.FileError, OSError)
     True
     """

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.errors import ArgumentError
+
 __all__ = [
     "BanzhafInteractions",
     "BanzhafValues",
@@ -95,7 +97,7 @@ class InteractionIndex(CubeMetric):
     def __init__(self, max_order: int | None, min_order: int) -> None:
         if min_order < 1 or (max_order is not None and max_order < min_order):
             message = f"sets have at least 1 feature, and max_order is not below min_order: {min_order}, {max_order}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         self.max_order = max_order
         self.min_order = min_order
 
@@ -334,6 +336,6 @@ def members_of(key: Hashable, cube: int) -> int:
     for member in members:
         if not isinstance(member, int) or member < 0 or not cube >> member & 1 or mask >> member & 1:
             message = f"a metric returns features of its cube, or tuples or frozensets of distinct ones, not {key!r}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         mask |= 1 << member
     return mask

@@ -193,6 +193,11 @@ def _reader_of(model: Any) -> Reader:
         reader = READER_OF_PACKAGE.get(parent.__module__.partition(".")[0])
         if reader is not None:
             return _import(reader)
+    if isinstance(model, type) or hasattr(model, "shape"):
+        what = "a class, not a fitted model: pass an instance that was fitted"
+        what = what if isinstance(model, type) else "a table; the model comes first, then the rows: Explainer(model, X)"
+        message = f"{getattr(model, '__name__', type(model).__name__)} is {what}"
+        raise UnsupportedModelError(message)
     message = (
         f"{type(model).__module__}.{type(model).__qualname__} is not a tree ensemble that Glasswood reads. It reads "
         "fitted models of scikit-learn, XGBoost, LightGBM, CatBoost and treelite, and the paths of model files."

@@ -47,7 +47,7 @@ def read(model: Any) -> TreeEnsemble:
     message = (
         f"sklearn {type(model).__name__} is not read. Supported: decision trees, random forests, extra trees, bagging "
         "of trees, gradient boosting, histogram gradient boosting and isolation forests. "
-        + _ADVICE.get(type(model).__name__, "Pass the fitted trees themselves.")
+        + _ADVICE.get(type(model).__name__, _trees_or_none(model))
     )
     raise UnsupportedModelError(message)
 
@@ -59,6 +59,12 @@ _ADVICE = {
     "GridSearchCV": "Pass its best_estimator_.",
     "RandomizedSearchCV": "Pass its best_estimator_.",
 }
+
+
+def _trees_or_none(model: Any) -> str:
+    if hasattr(model, "estimators_"):
+        return "Pass the fitted trees in its estimators_ one by one."
+    return "Glasswood explains sums of trees only; for other models see sklearn.inspection, or the package shap."
 
 
 def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._arguments import whole_number
 from glasswood._arrow import write_parquet
 from glasswood._outputs import position_of
 from glasswood.engines._progress import shown
@@ -236,9 +237,7 @@ class Interactions:
         >>> [values.subsets[number] for number in numbers[0]]
         [(...), (...)]
         """
-        if k < 1:
-            message = f"k is the number of sets of each row, at least 1, not {k}"
-            raise ValueError(message)
+        k = whole_number(k, "k is the number of sets of each row")
         if len(self.outputs) > 1:
             message = f"the largest sets of a row are those of one output; pass output=, one of {list(self.outputs)!r}"
             raise TableError(message)

@@ -1,0 +1,89 @@
+"""Arguments that are checked before anything is computed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glasswood.errors import ArgumentError, FileError, TableError
+
+__all__ = ["brief", "checked_groups", "new_file", "refuse_no_mapping", "refuse_no_name", "similar", "whole_number"]
+
+
+def whole_number(value: Any, what: str, least: int = 1) -> int:
+    """Return a number that is whole and large enough; `what` says what it is for."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        message = f"{what}, at least {least}, not {value!r}"
+        raise ArgumentError(message)
+    return int(value)
+
+
+def new_file(path: Any) -> Path:
+    """Return the path of a file that can be written, as far as that can be known before."""
+    try:
+        target = Path(path)
+    except TypeError as error:
+        message = f"a file is named by a text or a path, not by {brief(path)}"
+        raise FileError(message) from error
+    if target.is_dir():
+        message = f"{str(target)!r} is a folder; add the name of the file"
+        raise FileError(message)
+    folder = target.parent
+    if not folder.is_dir():
+        message = f"there is no folder {str(folder)!r} to write {target.name!r} to; make it first"
+        raise FileError(message)
+    if not (os.access(folder, os.W_OK) or os.access(target, os.W_OK)):
+        message = f"{str(target)!r} cannot be written: no permission"
+        raise FileError(message)
+    return target
+
+
+def refuse_no_name(feature: Any) -> None:
+    """Refuse what names no feature: lists of several, tables, truth values."""
+    if isinstance(feature, str | int | np.integer) and not isinstance(feature, bool):
+        return
+    message = f"a feature is named by a text or a number, not by a {type(feature).__name__}"
+    if isinstance(feature, list | tuple):
+        message += f"; pass several one after the other: {', '.join(map(repr, feature))}"
+    raise TableError(message)
+
+
+def brief(value: Any) -> str:
+    """Return a value as a message shows it: short, on one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else f"a {type(value).__name__}: {text[:50]}..."
+
+
+def similar(name: str, names: Sequence[str]) -> str | None:
+    """Return the name that somebody may have meant."""
+    lower = {known.lower(): known for known in names}
+    return next((lower[found] for found in get_close_matches(name.lower(), lower, 1)), None)
+
+
+def refuse_no_mapping(given: Any, what: str) -> None:
+    """Refuse what is no mapping; `what` says what it is for."""
+    if not isinstance(given, Mapping):
+        message = f"{what}; it is not {brief(given)}"
+        raise TableError(message)
+
+
+def checked_groups(groups: Any) -> dict[str, tuple[str, ...]]:
+    """Return groups of columns as tuples of names; what they name is checked elsewhere."""
+    if groups is None:
+        return {}
+    refuse_no_mapping(groups, 'groups maps names to lists of columns, {"city": ["city_a", "city_b"]}')
+    found: dict[str, tuple[str, ...]] = {}
+    for name, columns in groups.items():
+        if not isinstance(name, str) or isinstance(columns, str) or not hasattr(columns, "__iter__"):
+            message = f"a group is a name and a list of columns, not {name!r}: {brief(columns)}"
+            raise TableError(message)
+        found[name] = tuple(columns)
+        if not found[name]:
+            message = f"the group {name!r} has no columns"
+            raise TableError(message)
+    return found
