@@ -129,7 +129,6 @@ def test_models(made, says):
         ({"sample_weight": pd.Series(np.ones(N_ROWS - 1))}, "there are 100 rows"),
         ({"groups": ["age", "income"]}, "groups maps names to lists of columns"),
         ({"groups": {"both": "age"}}, "a group is a name and a list of columns"),
-        ({"groups": {"both": []}}, "no columns"),
         ({"groups": {"both": None}}, "a group is a name and a list of columns"),
         ({"groups": {1: ["age"]}}, "a group is a name and a list of columns"),
         ({"response": "proba"}, "not 'proba'"),

@@ -83,7 +83,4 @@ def checked_groups(groups: Any) -> dict[str, tuple[str, ...]]:
             message = f"a group is a name and a list of columns, not {name!r}: {brief(columns)}"
             raise TableError(message)
         found[name] = tuple(columns)
-        if not found[name]:
-            message = f"the group {name!r} has no columns"
-            raise TableError(message)
     return found
