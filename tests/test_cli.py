@@ -191,6 +191,11 @@ def test_classes_and_probabilities(glasswood):
     assert "there is no output 'z'" in refused(
         glasswood("curve", "classes.txt", "classes.parquet", "age", "--output-name", "z")
     )
+    by_position = good(glasswood("curve", "classes.txt", "classes.parquet", "colour", "--output-index", "2"))
+    assert by_position.splitlines() == lines
+    assert "not both" in refused(
+        glasswood("curve", "classes.txt", "classes.parquet", "age", "--output-name", "1", "--output-index", "1")
+    )
 
 
 def test_interactions(glasswood, home):
