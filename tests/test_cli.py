@@ -318,6 +318,36 @@ def test_wrong_input_is_told_on_one_line(glasswood, arguments, said):
     assert "Traceback" not in message
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            "summarize model.json rows.parquet --by nobody",
+            "--by and --weight name columns of a source; it has no column",
+        ),
+        ("summarize model.json rows.csv --by nobody", "--by names the columns ['nobody']"),
+        ("summarize model.json rows.csv --weight nobody", "--weight names the column 'nobody'"),
+        ("summarize model.json rows.csv --weight income", "--weight must be finite"),
+        ("summarize model.json rows.csv --checkpoint c", "--engine and --checkpoint are for Parquet files"),
+        ("curve model.json one.gw age income --joint", "make one with glasswood summarize --order 2, or all"),
+        ("curve model.json rows.parquet age --response probability", "ask for --response prediction"),
+        ("curve model.json rows.parquet age --output-name 9", "--output-name takes a label, --output-index a position"),
+        ("report model.json rows.parquet --by nobody -o x.html", "--by 'nobody' does not tell the groups of rows"),
+    ],
+)
+def test_errors_name_options_and_not_arguments_of_python(glasswood, arguments, said):
+    good(glasswood("summarize", "model.json", "rows.parquet", "-o", "one.gw"))
+    message = refused(glasswood(*arguments.split()))
+    assert said in message
+    assert not re.search(r"\b[a-z_]+=[^.]|sample_weight|output_index", message)
+
+
+def test_a_file_of_rows_that_is_not_there(glasswood):
+    message = refused(glasswood("curve", "model.json", "absent.parquet", "age"))
+    assert message.count("absent.parquet") == 1
+    assert "there is no file or folder 'absent.parquet'" in message
+
+
 def test_backgrounds_are_not_models_nor_rows(glasswood):
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "b.gw"))
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "b2.gw", "--order", "2"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from glasswood._sources import open_source
 from glasswood._tables import frame_of
 from glasswood.errors import TableError
 from glasswood.readers import Proof, prove, read_model
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 __all__ = ["make_plan", "own_names", "summarize"]
 
@@ -157,7 +160,7 @@ def _count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any) -> An
         return count(plan, own, sample_weight)
     names = (by,) if isinstance(by, str) else by
     frame = None if hasattr(table, "__array_interface__") else frame_of(table)
-    if isinstance(by, str) or (_are_names(by) and frame is not None and set(by) <= set(frame.columns)):
+    if isinstance(by, str) or (frame is not None and _are_names(by, frame)):
         keys, places = group_rows(table, names)
     else:
         labels = np.asarray(by, dtype=object)
@@ -169,5 +172,7 @@ def _count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any) -> An
     return sorted_groups(count_groups(plan, own, sample_weight, keys, places))
 
 
-def _are_names(by: Any) -> bool:
-    return isinstance(by, list | tuple) and all(isinstance(name, str) for name in by)
+def _are_names(by: Any, frame: nw.DataFrame[Any]) -> bool:
+    """Return whether a list has names of columns, and not one value per row."""
+    texts = isinstance(by, list | tuple) and all(isinstance(name, str) for name in by)
+    return texts and (set(by) <= set(frame.columns) or len(by) != len(frame))

@@ -15,6 +15,7 @@ from glasswood import __version__
 from glasswood.cli import _checks, _counts, _pages, _questions
 from glasswood.cli._options import DEBUG, Command
 from glasswood.cli._output import plain
+from glasswood.cli._words import in_options
 from glasswood.engines._progress import hidden
 from glasswood.errors import GlasswoodError, ModelMismatchError
 
@@ -123,9 +124,11 @@ def explained(error: Exception) -> tuple[str, int]:
         return _line(error.format_message()), WRONG_INPUT
     if isinstance(error, ModelMismatchError):
         return _line(str(error)), FAILED
+    if isinstance(error, GlasswoodError):
+        return in_options(_line(str(error))), WRONG_INPUT
     if isinstance(error, OSError) and error.filename is not None:
         return f"{plain(str(error.filename))}: {error.strerror}", WRONG_INPUT
-    if isinstance(error, GlasswoodError | ValueError | OSError):
+    if isinstance(error, ValueError | OSError):
         return _line(str(error)), WRONG_INPUT
     return f"unexpected {type(error).__name__}: {_line(str(error))} ({DEBUG} shows where)", UNEXPECTED
 

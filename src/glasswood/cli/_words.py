@@ -1,0 +1,36 @@
+"""Errors of the library in the words of the command line: its options instead of Python's arguments."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["in_options"]
+
+# What a message of the library may name, and what somebody types instead.
+WORDS = [
+    (r"\bsummarize\(\w+, \w+, order=(\d+)\), or order=None for all orders", r"glasswood summarize --order \1, or all"),
+    (r"\bsummarize\(\w+, \w+, order=(\d+)\)", r"glasswood summarize --order \1"),
+    (r'\b(response|engine)="(\w+)"', r"--\1 \2"),
+    (r"\bsample_weight\b=?", "--weight"),
+    (r"\boutput_index\b=?", "--output-index"),
+    (r"\boutput=", "--output-name"),
+    (r"\bmax_order\b=?", "--max-order"),
+    (r"\bby=(?=['\"\[(])", "--by "),
+    (r"\b(by|engine|checkpoint|order|title)=(?=\W|$)", r"--\1"),
+    (r"\bExplainer\(model, X\)", "MODEL DATA"),
+]
+
+
+def in_options(message: str) -> str:
+    """Return a message with the names of options.
+
+    Examples
+    --------
+    >>> in_options("by= names the columns ['year'], which the table does not have")
+    "--by names the columns ['year'], which the table does not have"
+    >>> in_options('it is no probability; ask for response="prediction"')
+    'it is no probability; ask for --response prediction'
+    """
+    for python, option in WORDS:
+        message = re.sub(python, option, message)
+    return message
