@@ -46,7 +46,7 @@ def curve(heights, *, name="x", cuts=(), categories=None, rows=(), outputs=("pre
     """Return a curve; heights end with that of missing values, and before that of unseen categories."""
     heights = np.asarray(heights, dtype=float)
     heights = heights[:, None] if heights.ndim == 1 else heights
-    axis = Axis(column(name, categories), np.asarray(cuts, dtype=float), lambda x: x, np.asarray(rows))
+    axis = Axis(column(name, categories), np.asarray(cuts, dtype=float), np.asarray(rows))
     return Curve(axis=axis, heights=heights, mean=heights.mean(axis=0), outputs=tuple(outputs), units=units)
 
 
@@ -248,7 +248,7 @@ def test_outputs_of_classifiers():
 
 
 def test_ice_as_percentiles_and_a_few_rows():
-    axis = Axis(column("x"), np.array([0.5]), lambda x: x, np.array([3, 1, 0]))
+    axis = Axis(column("x"), np.array([0.5]), np.array([3, 1, 0]))
     heights = np.arange(101.0)[:, None, None] + np.array([0.0, 10.0, 5.0])[None, :, None]
     ice = Ice(name="x", axis=axis, columns={}, heights=heights, outputs=("y",), units="value")
     panel = make.panel_of_ice(ice, n_lines=4)

@@ -237,9 +237,10 @@ def test_counts_that_do_not_add_up_are_bad(diabetes):
     explainer = gw.Explainer(model, X)
     explainer.partial_dependence()
     study = explainer._study
-    counts = study.background.counts.copy()
+    background = study.counted(1)
+    counts = background.counts.copy()
     counts[0] += 1
-    study.background = gw.Background(**{**vars(study.background), "counts": counts})
+    study._counted[1] = gw.Background(**{**vars(background), "counts": counts})
     assert [item["state"] for item in _checks._count_checks(Subject(explainer, study))] == ["bad"]
 
 

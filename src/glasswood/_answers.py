@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._columns import Extent, extent_of
 from glasswood._given_tables import given_table
+from glasswood._once import Deferred
 from glasswood._originals import Originals
 from glasswood._outputs import Chosen
 from glasswood._points import columns_of, shown_values
@@ -29,6 +31,7 @@ from glasswood.results import (
     Surface,
     arrange,
     check_memory,
+    shares,
     squeezed,
 )
 
@@ -87,16 +90,26 @@ class Answers:
             raise UnsupportedModelError(message)
 
     def axis(self, feature: int) -> Axis:
-        """Return the cells of a feature."""
-        cells = self._study.plan(1).cells
+        """Return the cells of a feature, with the rows of the background in them."""
+        study = self._study
+        return self._axis(feature, study.rows_per_cell(feature), Deferred(lambda: study.extent(feature)))
+
+    def _axis(self, feature: int, rows: NDArray[Any], extent: Deferred[Extent | None]) -> Axis:
         column = self.ensemble.schema.columns[feature]
-        return Axis(
-            column,
-            np.empty(0) if column.n_codes else cells.cuts_of(feature),
-            lambda encoded: cells.locate(feature, encoded),
-            self._study.rows_per_cell(feature),
-            lambda: self._study.extent(feature),
-        )
+        cuts = np.empty(0) if column.n_codes else self._study.plan(1).cells.cuts_of(feature).copy()
+        return Axis(column, cuts, rows, extent)
+
+    def _axis_of_rows(self, feature: int, rows: Any) -> Axis:
+        """Return the cells of a feature, with some rows in them; None for those of the background."""
+        study, cells = self._study, self._study.plan(1).cells
+        if not study.uses(feature):
+            return self._axis(feature, np.empty(0), Deferred.of(None))
+        values = open_columns(study.table if rows is None else rows, self.ensemble.schema, [feature]).column(feature)
+        weight = None if rows is not None or study.weight is None else np.asarray(study.weight, dtype=np.float64)
+        found = np.bincount(cells.locate(feature, values), weights=weight, minlength=int(cells.n_cells[feature]))
+        numbers = not cells.n_codes[feature]
+        extent = extent_of(values if weight is None else values[weight > 0]) if numbers else None
+        return self._axis(feature, found, Deferred.of(extent))
 
     def curve(self, feature: int, chosen: Chosen) -> Curve:
         """Return the curve of a feature."""
@@ -123,17 +136,17 @@ class Answers:
             first=self.curve(a, chosen),
             second=self.curve(b, chosen),
             raw_interaction=None if interaction is None else chosen.changes(interaction),
-            cells_of_rows=lambda: self._cells_of_rows(a, b),
+            find_density=Deferred(lambda: self._density(a, b)),
         )
 
-    def _cells_of_rows(self, a: int, b: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Any] | None:
-        """Return the cells of the background's rows in two features, and their weights; None without a table."""
-        study = self._study
+    def _density(self, a: int, b: int) -> NDArray[np.float64] | None:
+        """Return the share of the background's rows in each pair of cells of two features; None without a table."""
+        study, axes = self._study, (self.axis(a), self.axis(b))
         if study.table is None:
             return None
         columns = open_columns(study.table, self.ensemble.schema, [a, b])
         encoded = columns.encode(0, columns.n_rows)
-        return self.axis(a).locate(encoded[a]), self.axis(b).locate(encoded[b]), study.weight
+        return shares(axes, axes[0].locate(encoded[a]), axes[1].locate(encoded[b]), study.weight)
 
     def grids(self, grids: Mapping[str, Any], chosen: Chosen) -> dict[tuple[str, str], NDArray[np.float64]]:
         """Return the joint partial dependence of all pairs of some features, at some values of each."""
@@ -179,7 +192,7 @@ class Answers:
             names=found.players,
             outputs=found.outputs,
             units=found.units,
-            columns=lambda: self._shown(rows),
+            columns=Deferred(lambda: self._shown(rows)),
         )
 
     def _shown(self, rows: Any) -> Any:
@@ -255,7 +268,7 @@ class Answers:
         shown: dict[str, Any] = {}
         if at is None and len(players) == 1 and players[0] not in self._study.groups:
             feature = self.ensemble.feature_names.index(players[0])
-            axis, features = self.axis(feature), np.array([feature])
+            axis, features = self._axis_of_rows(feature, rows), np.array([feature])
             cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
         else:
             features, cells, shown = self._located(players, at)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from glob import glob, has_magic
 from hashlib import blake2b
 from os import PathLike
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from glasswood._files import replacing
+from glasswood._once import once
 from glasswood.errors import BackgroundError, MissingExtraError, TableError
 
 __all__ = [
@@ -79,7 +79,7 @@ class Fragment:
         """The file, and the row group if it is one."""
         return self.path if self.row_group is None else f"{self.path}, row group {self.row_group}"
 
-    @cached_property
+    @once
     def digest(self) -> bytes:
         """A hash of what the fragment is: sums of these tell which ones were counted, and how often."""
         return blake2b(f"{self.name}|{self.stamp}".encode(), digest_size=16).digest()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from glasswood._files import pack_arrays, unpack_arrays, write_whole
 from glasswood._html import facts_html
+from glasswood._read_only import ReadOnly
 from glasswood.errors import BackgroundError
 
 __all__ = ["Background"]
@@ -23,7 +24,7 @@ FORMAT = "glasswood background 2"  # the kind of file and its version; 1 was a N
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Background:
+class Background(ReadOnly):
     """The counts of a model and a set of rows: everything that partial dependence needs to know of the data.
 
     For every leaf and every set S of up to `order` players of its path: how many rows meet all conditions of the path
@@ -54,10 +55,6 @@ class Background:
     cells: NDArray[np.int64]
     fingerprint: str
     groups: Mapping[str, tuple[str, ...]]
-
-    def __post_init__(self) -> None:
-        for array in (self.counts, self.cells):
-            array.flags.writeable = False
 
     def __repr__(self) -> str:
         weight = "" if self.total == self.n_rows else f", weight {self.weight:g}"

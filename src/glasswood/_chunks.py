@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._once import once
 from glasswood._plan import CountPlan
 
 __all__ = ["Chunks", "block_width"]
@@ -85,7 +85,7 @@ class Chunks:
         """The number of seats."""
         return self.seat_player.size
 
-    @cached_property
+    @once
     def output(self) -> NDArray[np.int64]:
         """The (first) output that each chunk adds to."""
         plan = self.plan
@@ -106,7 +106,7 @@ class Chunks:
         write_states(cells, (0, cells.shape[1]), self.axes, seats, states)
         return states
 
-    @cached_property
+    @once
     def _all_seats(self) -> NDArray[np.int64]:
         return np.arange(self.n_seats)
 
@@ -114,7 +114,7 @@ class Chunks:
         """Return the seats of a chunk."""
         return np.arange(self.seat_first[chunk], self.seat_first[chunk + 1])
 
-    @cached_property
+    @once
     def seat_chunk(self) -> NDArray[np.int64]:
         """The chunk of each seat."""
         return np.repeat(np.arange(self.n_chunks), np.diff(self.seat_first))

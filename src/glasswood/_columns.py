@@ -201,6 +201,19 @@ class CodeColumn(Column):
         return codes + 0.0  # -0.0 becomes 0.0
 
 
+def cells_of(encoded: NDArray[np.floating[Any]], cuts: NDArray[np.float64], n_codes: int) -> NDArray[np.int64]:
+    """Return the number of the cell of each encoded value.
+
+    Numbers: cell k holds the values above cut k - 1 and up to cut k. Categories (`n_codes` is not 0): one cell each,
+    then one for unseen ones. The last cell holds the missing values.
+    """
+    missing = np.isnan(encoded)
+    if n_codes:
+        codes = np.where(missing, 0, encoded).astype(np.int64)
+        return np.where(missing, n_codes + 1, np.where(codes < 0, n_codes, codes))
+    return np.where(missing, cuts.size + 1, np.searchsorted(cuts, encoded, side="left"))
+
+
 def numbers_of(name: str, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
     """Return values as float32 or float64; categories that are numbers count as those numbers."""
     try:

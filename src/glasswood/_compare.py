@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Extent, LabelColumn
+from glasswood._columns import Extent, LabelColumn, cells_of
+from glasswood._once import Deferred
 from glasswood._statistics import apart, on_common_cuts, stability_index
 from glasswood.errors import TableError
 from glasswood.results import Axis, Comparison, Curve
@@ -115,14 +116,11 @@ def _common(explainers: Sequence[Any], curves: Sequence[Curve]) -> tuple[Curve, 
     if all(coded):
         return tuple(_on_labels(curves))
     cuts, places = on_common_cuts([curve.cuts for curve in curves])
-
-    def locate(encoded: NDArray[Any]) -> NDArray[np.int64]:
-        return np.where(np.isnan(encoded), cuts.size + 1, np.searchsorted(cuts, encoded))
-
+    extent = Deferred(lambda: _common_extent(curves))
     result = []
     for explainer, curve, place in zip(explainers, curves, places, strict=True):
         rows = curve.axis.rows if curve.cuts.size == cuts.size else _rows_between(explainer, curve.name, cuts)
-        axis = Axis(curve.axis.column, cuts, locate, rows, lambda: _common_extent(curves))
+        axis = Axis(curve.axis.column, cuts, rows, extent)
         result.append(replace(curve, axis=axis, heights=curve.heights[place]))
     return tuple(result)
 
@@ -145,8 +143,7 @@ def _rows_between(explainer: Any, name: str, cuts: NDArray[np.float64]) -> NDArr
     values = explainer._overview.numbers_of(name)
     if values is None:
         return np.empty(0)
-    missing = np.isnan(values)
-    cells = np.where(missing, cuts.size + 1, np.searchsorted(cuts, values))
+    cells = cells_of(values, cuts, 0)
     weight = explainer._study.weight
     return np.bincount(cells, weights=None if weight is None else np.asarray(weight, float), minlength=cuts.size + 2)
 
@@ -158,11 +155,6 @@ def _on_labels(curves: Sequence[Curve]) -> list[Curve]:
     if all(own == labels for own in known):
         return list(curves)
     column = LabelColumn(curves[0].name, labels)
-
-    def locate(encoded: NDArray[Any]) -> NDArray[np.int64]:
-        codes = np.where(np.isnan(encoded), len(labels) + 1, encoded)
-        return np.where(codes < 0, len(labels), codes).astype(np.int64)
-
     result = []
     for own, curve in zip(known, curves, strict=True):
         code = {label: place for place, label in enumerate(own)}
@@ -170,7 +162,7 @@ def _on_labels(curves: Sequence[Curve]) -> list[Curve]:
         rows = curve.axis.rows
         if rows.size:
             rows = np.where([*(label in code for label in labels), True, True], rows[place], 0)
-        result.append(replace(curve, axis=Axis(column, curve.cuts, locate, rows), heights=curve.heights[place]))
+        result.append(replace(curve, axis=Axis(column, curve.cuts, rows), heights=curve.heights[place]))
     return result
 
 

@@ -7,12 +7,12 @@ It is a step function of c; its heights are counts.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._once import once
 from glasswood._plan import CountPlan
 
 __all__ = ["Effects", "path_dependent"]
@@ -35,13 +35,13 @@ class Effects:
     counts: NDArray[Any]
     total: float
 
-    @cached_property
+    @once
     def _leaves(self) -> tuple[Any, ...]:
         e = self.plan.ensemble
         output = np.maximum(e.tree_output, 0)[self.plan.leaf_tree]
         return e.value, output, self.plan.leaf_offset, self.counts.astype(np.float64, copy=False)
 
-    @cached_property
+    @once
     def _cells(self) -> tuple[Any, ...]:
         return self.plan.cells.n_cells, self.plan.cells.n_codes
 
@@ -53,7 +53,7 @@ class Effects:
     def _blank(self, *shape: int) -> NDArray[np.float64]:
         return np.zeros((*shape, self.plan.ensemble.n_outputs))
 
-    @cached_property
+    @once
     def mean(self) -> NDArray[np.float64]:
         """The average score, for each output."""
         value, output, offset, counts = self._leaves
@@ -63,7 +63,7 @@ class Effects:
             total += np.bincount(output + k, weights=weighted[:, k], minlength=total.size)
         return total * self.unit + self.plan.ensemble.score.constant
 
-    @cached_property
+    @once
     def exact(self) -> NDArray[np.float64]:
         """The number of rows that break exactly the players of each set, laid out as `counts`."""
         from glasswood.kernels._lookups import subset_differences

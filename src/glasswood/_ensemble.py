@@ -6,14 +6,15 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._html import facts_html
+from glasswood._once import once
+from glasswood._read_only import ReadOnly, read_only
 from glasswood._tables import Schema, encode, n_rows
 from glasswood.errors import UnsupportedModelError
 
@@ -27,8 +28,8 @@ MOST_NODES = 2**31  # which 32 bits can number
 Link = Literal["identity", "logistic", "softmax", "exp", "unknown"]
 
 
-@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
-class Score:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Score(ReadOnly):
     """How leaf values add up to the raw score, and what the raw score means.
 
     The raw score is ``(base + sum of leaf values) * scale / divisor`` if `base_first`, otherwise
@@ -63,8 +64,8 @@ class Score:
 
     def __post_init__(self) -> None:
         base = np.array(self.base, dtype=np.float64).reshape(-1)
-        base.flags.writeable = False
         object.__setattr__(self, "base", base)
+        super().__post_init__()
         both = self.binary and len(self.labels) == 2 and base.size == 1
         if (len(self.labels) != base.size and not both) or (self.binary and len(self.labels) != 2):
             message = f"{len(self.labels)} output labels for {base.size} base scores"
@@ -139,7 +140,7 @@ class CategorySets:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class TreeEnsemble:
+class TreeEnsemble(ReadOnly):
     """A fitted tree ensemble as plain arrays, with the same predictions as the library it was read from.
 
     Inner nodes and leaves are numbered through all trees. A child (and a root) is a node if it is not negative, and
@@ -203,10 +204,7 @@ class TreeEnsemble:
     source: str
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            array = getattr(self, field.name)
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False
+        super().__post_init__()
         _check(self)
 
     def __repr__(self) -> str:
@@ -265,10 +263,10 @@ class TreeEnsemble:
         """The names of the columns of the model's table."""
         return tuple(column.name for column in self.schema.columns)
 
-    @cached_property
+    @once
     def used_features(self) -> NDArray[np.intp]:
         """The features that some node splits on, in increasing order."""
-        return np.flatnonzero(np.bincount(self.feature, minlength=self.n_features))
+        return read_only(np.flatnonzero(np.bincount(self.feature, minlength=self.n_features)))
 
     def predict(self, table: Any) -> NDArray[np.floating[Any]]:
         """Return the raw score of each row, bit for bit as the model's own library computes it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from math import comb
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood._chunks import Chunks, block_width
 from glasswood._effects import Effects
+from glasswood._once import once
 from glasswood._plan import Subsets
 from glasswood._rows import Rows
 from glasswood.engines._threads import for_each, n_threads
@@ -78,7 +78,7 @@ class Lookups:
         self._set_rest, self._set_last, self._set_size = found[7:]
         _ = self._groups, self._table, self._terms  # before threads share them
 
-    @cached_property
+    @once
     def order(self) -> NDArray[np.int64]:
         """The sets, sorted by size and then by players."""
         rank = np.zeros(self._set_rest.size, dtype=np.int64)
@@ -90,7 +90,7 @@ class Lookups:
             sorted_sets.append(members)
         return np.concatenate(sorted_sets)
 
-    @cached_property
+    @once
     def sets(self) -> list[tuple[int, ...]]:
         """The players of each set, the empty set first."""
         players: list[tuple[int, ...]] = [()] * self._set_rest.size
@@ -109,7 +109,7 @@ class Lookups:
         """The number of pairs of a set and an output."""
         return self.order.size * self.n_outputs
 
-    @cached_property
+    @once
     def _groups(self) -> tuple[Any, ...]:
         """The terms of each (set, output), sorted, and where their tables are."""
         n_values = self.effects.plan.ensemble.value.shape[1]
@@ -131,12 +131,12 @@ class Lookups:
         head = np.where(np.diff(first) > 0, np.append(entry_term, 0)[first[:-1]], -1)
         return np.argsort(head, kind="stable"), first, entry_term, tables.ravel()[kept]
 
-    @cached_property
+    @once
     def _table_first(self) -> NDArray[np.int64]:
         sizes = np.where(self.term_set > 0, self.term_size, 0) * self.effects.plan.ensemble.value.shape[1]
         return np.concatenate([[0], np.cumsum(sizes)])
 
-    @cached_property
+    @once
     def _table(self) -> NDArray[np.float64]:
         from glasswood.kernels._lookups import fill_tables
 
@@ -159,7 +159,7 @@ class Lookups:
         table *= self.effects.unit
         return table
 
-    @cached_property
+    @once
     def _terms(self) -> tuple[Any, ...]:
         return self.term_rest, self.term_seat, np.diff(self.chunks.state_first).astype(np.int32)
 

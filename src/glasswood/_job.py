@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import blake2b
 from time import monotonic
 from typing import Any
@@ -17,6 +16,7 @@ from glasswood._arrow import Fragment, can_join, join, n_bytes, read_fragment
 from glasswood._counts import Columns, Counter, Tally
 from glasswood._ensemble import TreeEnsemble
 from glasswood._extra_columns import group_rows, row_weights
+from glasswood._once import once
 from glasswood._partials import WHOLE, Partial, ledger_of
 from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._tables import OpenColumns, n_rows, open_columns, open_named
@@ -68,12 +68,12 @@ class Job:
     weight: Any = None
     unit: float = 1.0
 
-    @cached_property
+    @once
     def plan(self) -> CountPlan:
         """The plan of the counts."""
         return CountPlan(self.ensemble, self.order, self.groups)
 
-    @cached_property
+    @once
     def counter(self) -> Counter:
         """What counts rows."""
         return Counter(self.plan, lists_only=self.weight is not None)
@@ -84,7 +84,7 @@ class Job:
         wanted = [*(self.names or {}).values(), *self.by, *(() if self.weight is None else (self.weight,))]
         return list(dict.fromkeys(wanted))
 
-    @cached_property
+    @once
     def key(self) -> str:
         """A hash of everything that the counts depend on, the data excepted."""
         told = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight, self.unit)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._chunks import Chunks
+from glasswood._once import once
 from glasswood._plan import CountPlan
 
 __all__ = ["Leaves"]
@@ -83,7 +83,7 @@ class Leaves:
         self.output_place[outputs] = np.arange(len(outputs))
         self.output = np.maximum(plan.ensemble.tree_output, 0)[plan.leaf_tree].astype(np.int64)
 
-    @cached_property
+    @once
     def slot_seat(self) -> NDArray[np.int64]:
         """The seat of each slot of each leaf."""
         chunks, slot_player = self.chunks, self.plan.slots[1]
@@ -108,7 +108,7 @@ class Leaves:
         bit[left] = np.left_shift(1, plan.slot[nodes].astype(np.int64))
         return partner, bit
 
-    @cached_property
+    @once
     def _chunk_of(self) -> NDArray[np.int64]:
         """The chunk of each leaf."""
         chunks = self.chunks

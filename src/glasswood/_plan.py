@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._columns import cells_of
 from glasswood._ensemble import TreeEnsemble
+from glasswood._once import once
 from glasswood.errors import TooLargeError
 
 __all__ = ["MOST_COUNTS", "Cells", "CountPlan", "Subsets"]
@@ -103,20 +104,20 @@ class CountPlan:
     order: int
     groups: Mapping[str, Sequence[str]]
 
-    @cached_property
+    @once
     def players(self) -> tuple[str, ...]:
         """The name of each player: groups first, then the columns that are in none."""
         grouped = {name for names in self.groups.values() for name in names}
         return (*self.groups, *(name for name in self.ensemble.feature_names if name not in grouped))
 
-    @cached_property
+    @once
     def player_of(self) -> NDArray[np.int32]:
         """The player of each feature."""
         number = {name: index for index, name in enumerate(self.players)}
         number |= {name: number[group] for group, names in self.groups.items() for name in names}
         return np.array([number[name] for name in self.ensemble.feature_names], dtype=np.int32)
 
-    @cached_property
+    @once
     def _paths(self) -> Paths:
         from glasswood.kernels._paths import number_players
 
@@ -158,7 +159,7 @@ class CountPlan:
         """The number of nodes on the longest path."""
         return self._paths.depth
 
-    @cached_property
+    @once
     def subsets(self) -> Subsets:
         """The tables of player sets, for the path with the most players."""
         most = int(self.n_players.max(initial=0))
@@ -166,7 +167,7 @@ class CountPlan:
             self.refuse_uncountable(self.order)
         return Subsets.up_to(self.order, most)
 
-    @cached_property
+    @once
     def leaf_offset(self) -> NDArray[np.int64]:
         """Where the counts of each leaf start, and at the end their number."""
         return np.concatenate([[0], np.cumsum(self.subsets.size[self.n_players])])
@@ -211,7 +212,7 @@ class CountPlan:
         """The length of the vector of counts."""
         return int(self.leaf_offset[-1])
 
-    @cached_property
+    @once
     def cells(self) -> Cells:
         """The cells of every feature."""
         return Cells.of(self.ensemble)
@@ -239,7 +240,7 @@ class CountPlan:
         plan.__dict__["cells"] = replace(self.cells, rank=self.cells.rank[nodes])
         return plan
 
-    @cached_property
+    @once
     def parents(self) -> tuple[NDArray[Any], ...]:
         """The node above each node and each leaf, -1 above roots; and whether they are left children."""
         e = self.ensemble
@@ -255,7 +256,7 @@ class CountPlan:
                 side[number] = is_left
         return (*parents, *sides)
 
-    @cached_property
+    @once
     def boxes(self) -> tuple[Any, ...]:
         """The values of each feature that lead to each leaf: first, feature, slot, low, high, missing, unseen, sets."""
         from glasswood.kernels._paths import trace_boxes
@@ -271,7 +272,7 @@ class CountPlan:
         trace_boxes(self.parents, nodes, (np.diff(cells.cut_offset), n_words), first, (*boxes, sets))
         return (first, *boxes, sets)
 
-    @cached_property
+    @once
     def slots(self) -> tuple[NDArray[Any], ...]:
         """Where the slots of each leaf start, and the player in each slot."""
         first, feature, slot = self.boxes[:3]
@@ -281,7 +282,7 @@ class CountPlan:
         player[slot_first[leaf] + slot] = self.player_of[feature]
         return slot_first, player
 
-    @cached_property
+    @once
     def shares(self) -> NDArray[np.float64]:
         """The share of the training weight that gets past the player in each slot."""
         from glasswood.kernels._paths import player_shares
@@ -291,7 +292,7 @@ class CountPlan:
         player_shares(self.parents, (e.cover, e.leaf_cover), (self.slot, slot_first), shares)
         return shares
 
-    @cached_property
+    @once
     def fingerprint(self) -> str:
         """A hash of what counts depend on: the structure of the trees and who the players are."""
         e = self.ensemble
@@ -365,10 +366,4 @@ class Cells:
 
     def locate(self, feature: int, encoded: NDArray[np.floating[Any]]) -> NDArray[np.int64]:
         """Return the cell of each encoded value of a feature."""
-        missing = np.isnan(encoded)
-        if self.n_codes[feature]:
-            codes = np.where(missing, 0, encoded).astype(np.int64)
-            cells = np.where(codes < 0, self.n_codes[feature], codes)
-        else:
-            cells = np.searchsorted(self.cuts_of(feature), encoded, side="left")
-        return np.where(missing, self.n_cells[feature] - 1, cells)
+        return cells_of(encoded, self.cuts_of(feature), int(self.n_codes[feature]))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +19,13 @@ from glasswood._extra_columns import row_weights
 from glasswood._given_tables import given_table
 from glasswood._leaf_tables import LeafTables, seconds_for_tables
 from glasswood._long_paths import LongPaths, seconds_for_paths
+from glasswood._once import Lock, once
 from glasswood._originals import Originals
 from glasswood._outputs import Outputs
 from glasswood._passes import Pass
 from glasswood._pipelines import unwrap
 from glasswood._plan import MOST_COUNTS, CountPlan
+from glasswood._read_only import read_only
 from glasswood._responses import Responses, all_responses, link_of, mean_responses
 from glasswood._rows import Rows
 from glasswood._several import Several, read_several
@@ -36,6 +37,8 @@ from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.metrics import CubeMetric, InteractionIndex
 
 __all__ = ["Study"]
+
+T = TypeVar("T")
 
 RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "mean"}  # what links give
 
@@ -60,6 +63,9 @@ def _weight_of(weight: Any, table: Any) -> Any:
 
 class Study:
     """A model and its background.
+
+    Any number of threads may ask one study: what it keeps is computed once, by one of them (see `glasswood._once`), and
+    does not depend on the order of the questions.
 
     Parameters
     ----------
@@ -119,7 +125,9 @@ class Study:
             self.ensemble = self.originals.rename(self.ensemble)
             wanted = {} if isinstance(background, Background) else self.groups
             self.groups, self.original_groups = self.originals.groups(self.ensemble.feature_names, wanted)
+        self._lock = Lock()  # of the mappings below
         self._plans: dict[int, CountPlan] = {}
+        self._counted: dict[int, Background] = {}
         self._effects: dict[int, Effects] = {}
         self._extents: dict[int, Extent | None] = {}
         self._check()
@@ -191,44 +199,64 @@ class Study:
 
     def plan(self, order: int) -> CountPlan:
         """Return the plan of sets of up to so many players."""
-        if order not in self._plans:
-            self._plans[order] = make_plan(self.ensemble, order, self.groups)
-        return self._plans[order]
+        with self._lock:
+            if order not in self._plans:
+                self._plans[order] = make_plan(self.ensemble, order, self.groups)
+            return self._plans[order]
+
+    def counted(self, order: int) -> Background | None:
+        """Return counts of at least this order, counting if need be; None for path-dependent answers."""
+        with self._lock:
+            order = self.plan(order).order  # no path may have so many players
+            found = _smallest(self._counted, order)
+            if found is None and self.table is not None:
+                found = count(self.plan(order), self.table, self.weight)
+            elif found is None and self.source is not None:
+                found = self.source.count(self.plan(order), self.weight)
+            elif found is None:
+                found = self.background
+            if found is not None:
+                self._counted[found.order] = found
+            return found
 
     def effects(self, order: int) -> Effects:
         """Return effects of at least this order, counting if need be."""
-        for known in sorted(self._effects):
-            if known >= order:
-                return self._effects[known]
-        if self.table is not None:
-            self.background = count(self.plan(order), self.table, self.weight)
-        elif self.source is not None:
-            self.background = self.source.count(self.plan(order), self.weight)
-        if self.background is None:
-            self._effects[order] = path_dependent(self.plan(order))
-            return self._effects[order]
-        if self.background.order < order:
-            message = f"this needs a background of order {order}, but it has order {self.background.order}; "
+        with self._lock:
+            order = self.plan(order).order  # no path may have so many players
+            found = _smallest(self._effects, order)
+            if found is None:
+                found = self._find_effects(order)
+                self._effects[found.plan.order] = found
+            return found
+
+    def _find_effects(self, order: int) -> Effects:
+        background = self.counted(order)
+        if background is None:
+            return path_dependent(self.plan(order))
+        if background.order < order:
+            message = f"this needs a background of order {order}, but it has order {background.order}; "
             message += f"make one with summarize(model, rows, order={order}), or order=None for all orders"
             raise BackgroundError(message)
-        if self.background.total <= 0:
+        if background.total <= 0:
             message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
             raise BackgroundError(message)
-        order = self.background.order
-        self._effects[order] = Effects(self.plan(order), self.background.counts, self.background.total)
-        return self._effects[order]
+        return Effects(self.plan(background.order), background.counts, background.total)
 
-    @cached_property
+    @property
+    def in_parts(self) -> bool:
+        """Whether the counts are too many to keep, so that curves are made part by part of the model."""
+        return self.table is not None and self.plan(1).n_counts > MOST_COUNTS
+
+    @once
     def curves(self) -> dict[int, NDArray[np.float64]]:
         """The height of every cell of every feature that is a player of its own."""
         if not self.additive:
             return self._response_curves[0]
-        if self.table is not None and not self._effects and self.plan(1).n_counts > MOST_COUNTS:
-            return self._folded[0]
-        return self.effects(1).curves()
+        curves = self._folded[0] if self.in_parts else self.effects(1).curves()
+        return {feature: read_only(heights) for feature, heights in curves.items()}
 
-    @cached_property
-    def _folded(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64], NDArray[np.int64]]:
+    @once
+    def _folded(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64], NDArray[Any]]:
         """Curves, mean and rows per cell of a model whose counts are too many to keep: folded part by part of it."""
         return count_in_parts(self.plan(1), self.table, self.weight, MOST_COUNTS)
 
@@ -237,11 +265,9 @@ class Study:
         """The average score, for each output; or the average response."""
         if not self.additive:
             return self._response_curves[1]
-        if not self._effects and "_folded" in self.__dict__:
-            return self._folded[1]
-        return self.effects(1).mean
+        return self._folded[1] if self.in_parts else self.effects(1).mean
 
-    @cached_property
+    @once
     def _response_curves(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64]]:
         """The curves of all features that are players of their own, and the mean, on the scale of the response."""
         plan = self.plan(1)
@@ -251,10 +277,9 @@ class Study:
         asked = [(int(number[f]), np.array([f]), np.arange(plan.cells.n_cells[f])[None]) for f in single]
         asked.append((-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64)))
         heights = mean_responses(responses, asked, Rows(plan, self.table), self._weights)
-        self.effects(1)  # the rows per cell
         return dict(zip(single.tolist(), heights[:-1], strict=True)), heights[-1][0]
 
-    @property
+    @once
     def _weights(self) -> NDArray[np.float64]:
         """The weights of the rows of the table, which sum to 1."""
         weight = np.ones(n_rows(self.table)) if self.weight is None else np.asarray(self.weight, dtype=np.float64)
@@ -292,36 +317,48 @@ class Study:
         plan = make_plan(self.ensemble, 1, {" x ".join(names) + " (asked)": names})
         return Responses(plan, self.link, self._further), 0
 
-    @cached_property
+    @once
     def _single_responses(self) -> Responses:
         """The responses of a game in which every feature is a player of its own."""
         return Responses(make_plan(self.ensemble, 1, {}), self.link, self._further)
 
     def rows_per_cell(self, feature: int) -> NDArray[Any]:
         """Return the number (or weight) of background rows in each cell of a feature; empty if there are none."""
-        here = slice(*self.plan(1).cells.offset[feature : feature + 2])
-        if feature not in self._used:
+        if not self.uses(feature):
             return np.empty(0)  # its column is not looked at
-        if self.background is not None:
-            rows = self.background.cells[here]
-            return rows if self.background.unit == 1 else rows * self.background.unit
-        return self._folded[2][here] if "_folded" in self.__dict__ else np.empty(0)
+        rows = self._rows_per_cell
+        return rows if not rows.size else rows[slice(*self.plan(1).cells.offset[feature : feature + 2])]
+
+    @once
+    def _rows_per_cell(self) -> NDArray[Any]:
+        """The same for all features, one behind the other."""
+        if self.in_parts:
+            return self._folded[2]
+        background = self.counted(1)
+        if background is None:
+            return np.empty(0)
+        return background.cells if background.unit == 1 else background.cells * background.unit
 
     def extent(self, feature: int) -> Extent | None:
         """Return the ends of a feature's values in the table; None for categories, unused features, and without one."""
         column = self.ensemble.schema.columns[feature]
-        if self.table is None or column.n_codes or feature not in self._used:
+        if self.table is None or column.n_codes or not self.uses(feature):
             return None
-        if feature not in self._extents:
-            values = open_columns(self.table, self.ensemble.schema, [feature]).column(feature)
-            self._extents[feature] = extent_of(values if self.weight is None else values[self._weights > 0])
-        return self._extents[feature]
+        with self._lock:
+            if feature not in self._extents:
+                values = open_columns(self.table, self.ensemble.schema, [feature]).column(feature)
+                self._extents[feature] = extent_of(values if self.weight is None else values[self._weights > 0])
+            return self._extents[feature]
 
-    @cached_property
+    def uses(self, feature: int) -> bool:
+        """Return whether some node splits on a feature."""
+        return feature in self._used
+
+    @once
     def _used(self) -> frozenset[int]:
         return frozenset(self.ensemble.used_features.tolist())
 
-    @cached_property
+    @once
     def pairs(self) -> NDArray[np.bool_]:
         """Which pairs of features share a path, the smaller number first."""
         from glasswood.kernels._cells import pairs_on_paths
@@ -389,3 +426,8 @@ class Study:
             f"there is no feature {feature!r}{hint}. The model's features are {', '.join(map(repr, players[:10]))}"
         )
         raise TableError(message + (", ..." if len(players) > 10 else ""))
+
+
+def _smallest(known: dict[int, T], order: int) -> T | None:
+    """Return what is known of the smallest order that is not below this one."""
+    return next((known[k] for k in sorted(known) if k >= order), None)

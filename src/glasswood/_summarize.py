@@ -141,9 +141,10 @@ def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Se
         if name in known and name not in columns:
             message = f"group {name!r} has the name of a column that is not in it; choose another name"
             raise TableError(message)
-    if order is None:
-        order = CountPlan(ensemble, 1, groups).most_players
-    order = whole_number(order, "order is the number of features fixed together")
+    order = None if order is None else whole_number(order, "order is the number of features fixed together")
+    if order is None or order > 1:  # larger sets than those of the longest path add no counts
+        most = CountPlan(ensemble, 1, groups).most_players
+        order = most if order is None else min(order, most)
     plan = CountPlan(ensemble, order, groups)
     if order > 1:  # the curves of larger models are made part by part, see `count_in_parts`
         plan.refuse_uncountable(order)

@@ -61,9 +61,9 @@ def _outputs(names: tuple[Any, ...]) -> str:
 
 def _rows_text(subject: Subject) -> str:
     study = subject.study
-    if study.table is None and study.background is None:
+    if study.table is None and subject.background is None:
         return "the covers kept from training (path-dependent), no rows"
-    count = n_rows(study.table) if study.background is None else study.background.n_rows
+    count = n_rows(study.table) if subject.background is None else subject.background.n_rows
     return f"{count:,} rows" + (f", weight {subject.total:,.6g}" if subject.weighted else "")
 
 
@@ -117,7 +117,7 @@ def _read_check(subject: Subject) -> dict[str, Any]:
 
 def _count_checks(subject: Subject) -> Iterator[dict[str, Any]]:
     """Yield that each row was counted in each tree, once."""
-    background, tag = subject.study.background, "Each row counted once"
+    background, tag = subject.background, "Each row counted once"
     if background is None:
         return
     plan = subject.study.plan(background.order)

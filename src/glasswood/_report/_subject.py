@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from glasswood._background import Background
+from glasswood._once import once
 from glasswood._study import Study
 from glasswood.errors import GlasswoodError
 
@@ -24,7 +25,7 @@ class Subject:
     explainer: Any
     study: Study
 
-    @cached_property
+    @once
     def curves(self) -> Mapping[str, Any]:
         """The curve of every feature that is a player of its own."""
         if self.study.originals is not None:
@@ -32,23 +33,23 @@ class Subject:
         curves: Mapping[str, Any] = self.explainer.partial_dependence()
         return curves
 
-    @cached_property
+    @once
     def importance(self) -> Any:
         """The importance of all players, the strongest first."""
         return self.explainer.importance()
 
-    @cached_property
+    @once
     def used(self) -> frozenset[str]:
         """The players of which some column is split on."""
         plan = self.study.plan(1)
         return frozenset(plan.players[k] for k in set(plan.player_of[self.study.ensemble.used_features].tolist()))
 
-    @cached_property
+    @once
     def numbers(self) -> list[str]:
         """The used features that are numbers."""
         return [name for name, curve in self.curves.items() if curve.categories is None and curve.cuts.size]
 
-    @cached_property
+    @once
     def names(self) -> list[str]:
         """All players, the most important first, unused ones last."""
         try:
@@ -59,22 +60,27 @@ class Subject:
         first += [name for name in players if name in self.used and name not in set(first)]
         return [*first, *(name for name in players if name not in self.used)]
 
-    @cached_property
+    @once
     def number_of(self) -> dict[str, int]:
         """The number of the figure of each used player: they are in the order of `names`."""
         return {name: k for k, name in enumerate(name for name in self.names if name in self.used)}
 
-    @cached_property
+    @once
+    def background(self) -> Background | None:
+        """The counts of the rows; None if there are none, or too many to keep."""
+        return None if self.study.in_parts else self.study.counted(1)
+
+    @once
     def total(self) -> float:
         """The number (or weight) of the background's rows; 0 without a background."""
         counted = max((float(np.sum(curve.axis.rows)) for curve in self.curves.values()), default=0.0)
-        background = self.study.background
+        background = self.background
         return background.weight if counted == 0.0 and background is not None else counted
 
     @property
     def weighted(self) -> bool:
         """Whether rows have weights, so that "rows" are sums of these."""
-        background = self.study.background
+        background = self.background
         return background is not None and background.total != background.n_rows
 
     @property

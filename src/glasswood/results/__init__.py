@@ -10,7 +10,7 @@ from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
-from glasswood.results._surfaces import Surface
+from glasswood.results._surfaces import Surface, shares
 
 __all__ = [
     "Attributions",
@@ -30,6 +30,7 @@ __all__ = [
     "Surface",
     "arrange",
     "check_memory",
+    "shares",
     "squeezed",
     "table_html",
     "text_of",

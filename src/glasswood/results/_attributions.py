@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._once import Deferred
 from glasswood._outputs import position_of
+from glasswood._read_only import ReadOnly
 from glasswood.errors import MissingExtraError
 from glasswood.results._frames import to_frame
 from glasswood.results._html import facts_html, table_html
@@ -41,7 +42,7 @@ def arrange(values: NDArray[np.float64], sets: list[tuple[int, ...]], shape: tup
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Attributions:
+class Attributions(ReadOnly):
     """What each feature, or each pair of features, adds to the score of each row.
 
     Examples
@@ -64,7 +65,7 @@ class Attributions:
     names: tuple[str, ...]
     outputs: tuple[Any, ...]
     units: str
-    columns: Callable[[], Any]
+    columns: Deferred[Any]
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -152,7 +153,7 @@ class Attributions:
             raise MissingExtraError(message) from error
         base = np.tile(self.mean, (len(self), 1))
         return shap.Explanation(
-            self.values,
+            np.array(self.values),
             base_values=base[:, 0] if len(self.outputs) == 1 else base,
             data=self.columns(),
             feature_names=list(self.names),

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Column, Extent, Numbers, dictionary_of
+from glasswood._columns import Column, Extent, Numbers, cells_of, dictionary_of
+from glasswood._once import Deferred
+from glasswood._read_only import ReadOnly
 
 __all__ = ["Axis", "columns_of", "squeezed"]
 
 
-def _unknown() -> Extent | None:
-    return None
+UNKNOWN: Deferred[Extent | None] = Deferred.of(None)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Axis:
+@dataclass(frozen=True, eq=False)
+class Axis(ReadOnly):
     """The cells of one feature.
 
     Parameters
@@ -27,19 +27,16 @@ class Axis:
     column : Column
     cuts : ndarray of shape (K,)
         The model's cuts; cell k holds the values above cut k - 1 and up to cut k. Empty for categories.
-    locate : callable
-        From encoded values to the number of their cell.
     rows : ndarray of shape (n_cells,)
         The number (or weight) of background rows in each cell, missing ones last; empty without a background.
-    find_extent : callable
+    find_extent : Deferred
         Finds the `Extent` of the feature's values when asked; None if nobody knows.
     """
 
     column: Column
     cuts: NDArray[np.float64]
-    locate: Callable[[NDArray[np.floating[Any]]], NDArray[np.int64]]
     rows: NDArray[Any]
-    find_extent: Callable[[], Extent | None] = _unknown
+    find_extent: Deferred[Extent | None] = UNKNOWN
 
     @property
     def ends(self) -> tuple[float, float] | None:
@@ -67,6 +64,15 @@ class Axis:
     def n_main(self) -> int:
         """The number of cells without those of unseen categories and missing values."""
         return self.column.n_codes or self.cuts.size + 1
+
+    @property
+    def n_cells(self) -> int:
+        """The number of all cells."""
+        return self.n_main + (2 if self.column.n_codes else 1)
+
+    def locate(self, encoded: NDArray[np.floating[Any]]) -> NDArray[np.int64]:
+        """Return the cell of each encoded value."""
+        return cells_of(encoded, self.cuts, self.column.n_codes)
 
     def cell_of(self, x: Any) -> NDArray[np.int64]:
         """Return the cell of each value."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
+from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
 from glasswood.results._curves import Curve
 from glasswood.results._frames import to_frame
@@ -19,7 +20,7 @@ __all__ = ["Comparison"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison:
+class Comparison(ReadOnly):
     """The curves of several explainers, and how they differ: groups of rows of one model (drift), or several models.
 
     Make one with `compare`. Curves are centred before they are compared: each is taken relative to its mean over the

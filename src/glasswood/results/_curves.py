@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
+from glasswood._read_only import ReadOnly
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._frames import to_frame
 from glasswood.results._html import table_html
@@ -18,7 +19,7 @@ __all__ = ["Curve", "Lazy", "Points"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Curve:
+class Curve(ReadOnly):
     """The partial dependence of one feature, at full resolution: the average score if the feature is x for all rows.
 
     Between two neighbouring cuts of the model the curve is constant, so its K + 1 values are the whole curve.
@@ -157,7 +158,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Points:
+class Points(ReadOnly):
     """The partial dependence of some features, or a group of them, at given points.
 
     Examples

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
+from glasswood._read_only import ReadOnly
 from glasswood.results._axis import Axis
 from glasswood.results._frames import to_frame
 from glasswood.results._html import facts_html, text_of
@@ -18,7 +19,7 @@ __all__ = ["Ice"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Ice:
+class Ice(ReadOnly):
     """Individual conditional expectation: one curve per row. Their mean is the partial dependence.
 
     Examples

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
+from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
 from glasswood.results._frames import to_frame
 from glasswood.results._html import table_html
@@ -40,7 +41,7 @@ def _colon(result: Importance | Strengths) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Importance:
+class Importance(ReadOnly):
     """How much the score varies with each feature alone: the standard deviation of its curve over the rows.
 
     A curve that is flat where the rows are has little importance, however high it rises elsewhere. Rows with a missing
@@ -191,7 +192,7 @@ class Importance:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Strengths:
+class Strengths(ReadOnly):
     """How strongly pairs of features interact: what they do together, beyond the sum of their curves.
 
     Only pairs that share a path of a tree are listed; all others do not interact at all.

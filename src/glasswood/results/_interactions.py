@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from typing import Any, Protocol
 
@@ -13,7 +12,9 @@ from numpy.typing import NDArray
 
 from glasswood._arguments import whole_number
 from glasswood._arrow import write_parquet
+from glasswood._once import once
 from glasswood._outputs import position_of
+from glasswood._read_only import ReadOnly, read_only
 from glasswood.engines._progress import shown
 from glasswood.engines._threads import for_each, in_order
 from glasswood.errors import TableError
@@ -45,7 +46,7 @@ class SetValues(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Interactions:
+class Interactions(ReadOnly):
     """Values of sets of features, for rows: what each set explains of each row's score.
 
     Nothing is computed before it is asked for: `values` needs memory for all of them, `blocks`, `mean_abs`, `top`,
@@ -81,7 +82,7 @@ class Interactions:
         """The number of rows."""
         return self.source.n_rows
 
-    @cached_property
+    @once
     def subsets(self) -> list[tuple[str, ...]]:
         """The names of the features of each set, sorted by size and then by the order of features."""
         return [tuple(self.players[player] for player in members) for members in self.source.sets]
@@ -102,7 +103,7 @@ class Interactions:
             "Interactions: values of sets of features", facts | {"outputs": ", ".join(map(str, self.outputs))}
         )
 
-    @cached_property
+    @once
     def values(self) -> NDArray[np.float64]:
         """The value of every set for every row: (n_rows, n_sets), with a last axis of outputs if there are several."""
         check_memory((self.n_rows, len(self), len(self.outputs)))
@@ -110,7 +111,7 @@ class Interactions:
         for_each(
             -(-self.n_rows // BATCH), lambda index: self._write(index, BATCH, out, index * BATCH), "values of rows"
         )
-        return self._shaped(out)
+        return read_only(self._shaped(out))
 
     def blocks(self, n_rows: int | None = None) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """Yield the values of all rows, block by block: the number of the block's first row, and its values.
@@ -148,7 +149,7 @@ class Interactions:
         values = out.reshape(len(self), len(self.outputs), out.shape[1]).transpose(2, 0, 1)
         return values[..., 0] if len(self.outputs) == 1 else values
 
-    @cached_property
+    @once
     def _number(self) -> dict[frozenset[str], int]:
         return {frozenset(names): number for number, names in enumerate(self.subsets)}
 
@@ -166,7 +167,7 @@ class Interactions:
             return self.values[:, number].copy()
         return np.concatenate([block[:, number] for _, block in self.blocks()])
 
-    @cached_property
+    @once
     def _moments(self) -> NDArray[np.float64]:
         """The means of absolute values and squares, (2, n_sets, n_outputs), added up in the order of rows."""
         batch = max(BATCH, -(-self.n_rows // 4096))
@@ -178,7 +179,7 @@ class Interactions:
         total = np.zeros((2, len(self) * len(self.outputs)))
         for sums in shown(in_order(n_batches, part), n_batches, "interactions"):
             total += sums
-        return (total / max(1, self.n_rows)).reshape(2, len(self), len(self.outputs))
+        return read_only((total / max(1, self.n_rows)).reshape(2, len(self), len(self.outputs)))
 
     def mean_abs(self) -> NDArray[np.float64]:
         """Return the mean absolute value of each set over the rows: (n_sets,) or (n_sets, n_outputs).

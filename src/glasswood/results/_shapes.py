@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
 from glasswood.results._frames import to_frame
 from glasswood.results._html import table_html
@@ -17,7 +18,7 @@ __all__ = ["Monotonicity", "Spike", "Spikes"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Monotonicity:
+class Monotonicity(ReadOnly):
     """Whether curves rise or fall throughout, at full resolution, and how badly they fail to.
 
     The model has no other steps than those looked at. Missing values have no place on the axis and do not matter here.

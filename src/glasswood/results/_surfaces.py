@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._once import Deferred
 from glasswood._outputs import position_of
-from glasswood.results._axis import columns_of, squeezed
+from glasswood._read_only import ReadOnly, read_only
+from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._curves import Curve
 from glasswood.results._frames import to_frame
 from glasswood.results._html import facts_html, text_of
 
-__all__ = ["Surface"]
+__all__ = ["Surface", "shares"]
+
+UNKNOWN: Deferred[NDArray[np.float64] | None] = Deferred.of(None)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Surface:
+class Surface(ReadOnly):
     """The joint partial dependence of two features, at full resolution.
 
     Examples
@@ -39,7 +41,7 @@ class Surface:
     first: Curve
     second: Curve
     raw_interaction: NDArray[np.float64] | None
-    cells_of_rows: Callable[[], tuple[NDArray[np.int64], NDArray[np.int64], Any] | None] = lambda: None
+    find_density: Deferred[NDArray[np.float64] | None] = UNKNOWN
 
     @property
     def names(self) -> tuple[str, str]:
@@ -81,11 +83,10 @@ class Surface:
             return squeezed(np.zeros((a, b, len(self.first.outputs))))
         return squeezed(self.raw_interaction[:a, :b])
 
-    @cached_property
+    @property
     def density(self) -> NDArray[np.float64] | None:
         """The share of the background's rows in each pair of cells, without the missing ones; None without its rows."""
-        found = self.cells_of_rows()
-        return None if found is None else self.shares(*found)
+        return self.find_density()
 
     def __call__(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Return the value of the surface at any x and y, which broadcast."""
@@ -181,7 +182,14 @@ class Surface:
         --------
         See `Surface.plot`.
         """
-        counts = np.zeros((len(self.first.heights), len(self.second.heights)))
-        np.add.at(counts, (x, y), 1.0 if weight is None else np.asarray(weight))
-        shares: NDArray[np.float64] = counts[: self.shape[0], : self.shape[1]] / max(counts.sum(), 1e-300)
-        return shares
+        return shares((self.first.axis, self.second.axis), x, y, weight)
+
+
+def shares(
+    axes: tuple[Axis, Axis], x: NDArray[np.int64], y: NDArray[np.int64], weight: Any = None
+) -> NDArray[np.float64]:
+    """Return the share of rows in each pair of cells, given the cells of the rows; those of missing ones left out."""
+    counts = np.zeros([axis.n_cells for axis in axes])
+    np.add.at(counts, (x, y), 1.0 if weight is None else np.asarray(weight))
+    found: NDArray[np.float64] = counts[: axes[0].n_main, : axes[1].n_main] / max(counts.sum(), 1e-300)
+    return read_only(found)

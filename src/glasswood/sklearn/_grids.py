@@ -5,13 +5,13 @@ from __future__ import annotations
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._columns import Dictionary, NumberColumn
+from glasswood._once import once
 from glasswood._tables import Schema, open_columns
 
 __all__ = ["Grid", "Table"]
@@ -93,7 +93,7 @@ class Table:
             raise ValueError(message)
         return set(self.find(array.tolist()))
 
-    @cached_property
+    @once
     def _schema(self) -> Schema:
         return Schema(tuple(NumberColumn(str(name)) for name in self.names), named=False)  # by position
 

@@ -1,0 +1,102 @@
+"""What is computed when it is first asked for, and once, whichever thread asks: `once`, `Deferred` and `Lock`.
+
+One Explainer may be asked by any number of threads. Two rules make that safe. What is kept is a pure function of what
+never changes, so it does not matter who computes it, or when. And whoever computes it holds a lock: one for each value,
+so that locks are nested only as values depend on each other. These dependencies have no circle, so threads never wait
+for each other in one; and no thread of a pool that helps to compute a value asks for that value.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+__all__ = ["Deferred", "Lock", "once"]
+
+T = TypeVar("T")
+
+
+class Lock:
+    """A re-entrant lock of an object that can be pickled and copied: the copy has a lock of its own, not held."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> tuple[type[Lock], tuple[()]]:
+        return Lock, ()
+
+
+class once(Generic[T]):
+    """A property that is computed when it is first read, and kept.
+
+    As `functools.cached_property`, but always computed by one thread only, while others that need it wait. (Python 3.11
+    locks out the threads of all other objects too, later versions none.)
+
+    Parameters
+    ----------
+    compute : callable
+        The method.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+        self.__doc__ = compute.__doc__
+        self.__module__ = compute.__module__
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> once[T]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> once[T] | T:
+        if instance is None:
+            return self
+        kept = instance.__dict__  # where Python looks first, as soon as the value is there
+        lock = kept.setdefault(f"(lock of {self._name})", Lock())
+        with lock:
+            if self._name not in kept:
+                kept[self._name] = self._compute(instance)
+            kept.pop(f"(lock of {self._name})", None)
+        found: T = kept[self._name]
+        return found
+
+
+class Deferred(Generic[T]):
+    """A function without arguments that computes its value when it is first called, and keeps it.
+
+    It is computed before it is pickled or copied, so that a result can be kept without what it was computed from.
+
+    Parameters
+    ----------
+    compute : callable
+    """
+
+    def __init__(self, compute: Callable[[], T]) -> None:
+        self._compute = compute
+
+    @classmethod
+    def of(cls, value: T) -> Deferred[T]:
+        """Return one that is computed already."""
+        return cls(lambda: value)
+
+    @once
+    def _value(self) -> T:
+        value = self._compute()
+        del self._compute  # with all that it holds
+        return value
+
+    def __call__(self) -> T:
+        """Return the value."""
+        return self._value
+
+    def __reduce__(self) -> tuple[Any, tuple[T]]:
+        return Deferred.of, (self(),)
