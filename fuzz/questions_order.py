@@ -64,3 +64,18 @@ def vandals(s: Session) -> None:
         vandalize(getattr(explainer, call.method)(*call.args, **call.kwargs))
     for call in calls:
         _compare(s, "after writing", call, snapshot(getattr(explainer, call.method)(*call.args, **call.kwargs)))
+    _tables_are_whole(s)
+
+
+def _tables_are_whole(s: Session) -> None:
+    """Nobody has written into the tables that the user passed."""
+    for what, table, frame in (
+        ("background", s.setting.table, s.setting.background),
+        ("rows", s.setting.rows_table, s.setting.rows),
+    ):
+        if isinstance(table, np.ndarray) and table.dtype.kind == "f":
+            s.equal(f"after writing: the user's {what}", table.astype(float), frame.to_numpy(float))
+        elif isinstance(table, dict):
+            for name, values in table.items():
+                if values.dtype.kind == "f":
+                    s.equal(f"after writing: the user's {what}", values, frame[name].to_numpy(float))

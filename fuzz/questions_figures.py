@@ -1,0 +1,52 @@
+"""Figures and the report: they are made, whatever the names and values are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fuzz.session import Session
+
+__all__ = ["figures", "report"]
+
+RARELY = 0.15  # they take a second each
+
+
+def figures(s: Session) -> None:
+    """Every result that was asked for can be drawn, by matplotlib and by plotly."""
+    if s.rng.random() > RARELY:
+        return
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    for player in s.few(s.setting.players, 1):
+        s.ask("partial_dependence", player.name)
+    s.ask("importance")
+    drawn = [call for call in s.calls if hasattr(call.keep, "plot")]
+    for call in [drawn[k] for k in s.rng.permutation(len(drawn))[:3]]:
+        engine = str(s.rng.choice(["matplotlib", "plotly"]))
+        several = len(getattr(call.keep, "outputs", ("",))) > 1 or type(call.keep).__name__ == "Surface"
+        outputs = getattr(call.keep, "outputs", None) or call.keep.first.outputs
+        figure = call.keep.plot(engine=engine, **({"output": outputs[-1]} if several else {}))
+        _render(figure, engine)
+        s.true("figures", figure is not None)
+    pyplot.close("all")
+
+
+def _render(figure, engine: str) -> None:
+    import io
+
+    if engine == "matplotlib":
+        figure.savefig(io.BytesIO(), format="svg")
+    else:
+        figure.to_json()
+
+
+def report(s: Session) -> None:
+    """The report is written, and is one page."""
+    if s.rng.random() > RARELY:
+        return
+    path = s.explainer.report(Path(s.case["folder"]) / "report.html")
+    text = Path(path).read_text()
+    s.true("report", text.rstrip().endswith("</html>"), text[-100:])
