@@ -105,9 +105,15 @@ def _fit(training: Training) -> Fitted:
         raw,
         _takes(case),
         _responses(model, target.labels is not None, given) if case["model"]["given_as"] == "estimator" else {},
-        tuple(model.classes_.tolist()) if target.labels is not None else None,
+        _labels(model, case) if target.labels is not None else None,
         contributions=_contributions(model, given) if _can_contribute(target.task, options) else None,
     )
+
+
+def _labels(model, case: dict) -> tuple:
+    """Return the classes; a booster and a file do not know their labels."""
+    labels = tuple(model.classes_.tolist())
+    return labels if case["model"]["given_as"] == "estimator" else tuple(range(len(labels)))
 
 
 def _as_given(model, case: dict):

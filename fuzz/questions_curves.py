@@ -190,15 +190,21 @@ def ice(s: Session) -> None:
 
 
 def outputs(s: Session) -> None:
-    """Every class can be asked for by its label, and is that class."""
-    if s.setting.labels is None or not s.setting.players:
+    """Every output can be asked for by its label, by the label as a text, and by its position; and is that output."""
+    if not s.setting.players:
         return
     (player,) = s.few(s.setting.players, 1)
     made = s.points(player.columns, 4)
     want = s.oracle.mean(made)
-    if want.shape[1] != len(s.setting.labels):
+    labels = s.setting.labels if s.setting.labels is not None else tuple(range(want.shape[1]))
+    if want.shape[1] != len(labels) or want.shape[1] == 1:
         return
-    for number, label in enumerate(s.setting.labels):
-        got = s.ask("partial_dependence", player.name, at=s.at(made), output=label)
-        s.same("output by its label", got.heights, want[:, number : number + 1])
-        s.true("name of an output", got.outputs == (str(label),), f"{got.outputs} instead of {label!r}")
+    texts = [str(label) for label in labels]
+    for number, label in enumerate(labels):
+        ways = {"label": {"output": label}, "position": {"output_index": number}}
+        if texts.count(str(label)) == 1 and str(label) not in labels:
+            ways["text"] = {"output": str(label)}
+        for way, asked in ways.items():
+            got = s.ask("partial_dependence", player.name, at=s.at(made), **asked)
+            s.same(f"output by its {way}", got.heights, want[:, number : number + 1])
+            s.true("label of an output", got.outputs == (label,), f"{got.outputs} instead of {label!r}")
