@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fuzz.oracle import Oracle
-from fuzz.session import Session
+from fuzz.session import Session, general
 
 __all__ = ["sklearn_function"]
 
@@ -29,9 +29,13 @@ def sklearn_function(s: Session) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         given = rows if setting.case["model"].get("fit_on", "frame") == "frame" else rows.to_numpy(float)
-        found = partial_dependence(
-            setting.fitted.model, given, [place], sample_weight=weight, grid_resolution=4, kind="both"
-        )
+        try:
+            found = partial_dependence(
+                setting.fitted.model, given, [place], sample_weight=weight, grid_resolution=4, kind="both"
+            )
+        except ValueError as error:  # as scikit-learn raises it
+            s.notes.refusals[f"glasswood.sklearn: {general(str(error))}"] += 1
+            return
     if any("brute force" in str(warning.message) for warning in caught):
         s.notes.refusals["glasswood.sklearn: left to scikit-learn"] += 1
         return

@@ -514,6 +514,16 @@ def test_questions_to_a_group(forest):
         without_rows.partial_dependence("pair")
 
 
+def test_a_group_of_one_column_has_the_name_of_the_group(forest, tmp_path):
+    # Found by fuzzing: all curves at once had the column, which could not be asked for, and so the report failed.
+    ex = gw.Explainer(*forest, groups={"alone": ["x1"]})
+    every = ex.partial_dependence()
+    assert list(every) == ["x0", "x2", "x3", "x4"]
+    for name, curve in every.items():
+        np.testing.assert_array_equal(ex.partial_dependence(name).values, curve.values)
+    assert ex.report(tmp_path / "report.html", n_interactions=1).exists()
+
+
 @pytest.mark.parametrize(
     ("groups", "says"),
     [

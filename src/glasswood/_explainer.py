@@ -151,9 +151,9 @@ class Explainer:
                 raise TableError(message)
             if self._study.originals is not None:
                 return Lazy(list(self._study.groups), lambda name: self._answers.points([name], None, chosen))
-            curves = self._study.curves
-            names = self.ensemble.feature_names
-            return {names[f]: self._answers.curve(f, chosen) for f in curves}
+            own, names = set(self._study.plan(1).players), self.ensemble.feature_names
+            # The column of a group of one has a curve, too, but it is asked for by the name of the group.
+            return {names[f]: self._answers.curve(f, chosen) for f in self._study.curves if names[f] in own}
         players = self._asked(features)
         grouped = any(player in self._study.groups for player in players)
         if at is not None or grouped or len(players) > 2:

@@ -60,6 +60,8 @@ class Schema:
         What an absent entry of a sparse matrix means: 0, or a missing value, as for XGBoost.
     rounds_integers : bool
         Whether the library rounds arrays that are not of floats to float32 (LightGBM, not for frames).
+    rounds_objects : bool
+        Whether it does so with arrays of objects, too: a Booster does, while the estimators make float64 of them.
     """
 
     columns: tuple[Column, ...]
@@ -67,6 +69,7 @@ class Schema:
     underscored: bool = False
     absent_is_missing: bool = False  # not NaN or 0: two NaN differ, so schemas would (since Python 3.13)
     rounds_integers: bool = False
+    rounds_objects: bool = False
 
 
 def encode(table: Any, schema: Schema, wanted: Iterable[int]) -> dict[int, NDArray[np.floating[Any]]]:
@@ -191,7 +194,8 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
         message = f"a table has rows and columns, but this {type(table).__name__} has shape {array.shape}"
         raise TableError(message)
     _check_width(array.shape[1], schema)
-    if schema.rounds_integers and array.dtype not in (np.float32, np.float64):
+    exact = array.dtype in (np.float32, np.float64) or (array.dtype == object and not schema.rounds_objects)
+    if schema.rounds_integers and not exact:
         return lambda index: numbers_of(schema.columns[index].name, array[:, index]).astype(np.float32)
     return lambda index: array[:, index]
 

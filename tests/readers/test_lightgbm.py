@@ -430,6 +430,27 @@ def test_blanks_in_names():
         ensemble.predict(table.assign(ü_x=1.0))
 
 
+@pytest.mark.parametrize("dtype", [np.int64, object, np.float32, ">f8", np.float64])
+def test_numbers_of_every_type_are_rounded_as_lightgbm_does(dtype):
+    # Found by fuzzing: a Booster rounds arrays of objects to float32, an estimator makes float64 of them.
+    X = np.random.default_rng(0).integers(2**24, 2**24 + 50, size=(200, 2))
+    model = lgb.LGBMRegressor(n_estimators=3, min_child_samples=2, verbose=-1, n_jobs=1).fit(X, X[:, 0] % 7)
+    rows = X.astype(dtype)
+    for given in (model, model.booster_):
+        np.testing.assert_array_equal(gw.read_model(given, rows).predict(rows), raw(given, rows))
+    assert (raw(model, X.astype(float)) != raw(model, X)).any()
+
+
+def test_infinities_beside_categories():
+    # Found by fuzzing: a warning about the remainder of infinity, while the columns of categories were looked for.
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=60), "c": pd.Categorical(rng.choice(["a", "b"], size=60))})
+    table.loc[:5, "x"] = np.inf
+    model = lgb.LGBMRegressor(n_estimators=3, min_child_samples=2, verbose=-1, n_jobs=1)
+    model.fit(table, (table["c"] == "a") + np.isinf(table["x"]))
+    np.testing.assert_array_equal(gw.read_model(model, table).predict(table), raw(model, table))
+
+
 def test_blanks_in_names_of_features_groups_and_mappings():
     # Found by fuzzing: features could be asked for by their own names, but not groups and the columns of mappings.
     X, y = numbers()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,7 +54,8 @@ def read(model: Any) -> TreeEnsemble:
     """
     booster = _booster(model)
     labels = labels_of(getattr(model, "classes_", ()))
-    return _read_text(booster.model_to_string(), f"lightgbm {type(model).__name__}", labels)
+    ensemble = _read_text(booster.model_to_string(), f"lightgbm {type(model).__name__}", labels)
+    return replace(ensemble, schema=replace(ensemble.schema, rounds_objects=booster is model))
 
 
 def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
@@ -142,7 +144,7 @@ def _read_text(text: str, source: str, labels: tuple[Any, ...]) -> TreeEnsemble:
         raise UnsupportedModelError(message) from error
     names = [column.name for column in columns]
     automatic = names == [f"Column_{j}" for j in range(len(names))]
-    schema = Schema(columns, named=not automatic, underscored=True, rounds_integers=True)
+    schema = Schema(columns, named=not automatic, underscored=True, rounds_integers=True, rounds_objects=True)
     tree_output = np.arange(len(parts.trees), dtype=np.int32) % score.n_outputs
     return TreeEnsemble(**arrays, tree_output=tree_output, schema=schema, score=score, source=source)
 
@@ -283,6 +285,11 @@ def _count_codes(infos: list[str], nodes: _Nodes) -> dict[int, int]:
     return count
 
 
+def _are_codes(numbers: NDArray[np.float64]) -> bool:
+    """Return whether numbers may be the codes of categories, of which -1 is a missing one."""
+    return bool((np.isfinite(numbers) & (np.floor(numbers) == numbers) & (numbers >= -1)).all())
+
+
 def _match_labels(categories: list[list[Any]], infos: list[str], coded: set[int]) -> dict[int, tuple[Any, ...]]:
     """Return the labels of each column that was of pandas' category type.
 
@@ -293,7 +300,7 @@ def _match_labels(categories: list[list[Any]], infos: list[str], coded: set[int]
     if not categories:
         return {}
     described = [_described(info) for info in infos]
-    whole = np.array([not np.any(numbers % 1) and numbers.min(initial=0) >= -1 for numbers in described])
+    whole = np.array([_are_codes(numbers) for numbers in described])
     largest = np.array([numbers.max(initial=-1) for numbers in described])
     fits = whole & (largest < np.array([[len(labels)] for labels in categories]))
     for required in (coded, set[int]()):
