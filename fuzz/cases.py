@@ -11,6 +11,7 @@ from fuzz.tables import kinds_for
 
 __all__ = ["draw_case"]
 
+WIDE = 5000  # columns, of a case in a hundred
 N_QUESTIONS = 8  # of a case
 WEIGHTS = ("none", "whole", "fractions", "wide", "tiny", "one_row", "float32")
 
@@ -23,8 +24,8 @@ def draw_case(seed: int, makers: list[str] | None = None, skip: list[str] | None
     names = list(makers or MAKERS)
     maker = pick(rng, names, [MAKERS[name][1] for name in names])
     case: dict = {"seed": seed}
-    shape = pick(rng, ["usual", "long", "wide", "deep"], [94, 3, 1, 2])
-    n_columns = {"usual": int(rng.integers(1, 6)), "long": int(rng.integers(9, 13)), "wide": 5000}.get(shape, 2)
+    shape = pick(rng, ["usual", "long", "wide", "deep"], [94, 3, 0.7, 2.3])
+    n_columns = {"usual": int(rng.integers(1, 6)), "long": int(rng.integers(9, 13)), "wide": WIDE}.get(shape, 2)
     maker_of(maker).draw(rng, case, n_columns)
     for number, column in enumerate(case["columns"]):
         column["seed"] += 10**6 * number  # names are made of it, and distinct

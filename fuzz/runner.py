@@ -14,6 +14,7 @@ __all__ = ["Worker"]
 
 SECONDS = 120  # that a case may take; most take less than one
 SECONDS_TO_START = 300  # more for the first case, which may compile the kernels
+OUTSIDE = "outside of Glasswood"
 CASES_OF_A_WORKER = 400  # then a new process begins, so that memory does not hide a leak, or add up
 
 
@@ -77,12 +78,11 @@ class Worker:
             said = self._errors.read()
         kind = "hang" if "Timeout" in said[-20000:] and code > 0 else "crash"
         self.close()
-        return {
-            "kind": case["model"]["maker"],
-            "asked": [],
-            "seconds": self._seconds,
-            "findings": [{"question": "", "kind": kind, "what": _frame(said), "detail": said[-3000:]}],
-        }
+        outcome = {"kind": case["model"]["maker"], "asked": [], "seconds": self._seconds, "findings": []}
+        if kind == "hang" and _frame(said) == OUTSIDE:
+            return outcome | {"library": {"brute force took too long": 1}}
+        finding = {"question": "", "kind": kind, "what": _frame(said), "detail": said[-3000:]}
+        return outcome | {"findings": [finding]}
 
     def close(self) -> None:
         """End the process."""
@@ -98,4 +98,4 @@ class Worker:
 def _frame(said: str) -> str:
     """Return the innermost function of Glasswood's in what faulthandler wrote."""
     lines = [line for line in said[-20000:].splitlines() if "/glasswood/" in line and "File" in line]
-    return lines[0].rpartition("/glasswood/")[2].replace('"', "") if lines else "outside of Glasswood"
+    return lines[0].rpartition("/glasswood/")[2].replace('"', "") if lines else OUTSIDE

@@ -103,14 +103,14 @@ class Setting:
         frame = make_frame(self.case, n_rows, part, self.style)
         if n_rows and self.case.get("at_cuts", True):
             rng = stream(self.case["seed"], "tries", part)
+            changed = {}
             for name, column in zip(frame, self.case["columns"], strict=True):
                 if self.takes.categories == "object" and column["kind"] == "whole_labels":
                     continue
                 if chance(rng, 0.5) and frame[name].dtype.kind == "f":
-                    cuts = self.cuts.get(name, np.empty(0))
-                    frame[name] = tries(
-                        rng, self.train[name] if len(self.train) else frame[name], cuts, self.takes, n_rows
-                    )
+                    known = self.train[name] if len(self.train) else frame[name]
+                    changed[name] = tries(rng, known, self.cuts.get(name, np.empty(0)), self.takes, n_rows)
+            frame = pd.DataFrame({name: changed.get(name, frame[name]) for name in frame}, index=frame.index)
         coarse = KINDS[kind].coarsen(frame)
         if "sparse" in kind or kind.startswith("cs"):
             coarse = self._absent(coarse, kind)

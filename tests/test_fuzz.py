@@ -127,7 +127,8 @@ def test_a_crash_and_a_hang_are_findings(monkeypatch, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import os, sys, time, types\n"
         "run = types.ModuleType('fuzz.run')\n"
-        "run.run_case = lambda case: os.abort() if case['seed'] == 1 else time.sleep(60)\n"
+        "exec(compile('run_case = lambda case: os.abort() if case[\"seed\"] == 1 else time.sleep(60)',"
+        " '/src/glasswood/_study.py', 'exec'), vars(run) | globals(), vars(run))\n"
         "sys.modules['fuzz.run'] = run\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
