@@ -490,6 +490,71 @@ def test_surfaces_are_drawn_as_exact_cells():
     assert mesh.get_array().tolist() == surface.values.T.tolist()
 
 
+def test_plotly_has_no_two_panels_in_one_place_and_room_for_labels():
+    names = [f"a category whose name is long {i}" for i in range(12)]
+    labels = make.panel_of_curve(curve(np.arange(14.0), categories=tuple(names), rows=[1] * 13 + [2]))
+    numbers = make.panel_of_curve(curve([1, 2, 3], cuts=[0.5], rows=[1, 1, 1]))
+    figure = draw(Sheet((labels, numbers, labels, numbers, labels), 3), "plotly")
+    domains = [axis.domain for axis in figure.select_xaxes()]
+    mains = [axis for axis in figure.select_yaxes() if axis.visible is not False]
+    boxes = {tuple(axis.domain) for axis in mains}
+    assert len(boxes) == 4  # two lines; panels of numbers have the data below
+    assert all(0 <= low < high <= 1 for low, high in domains)
+    assert len(set(mains[0].ticktext)) == 14
+    gap = 6.0 * max(map(len, mains[0].ticktext)) / figure.layout.width
+    strips = sorted(axis.domain[0] for axis in figure.select_xaxes() if axis.visible is False)
+    assert strips[0] >= gap
+    assert figure.layout.barmode == "overlay"
+
+
+def test_plotly_draws_the_bars_of_groups_and_of_ice_at_their_categories():
+    categories = ("x", "y")
+    curves = {name: curve([1, 2, 0, 0], categories=categories, rows=[3, 1, 0, 0]) for name in ("old", "new")}
+    panel = make.panel_of_comparison(SimpleNamespace(curves=lambda _: curves), "x")
+    bars = [trace for trace in draw(Sheet((panel,)), "plotly").data if trace.type == "bar"]
+    assert [list(bar.y) for bar in bars] == [pytest.approx([-0.2, 0.8]), pytest.approx([0.2, 1.2])]
+    axis = Axis(column("x", categories), np.empty(0), lambda x: x, np.array([3, 1, 0, 0]))
+    heights = np.arange(20.0)[:, None, None] + np.zeros((1, 4, 1))
+    ice = Ice(name="x", axis=axis, columns={}, heights=heights, outputs=("y",), units="value")
+    bars = [trace for trace in draw(Sheet((make.panel_of_ice(ice),)), "plotly").data if trace.type == "bar"]
+    assert [list(bar.y) for bar in bars] == [[0, 1]] * 3
+
+
+def test_heights_of_probabilities_begin_near_the_lowest():
+    panel = make.panel_of_curve(curve([0.02, 0.3, 0.1], cuts=[0.5], rows=[1, 1, 0], units="probability"))
+    figure = draw(Sheet((panel,)), "plotly")
+    assert 0 < figure.layout.yaxis.range[0] < 0.02
+    ax = draw(Sheet((panel,))).axes[0]
+    assert min(ax.get_yticks()) > 0
+
+
+def test_squares_and_surfaces_of_categories_have_numbers():
+    strengths = strengths_of([("a", "b"), ("b", "c")], [[4], [2.25]])
+    heatmap = draw(Sheet((make.panel_of_strengths(strengths),)), "plotly").data[0]
+    assert [list(line) for line in heatmap.text] == [["4", ""], ["", "2.2"]]
+    labels = Scale("x", labels=("u", "v"))
+    cells = Cells("t", labels, labels, "z", ((1.0, 2.0), (3.0, 4.0)))
+    assert draw(Sheet((cells,)), "plotly").data[0].text[1] == ("3", "4")
+    assert [text.get_text() for text in draw(Sheet((cells,))).axes[0].texts] == ["1", "2", "3", "4"]
+
+
+def test_rows_of_a_cell_without_a_known_end_are_drawn_pale():
+    open_ended = make.panel_of_curve(curve([1, 2, 3, 9], cuts=[0.5, 1.5], rows=[5, 1, 4, 0]))
+    bars = next(trace for trace in draw(Sheet((open_ended,)), "plotly").data if trace.type == "bar")
+    assert bars.marker.color[0] == bars.marker.color[2] == "rgba(128,128,128,0.2)" != bars.marker.color[1]
+    solid, pale = (patch.get_data().values for patch in draw(Sheet((open_ended,))).axes[0].patches[:2])
+    assert (solid > 0).tolist() == [False, True, False]
+    assert (pale > 0).tolist() == [True, False, True]
+
+
+def test_rows_beyond_the_axis_are_told():
+    cuts = np.concatenate([np.linspace(0, 10, 21), np.geomspace(20, 1e6, 20)])
+    rows = np.concatenate([np.full(22, 100.0), np.full(20, 0.1), [0]])
+    assert make.panel_of_curve(curve(np.arange(43.0), cuts=cuts, rows=rows)).note.startswith(
+        "< 0.1 % of rows are beyond"
+    )
+
+
 def test_panels_side_by_side_are_equally_high():
     one = make.panel_of_curve(curve([1, 2, 2], cuts=[0.5], rows=[1, 1, 0]))
     other = make.panel_of_curve(curve([1, 9, 2], cuts=[0.5], rows=[1, 1, 0]))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Scale
-from glasswood.plots._text import plain
+from glasswood.plots._text import number, percent, plain
 
 __all__ = [
     "SORTS",
@@ -21,6 +21,7 @@ __all__ = [
     "hollow_pairs",
     "in_view",
     "layout_of",
+    "open_bins",
     "shares_of",
     "view_of",
     "whole_numbers",
@@ -55,7 +56,7 @@ def layout_of(axis: Any, heights: NDArray[np.float64], sort: str | None = None, 
         if axis.cuts.size == 0:
             return Layout(Scale(name, labels=("any value",)), cells, tuple(support), missing)
         scale = _scale_of_numbers(axis, support)
-        return Layout(scale, cells, tuple(support.tolist()), missing)
+        return Layout(scale, cells, tuple(support.tolist()), missing, note=_beyond(scale, support))
     labels = range(axis.n_main) if axis.categories is None else axis.categories
     cells = _chosen(axis.n_main, heights, support, sort, most)
     note = ""
@@ -108,6 +109,21 @@ def _scale_of_numbers(axis: Any, support: NDArray[np.float64]) -> Scale:
         whole=axis.whole,
         open_ends=open_ends,
     )
+
+
+def _beyond(scale: Scale, support: NDArray[np.float64]) -> str:
+    """Return a note about rows that are beyond the part of the axis that is shown, if there are any."""
+    if not support.size:
+        return ""
+    (low, high), edges = scale.view, np.asarray(scale.edges)
+    below = np.concatenate([[0.0], np.cumsum(support)])
+    inside = float(np.diff(np.interp([low, high], edges, below))[0])
+    share = float(support.sum()) - inside
+    if share <= 1e-12 or (low <= edges[0] and high >= edges[-1]):
+        return ""
+    known = [number(end) for end, shown in ((edges[0], low), (edges[-1], high)) if end != shown]
+    reach = "" if any(scale.open_ends) else f" (to {' and '.join(known)})"
+    return f"{percent(share)} of rows are beyond this part of the axis{reach}"
 
 
 def closed_edges(
@@ -275,7 +291,15 @@ def histogram(
     return bins, dense / max(float(dense.max(initial=0.0)), 1e-300)
 
 
+def open_bins(scale: Scale, bins: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which bins are in an outermost cell that has no known end, so that nobody knows where its rows are."""
+    middle = bins[:-1] / 2 + bins[1:] / 2
+    before, after = scale.open_ends
+    return np.asarray((before & (middle < scale.edges[1])) | (after & (middle > scale.edges[-2])))
+
+
 def whole_numbers(scale: Scale) -> bool:
-    """Return whether the cuts are such that the feature seems to be whole numbers, a few of them."""
+    """Return whether the feature is known to be whole numbers, or seems so by its cuts, and there are few of them."""
     cuts = np.asarray(scale.edges[1:-1])
-    return bool(cuts.size) and _halves(cuts) and scale.view[1] - scale.view[0] <= 60
+    few = bool(cuts.size) and scale.view[1] - scale.view[0] <= 60
+    return few and not scale.ticks and (scale.whole or _halves(cuts))

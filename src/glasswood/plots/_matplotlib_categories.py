@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from glasswood.plots._axes import whole_numbers
 from glasswood.plots._look import LINES, MARKS, Look
 from glasswood.plots._spec import Line, Scale, Steps
-from glasswood.plots._steps import BASE, beside
+from glasswood.plots._steps import BASE, beside, dodge, limits
 from glasswood.plots._text import number, several
 
-__all__ = ["PLAIN", "SHADES", "dodge", "draw_categories", "set_heights", "set_ticks"]
+__all__ = ["PLAIN", "SHADES", "draw_categories", "set_heights", "set_ticks"]
 
 SHADES = (0.16, 0.26)  # of the wider and the narrower band
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
@@ -21,14 +21,9 @@ PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 def set_heights(ax: Any, which: str, heights: tuple[float, float], *, room: bool) -> None:
     """Set the limits of the axis of heights, x or y, with room for the data at its beginning."""
-    low, high = heights
-    span = high - low
-    if span <= 1e-12 * max(abs(low), abs(high)):
-        span = 0.1 * abs(high) or 1.0
-        low, high = low - span / 2, high + span / 2
-    ends = low - 0.06 * span, high + 0.07 * span
+    ends = limits(heights)
     axis, side, limit = (ax.xaxis, "bottom", ax.set_xlim) if which == "x" else (ax.yaxis, "left", ax.set_ylim)
-    limit(low - 0.28 * span if room else ends[0], ends[1])
+    limit(ends[0] - 0.195 * (ends[1] - ends[0]) if room else ends[0], ends[1])
     if room:  # heights have no meaning where the data is drawn
         axis.set_ticks([tick for tick in axis.get_majorticklocs() if ends[0] <= tick <= ends[1]])
         ax.spines[side].set_bounds(*ends)
@@ -36,17 +31,15 @@ def set_heights(ax: Any, which: str, heights: tuple[float, float], *, room: bool
 
 def set_ticks(axis: Any, scale: Scale) -> None:
     """Let the ticks of an axis of numbers be few, whole where the feature is, and large ones readable."""
+    if scale.ticks:
+        axis.set_ticks([at for at, _ in scale.ticks], [text for _, text in scale.ticks], **PLAIN)
+        return
     large = max(abs(scale.view[0]), abs(scale.view[1])) >= 1e5
     axis.get_major_locator().set_params(nbins=4 if large else 7, integer=whole_numbers(scale))
     low, high = scale.view
     most = max(abs(low), abs(high))
     if 1e4 <= most < 1e9 and high - low > 0.01 * most:
         axis.set_major_formatter(lambda x, _: number(x))
-
-
-def dodge(i: int, n: int) -> float:
-    """Return how far the i-th of n marks stands beside the middle, from -0.5 to 0.5."""
-    return 0.0 if n == 1 else i / (n - 1) - 0.5
 
 
 def draw_categories(ax: Any, panel: Steps, look: Look, heights: tuple[float, float]) -> list[Any]:

@@ -16,6 +16,7 @@ from glasswood.plots._text import number, several
 __all__ = ["draw_bars", "draw_cells", "draw_matrix", "draw_network", "draw_waterfall"]
 
 STRIP = 0.1  # the width of the data's strips beside a surface
+WIDE = 24  # pixels of a cell that holds its number
 
 
 # ------------------------------------------------------------------------------------------------ surfaces
@@ -33,12 +34,15 @@ def draw_cells(ax: Any, panel: Cells, look: Look) -> None:
     if panel.density:
         empty = hollow_pairs(panel.x, panel.y, panel.density)[rows, columns]
         veil = np.ma.masked_where(~empty, np.ones_like(heights))
-        ax.pcolor(x, y, veil, facecolor="none", edgecolor=look.paper, hatch="/////", linewidth=0, rasterized=True)
+        ink = look.dim if panel.diverging else look.paper
+        ax.pcolor(x, y, veil, facecolor="none", edgecolor=ink, hatch="/////", linewidth=0, rasterized=True)
+    if panel.with_numbers and ax.get_window_extent().width >= WIDE * panel.x.n_cells:
+        _write_numbers(ax, heights, mesh)
     for axis, scale in ((ax.xaxis, panel.x), (ax.yaxis, panel.y)):
         if scale.edges:
             set_ticks(axis, scale)
         if scale.labels:
-            labels = [look.readable(text) for text in several(scale.labels, 18)]
+            labels = [look.readable(text) for text in several(scale.labels, 24)]
             turned = axis is ax.xaxis and (sum(map(len, labels)) > 34 or len(labels) > 12)
             axis.set_ticks(range(len(labels)), labels, **({"rotation": 90} if turned else {}), **PLAIN)
     ax.set_xlabel(look.readable(panel.x.label), **PLAIN)
@@ -47,6 +51,16 @@ def draw_cells(ax: Any, panel: Cells, look: Look) -> None:
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.06, aspect=25)
     bar.set_label(look.readable(panel.z_label), **PLAIN)
     bar.outline.set_visible(False)
+
+
+def _write_numbers(ax: Any, heights: NDArray[np.float64], mesh: Any) -> None:
+    """Write the height of each cell into it, light on dark colours and dark on light ones."""
+    for (j, i), value in np.ndenumerate(heights):
+        if np.isfinite(value):
+            red, green, blue, _ = mesh.cmap(mesh.norm(value))
+            colour = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
+            text = number(float(f"{value:.2g}"))
+            ax.text(i, j, text, ha="center", va="center", fontsize="xx-small", color=colour)
 
 
 def _edges(scale: Scale) -> tuple[slice, NDArray[np.float64]]:
@@ -113,14 +127,14 @@ def draw_bars(ax: Any, panel: Bars, look: Look) -> list[Any]:
 
 
 def draw_waterfall(ax: Any, panel: Waterfall, look: Look) -> None:
-    """Draw how parts add up: from the start at the top to the end at the bottom."""
+    """Draw how parts add up: from the start at the top to the end at the bottom; all others together are thin."""
     ends = panel.start[1] + np.concatenate([[0.0], np.cumsum(panel.values)])
     n = len(panel.values)
     low, high = float(ends.min()), float(ends.max())
     room = 0.02 * ((high - low) or 1.0)
     for i, value in enumerate(panel.values):
         colour = LINES[1] if value > 0 else LINES[0]
-        ax.barh(i + 1, value, 0.7, ends[i], color=colour)
+        ax.barh(i + 1, value, 0.3 if panel.rest and i == n - 1 else 0.7, ends[i], color=colour)
         ax.vlines(ends[i], i + 0.35 - (i > 0) * 0.7, i + 1.35, color=look.dim, linewidth=0.8)
         at, side = max(ends[i], ends[i + 1]) + room, "left"
         sign = "+" if value > 0 else ""

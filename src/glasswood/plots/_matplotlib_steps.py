@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.plots._axes import histogram, hollow, in_view
+from glasswood.plots._axes import histogram, hollow, in_view, open_bins
 from glasswood.plots._look import DASHES, LINES, MARKS, Look
-from glasswood.plots._matplotlib_categories import PLAIN, SHADES, dodge, draw_categories, set_heights, set_ticks
+from glasswood.plots._matplotlib_categories import PLAIN, SHADES, draw_categories, set_heights, set_ticks
 from glasswood.plots._spec import Steps
-from glasswood.plots._steps import BASE, beside, height_range
+from glasswood.plots._steps import BASE, beside, dodge, height_range
 from glasswood.plots._text import number
 
 __all__ = ["draw_steps"]
@@ -89,7 +89,10 @@ def _shade(ax: Any, panel: Steps, edges: NDArray[np.float64], here: slice, look:
     bins, shares = histogram(panel.x, panel.support)
     grouped = [line for line in panel.lines if line.support]
     if not grouped:
-        ax.stairs(BASE * shares, bins, fill=True, color=look.dim, alpha=0.55, transform=base, linewidth=0)
+        unknown = open_bins(panel.x, bins)  # pale: nobody knows how far these cells reach
+        for shade, hidden in ((0.55, unknown), (0.2, ~unknown)):
+            heights = np.where(hidden, 0.0, BASE * shares)
+            ax.stairs(heights, bins, fill=True, color=look.dim, alpha=shade, transform=base, linewidth=0)
         return
     for k, line in enumerate(grouped):
         style = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}

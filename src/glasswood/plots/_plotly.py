@@ -7,9 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from glasswood.errors import MissingExtraError
-from glasswood.plots._plotly_others import draw_bars, draw_cells, draw_matrix, draw_network, draw_waterfall
-from glasswood.plots._plotly_paper import Paper, Place, safe
-from glasswood.plots._plotly_steps import draw_steps
+from glasswood.plots._plotly_cells import draw_cells, room_of_cells
+from glasswood.plots._plotly_others import (
+    draw_bars,
+    draw_matrix,
+    draw_network,
+    draw_waterfall,
+    room_of_bars,
+    room_of_matrix,
+)
+from glasswood.plots._plotly_paper import LETTER, Paper, Place, Room, safe
+from glasswood.plots._plotly_steps import draw_steps, room_of_steps
 from glasswood.plots._spec import Bars, Cells, Matrix, Network, Panel, Sheet, Steps, Waterfall
 from glasswood.plots._steps import common_heights
 
@@ -21,57 +29,117 @@ except ImportError as error:
 
 __all__ = ["draw"]
 
-DRAWERS: dict[type, Callable[[Paper, Place, Any], None]] = {
-    Steps: draw_steps,
-    Bars: draw_bars,
-    Cells: draw_cells,
-    Matrix: draw_matrix,
-    Network: draw_network,
-    Waterfall: draw_waterfall,
+DRAWERS: dict[type, tuple[Callable[[Paper, Place, Any], None], Callable[[Any], Room]]] = {
+    Steps: (draw_steps, room_of_steps),
+    Bars: (draw_bars, room_of_bars),
+    Cells: (draw_cells, room_of_cells),
+    Matrix: (draw_matrix, room_of_matrix),
+    Network: (draw_network, lambda _: Room(10, 10, 10, 10)),
+    Waterfall: (draw_waterfall, room_of_bars),
 }
 DOTS = 100  # to an inch
+WIDE = 900  # what a figure of one panel is taken to be wide; it is as wide as its surroundings
+LINE = 14  # the height of a line of text
 
 
 def draw(sheet: Sheet) -> Any:
     """Draw a sheet, and return the figure."""
-    n = len(sheet.panels)
-    n_columns = max(1, min(sheet.n_columns, n))
-    n_lines = max(1, -(-n // n_columns))
-    inches = [_height(panel) for panel in sheet.panels]
-    height = 60 + n_lines * max(inches, default=300) * (1.0 if n == 1 else 0.85)
-    paper = Paper(heights=common_heights(sheet), alone=n == 1)
-    for i, panel in enumerate(sheet.panels):
-        line, column = divmod(i, n_columns)
-        place = Place.in_grid((line, n_lines), (column, n_columns), height)
-        DRAWERS[type(panel)](paper, place, panel)
-        _add_note(paper, place, getattr(panel, "note", ""))
-    if sheet.notes:
-        text = "<br>".join(safe(note, 200) for note in sheet.notes)
-        paper.annotate(text, x=0, y=0, xref="paper", yref="paper", yshift=-70, size=10, xanchor="left", yanchor="top")
-    layout = paper.layout | {"annotations": paper.annotations, "shapes": paper.shapes, "height": height}
-    layout["margin"] = {"t": 60 if sheet.title or paper.named or paper.noted else 30, "b": 100 if sheet.notes else 60}
+    paper = Paper(heights=common_heights(sheet), alone=len(sheet.panels) == 1)
+    grid = _Grid(sheet)
+    for panel, place in zip(sheet.panels, grid.places(), strict=True):
+        DRAWERS[type(panel)][0](paper, place, panel)
+        if panel.note:
+            where = {"x": place.x[0], "y": place.y[1], "xref": "paper", "yref": "paper", "yshift": 2}
+            paper.annotate(
+                "<br>".join(_wrapped(panel, place.width)), **where, size=10, xanchor="left", yanchor="bottom"
+            )
+    layout = paper.layout | {"annotations": paper.annotations, "shapes": paper.shapes} | grid.size
+    head = (34 if sheet.title else 0) + (26 * _legend_lines(paper, grid.width) if len(paper.named) > 1 else 0)
+    notes = [safe(line, 200) for note in sheet.notes for line in textwrap.wrap(note, int(grid.width / LETTER))]
+    foot = LINE * len(notes) + 6 * bool(notes)
+    layout["margin"] = grid.margin | {"t": head + 4, "b": foot + 4}
+    layout["height"] = layout["height"] + (0 if sheet.figsize else head + foot + 8)
+    layout["showlegend"] = len(paper.named) > 1
+    layout["legend"] = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "xanchor": "left"}
+    if notes:
+        where = {"x": 0, "y": 0, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "top", "yshift": -4}
+        paper.annotate("<br>".join(notes), size=10, **where)
     if sheet.title:
-        layout["title"] = {"text": safe(sheet.title, 100)}
-    layout["legend"] = {"orientation": "h", "yanchor": "bottom", "y": 1.0 + 26 / height, "x": 0}
-    if sheet.figsize is not None:
-        layout |= {"width": DOTS * sheet.figsize[0], "height": DOTS * sheet.figsize[1]}
+        above = {"x": 0.5, "xanchor": "center", "y": 1 - 18 / layout["height"], "yanchor": "middle"}
+        layout["title"] = {"text": safe(sheet.title, 100), **above}
     return go.Figure(data=paper.traces, layout=layout)
 
 
-def _height(panel: Panel) -> float:
-    """Return the pixels that a panel would like to be high."""
+def _legend_lines(paper: Paper, width: float) -> int:
+    return 1 + int(sum(60 + LETTER * min(len(name), 40) for name in paper.named) / width)
+
+
+def _wrapped(panel: Panel, width: float) -> list[str]:
+    """Return the lines of a panel's note."""
+    return [safe(line, 200) for line in textwrap.wrap(panel.note, max(20, int(width / (0.85 * LETTER))))[:4]]
+
+
+class _Grid:
+    """Where the panels of a sheet are: all with the room that their labels need, so that no text is on another.
+
+    Several columns have a width of their own; a single one is as wide as its surroundings.
+    """
+
+    def __init__(self, sheet: Sheet) -> None:
+        n = len(sheet.panels)
+        self.n_columns = max(1, min(sheet.n_columns, n))
+        self.width = WIDE if self.n_columns == 1 else 1040.0 if self.n_columns == 2 else 1160.0
+        if sheet.figsize is not None:
+            self.width = DOTS * sheet.figsize[0]
+        self.rooms = [DRAWERS[type(panel)][1](panel) for panel in sheet.panels]
+        self.lines = [range(i, min(i + self.n_columns, n)) for i in range(0, n, self.n_columns)]
+        single = self.n_columns == 1
+        self.margin = {"l": max((room.left for room in self.rooms), default=0) if single else 0}
+        self.margin |= {"r": max((room.right for room in self.rooms), default=0) if single else 0}
+        self.inner = self.width - self.margin["l"] - self.margin["r"]
+        self.tops = [max(self._top(sheet.panels[i], self.rooms[i]) for i in line) for line in self.lines]
+        self.bottoms = [max(self.rooms[i].bottom for i in line) for line in self.lines]
+        self.heights = [max(_height(sheet.panels[i], single=n == 1) for i in line) for line in self.lines]
+        self.total = sum(self.tops) + sum(self.bottoms) + sum(self.heights) or 300.0
+        self.size: dict[str, Any] = {"height": self.total}
+        if sheet.figsize is not None:
+            self.size = {"width": self.width, "height": DOTS * sheet.figsize[1]}
+        elif not single:
+            self.size["width"] = self.width
+
+    def _top(self, panel: Panel, room: Room) -> float:
+        """Return the pixels above a panel, with its note."""
+        return room.top + LINE * len(_wrapped(panel, self._width_of(room))) if panel.note else room.top
+
+    def _width_of(self, room: Room) -> float:
+        """Return the pixels that a panel is wide within its room."""
+        if self.n_columns == 1:
+            return self.inner
+        return max(60.0, self.inner / self.n_columns - room.left - room.right)
+
+    def places(self) -> list[Place]:
+        """Return the places of all panels."""
+        found = []
+        top = self.total
+        for line, above, high, below in zip(self.lines, self.tops, self.heights, self.bottoms, strict=True):
+            y = (top - above - high) / self.total, (top - above) / self.total
+            for column, i in enumerate(line):
+                wide = self._width_of(self.rooms[i])
+                left = 0.0 if self.n_columns == 1 else column * self.inner / self.n_columns + self.rooms[i].left
+                x = left / self.inner, (left + wide) / self.inner
+                found.append(Place(x, (max(0.0, y[0]), min(1.0, y[1])), wide, high))
+            top -= above + high + below
+        return found
+
+
+def _height(panel: Panel, *, single: bool) -> float:
+    """Return the pixels that a panel would like to be high, without its labels."""
     if isinstance(panel, Bars):
-        return 90 + 24 * max(len(panel.labels), 3)
+        return 24.0 * max(len(panel.labels), 3)
     if isinstance(panel, Waterfall):
-        return 90 + 28 * (len(panel.labels) + 2)
-    return 340 if isinstance(panel, Steps) else 460
-
-
-def _add_note(paper: Paper, place: Place, note: str) -> None:
-    """Write a panel's note above it."""
-    if note:
-        paper.noted = True
-        text = "<br>".join(safe(line, 90) for line in textwrap.wrap(note, 80)[:3])
-        paper.annotate(
-            text, x=place.x[0], y=place.y[1], xref="paper", yref="paper", yshift=2, size=10, yanchor="bottom"
-        )
+        return 27.0 * (len(panel.labels) + 2)
+    if isinstance(panel, Steps):
+        return max(280.0 if single else 200.0, (18.0 if single else 14.0) * len(panel.x.labels))
+    if isinstance(panel, Cells):
+        return max(380.0 if single else 320.0, 17.0 * len(panel.y.labels))
+    return 420.0

@@ -1,105 +1,33 @@
-"""Panels other than steps for plotly: surfaces, bars, squares, networks, waterfalls."""
+"""Panels other than steps for plotly: bars, waterfalls, squares, networks."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from glasswood.plots._axes import histogram, hollow_pairs
-from glasswood.plots._look import DIVERGING, FAINTEST, LINES, PLOTLY_MARKS, SEQUENTIAL
-from glasswood.plots._plotly_paper import GREY, Paper, Place, safe, ticks_of, title_of, whole_ticks
-from glasswood.plots._spec import Bars, Cells, Matrix, Network, Scale, Waterfall
+from glasswood.plots._look import FAINTEST, LINES, PLOTLY_MARKS, SEQUENTIAL
+from glasswood.plots._plotly_paper import Paper, Place, Room, room_for, safe, ticks_of, title_of
+from glasswood.plots._spec import Bars, Matrix, Network, Waterfall
 from glasswood.plots._text import number
 
-__all__ = ["draw_bars", "draw_cells", "draw_matrix", "draw_network", "draw_waterfall"]
+__all__ = ["LONGEST", "draw_bars", "draw_matrix", "draw_network", "draw_waterfall", "room_of_bars", "room_of_matrix"]
 
-STRIP = 0.09  # the part of a surface's place that is for the data's strips
-BAR = 0.2  # the part of a place that is for the bar of colours
-
-
-def draw_cells(paper: Paper, place: Place, panel: Cells) -> None:
-    """Draw a surface as exact cells, grey where there are no rows, and the distributions of both features beside it."""
-    (left, right), (bottom, top) = place.x, place.y
-    right_end, top_end = right - BAR * (right - left), top - STRIP * (top - bottom)
-    x = {
-        "domain": [left, right_end - STRIP * (right - left)],
-        "title": title_of(panel.x.label),
-        **_range(panel.x, paper),
-    }
-    y = {"domain": [bottom, top_end], "title": title_of(panel.y.label), **_range(panel.y, paper)}
-    axes = paper.axes(x, y)
-    bar = {"title": {"text": safe(panel.z_label, 60), "side": "right"}, "thickness": 12, "outlinewidth": 0}
-    bar |= {"x": right_end, "y": (bottom + top_end) / 2, "len": top_end - bottom, "xpad": 4}
-    colours: dict[str, Any] = {"colorscale": DIVERGING, "zmid": 0} if panel.diverging else {"colorscale": SEQUENTIAL}
-    grid = {"x": _places(panel.x), "y": _places(panel.y)}
-    template = f"{safe(panel.x.label)}: %{{x}}<br>{safe(panel.y.label)}: %{{y}}<br>%{{z:.4~g}}"
-    more: dict[str, Any] = {"hovertemplate": template + "<extra></extra>"}
-    if panel.density:
-        more = {
-            "customdata": panel.density,
-            "hovertemplate": template + "<br>%{customdata:.2~%} of rows<extra></extra>",
-        }
-    paper.add(axes, type="heatmap", z=panel.heights, colorbar=bar, **grid, **colours, **more)
-    if panel.density:
-        empty = hollow_pairs(panel.x, panel.y, panel.density).tolist()
-        veil = [[1 if hide else None for hide in row] for row in empty]
-        grey = {"colorscale": [[0, "rgba(128,128,128,0.6)"], [1, "rgba(128,128,128,0.6)"]], "showscale": False}
-        paper.add(axes, type="heatmap", z=veil, hoverinfo="skip", **grid, **grey)
-    _draw_strips(paper, axes, panel, place)
+LONGEST = 44  # characters of a label of bars
 
 
-def _range(scale: Scale, paper: Paper) -> dict[str, Any]:
-    if scale.labels:
-        return {"range": [-0.5, scale.n_cells - 0.5], **ticks_of(scale.labels, 22 if paper.alone else 9)}
-    return {"range": list(scale.view), **whole_ticks(scale)}
-
-
-def _places(scale: Scale) -> list[float]:
-    """Return the edges of cells; categories are one apart."""
-    return list(scale.edges) if scale.edges else [i - 0.5 for i in range(scale.n_cells + 1)]
-
-
-def _draw_strips(paper: Paper, axes: tuple[str, str], panel: Cells, place: Place) -> None:
-    """Draw the distribution of each feature along its axis."""
-    (left, right), (bottom, top) = place.x, place.y
-    inner = right - BAR * (right - left)
-    hidden = {"visible": False, "fixedrange": True, "range": [0, 1]}
-    style = {"type": "bar", "marker": {"color": GREY, "line": {"width": 0}}, "hoverinfo": "skip"}
-    if panel.x_support:
-        at, shares, widths = _bars(panel.x, panel.x_support)
-        domain = [left, inner - STRIP * (right - left)]
-        strip = paper.axes(
-            {"domain": domain, "matches": axes[0], "visible": False},
-            {"domain": [top - 0.9 * STRIP * (top - bottom), top], **hidden},
-        )
-        paper.add(strip, x=at, y=shares, width=widths, **style)
-    if panel.y_support:
-        at, shares, widths = _bars(panel.y, panel.y_support)
-        strip = paper.axes(
-            {"domain": [inner - 0.9 * STRIP * (right - left), inner], **hidden},
-            {"domain": [bottom, top - STRIP * (top - bottom)], "matches": axes[1], "visible": False},
-        )
-        paper.add(strip, y=at, x=shares, width=widths, orientation="h", **style)
-
-
-def _bars(scale: Scale, support: tuple[float, ...]) -> tuple[list[float], list[float], list[float]]:
-    """Return the middles, heights and widths of the bars of a strip."""
-    if scale.labels:
-        most = max(*support, 1e-300)
-        return [float(i) for i in range(len(support))], [share / most for share in support], [0.8] * len(support)
-    bins, dense = histogram(scale, support)
-    return (bins[:-1] / 2 + bins[1:] / 2).tolist(), dense.tolist(), np.diff(bins).tolist()
-
-
-# ------------------------------------------------------------------------------------------------ bars
+def room_of_bars(panel: Bars | Waterfall) -> Room:
+    """Return the room that the labels of bars need."""
+    return Room(left=room_for(panel.labels, LONGEST), right=60)
 
 
 def draw_bars(paper: Paper, place: Place, panel: Bars) -> None:
     """Draw one bar per label, the first on top; several series as marks on one line."""
     n = len(panel.labels)
-    y = {"domain": place.y, "range": [n - 0.4, -0.6], "showgrid": False, **ticks_of(panel.labels, 36)}
-    axes = paper.axes({"domain": place.x, "title": title_of(panel.x_label), "rangemode": "tozero"}, y)
+    y = {"domain": place.up(0, 1), "range": [n - 0.4, -0.6], **ticks_of(panel.labels, LONGEST)}
+    x = {"domain": place.across(0, 1), "title": title_of(panel.x_label), "rangemode": "tozero"}
+    axes = paper.axes(x, y)
     for k, (name, values) in enumerate(zip(panel.series, panel.values, strict=True)):
         of = f"<br>{safe(name)}: " if name else "<br>"
         pairs = zip(panel.labels, values, strict=True)
@@ -115,35 +43,40 @@ def draw_bars(paper: Paper, place: Place, panel: Bars) -> None:
 
 
 def draw_waterfall(paper: Paper, place: Place, panel: Waterfall) -> None:
-    """Draw how parts add up: from the start at the top to the end at the bottom."""
+    """Draw how parts add up: from the start at the top to the end at the bottom; all others together are thin."""
     labels = (panel.start[0], *panel.labels, panel.end[0])
     n = len(panel.values)
-    y = {"domain": place.y, "range": [n + 1.6, -0.6], "showgrid": False, **ticks_of(labels, 44)}
-    axes = paper.axes({"domain": place.x, "title": title_of(panel.x_label)}, y)
     ends = (panel.start[1] + np.concatenate([[0.0], np.cumsum(panel.values)])).tolist()
+    room = 0.04 * (max(ends) - min(ends) or 1.0)
+    y = {"domain": place.up(0, 1), "range": [n + 1.6, -0.6], **ticks_of(labels, LONGEST)}
+    x = {"range": [min(ends) - room, max(ends) + 2 * room], "title": title_of(panel.x_label)}
+    axes = paper.axes({"domain": place.across(0, 1), **x}, y)
     signed = [("+" if value > 0 else "") + number(value) for value in panel.values]
     texts = [f"{safe(label, 120)}<br>{value}" for label, value in zip(panel.labels, signed, strict=True)]
-    bars = {"base": ends[:-1], "x": list(panel.values), "y": list(range(1, n + 1)), "orientation": "h", "width": 0.7}
+    widths = [0.3 if panel.rest and i == n - 1 else 0.7 for i in range(n)]
+    bars = {"base": ends[:-1], "x": list(panel.values), "y": list(range(1, n + 1)), "orientation": "h", "width": widths}
     colours = {"marker": {"color": [LINES[1] if value > 0 else LINES[0] for value in panel.values]}}
-    hover = {"hovertext": texts, "hoverinfo": "text"}
-    shown = {"text": signed, "textposition": "outside", "cliponaxis": False}
-    paper.add(axes, type="bar", **bars, **colours, **hover, **shown)
-    totals = {
-        "x": [panel.start[1], panel.end[1]],
-        "y": [0, n + 1],
-        "mode": "markers+text",
-        "textposition": "middle right",
-    }
+    paper.add(axes, type="bar", hovertext=texts, hoverinfo="text", **bars, **colours)
+    told = {"x": [max(a, b) for a, b in pairwise(ends)], "y": list(range(1, n + 1)), "text": signed}
+    style = {"mode": "text", "textposition": "middle right", "hoverinfo": "skip", "cliponaxis": False}
+    paper.add(axes, type="scatter", **told, **style)
+    totals: dict[str, Any] = {"x": [panel.start[1], panel.end[1]], "y": [0, n + 1]}
     mark = {"symbol": "diamond", "size": 10, "color": "rgb(128,128,128)"}
-    text = [f" {number(panel.start[1])}", f" {number(panel.end[1])}"]
-    paper.add(axes, type="scatter", marker=mark, text=text, hoverinfo="skip", cliponaxis=False, **totals)
+    text = [f" <b>{number(value)}</b>" for _, value in (panel.start, panel.end)]
+    paper.add(axes, type="scatter", marker=mark, text=text, **totals, **(style | {"mode": "markers+text"}))
 
 
 # ------------------------------------------------------------------------------------------------ pairs
 
 
+def room_of_matrix(panel: Matrix) -> Room:
+    """Return the room that the labels of a square need."""
+    label = room_for(panel.labels)
+    return Room(left=label, right=100, bottom=label)
+
+
 def draw_matrix(paper: Paper, place: Place, panel: Matrix) -> None:
-    """Draw the half of a square below the diagonal."""
+    """Draw the half of a square below the diagonal, with its numbers."""
     n = len(panel.labels)
     values = np.array(panel.values, dtype=np.float64).reshape(n, n)
     values[np.triu_indices(n)] = np.nan
@@ -153,11 +86,15 @@ def draw_matrix(paper: Paper, place: Place, panel: Matrix) -> None:
         [f"{names[j]} x {names[i + 1]}<br>{number(v)}" if v is not None else "" for j, v in enumerate(row)]
         for i, row in enumerate(z)
     ]
-    x = {"domain": place.x, "showgrid": False, "tickangle": -90, **ticks_of(panel.labels[:-1])}
-    y = {"domain": place.y, "autorange": "reversed", "showgrid": False, **ticks_of(panel.labels[1:])}
+    x = {"domain": place.across(0, 1), "tickangle": -90, **ticks_of(panel.labels[:-1])}
+    y = {"domain": place.up(0, 1), "autorange": "reversed", **ticks_of(panel.labels[1:])}
     axes = paper.axes(x, y)
     bar = {"title": {"text": safe(panel.z_label, 70), "side": "right"}, "thickness": 12, "outlinewidth": 0}
+    bar |= {"x": place.x[1], "xpad": 6, "y": sum(place.y) / 2, "len": place.y[1] - place.y[0]}
     hover = {"hovertext": texts, "hoverinfo": "text", "hoverongaps": False}
+    shown = [["" if v is None else number(float(f"{v:.2g}")) for v in row] for row in z]
+    if n <= 16:
+        hover |= {"text": shown, "texttemplate": "%{text}", "textfont": {"size": 10}}
     paper.add(axes, type="heatmap", z=z, colorscale=SEQUENTIAL, zmin=0, colorbar=bar, xgap=1, ygap=1, **hover)
 
 
@@ -168,9 +105,10 @@ def draw_network(paper: Paper, place: Place, panel: Network) -> None:
     x, y = np.cos(angles), np.sin(angles)
     hidden = {"visible": False}
     axes = paper.axes(
-        {"domain": place.x, "range": [-2.2, 2.2], **hidden},
-        {"domain": place.y, "range": [-1.4, 1.4], "scaleanchor": f"x{paper.next_axis}", **hidden},
+        {"domain": place.across(0, 1), "range": [-2.2, 2.2], **hidden},
+        {"domain": place.up(0, 1), "range": [-1.4, 1.4], **hidden},
     )
+    paper.layout[f"yaxis{axes[1][1:]}"]["scaleanchor"] = axes[0]
     names = [safe(label, 60) for label in panel.labels]
     for a, b, strength in reversed([link for link in panel.links if link[2] >= FAINTEST]):
         t = np.linspace(0, 1, 24)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from glasswood.plots._axes import whole_numbers
+from glasswood.plots._cuts import cell_text, shown_cuts
 from glasswood.plots._spec import Scale
-from glasswood.plots._text import number, plain, shorten
+from glasswood.plots._text import plain, several, shorten
 
-__all__ = ["GREY", "Paper", "Place", "cell_texts", "safe", "ticks_of", "title_of", "whole_ticks"]
+__all__ = ["GREY", "PALE", "Paper", "Place", "Room", "cell_texts", "room_for", "safe", "ticks_of", "title_of"]
 
 GREY = "rgba(128,128,128,0.45)"  # to be seen on white and on black
+PALE = "rgba(128,128,128,0.2)"
+LETTER = 6.4  # pixels that a letter is wide, on average
 
 
 def safe(text: Any, most: int = 40) -> str:
@@ -23,34 +25,41 @@ def safe(text: Any, most: int = 40) -> str:
 
 def cell_texts(scale: Scale) -> list[str]:
     """Return what each cell of an axis is, for hovering."""
+    name = safe(scale.label)
     if scale.labels:
-        return [f"{safe(scale.label)}: {safe(label, 80)}" for label in scale.labels]
-    name, cuts = safe(scale.label), [_exact(cut) for cut in scale.edges[1:-1]]
-    inner = [f"{name}: above {a}, up to {b}" for a, b in pairwise(cuts)]
-    return [f"{name}: up to {cuts[0]}", *inner, f"{name}: above {cuts[-1]}"]
+        return [f"{name}: {safe(label, 80)}" for label in scale.labels]
+    cuts = shown_cuts(scale.cuts or scale.edges[1:-1])
+    return [f"{name}: {cell_text(cuts, cell, whole=scale.whole)}" for cell in range(scale.n_cells)]
 
 
-def _exact(x: float) -> str:
-    """Return a cut with more digits than other numbers."""
-    return f"{x:.7g}" if abs(x) < 1e15 else number(x)
+@dataclass(frozen=True)
+class Room:
+    """The pixels around a panel that its labels need."""
+
+    left: float = 62
+    right: float = 16
+    top: float = 10
+    bottom: float = 46
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a panel is: from left to right and from bottom to top, as shares of the figure."""
+    """Where a panel is drawn: from left to right and from bottom to top, as shares of the figure, and its pixels."""
 
     x: tuple[float, float]
     y: tuple[float, float]
+    width: float
+    height: float
 
-    @classmethod
-    def in_grid(cls, line: tuple[int, int], column: tuple[int, int], height: float) -> Place:
-        """Return the place of a panel in line i of n, column j of m, with room for its labels."""
-        (i, n), (j, m) = line, column
-        room_x, room_y = 0.075, min(0.5 / n, 75 / height)
-        wide = (1 - room_x * (m - 1)) / m
-        high = (1 - room_y * (n - 1)) / n
-        left, top = j * (wide + room_x), 1 - i * (high + room_y)
-        return cls((left, left + wide), (max(0.0, top - high), top))
+    def across(self, begin: float, end: float) -> list[float]:
+        """Return the part of the figure between two shares of the place, from left to right."""
+        low, high = self.x
+        return [low + begin * (high - low), low + end * (high - low)]
+
+    def up(self, begin: float, end: float) -> list[float]:
+        """Return the part of the figure between two shares of the place, from bottom to top."""
+        low, high = self.y
+        return [low + begin * (high - low), low + end * (high - low)]
 
 
 @dataclass
@@ -60,33 +69,36 @@ class Paper:
     heights: tuple[float, float] | None = None
     alone: bool = True
     traces: list[dict[str, Any]] = field(default_factory=list)
-    layout: dict[str, Any] = field(default_factory=lambda: {"hovermode": "closest", "bargap": 0})
+    layout: dict[str, Any] = field(default_factory=lambda: {"hovermode": "closest", "bargap": 0, "barmode": "overlay"})
     annotations: list[dict[str, Any]] = field(default_factory=list)
     shapes: list[dict[str, Any]] = field(default_factory=list)
-    named: set[str] = field(default_factory=set)
-    noted: bool = False
-    _n: int = 0
+    named: dict[str, None] = field(default_factory=dict)
+    _n: dict[str, int] = field(default_factory=lambda: {"x": 0, "y": 0})
 
-    @property
-    def next_axis(self) -> str:
-        """The end of the names of the next pair of axes."""
-        return "" if self._n == 0 else str(self._n + 1)
+    def axis(self, which: str, **options: Any) -> str:
+        """Add an axis, "x" or "y", and return its name."""
+        self._n[which] += 1
+        end = "" if self._n[which] == 1 else str(self._n[which])
+        self.layout[f"{which}axis{end}"] = {"zeroline": False, "automargin": False} | options
+        return which + end
 
     def axes(self, x: dict[str, Any], y: dict[str, Any]) -> tuple[str, str]:
-        """Add a pair of axes, and return their names."""
-        end = self.next_axis
-        self._n += 1
-        ids = f"x{end}", f"y{end}"
-        self.layout[f"xaxis{end}"] = {"anchor": ids[1], "zeroline": False, "automargin": True} | x
-        self.layout[f"yaxis{end}"] = {"anchor": ids[0], "zeroline": False, "automargin": True} | y
+        """Add a pair of axes that belong together, and return their names."""
+        ids = self.axis("x", **x), self.axis("y", **y)
+        self.anchor(*ids)
         return ids
+
+    def anchor(self, x: str, y: str) -> None:
+        """Draw two axes where they meet."""
+        self.layout[f"xaxis{x[1:]}"]["anchor"] = y
+        self.layout[f"yaxis{y[1:]}"]["anchor"] = x
 
     def add(self, axes: tuple[str, str], **trace: Any) -> None:
         """Add a trace; those without a name are not in the legend, and of one name only the first is."""
         name = trace.pop("name", None)
         shown = name is not None and name not in self.named
         if name is not None:
-            self.named.add(name)
+            self.named[name] = None
             trace |= {"name": safe(name), "legendgroup": safe(name, 80)}
         self.traces.append({"showlegend": shown, "xaxis": axes[0], "yaxis": axes[1]} | trace)
 
@@ -94,20 +106,31 @@ class Paper:
         """Add a text, which must be safe."""
         self.annotations.append({"text": text, "showarrow": False, "font": {"size": size}, "align": "left"} | where)
 
+    def line(self, **where: Any) -> None:
+        """Add a thin line."""
+        style = {"color": GREY, "width": 1, "dash": where.pop("dash", "solid")}
+        self.shapes.append({"type": "line", "layer": "below", "line": style} | where)
+
 
 def title_of(text: str) -> dict[str, Any]:
     """Return the title of an axis."""
     return {"text": safe(text, 60), "standoff": 6}
 
 
-def whole_ticks(scale: Scale) -> dict[str, Any]:
-    """Return ticks at whole numbers, for a feature that seems to have only a few of them."""
-    return {"dtick": 1} if whole_numbers(scale) and scale.view[1] - scale.view[0] <= 12 else {}
+def ticks_of(scale: Scale | tuple[str, ...], most: int = 24) -> dict[str, Any]:
+    """Return the ticks of an axis; places of labels are numbers, so that equal names are two places."""
+    if isinstance(scale, tuple):
+        texts = [html.escape(text, quote=False).replace("$", "&#36;") for text in several(map(plain, scale), most)]
+        return {"tickvals": list(range(len(texts))), "ticktext": texts, "showgrid": False}
+    if scale.labels:
+        return ticks_of(scale.labels, most)
+    if scale.ticks:
+        return {"tickvals": [at for at, _ in scale.ticks], "ticktext": [safe(text) for _, text in scale.ticks]}
+    if whole_numbers(scale) and scale.view[1] - scale.view[0] <= 13:
+        return {"dtick": 1, "tick0": 0}
+    return {"nticks": 7}
 
 
-def ticks_of(labels: tuple[str, ...], most: int = 22) -> dict[str, Any]:
-    """Return the ticks of an axis of labels: places are numbers, so that equal names are two places."""
-    return {
-        "tickvals": list(range(len(labels))),
-        "ticktext": [safe(plain(label), most) or "(empty)" for label in labels],
-    }
+def room_for(labels: tuple[str, ...], most: int = 24) -> float:
+    """Return the pixels that the longest of some labels takes."""
+    return 14 + LETTER * max((len(text) for text in several(labels, most)), default=0)

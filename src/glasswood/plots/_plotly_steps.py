@@ -1,4 +1,4 @@
-"""Panels of steps for plotly: curves, what is beside the axis, and the data below."""
+"""Panels of steps for plotly: curves over numbers, what is beside the axis, and the data below."""
 
 from __future__ import annotations
 
@@ -6,75 +6,92 @@ from typing import Any
 
 import numpy as np
 
-from glasswood.plots._axes import histogram, hollow
+from glasswood.plots._axes import histogram, hollow, open_bins
 from glasswood.plots._look import LINES, PLOTLY_DASHES, PLOTLY_MARKS
-from glasswood.plots._plotly_paper import GREY, Paper, Place, cell_texts, safe, ticks_of, title_of, whole_ticks
+from glasswood.plots._plotly_categories import draw_categories, room_of_categories
+from glasswood.plots._plotly_paper import GREY, PALE, Paper, Place, Room, cell_texts, safe, ticks_of, title_of
 from glasswood.plots._spec import Band, Steps
-from glasswood.plots._steps import BASE, beside, height_range
+from glasswood.plots._steps import beside, dodge, height_range, limits
 from glasswood.plots._text import number, percent
 
-__all__ = ["draw_steps"]
+__all__ = ["draw_steps", "room_of_steps"]
 
 Axes = tuple[str, str]
+STRIP = 0.15  # the part of the height that is for the data
+SIDE = 0.13  # the part of the width that is for each of what is beside the axis
+
+
+def room_of_steps(panel: Steps) -> Room:
+    """Return the room that the labels of a panel need."""
+    return room_of_categories(panel) if panel.x.labels else Room(bottom=56 if beside(panel) else 46)
 
 
 def draw_steps(paper: Paper, place: Place, panel: Steps) -> None:
     """Draw a panel of steps."""
-    low, high = paper.heights or height_range(panel)
-    span = (high - low) or 0.1 * abs(high) or 1.0
-    room = 0.28 if panel.support else 0.06
-    x = {"domain": place.x, "title": title_of(panel.x.label), "showgrid": False, **_ticks(panel, alone=paper.alone)}
-    below = paper.axes(x, {"domain": place.y, "range": [0, 1 / BASE], "visible": False, "fixedrange": True})
-    heights: dict[str, Any] = {
-        "overlaying": below[1],
-        "anchor": below[0],
-        "range": [low - room * span, high + 0.07 * span],
-    }
-    heights |= {"tickmode": "auto", "showgrid": True}
-    main = below[0], paper.axes({"visible": False}, {**heights, "title": title_of(panel.y_label)})[1]
-    _draw_data(paper, below, panel)
+    heights = limits(paper.heights or height_range(panel))
+    if panel.x.labels:
+        draw_categories(paper, place, panel, heights)
+        return
+    main, side, strip = _axes_of(paper, place, panel, heights)
+    if strip is not None:
+        _draw_data(paper, strip, panel)
     if panel.mean is not None:
-        line = {"color": GREY, "width": 1}
-        paper.shapes.append(
-            {"type": "line", "x0": 0, "x1": 1, "xref": f"{main[0]} domain", "yref": main[1]}
-            | {"y0": panel.mean, "y1": panel.mean, "line": line}
-        )
+        _draw_mean(paper, main, panel.mean)
     for shade, band in zip((0.16, 0.26), panel.bands, strict=False):
         _draw_band(paper, main, panel, band, shade)
     for row in panel.faint:
-        x_line, y_line = _path(panel, row)
+        x, y = _path(panel, row)
         style = {"mode": "lines", "line": {"color": GREY, "width": 0.7}, "hoverinfo": "skip", "name": "single rows"}
-        paper.add(main, type="scatter", x=x_line, y=y_line, **style)
+        paper.add(main, type="scatter", x=x, y=y, **style)
     for k in range(len(panel.lines)):
         _draw_line(paper, main, panel, k)
-    _draw_beside(paper, main, panel)
+    if side is not None:
+        _draw_beside(paper, main, side, strip, panel)
 
 
-def _ticks(panel: Steps, *, alone: bool) -> dict[str, Any]:
-    """Return the range and the ticks of the axis."""
+def _axes_of(
+    paper: Paper, place: Place, panel: Steps, heights: tuple[float, float]
+) -> tuple[Axes, str | None, Axes | None]:
+    """Add the axes of a panel: of the curve, of what is beside it, and of the data below."""
     n_beside = len(beside(panel))
-    if panel.x.labels:
-        ends = [-0.6, panel.x.n_cells - 0.4 + 1.2 * n_beside]
-        small: dict[str, Any] = {} if alone else {"tickangle": -90, "tickfont": {"size": 9}, "automargin": False}
-        return {"range": ends, **ticks_of(panel.x.labels, 22 if alone else 8), **small}
-    low, high = panel.x.view
-    return {"range": [low, high + 0.2 * n_beside * (high - low)], **whole_ticks(panel.x)}
+    end = 1 - SIDE * n_beside
+    ticks = {"showgrid": False, **ticks_of(panel.x)}
+    x = paper.axis("x", domain=place.across(0, end), range=list(panel.x.view), title=title_of(panel.x.label), **ticks)
+    base = STRIP + 0.03 if panel.support else 0.0
+    y = paper.axis("y", domain=place.up(base, 1), range=list(heights), title=title_of(panel.y_label), nticks=7)
+    paper.anchor(x, y)
+    strip = None
+    if panel.support:
+        strip = x, paper.axis("y", domain=place.up(0, STRIP), range=[0, 1], visible=False, fixedrange=True)
+        paper.anchor(*strip)
+    if not n_beside:
+        return (x, y), None, strip
+    labels = [label.replace("\n", "<br>") for _, label in beside(panel)]
+    options: dict[str, Any] = {"range": [-0.5, n_beside - 0.5], "showgrid": False, "fixedrange": True}
+    options |= {"tickvals": list(range(n_beside)), "ticktext": labels, "tickangle": 0}
+    side = paper.axis("x", domain=place.across(end + 0.01, 1), anchor=(strip or (x, y))[1], **options)
+    return (x, y), side, strip
+
+
+def _draw_mean(paper: Paper, axes: Axes, mean: float) -> None:
+    """Draw the average as a line to compare with; alone it is told what it is."""
+    across = {"x0": 0, "x1": 1, "xref": f"{axes[0]} domain"}
+    paper.line(y0=mean, y1=mean, yref=axes[1], **across)
+    where = {"x": 1, "xref": f"{axes[0]} domain", "y": mean, "yref": axes[1], "xanchor": "right", "yanchor": "bottom"}
+    if paper.alone:
+        paper.annotate(f"average {number(mean)}", size=10, **where)
 
 
 def _path(panel: Steps, heights: Any, hidden: Any = None) -> tuple[list[float], list[float | None]]:
-    """Return the corners of steps, or the middles of categories."""
+    """Return the corners of steps."""
     values: list[float | None] = [float(h) if np.isfinite(h) else None for h in heights]
     if hidden is not None:
         values = [None if hide else value for hide, value in zip(hidden, values, strict=True)]
-    if panel.x.labels:
-        return list(range(len(values))), values
     return np.repeat(panel.x.edges, 2)[1:-1].tolist(), [value for value in values for _ in range(2)]
 
 
 def _middles(panel: Steps) -> list[float]:
     """Return where the text of each cell is hovered over: in the middle of the part that is in view."""
-    if panel.x.labels:
-        return [float(i) for i in range(panel.x.n_cells)]
     edges = np.asarray(panel.x.edges)
     inside = np.clip(edges, panel.x.view[0], panel.x.view[1])
     middle = np.where(np.diff(inside) > 0, inside[:-1] / 2 + inside[1:] / 2, edges[:-1] / 2 + edges[1:] / 2)
@@ -83,99 +100,63 @@ def _middles(panel: Steps) -> list[float]:
 
 def _draw_line(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
     """Draw one line: dotted where there are no rows, and a text for each cell."""
-    line, several = panel.lines[k], len(panel.lines) > 1 or bool(panel.bands)
+    line, named = panel.lines[k], len(panel.lines) > 1 or bool(panel.bands)
     colour = LINES[k % len(LINES)]
     support = line.support or panel.support
     empty = hollow(panel.x, support).tolist() if support else [False] * len(line.heights)
-    of = f"{safe(line.name)}: " if several else ""
+    of = f"{safe(line.name)}: " if named else ""
     shares = [f"<br>{percent(share)} of rows" for share in support] or [""] * len(line.heights)
     cells = zip(cell_texts(panel.x), line.heights, shares, strict=True)
     texts = [f"{cell}<br>{of}{number(height)}{share}" for cell, height, share in cells]
-    hover = {"hovertext": texts, "hoverinfo": "text", "type": "scatter", "mode": "markers"}
-    name = {"name": line.name} if several else {}
-    if panel.x.labels:
-        shift = 0.0 if len(panel.lines) == 1 else 0.5 * (k / (len(panel.lines) - 1) - 0.5)
-        marks = [PLOTLY_MARKS[k % len(PLOTLY_MARKS)] + ("-open" if hide else "") for hide in empty]
-        at = [place + shift for place in _middles(panel)]
-        paper.add(
-            axes, x=at, y=list(line.heights), marker={"color": colour, "symbol": marks, "size": 9}, **hover, **name
-        )
-        return
     if any(empty):
         x, y = _path(panel, line.heights)
         dotted = {"color": colour, "width": 1, "dash": "1px,2px"}
         paper.add(axes, type="scatter", mode="lines", x=x, y=y, line=dotted, opacity=0.6, hoverinfo="skip")
     x, y = _path(panel, line.heights, empty)
     style = {"color": colour, "width": 2, "dash": PLOTLY_DASHES[k % len(PLOTLY_DASHES)]}
+    name = {"name": line.name} if named else {}
     paper.add(axes, type="scatter", mode="lines", x=x, y=y, line=style, hoverinfo="skip", **name)
-    paper.add(
-        axes, x=_middles(panel), y=list(line.heights), marker={"color": colour, "opacity": 0, "size": 12}, **hover
-    )
+    hover = {"hovertext": texts, "hoverinfo": "text", "marker": {"color": colour, "opacity": 0, "size": 12}}
+    paper.add(axes, type="scatter", mode="markers", x=_middles(panel), y=list(line.heights), **hover)
 
 
 def _draw_band(paper: Paper, axes: Axes, panel: Steps, band: Band, shade: float) -> None:
     """Draw what lies between two heights."""
-    low, high, name = band.low, band.high, band.name
-    colour = f"rgba(0,114,178,{shade})"
-    if panel.x.labels:
-        width = 0.7 if shade < 0.2 else 0.5
-        heights = [b - a for a, b in zip(low, high, strict=True)]
-        place = {"x": list(range(len(low))), "base": list(low), "width": width}
-        paper.add(axes, type="bar", y=heights, marker={"color": colour}, name=name, hoverinfo="skip", **place)
-        return
-    x, upper = _path(panel, high)
-    _, lower = _path(panel, low)
-    style = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": colour, "hoverinfo": "skip"}
-    paper.add(axes, type="scatter", x=x + x[::-1], y=upper + lower[::-1], name=name, **style)
+    x, upper = _path(panel, band.high)
+    _, lower = _path(panel, band.low)
+    style = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "hoverinfo": "skip"}
+    colour = {"fillcolor": f"rgba(0,114,178,{shade})"}
+    paper.add(axes, type="scatter", x=x + x[::-1], y=upper + lower[::-1], name=band.name, **style, **colour)
 
 
 def _draw_data(paper: Paper, axes: Axes, panel: Steps) -> None:
-    """Draw the distribution of rows at the bottom."""
-    if not panel.support:
+    """Draw the distribution of rows at the bottom: pale where nobody knows how far a cell reaches."""
+    grouped = [(k, line) for k, line in enumerate(panel.lines) if line.support]
+    for k, line in grouped:
+        bins, dense = histogram(panel.x, line.support)
+        x, y = np.repeat(bins, 2)[1:-1].tolist(), np.repeat(dense, 2).tolist()
+        style = {"color": LINES[k % len(LINES)], "width": 1, "dash": PLOTLY_DASHES[k % len(PLOTLY_DASHES)]}
+        paper.add(axes, type="scatter", mode="lines", x=x, y=y, line=style, hoverinfo="skip")
+    if grouped:
         return
-    grouped = [line for line in panel.lines if line.support]
-    for k, support in enumerate([line.support for line in grouped] or [panel.support]):
-        colour = LINES[k % len(LINES)] if grouped else GREY
-        if panel.x.labels:
-            most = max(*support, 1e-300)
-            width = 0.8 / max(1, len(grouped))
-            at = [i - 0.4 + width * (k + 0.5) for i in range(panel.x.n_cells)] if grouped else list(range(len(support)))
-            bars = {"x": at, "y": [share / most for share in support], "width": width}
-        else:
-            bins, dense = histogram(panel.x, support)
-            bars = {"x": (bins[:-1] / 2 + bins[1:] / 2).tolist(), "y": dense.tolist(), "width": np.diff(bins).tolist()}
-        style = {"marker": {"color": colour, "line": {"width": 0}}, "opacity": 0.5 if grouped else 1.0}
-        paper.add(axes, type="bar", hoverinfo="skip", **bars, **style)
+    bins, dense = histogram(panel.x, panel.support)
+    bars = {"x": (bins[:-1] / 2 + bins[1:] / 2).tolist(), "y": dense.tolist(), "width": np.diff(bins).tolist()}
+    colours = [PALE if unknown else GREY for unknown in open_bins(panel.x, bins)]
+    paper.add(axes, type="bar", hoverinfo="skip", marker={"color": colours, "line": {"width": 0}}, **bars)
 
 
-def _draw_beside(paper: Paper, axes: Axes, panel: Steps) -> None:
-    """Draw the heights of what is missing or unseen, beside the axis."""
-    found = beside(panel)
-    if not found:
-        return
-    if panel.x.labels:
-        places, end = [panel.x.n_cells + 0.2 + 1.2 * i for i in range(len(found))], panel.x.n_cells - 0.4
-    else:
-        low, high = panel.x.view
-        places, end = [high + (0.11 + 0.2 * i) * (high - low) for i in range(len(found))], high
-    line = {"color": GREY, "width": 1, "dash": "dot"}
-    place = {"x0": end, "x1": end, "y0": 0, "y1": 1, "xref": axes[0], "yref": f"{axes[1]} domain"}
-    paper.shapes.append({"type": "line", "line": line} | place)
-    for at, (field, label) in zip(places, found, strict=True):
-        paper.annotate(
-            label.replace("\n", "<br>"),
-            x=at,
-            y=0,
-            xref=axes[0],
-            yref=f"{axes[1]} domain",
-            yanchor="top",
-            align="center",
-        )
-        for k, one in enumerate(panel.lines):
-            height = getattr(one, field)
-            if height is not None:
-                of = f"{safe(one.name)}: " if len(panel.lines) > 1 else ""
-                mark = {"color": LINES[k % len(LINES)], "symbol": PLOTLY_MARKS[k % len(PLOTLY_MARKS)], "size": 9}
-                text = f"{safe(panel.x.label)} {label.replace(chr(10), ', ')}<br>{of}{number(height)}"
-                hover = {"hovertext": [text], "hoverinfo": "text"}
-                paper.add(axes, type="scatter", mode="markers", x=[at], y=[height], marker=mark, **hover)
+def _draw_beside(paper: Paper, main: Axes, side: str, strip: Axes | None, panel: Steps) -> None:
+    """Draw the heights of what is missing or unseen, beside the axis, and the shares of such rows below."""
+    for at, (field, label) in enumerate(beside(panel)):
+        share = panel.missing_share if field == "missing" else panel.unseen_share
+        if strip is not None and share:
+            bar = {"x": [at], "y": [max(0.04, share)], "width": 0.4, "marker": {"color": GREY}}
+            paper.add((side, strip[1]), type="bar", hoverinfo="skip", **bar)
+        marked = [(k, getattr(line, field)) for k, line in enumerate(panel.lines) if getattr(line, field) is not None]
+        for i, (k, height) in enumerate(marked):
+            of = f"{safe(panel.lines[k].name)}: " if len(panel.lines) > 1 else ""
+            mark = {"color": LINES[k % len(LINES)], "symbol": PLOTLY_MARKS[k % len(PLOTLY_MARKS)], "size": 8}
+            text = f"{safe(panel.x.label)} {label.replace(chr(10), ', ')}<br>{of}{number(height)}"
+            hover = {"hovertext": [text], "hoverinfo": "text", "cliponaxis": False}
+            x = at + 0.6 * dodge(i, len(marked))
+            paper.add((side, main[1]), type="scatter", mode="markers", x=[x], y=[height], marker=mark, **hover)

@@ -30,7 +30,7 @@ class Scale:
     that nothing is known about the data there (or that there is none). Between them are the `cuts`, except for whole
     numbers, where cells are drawn midway between two. Categories have `labels`, one per cell, and no edges. `view` is
     the part of the axis to show first: all of it, unless a few cuts far out would squash the rest; empty for
-    categories.
+    categories. `ticks` are places and texts, where edges are not the values themselves (but their logarithms, say).
     """
 
     label: str
@@ -40,6 +40,7 @@ class Scale:
     cuts: tuple[float, ...] = ()
     whole: bool = False
     open_ends: tuple[bool, bool] = (True, True)
+    ticks: tuple[tuple[float, str], ...] = ()
 
     @property
     def n_cells(self) -> int:
@@ -111,6 +112,11 @@ class Cells:
     y_support: tuple[float, ...] = ()
     note: str = ""
 
+    @property
+    def with_numbers(self) -> bool:
+        """Whether cells are few and wide enough to hold their numbers: those of two features of a few categories."""
+        return bool(self.x.labels and self.y.labels) and self.x.n_cells <= 20 and self.y.n_cells <= 30
+
 
 @dataclass(frozen=True)
 class Bars:
@@ -152,7 +158,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Waterfall:
-    """How parts add up from `start` to `end`."""
+    """How parts add up from `start` to `end`; `rest` says whether the last part is all the others together."""
 
     title: str
     x_label: str
@@ -160,6 +166,7 @@ class Waterfall:
     end: tuple[str, float]
     labels: tuple[str, ...]
     values: tuple[float, ...]
+    rest: bool = False
     note: str = ""
 
 

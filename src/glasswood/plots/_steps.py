@@ -8,7 +8,7 @@ from glasswood.plots._axes import in_view
 from glasswood.plots._spec import Sheet, Steps
 from glasswood.plots._text import percent
 
-__all__ = ["BASE", "beside", "common_heights", "height_range", "names_in_legend"]
+__all__ = ["BASE", "beside", "common_heights", "dodge", "height_range", "limits", "names_in_legend"]
 
 BASE = 0.14  # the part of the height that is for the data, at the bottom
 
@@ -44,6 +44,21 @@ def height_range(panel: Steps) -> tuple[float, float]:
     found = np.array(values, dtype=np.float64)
     found = found[np.isfinite(found)]
     return (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
+
+
+def limits(heights: tuple[float, float]) -> tuple[float, float]:
+    """Return where an axis of heights begins and ends: a little beyond the lowest and the highest of them."""
+    low, high = heights
+    span = high - low
+    if span <= 1e-12 * max(abs(low), abs(high)):
+        span = 0.1 * abs(high) or 1.0
+        low, high = low - span / 2, high + span / 2
+    return low - 0.06 * span, high + 0.07 * span
+
+
+def dodge(i: int, n: int) -> float:
+    """Return how far the i-th of n marks stands beside the middle, from -0.5 to 0.5."""
+    return 0.0 if n == 1 else i / (n - 1) - 0.5
 
 
 def common_heights(sheet: Sheet) -> tuple[float, float] | None:

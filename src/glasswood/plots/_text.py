@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 __all__ = ["number", "percent", "plain", "several", "shorten"]
@@ -33,7 +33,7 @@ def shorten(value: Any, most: int = 28) -> str:
     return text[: most - 1 - head].rstrip() + "…" + text[len(text) - head :].lstrip()
 
 
-def several(texts: Sequence[Any], most: int = 28) -> list[str]:
+def several(texts: Iterable[Any], most: int = 28) -> list[str]:
     """Return shortened texts that still differ: those that would look alike get a number."""
     short = [shorten(text, most) or "(empty)" for text in texts]
     seen: dict[str, int] = {}

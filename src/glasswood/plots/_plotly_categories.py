@@ -1,0 +1,119 @@
+"""Panels of categories for plotly: one line per category, so that labels are read as they are written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glasswood.plots._look import LINES, PLOTLY_MARKS
+from glasswood.plots._plotly_paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
+from glasswood.plots._spec import Line, Steps
+from glasswood.plots._steps import beside, dodge
+from glasswood.plots._text import number, percent
+
+__all__ = ["draw_categories", "room_of_categories"]
+
+Axes = tuple[str, str]
+STRIP = 0.15  # the part of the width that is for the data
+SPREAD = 0.55  # how far the marks of several lines are apart
+
+
+def room_of_categories(panel: Steps) -> Room:
+    """Return the room that the labels of a panel need."""
+    return Room(left=20 + room_for(_labels(panel)), right=20)
+
+
+def _labels(panel: Steps) -> tuple[str, ...]:
+    return (*panel.x.labels, *(label.replace("\n", " ") for _, label in beside(panel)))
+
+
+def draw_categories(paper: Paper, place: Place, panel: Steps, heights: tuple[float, float]) -> None:
+    """Draw the heights of categories as marks, the first category on top, and the share of rows as bars at the left."""
+    n, outer = panel.x.n_cells, beside(panel)
+    small = {"tickfont": {"size": max(7, min(11, int(place.height / max(n + len(outer), 1)) - 2))}}
+    lines: dict[str, Any] = {"range": [n + len(outer) - 0.5, -0.6], **small, **ticks_of(_labels(panel))}
+    base = STRIP + 0.02 if panel.support else 0.0
+    y = paper.axis("y", domain=place.up(0, 1), title=title_of(panel.x.label), **lines)
+    x = paper.axis("x", domain=place.across(base, 1), range=list(heights), title=title_of(panel.y_label), nticks=6)
+    paper.anchor(x, y)
+    if panel.support:
+        strip = paper.axis("x", domain=place.across(0, STRIP), range=[0, 1], visible=False, fixedrange=True)
+        paper.anchor(strip, y)
+        _draw_shares(paper, (strip, y), panel)
+    if panel.mean is not None:
+        paper.line(x0=panel.mean, x1=panel.mean, xref=x, y0=0, y1=1, yref=f"{y} domain")
+    if outer:
+        paper.line(x0=0, x1=1, xref=f"{x} domain", y0=n - 0.5, y1=n - 0.5, yref=y, dash="dot")
+    _draw_rows(paper, (x, y), panel)
+    for k in range(len(panel.lines)):
+        _draw_marks(paper, (x, y), panel, k)
+
+
+def _draw_rows(paper: Paper, axes: Axes, panel: Steps) -> None:
+    """Draw bands of rows, and single ones."""
+    places = list(range(panel.x.n_cells))
+    for width, shade, band in zip((0.7, 0.5), (0.16, 0.26), panel.bands, strict=False):
+        bars = {"x": [b - a for a, b in zip(band.low, band.high, strict=True)], "base": list(band.low)}
+        style = {"orientation": "h", "width": width, "marker": {"color": f"rgba(0,114,178,{shade})"}}
+        paper.add(axes, type="bar", y=places, name=band.name, hoverinfo="skip", **bars, **style)
+    for row in panel.faint:
+        style = {"mode": "lines", "line": {"color": GREY, "width": 0.7}, "hoverinfo": "skip", "name": "single rows"}
+        paper.add(axes, type="scatter", x=list(row), y=places, **style)
+
+
+def _draw_marks(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
+    """Draw one height per category, hollow where there are no rows, joined to the average if that is known."""
+    line, named = panel.lines[k], len(panel.lines) > 1 or bool(panel.bands)
+    colour, mark = LINES[k % len(LINES)], PLOTLY_MARKS[k % len(PLOTLY_MARKS)]
+    heights, texts, empty = _all_cells(panel, line)
+    shift = SPREAD * dodge(k, len(panel.lines))
+    places = [place + shift for place, height in enumerate(heights) if height is not None]
+    kept = [i for i, height in enumerate(heights) if height is not None]
+    values = [heights[i] for i in kept]
+    if panel.mean is not None:
+        x = [value for height in values for value in (panel.mean, height, None)]
+        y = [value for at in places for value in (at, at, None)]
+        thin = {"mode": "lines", "line": {"color": colour, "width": 1}, "opacity": 0.5, "hoverinfo": "skip"}
+        paper.add(axes, type="scatter", x=x, y=y, **thin)
+    of = f"{safe(line.name)}: " if named else ""
+    hover = {"hovertext": [f"{texts[i][0]}<br>{of}{texts[i][1]}" for i in kept], "hoverinfo": "text"}
+    size = 9 if panel.x.n_cells <= 15 else 7
+    style = {"color": colour, "symbol": [mark + ("-open" if empty[i] else "") for i in kept], "size": size}
+    name = {"name": line.name} if named else {}
+    paper.add(axes, type="scatter", mode="markers", x=values, y=places, marker=style, **hover, **name)
+
+
+def _all_cells(panel: Steps, line: Line) -> tuple[list[float | None], list[tuple[str, str]], list[bool]]:
+    """Return the heights of all cells, those beside the axis last, their texts, and which have no rows."""
+    support = line.support or panel.support
+    heights: list[float | None] = [float(h) if np.isfinite(h) else None for h in line.heights]
+    shares = [f"<br>{percent(share)} of rows" for share in support] or [""] * len(heights)
+    cells = zip(cell_texts(panel.x), heights, shares, strict=True)
+    texts = [(cell, f"{'' if height is None else number(height)}{share}") for cell, height, share in cells]
+    for field, label in beside(panel):
+        height = getattr(line, field)
+        heights.append(height)
+        told = "" if height is None else number(height)
+        texts.append((f"{safe(panel.x.label)} {label.replace(chr(10), ', ')}", told))
+    empty = [share == 0 for share in support] or [False] * len(line.heights)
+    return heights, texts, empty + [False] * len(beside(panel))
+
+
+def _draw_shares(paper: Paper, axes: Axes, panel: Steps) -> None:
+    """Draw the share of rows of each category at the left, and of those beside the axis."""
+    grouped = [(k, line) for k, line in enumerate(panel.lines) if line.support]
+    style: dict[str, Any] = {"type": "bar", "orientation": "h", "hoverinfo": "skip"}
+    if grouped:
+        most = max(max(line.support) for _, line in grouped) or 1.0
+        width = 0.8 / len(grouped)
+        for i, (k, line) in enumerate(grouped):
+            at = [place - 0.4 + width * (i + 0.5) for place in range(panel.x.n_cells)]
+            bars = {"x": [share / most for share in line.support], "y": at, "width": 0.9 * width}
+            paper.add(axes, marker={"color": LINES[k % len(LINES)]}, opacity=0.5, **style, **bars)
+        return
+    found = [panel.missing_share if field == "missing" else panel.unseen_share for field, _ in beside(panel)]
+    shares = [*panel.support, *(share or 0.0 for share in found)]
+    most = max(*shares, 1e-300)
+    bars = {"x": [share / most for share in shares], "y": list(range(len(shares))), "width": 0.8}
+    paper.add(axes, marker={"color": GREY, "line": {"width": 0}}, **style, **bars)
