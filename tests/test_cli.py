@@ -198,6 +198,19 @@ def test_classes_and_probabilities(glasswood):
     )
 
 
+def test_compare_by_class(glasswood, home):
+    table = pd.read_parquet(home / "classes.parquet")
+    for name, part in (("one", table[:100]), ("two", table[100:])):
+        part.to_parquet(home / f"classes-{name}.parquet")
+    backgrounds = [f"--background={name}=classes-{name}.parquet" for name in ("one", "two")]
+    lines = good(
+        glasswood("compare", "classes.txt", *backgrounds, "--output-name", "2", "--format", "csv")
+    ).splitlines()
+    assert lines[0] == "feature,difference,largest,shift"
+    every = good(glasswood("compare", "classes.txt", *backgrounds, "--format", "csv")).splitlines()
+    assert every[0] == "feature,output,difference,largest,total,shift"
+
+
 def test_interactions(glasswood, home):
     found = json.loads(good(glasswood("interactions", "model.json", "rows.parquet", "--top", "1", "--json")))
     strengths = gw.Explainer(home / "model.json", pd.read_parquet(home / "rows.parquet")).interaction_strengths()

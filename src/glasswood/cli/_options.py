@@ -12,7 +12,7 @@ import click
 from glasswood.cli._models import open_model
 from glasswood.cli._output import FORMATS
 
-__all__ = ["DEBUG", "MODEL", "Command", "as_json", "model_options", "output_file", "table_options"]
+__all__ = ["DEBUG", "MODEL", "Command", "as_json", "model_options", "output_file", "output_options", "table_options"]
 
 DEBUG = "--debug"
 
@@ -80,6 +80,22 @@ def output_file(what: str, default: str) -> Callable[[Function], Function]:
         show_default=True,
         help=f"{what}. It is overwritten if it exists.",
     )
+
+
+def output_options(function: Function) -> Function:
+    """Give a command what asks for one output; it gets `asked`, as arguments of questions."""
+
+    @click.option(
+        "--output-name",
+        metavar="LABEL",
+        help="One output, by its label (a class, the number of a target); all by default, of two classes the second.",
+    )
+    @click.option("--output-index", type=int, metavar="N", help="The same, by its position among the labels, from 0.")
+    @functools.wraps(function)
+    def command(*, output_name: str | None, output_index: int | None, **options: Any) -> Any:
+        return function(asked={"output": output_name, "output_index": output_index}, **options)
+
+    return command
 
 
 def table_options(function: Function) -> Function:

@@ -13,7 +13,7 @@ import glasswood as gw
 from glasswood import Curve, Explainer
 from glasswood._tables import frame_of
 from glasswood.cli._models import open_data, open_explainer
-from glasswood.cli._options import MODEL, Command, model_options, table_options
+from glasswood.cli._options import MODEL, Command, model_options, output_options, table_options
 from glasswood.cli._output import check_destination, write_table
 from glasswood.errors import TableError
 
@@ -21,8 +21,6 @@ __all__ = ["COMMANDS"]
 
 RESPONSES = click.Choice(["raw", "probability", "prediction"])
 RESPONSE_HELP = "The scale: the score on which trees add up, a classifier's probability, or what predict gives."
-OUTPUT_HELP = "One output, by its label (a class, the number of a target); all by default, of two classes the second."
-INDEX_HELP = "The same, by its position among the labels, from 0. `glasswood info` lists them."
 
 
 @click.command(
@@ -40,8 +38,7 @@ INDEX_HELP = "The same, by its position among the labels, from 0. `glasswood inf
 @click.argument("features", nargs=-1, metavar="[FEATURE]...")
 @click.option("--joint", is_flag=True, help="The surface of two features, instead of a curve of each.")
 @click.option("--response", type=RESPONSES, default="raw", show_default=True, help=RESPONSE_HELP)
-@click.option("--output-name", "of", metavar="LABEL", help=OUTPUT_HELP)
-@click.option("--output-index", "place", type=int, metavar="N", help=INDEX_HELP)
+@output_options
 @table_options
 @model_options
 def curve(  # noqa: PLR0913 (one command has all its options)
@@ -52,8 +49,7 @@ def curve(  # noqa: PLR0913 (one command has all its options)
     features: tuple[str, ...],
     joint: bool,
     response: str,
-    of: str | None,
-    place: int | None,
+    asked: dict[str, Any],
     destination: tuple[str, str | None],
 ) -> None:
     """Write the partial dependence of each FEATURE at full resolution; of all features, if none is named.
@@ -67,7 +63,6 @@ def curve(  # noqa: PLR0913 (one command has all its options)
         message = f"--joint is for two features, and {len(features)} are named"
         raise click.UsageError(message)
     explainer = open_explainer(opened(model), data, response=response)
-    asked: dict[str, Any] = {"output": of, "output_index": place}
     if joint:
         write_table(_columns_of(explainer.partial_dependence(*features, **asked)), destination, "csv")
         return
@@ -125,8 +120,7 @@ def _cells(curve: Curve) -> dict[str, list[Any]]:
     show_default=True,
     help="The largest sets of features.",
 )
-@click.option("--output-name", "of", metavar="LABEL", help=OUTPUT_HELP)
-@click.option("--output-index", "place", type=int, metavar="N", help=INDEX_HELP)
+@output_options
 @table_options
 @model_options
 def interactions(  # noqa: PLR0913 (one command has all its options)
@@ -136,8 +130,7 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     data: str,
     top: int,
     max_order: int,
-    of: str | None,
-    place: int | None,
+    asked: dict[str, Any],
     destination: tuple[str, str | None],
 ) -> None:
     """List the pairs of features that interact most: what they do together, beyond the sum of their curves.
@@ -150,7 +143,6 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     check_destination(destination)
     rows = open_data(data, in_memory=True)
     explainer = Explainer(opened(model), rows)
-    asked: dict[str, Any] = {"output": of, "output_index": place}
     if max_order == 2:
         write_table(_columns_of(explainer.interaction_strengths(**asked).top(top)), destination)
         return
@@ -186,15 +178,17 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     show_default=True,
     help="How many, the most different first.",
 )
+@output_options
 @table_options
 @model_options
-def compare(
+def compare(  # noqa: PLR0913 (one command has all its options)
     *,
     opened: Callable[[Path], Any],
     models: tuple[Path, ...],
     backgrounds: tuple[str, ...],
     data: str | None,
     top: int,
+    asked: dict[str, Any],
     destination: tuple[str, str | None],
 ) -> None:
     """Compare one MODEL on several backgrounds (drift), or several MODELs on the same data.
@@ -214,7 +208,7 @@ def compare(
             message = "several MODELs are compared on one --data FILE; backgrounds belong to one model"
             raise click.UsageError(message)
         explainers = {name: open_explainer(opened(path), data) for name, path in _names_of(models).items()}
-    write_table(_columns_of(gw.compare(explainers).top(top)), destination)
+    write_table(_columns_of(gw.compare(explainers, **asked).top(top)), destination)
 
 
 def _named(backgrounds: tuple[str, ...]) -> dict[str, str]:
