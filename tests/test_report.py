@@ -15,7 +15,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor, RandomForestClassifier
 
 import glasswood as gw
-from glasswood._report import Subject, _checks, _page, _panels, report_html
+from glasswood._report import Settings, Subject, _checks, _page, _panels, report_html
 from glasswood.plots._spec import Cells, Line, Scale, Steps
 from hostile_names import HOSTILE_NAMES
 
@@ -59,7 +59,7 @@ def data_of(html):
 
 
 def sections_of(explainer, **options):
-    data = data_of(report_html(Subject(explainer, explainer._study), **options))
+    data = data_of(report_html(Subject(explainer, explainer._study), Settings(**options)))
     return {part["id"]: part for part in data["sections"]}
 
 
@@ -88,13 +88,15 @@ def test_all_sections_are_there(diabetes):
     assert list(sections) == [
         "summary",
         "model",
+        "data",
         "checks",
         "features",
         "interactions",
         "monotonicity",
         "missing",
         "spikes",
-        "drift",
+        "groups",
+        "signature",
     ]
     facts = dict(sections["model"]["facts"])
     assert facts["Trees"] == "20"
@@ -102,9 +104,8 @@ def test_all_sections_are_there(diabetes):
     assert facts["Library and class"] == "sklearn HistGradientBoostingRegressor"
     assert len(sections["features"]["figures"]) == 10
     assert len(sections["interactions"]["figures"]) == 3
-    assert len(sections["drift"]["facts"]) == 2
-    assert [item["state"] for item in sections["checks"]["list"]].count("good") >= 3
-    assert not any(item["state"] == "bad" for item in sections["checks"]["list"])
+    assert len(sections["groups"]["more"][0]["rows"]) == 2
+    assert [item["state"] for item in sections["checks"]["list"]] == ["good"] * 4
 
 
 def test_curves_in_the_page_are_the_curves(diabetes):
@@ -185,22 +186,35 @@ def test_spikes_are_told():
     assert any(item["tag"] == "Spike" for item in sections["summary"]["list"])
 
 
-# ------------------------------------------------------------------------------------------------------ drift
+# ------------------------------------------------------------------------------------------------------ groups
 
 
 def test_groups_may_be_backgrounds(diabetes):
     X, model = diabetes
     groups = gw.summarize(model, X, by=["old" if age > 0 else "young" for age in X["age"]])
-    sections = sections_of(gw.Explainer(model, X), by=groups)
-    assert [name for name, _ in sections["drift"]["facts"]] == ["old", "young"]
-    panel = sections["drift"]["figures"][0]["panels"][0]["panel"]
+    made = sections_of(gw.Explainer(model, X), by=groups)["groups"]
+    table = made["more"][0]
+    assert [row[0] for row in table["rows"]] == ["old", "young"]
+    old = model.predict(X[X["age"] > 0]).mean()
+    assert table["rows"][0][-1] == pytest.approx(old, rel=1e-5)
+    panel = made["figures"][0]["panels"][0]["panel"]
     assert sum(panel["rows"]) == len(X)
 
 
 def test_one_group_is_nothing_to_compare(diabetes):
     X, model = diabetes
-    sections = sections_of(gw.Explainer(model, X), by=np.zeros(len(X)))
-    assert "only one group" in sections["drift"]["text"][0]
+    made = sections_of(gw.Explainer(model, X), by=np.zeros(len(X)))["groups"]
+    assert "only one group" in made["text"][0]
+    assert made["more"][0]["rows"] == [["0.0", 442, pytest.approx(model.predict(X).mean(), rel=1e-5)]]
+
+
+def others():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    other = GradientBoostingRegressor(n_estimators=1).fit(X, y)
+    return {"a": gw.summarize(other, X), "b": gw.summarize(other, X)}
+
+
+OTHERS = others()
 
 
 @pytest.mark.parametrize(
@@ -208,13 +222,15 @@ def test_one_group_is_nothing_to_compare(diabetes):
     [
         (True, "nowhere", "by='nowhere' does not tell the groups"),
         (True, {"a": 1}, "'a' has something else"),
-        (False, "sex", "by= needs the rows"),
+        (True, OTHERS, "'a' is of another model"),
+        (False, "sex", "the explainer has no rows"),
     ],
-    ids=["no column", "no background", "no rows"],
+    ids=["no column", "no background", "another model's", "no rows"],
 )
 def test_wrong_groups_are_refused(diabetes, tmp_path, background, by, message):
     X, model = diabetes
     explainer = gw.Explainer(model, X if background else None)
+    explainer.partial_dependence = None  # groups are looked at before any work
     with pytest.raises(gw.errors.TableError, match=message):
         explainer.report(tmp_path / "never.html", by=by)
     assert not (tmp_path / "never.html").exists()
@@ -237,11 +253,14 @@ def test_counts_that_do_not_add_up_are_bad(diabetes):
     explainer = gw.Explainer(model, X)
     explainer.partial_dependence()
     study = explainer._study
+    assert _checks._count_check(Subject(explainer, study))["state"] == "good"
     background = study.counted(1)
     counts = background.counts.copy()
     counts[0] += 1
     study._counted[1] = gw.Background(**{**vars(background), "counts": counts})
-    assert [item["state"] for item in _checks._count_checks(Subject(explainer, study))] == ["bad"]
+    item = _checks._count_check(Subject(explainer, study))
+    assert item["state"] == "bad"
+    assert "The leaves of 1 of 20 trees do not add up to 442 rows" in item["text"]
 
 
 # ------------------------------------------------------------------------------------------------------ escaping
@@ -251,17 +270,18 @@ def test_hostile_names_stay_data():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(300, len(HOSTILE_NAMES))), columns=HOSTILE_NAMES)
     model = GradientBoostingRegressor(n_estimators=20).fit(X.to_numpy(), X.sum(axis=1))
     explainer = gw.Explainer(gw.read_model(model), X.to_numpy())
-    harmless = Scripts(report_html(Subject(explainer, explainer._study)))
+    harmless = Scripts(report_html(Subject(explainer, explainer._study), Settings()))
     named = HistGradientBoostingRegressor(max_iter=20).fit(X, X.sum(axis=1))
     explainer = gw.Explainer(named, X)
-    html = report_html(Subject(explainer, explainer._study), title=HOSTILE_NAMES[0])
+    html = report_html(Subject(explainer, explainer._study), Settings(title=HOSTILE_NAMES[0], notes=HOSTILE_NAMES))
     page = Scripts(html)
     assert page.tags == harmless.tags
     assert [script for script, _ in page.scripts] == [script for script, _ in harmless.scripts]
     assert page.scripts[1][1] == harmless.scripts[1][1]
-    names = {row[0] for row in data_of(html)["sections"][3]["table"]["rows"]}
-    assert names == set(HOSTILE_NAMES)
-    alike = [item["names"] for item in data_of(html)["sections"][0]["list"] if item["tag"] == "Names look alike"]
+    sections = {part["id"]: part for part in data_of(html)["sections"]}
+    assert {row[0] for row in sections["features"]["table"]["rows"]} == set(HOSTILE_NAMES)
+    assert sections["notes"]["said"]
+    alike = [item["names"] for item in sections["summary"]["list"] if item["tag"] == "Names look alike"]
     assert sorted(alike[0]) == sorted(["age", "age ", "\u0430ge", "a\u200bge"])
 
 

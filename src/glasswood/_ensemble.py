@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -291,20 +291,29 @@ class TreeEnsemble(ReadOnly):
         >>> bool((gw.read_model(model).predict(X) == model.decision_function(X)).all())
         True
         """
+        scores = self.scores_of(encode(table, self.schema, self.used_features), n_rows(table))
+        return scores[:, 0] if self.n_outputs == 1 else scores
+
+    def scores_of(self, columns: Mapping[int, NDArray[np.floating[Any]]], n: int) -> NDArray[np.floating[Any]]:
+        """Return the raw scores of n rows, (n, n_outputs), whose used columns are encoded already.
+
+        Examples
+        --------
+        See `predict`.
+        """
         score = self.score
         dtype = np.dtype(score.dtype)
-        columns = encode(table, self.schema, self.used_features)
-        scores = np.zeros((n_rows(table), self.n_outputs), dtype=dtype)
+        scores = np.zeros((n, self.n_outputs), dtype=dtype)
         if score.base_first:
             scores += score.base.astype(dtype)
-        self._add_leaf_values(list(columns.values()), scores)
+        self._add_leaf_values([columns[f] for f in self.used_features.tolist()], scores)
         if score.scale != 1:
             scores *= dtype.type(score.scale)
         if score.divisor != 1:
             scores /= dtype.type(score.divisor)
         if not score.base_first:
             scores += score.base
-        return scores[:, 0] if self.n_outputs == 1 else scores
+        return scores
 
     def _add_leaf_values(self, columns: list[NDArray[np.floating[Any]]], scores: NDArray[np.floating[Any]]) -> None:
         """Add every tree's leaf values to the scores, block by block of rows."""

@@ -578,12 +578,13 @@ class Explainer:
         title: str | None = None,
         by: Any = None,
         n_interactions: int = 10,
+        notes: str | Sequence[str] = (),
     ) -> Path:
         """Write a report for those who must sign off the model: one HTML file that needs no network.
 
-        It tells what the model is and how it was checked, and shows the exact curves of all features, the strongest
-        interactions, monotonicity, missing values and spikes that a sampled curve would miss. Figures are zoomed,
-        searched and saved as CSV in the page. Names are shown as text, whatever they hold.
+        It tells what the model and the rows are and how it was checked, and shows the exact curves of all features, the
+        strongest interactions, monotonicity, missing values and spikes that a sampled curve would miss. Figures are
+        zoomed, searched and saved as CSV or SVG in the page. Names are shown as text, whatever they hold.
 
         Parameters
         ----------
@@ -595,6 +596,8 @@ class Explainer:
             Groups of rows to compare: what `summarize` takes as `by`, or what it returns then.
         n_interactions : int, default 10
             How many pairs get a surface.
+        notes : str or sequence of str, optional
+            What you have to say, as plain text; a paragraph each.
 
         Returns
         -------
@@ -611,10 +614,10 @@ class Explainer:
         ...     ex.report(folder + "/model.html", title="Diabetes", by="sex").name
         'model.html'
         """
-        from glasswood._report import Subject, write_report
+        from glasswood._report import Settings, Subject, write_report
 
         path = new_file(path)
-        return write_report(Subject(self, self._study), path, title, by, n_interactions)
+        return write_report(Subject(self, self._study), path, Settings(title, by, n_interactions, notes))
 
     def _ranked(self) -> list[str]:
         """Return the names of all features that the model uses, the most important first; of one, if it uses none."""

@@ -20,7 +20,7 @@ from glasswood._tables import n_rows, take_rows
 from glasswood.errors import ModelMismatchError, UnsupportedModelError
 from glasswood.readers import read_model
 
-__all__ = ["Several", "read_several"]
+__all__ = ["Several", "linked", "read_several"]
 
 Floats = NDArray[np.float64]
 N_CHECKED = 100
@@ -171,7 +171,7 @@ def _tree_of_leaf(e: TreeEnsemble) -> NDArray[np.int64]:
 # ------------------------------------------------------------------------------------ what members make of scores
 
 
-def _linked(score: Score, raw: Any) -> Floats:
+def linked(score: Score, raw: Any) -> Floats:
     """Return what `predict` of a regressor, or the probabilities of a classifier, are: (..., n_outputs)."""
     z = np.asarray(raw, dtype=np.float64) * (1.0 if score.link == "identity" else score.link_scale)
     if score.link == "logistic":
@@ -189,7 +189,7 @@ def _linked(score: Score, raw: Any) -> Floats:
 
 def _probabilities(score: Score, raw: Any) -> Floats:
     """Return the probabilities of all classes."""
-    found = _linked(score, raw)
+    found = linked(score, raw)
     return np.concatenate([1 - found, found], axis=-1) if score.link == "logistic" else found
 
 
@@ -205,7 +205,7 @@ def _voting_regressor(model: Any) -> Taken:
     members, weights = model.estimators_, model.weights
     if weights is not None:
         weights = [w for w, (_, member) in zip(weights, model.estimators, strict=True) if not isinstance(member, str)]
-    return members, [_linked] * len(members), lambda parts: np.average(parts, axis=0, weights=weights)
+    return members, [linked] * len(members), lambda parts: np.average(parts, axis=0, weights=weights)
 
 
 def _voting_classifier(model: Any) -> Taken:
@@ -223,7 +223,7 @@ def _stacking(model: Any) -> Taken:
     members = model.estimators_
     ways: dict[str, Callable[[Score, Any], Floats]] = {
         "predict_proba": lambda score, raw: _positive(_probabilities(score, raw)),
-        "predict": _linked,
+        "predict": linked,
     }
     ways["decision_function"] = lambda _, raw: np.asarray(raw, dtype=np.float64)
     final = model.final_estimator_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from glasswood._extra_columns import row_weights
 from glasswood._given_tables import given_table
 from glasswood._leaf_tables import LeafTables, seconds_for_tables
 from glasswood._long_paths import LongPaths, seconds_for_paths
+from glasswood._model_facts import facts_of
 from glasswood._once import Lock, once
 from glasswood._originals import Originals
 from glasswood._outputs import Outputs
@@ -28,10 +30,10 @@ from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._read_only import read_only
 from glasswood._responses import Responses, all_responses, link_of, mean_responses
 from glasswood._rows import Rows
-from glasswood._several import Several, read_several
+from glasswood._several import Several, linked, read_several
 from glasswood._sources import open_source
 from glasswood._summarize import make_plan, names_in, own_names, read_for
-from glasswood._tables import n_rows, open_columns, with_labels
+from glasswood._tables import n_rows, open_columns, take_rows, with_labels
 from glasswood._templates import refuse_long_paths
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.metrics import CubeMetric, InteractionIndex
@@ -83,7 +85,9 @@ class Study:
     ) -> None:
         self.source, given = _rows_of(background)
         table = given
+        self.facts = facts_of(model)
         several = None if isinstance(model, TreeEnsemble) else read_several(model, table)
+        self.combined = several is not None  # several models, which have no common score that is a sum over trees
         if several is not None:
             model = several.ensemble
         unwrapped = None if isinstance(model, TreeEnsemble) else unwrap(model, table)
@@ -299,6 +303,28 @@ class Study:
         responses, player = self._responses_of(features)
         asked = [(player, features, cells)]
         return mean_responses(responses, asked, Rows(responses.plan, self.table), self._weights)[0]
+
+    def scored_anew(self, columns: Mapping[int, NDArray[np.floating[Any]]]) -> NDArray[np.float64]:
+        """Return the response of each row of the table, with some columns replaced: (n_rows, n_outputs).
+
+        No counts and no cells take part: this is what everything else is checked against.
+        """
+        opened = open_columns(self.table, self.ensemble.schema, self.ensemble.used_features)
+        encoded = opened.encode(0, opened.n_rows) | dict(columns)
+        scores = self.ensemble.scores_of(encoded, opened.n_rows).astype(np.float64)
+        found = scores if self.link == "identity" else linked(self.ensemble.score, scores)
+        return found if self._further is None else np.asarray(self._further(found)).reshape(len(found), -1)
+
+    def on_some_rows(self, rows: NDArray[np.intp]) -> Study:
+        """Return a study of the same model and some rows of its table."""
+        found = copy(self)
+        for name in ("curves", "_folded", "_response_curves", "_weights"):
+            vars(found).pop(name, None)
+        found.table = take_rows(self.table, self.ensemble.schema, rows)
+        found.weight = None if self.weight is None else np.asarray(self.weight)[rows]
+        found._lock, found._plans = Lock(), dict(self._plans)
+        found._counted, found._effects, found._extents = {}, {}, {}
+        return found
 
     def ice(self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Any) -> NDArray[np.float64]:
         """Return the response of each row with some features in given cells: (n_rows, n_points, n_outputs).

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glasswood._arguments import brief, checked_groups, whole_number
 from glasswood._columns import index_labels
@@ -24,7 +25,7 @@ from glasswood.readers import Proof, prove, read_model
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["make_plan", "own_names", "summarize"]
+__all__ = ["make_plan", "own_names", "places_of_groups", "summarize"]
 
 
 def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
@@ -159,18 +160,20 @@ def _count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any) -> An
         sample_weight = in_units(row_weights(table, sample_weight))
     if by is None:
         return count(plan, own, sample_weight)
-    names = (by,) if isinstance(by, str) else by
+    return sorted_groups(count_groups(plan, own, sample_weight, *places_of_groups(table, by)))
+
+
+def places_of_groups(table: Any, by: Any) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the groups that rows of a table fall into, and each row's place in their list."""
     frame = None if hasattr(table, "__array_interface__") else frame_of(table)
     if isinstance(by, str) or (frame is not None and _are_names(by, frame)):
-        keys, places = group_rows(table, names)
-    else:
-        labels = np.asarray(by, dtype=object)
-        if labels.ndim != 1:
-            message = f"by= is the name of a column, several names, or one value per row, not {brief(by)}"
-            raise TableError(message)
-        found = index_labels(labels.tolist())
-        keys, places = [*found.labels, None], np.where(found.positions < 0, len(found.labels), found.positions)
-    return sorted_groups(count_groups(plan, own, sample_weight, keys, places))
+        return group_rows(table, (by,) if isinstance(by, str) else by)
+    labels = np.asarray(by, dtype=object)
+    if labels.ndim != 1:
+        message = f"by= is the name of a column, several names, or one value per row, not {brief(by)}"
+        raise TableError(message)
+    found = index_labels(labels.tolist())
+    return [*found.labels, None], np.where(found.positions < 0, len(found.labels), found.positions)
 
 
 def _are_names(by: Any, frame: nw.DataFrame[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import time
 from pathlib import Path
 
@@ -42,6 +43,10 @@ def wide_report(tmp_path_factory):
     return gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "wide.html")
 
 
+def features(page):
+    return page.locator("#features")
+
+
 def names_of(page):
     return page.locator("#features tbody th").all_inner_texts()
 
@@ -67,7 +72,7 @@ def read_csv(path):
 def test_the_page_is_quiet_fits_and_is_accessible(visit, report, width, scheme):
     there = visit(width, scheme)
     page = there.open(report)
-    for section in ("features", "interactions", "drift"):
+    for section in ("features", "interactions", "groups"):
         page.locator(f"#{section} .figure").first.scroll_into_view_if_needed()
         page.locator(f"#{section} .figure svg").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -80,19 +85,19 @@ def test_search_and_sort(visit, report):
     there = visit()
     page = there.open(report)
     assert names_of(page)[-1] == "idle"
-    page.get_by_label("Search").first.fill("AG")
+    features(page).get_by_label("Search").fill("AG")
     assert names_of(page) == ["age"]
     assert titles_of(page) == ["age"]
-    page.get_by_label("Search").first.fill("nowhere")
+    features(page).get_by_label("Search").fill("nowhere")
     assert page.locator("#features .empty").is_visible()
-    page.get_by_label("Search").first.fill("")
+    features(page).get_by_label("Search").fill("")
     page.locator("#features thead button").first.click()
     assert names_of(page) == ["age", "hours", "idle", "job"]
     assert titles_of(page) == ["age", "hours", "job"]
     page.locator("#features thead button").first.click()
     assert names_of(page) == ["job", "idle", "hours", "age"]
     assert page.locator("#features thead th").first.get_attribute("aria-sort") == "descending"
-    page.get_by_label("Sort by").first.select_option("Missing")
+    features(page).get_by_label("Sort by").select_option("Missing")
     assert names_of(page)[0] == "hours"
     page.locator("#features tbody .name").first.click()
     assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("Figure of hours")
@@ -102,11 +107,11 @@ def test_search_and_sort(visit, report):
 def test_hover_keys_and_zoom(visit, report):
     there = visit()
     page = there.open(report)
-    page.get_by_label("Search").first.fill("hours")
+    features(page).get_by_label("Search").fill("hours")
     x, y = middle_of(page, "#features .figure")
     page.mouse.move(x, y)
     tip = page.locator("#tip")
-    assert "above" in tip.inner_text()
+    assert re.match(r"\d+( to \d+)?\n", tip.inner_text())  # whole numbers
     assert "rows (" in tip.inner_text()
 
     def ticks():
@@ -146,7 +151,7 @@ def test_surfaces_categories_and_groups(visit, report):
     assert len(page.locator("#tip div").all()) == 4
     page.locator("#interactions button:text('Together')").first.click()
     assert "average" in page.locator("#interactions .card .sub").first.inner_text()
-    page.get_by_label("Search").first.fill("job")
+    features(page).get_by_label("Search").fill("job")
     page.locator("#features .figure svg").first.wait_for()
 
     def labels():
@@ -155,9 +160,9 @@ def test_surfaces_categories_and_groups(visit, report):
     assert [label.strip("\u2068\u2069") for label in labels()] == ["clerk", "poet", "smith", "(missing)"]
     page.get_by_label("Order of categories").first.select_option("height")
     assert labels()[0].strip("\u2068\u2069") == "poet"
-    middle_of(page, "#drift .figure")
-    page.locator("#drift .legend button").first.click()
-    assert page.locator("#drift .legend button").first.get_attribute("aria-pressed") == "false"
+    middle_of(page, "#groups .figure")
+    page.locator("#groups .legend button").first.click()
+    assert page.locator("#groups .legend button").first.get_attribute("aria-pressed") == "false"
     assert there.complaints == []
 
 
@@ -182,12 +187,13 @@ def test_themes_and_print(visit, report):
 def test_figures_are_saved_as_csv(visit, report, tmp_path):
     there = visit()
     page = there.open(report)
-    page.get_by_label("Search").first.fill("hours")
+    features(page).get_by_label("Search").fill("hours")
     with page.expect_download() as waiting:
         page.locator("#features .card .csv").first.click()
     assert waiting.value.suggested_filename == "hours.csv"
     rows = read_csv(waiting.value.path())
-    assert rows[0] == ["hours above", "hours up to", "average prediction", "rows"]
+    assert rows[0] == ["hours from", "hours to", "average prediction", "rows"]
+    assert [int(row[0]) for row in rows[2:-1]] == [int(row[1]) + 1 for row in rows[1:-2]]
     assert rows[-1][0] == "(missing)"
     assert sum(float(row[3]) for row in rows[1:]) == 3000
     assert there.complaints == []
@@ -212,11 +218,11 @@ def test_hostile_names_do_nothing(visit, tmp_path):
     assert any("⟨U+202E⟩" in name for name in shown)
     page.locator("#features .more").click()
     for search in ("</script>", "=hyperlink", "\u05d2\u05d9\u05dc", "u+200b"):
-        page.get_by_label("Search").first.fill(search)
+        features(page).get_by_label("Search").fill(search)
         assert len(names_of(page)) == 1
         page.mouse.move(*middle_of(page, "#features .figure"))
         assert page.locator("#tip").is_visible()
-    page.get_by_label("Search").first.fill("")
+    features(page).get_by_label("Search").fill("")
     with page.expect_download() as waiting:
         page.locator("#features .tools-row .csv").click()
     cells = [cell for row in read_csv(waiting.value.path()) for cell in row]
@@ -237,7 +243,7 @@ def test_three_hundred_features(visit, wide_report):
     assert len(titles_of(page)) == 12
     page.locator("#features .more").click()
     assert len(titles_of(page)) == 36
-    page.get_by_label("Search").first.fill("feature 29")
+    features(page).get_by_label("Search").fill("feature 29")
     assert len(names_of(page)) == 11
     page.get_by_label("Same height scale").check()
     assert there.complaints == []
@@ -269,12 +275,12 @@ def test_adult_census(visit, adult_report, width, scheme):
     assert len(names_of(page)) == 14
     page.locator("#features thead button").first.click()
     assert names_of(page) == sorted(names_of(page))
-    page.get_by_label("Search").first.fill("capital-")
+    features(page).get_by_label("Search").fill("capital-")
     assert sorted(titles_of(page)) == ["capital-gain", "capital-loss"]
     page.mouse.move(*middle_of(page, "#features .figure"))
     assert "rows (" in page.locator("#tip").inner_text()
-    page.get_by_label("Search").first.fill("")
-    for section in ("interactions", "drift"):
+    features(page).get_by_label("Search").fill("")
+    for section in ("interactions", "groups"):
         page.mouse.move(*middle_of(page, f"#{section} .figure"))
         assert page.locator("#tip").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width

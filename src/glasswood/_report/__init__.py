@@ -1,21 +1,22 @@
 """The report: an explainer's answers as one HTML file for those who must sign off a model.
 
-`_subject` holds what the sections share, `_checks`, `_sections`, `_drift` and `_findings` make the sections, `_panels`
-makes figures small enough, and `_page` puts all of it into the files of ``glasswood/page``. It knows explainers by
-what they answer only, so that `Explainer` may offer it as a method.
+`_subject` holds what the sections share, `_model`, `_checks`, `_sections`, `_groups` and `_findings` make the sections,
+`_panels` makes figures small enough, and `_page` puts all of it into the files of ``glasswood/page``. It knows
+explainers by what they answer only, so that `Explainer` may offer it as a method.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
-from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from glasswood._files import write_whole
-from glasswood._report._checks import checks_section, model_section
-from glasswood._report._drift import drift_section
+from glasswood._report._checks import checks_section
 from glasswood._report._findings import findings_section
+from glasswood._report._groups import groups_of, groups_section
+from glasswood._report._model import data_section, model_section
 from glasswood._report._page import page_of
 from glasswood._report._panels import rounded
 from glasswood._report._sections import (
@@ -27,57 +28,89 @@ from glasswood._report._sections import (
 )
 from glasswood._report._subject import Section, Subject, column, section
 
-__all__ = ["Subject", "report_html", "write_report"]
+__all__ = ["Settings", "Subject", "report_html", "write_report"]
 
-ORDER = ["summary", "model", "checks", "features", "interactions", "monotonicity", "missing", "spikes", "drift"]
+ORDER = [
+    "summary",
+    "notes",
+    "model",
+    "data",
+    "checks",
+    "features",
+    "interactions",
+    "monotonicity",
+    "missing",
+    "spikes",
+    "groups",
+    "unused",
+    "signature",
+]
 FOOTER = "This page is one file: it loads nothing and sends nothing."
 
 
-def write_report(subject: Subject, path: str | PathLike[str], title: str | None, by: Any, n_interactions: int) -> Path:
+class Settings(NamedTuple):
+    """What the user may choose; see `Explainer.report`."""
+
+    title: str | None = None
+    by: Any = None
+    n_interactions: int = 10
+    notes: str | Sequence[str] = ()
+
+
+def write_report(subject: Subject, path: Path, settings: Settings) -> Path:
     """Write the report of an explainer to a file, and return its path."""
-    target = Path(path)
-    write_whole(target, report_html(subject, title, by, n_interactions).encode())
-    return target
+    write_whole(path, report_html(subject, settings).encode())
+    return path
 
 
-def report_html(subject: Subject, title: str | None = None, by: Any = None, n_interactions: int = 10) -> str:
+def report_html(subject: Subject, settings: Settings) -> str:
     """Return the report of an explainer as HTML."""
-    title = subject.study.ensemble.source if title is None else str(title)
-    made = {part["id"]: part for part in _sections(subject, by, n_interactions)}
+    title = subject.study.ensemble.source if settings.title is None else str(settings.title)
+    made = {part["id"]: part for part in _sections(subject, settings)}
     data = {
         "title": title,
         "lead": _lead(subject),
         "footer": f"Made by Glasswood {version('glasswood')}. {FOOTER}",
         "weighted": subject.weighted,
         "total": rounded(subject.total, 9),
-        "sections": [made[name] for name in (*ORDER, "unused") if name in made],
+        "sections": [made[name] for name in ORDER if name in made],
     }
     return page_of(title, data)
 
 
-def _sections(subject: Subject, by: Any, n_interactions: int) -> list[Section]:
+def _sections(subject: Subject, settings: Settings) -> list[Section]:
+    groups = None if settings.by is None else groups_of(subject, settings.by)  # first, because it may be refused
     shapes, directions = shapes_section(subject)
     spikes, n_spikes, found = spikes_section(subject)
+    data = data_section(subject)
+    missing = {line[0]: line[4] for line in data["table"]["rows"]} if "table" in data else {}
     made = [
-        features_section(subject, directions, n_spikes),
-        interactions_section(subject, n_interactions),
+        data,
+        features_section(subject, directions, n_spikes, missing),
+        interactions_section(subject, settings.n_interactions),
         shapes,
         missing_section(subject),
         spikes,
     ]
-    if by is not None:
-        made.append(drift_section(subject, by))
+    if groups is not None:
+        made.append(groups_section(subject, groups))
     made += [*_unused_section(subject), model_section(subject, version("glasswood")), checks_section(subject)]
+    made += [*_notes_section(settings.notes), _signature_section()]
     made.append(findings_section(subject, found, {part["id"]: part for part in made}))
     return made
 
 
 def _lead(subject: Subject) -> str:
     e = subject.study.ensemble
-    rows = (
-        f", averaged over {subject.total:,.9g} {'of weight' if subject.weighted else 'rows'}" if subject.total else ""
+    rows = {
+        "table": f", averaged over {subject.total:,.9g} {'of weight' if subject.weighted else 'rows'}",
+        "counts": f", averaged over the counts of {subject.total:,.9g} {'of weight' if subject.weighted else 'rows'}",
+        "none": ", averaged over the covers of training (no rows)",
+    }[subject.rows]
+    pipeline = " behind a pipeline" if subject.pipeline else ""
+    return (
+        f"{e.source}{pipeline}: {e.n_trees:,} trees, {e.n_leaves:,} leaves, {len(subject.used):,} features used{rows}."
     )
-    return f"{e.source}: {e.n_trees:,} trees, {e.n_leaves:,} leaves, {len(subject.used):,} features used{rows}."
 
 
 def _unused_section(subject: Subject) -> list[Section]:
@@ -87,3 +120,17 @@ def _unused_section(subject: Subject) -> list[Section]:
     table = {"caption": "Unused features", "columns": [column("Feature", "name")], "rows": [[name] for name in unused]}
     text = "No split of the model looks at these: their values do not matter for any prediction."
     return [section("unused", "Unused features", text, short="Unused", table=table, tools=len(unused) > 12)]
+
+
+def _notes_section(notes: str | Sequence[str]) -> list[Section]:
+    """Return what the user has to say, a paragraph each."""
+    texts = [text for note in ([notes] if isinstance(notes, str) else notes) for text in str(note).split("\n\n")]
+    texts = [text.strip() for text in texts if text.strip()]
+    return [section("notes", "Notes", said=texts)] if texts else []
+
+
+def _signature_section() -> Section:
+    """Return a place to sign, on paper."""
+    text = "For those who review the model: what was looked at, and what was decided."
+    lines = ["Reviewed by", "Role", "Date", "Decision", "Conditions and remarks", "Signature"]
+    return section("signature", "Sign-off", text, lines=lines)

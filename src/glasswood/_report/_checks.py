@@ -1,125 +1,79 @@
-"""What the model is, and how it was checked that the report is about this model and these rows."""
+"""How it was checked that the report is about this model and these rows. A check that was not run says why."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glasswood._report._subject import Section, Subject, section
+from glasswood._study import Study
 from glasswood._tables import n_rows
 
-__all__ = ["checks_section", "model_section"]
+__all__ = ["checks_section"]
 
 MOST_VISITS = 2 * 10**7  # rows x trees that scoring anew for a check may cost: a second or two
+FEWEST_ROWS = 100  # of a sample
 TRIED = 5  # features whose curves are computed again, at most
 SECONDS = 1.0  # after which no further curve is
 NEAR = 1e-9  # of the size of the score: sums in another order
 NEAR_SINGLE = 1e-5  # where the library itself adds up in float32
 
-
-def model_section(subject: Subject, version: str) -> Section:
-    """Return what the model is."""
-    study, e = subject.study, subject.study.ensemble
-    library, _, kind = e.source.partition(" ")
-    plan = study.plan(1)
-    facts = [
-        ("Library and class", f"{library} {kind}".strip()),
-        ("Trees", f"{e.n_trees:,}"),
-        ("Leaves", f"{e.n_leaves:,} (up to {_most_leaves(subject):,} in a tree)"),
-        ("Longest path", f"{plan.depth:,} splits, {plan.most_players:,} different features"),
-        ("Features", f"{len(plan.players):,}, of which {len(subject.used):,} are used"),
-        ("Outputs", _outputs(study.outputs.labels)),
-        ("Scale of the curves", study.units if study.additive else f"{study.units} (average over rows)"),
-        ("Averaged over", _rows_text(subject)),
-        ("Fingerprint of the splits", plan.fingerprint),
-        ("Fingerprint with leaf values", _fingerprint(subject)),
-        ("Glasswood", version),
-        ("Made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
-    ]
-    return section(
-        "model",
-        "The model",
-        "The splits' fingerprint is the one that saved backgrounds carry; two models with the same fingerprint with "
-        "leaf values have the same trees and the same predictions.",
-        facts=[list(fact) for fact in facts],
-    )
-
-
-def _most_leaves(subject: Subject) -> int:
-    return int(np.bincount(subject.study.plan(1).leaf_tree).max(initial=0))
-
-
-def _outputs(names: tuple[Any, ...]) -> str:
-    shown = ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "")
-    return f"{len(names):,}: {shown}" if len(names) > 1 else shown
-
-
-def _rows_text(subject: Subject) -> str:
-    study = subject.study
-    if study.table is None and subject.background is None:
-        return "the covers kept from training (path-dependent), no rows"
-    count = n_rows(study.table) if subject.background is None else subject.background.n_rows
-    return f"{count:,} rows" + (f", weight {subject.total:,.6g}" if subject.weighted else "")
-
-
-def _fingerprint(subject: Subject) -> str:
-    """Return a hash of all that predictions depend on."""
-    e = subject.study.ensemble
-    digest = hashlib.blake2b(subject.study.plan(1).fingerprint.encode(), digest_size=16)
-    for array in (e.value, e.tree_output, e.score.base, np.array([e.score.scale, e.score.divisor])):
-        digest.update(np.ascontiguousarray(array).tobytes() + b"|")
-    return digest.hexdigest()
-
-
-# ------------------------------------------------------------------------------------------------ checks
+Item = dict[str, Any]
 
 
 def checks_section(subject: Subject) -> Section:
-    """Return how it was checked: each check is an item with what was found."""
-    items = [_read_check(subject), *_count_checks(subject), *_mean_check(subject), *_curve_check(subject)]
+    """Return how it was checked: each check is an item with what was found, or why it was not run."""
+    items = [_read_check(subject), _count_check(subject)]
+    tried = _affordable(subject)
+    if isinstance(tried, str):
+        items += [_item(tag, f"Not run: {tried}.", good=None) for tag in ("Same average", "Same curves")]
+    else:
+        items += [_mean_check(tried), _curve_check(tried)]
     return section(
         "checks",
         "How it was checked",
-        "Each line is a check that ran on this model and these rows when the report was made.",
+        "Checks of this model and these rows, made when this report was written. A check mark is a check that passed, "
+        "a cross one that failed; a line without a mark says why there is none.",
         short="Checks",
         list=items,
     )
 
 
-def _item(tag: str, text: str, good: bool | None) -> dict[str, Any]:  # noqa: FBT001 (the outcome is the content)
+def _item(tag: str, text: str, *, good: bool | None) -> Item:
     return {"tag": tag, "text": text, "state": "" if good is None else "good" if good else "bad"}
 
 
-def _read_check(subject: Subject) -> dict[str, Any]:
+def _read_check(subject: Subject) -> Item:
     """Return what is known of the comparison with the model's own library."""
-    tag = "Same scores"
-    proof = subject.study.proof
+    tag, study = "Same scores", subject.study
+    proof = study.proof
     if proof is not None:
         text = (
             f"The raw scores of {proof.n_rows:,} rows, rebuilt from the trees, were compared with the library's own: "
             f"{proof.n_equal:,} of {proof.n_scores:,} are equal in every bit, the largest difference is "
             f"{proof.largest:.3g}."
         )
+        return _item(tag, text, good=proof.passed)
+    if study.combined and subject.rows == "table":
+        text = (
+            "The model is made of several. Its predictions, rebuilt from the trees of all, agree with its own to 1e-6 "
+            "on the first 100 rows (or all, if there are fewer); otherwise it would have been refused."
+        )
         return _item(tag, text, good=True)
-    if subject.study.table is None:
-        return _item(tag, "Not compared with the model's own library here: there are no rows.", good=None)
-    text = (
-        "The scores rebuilt from the trees were compared with the library's own on up to 100 rows when the model was "
-        "read (unless it was given as arrays already); a model that differs is refused."
-    )
-    return _item(tag, text, good=None)
+    why = "there are no rows" if subject.rows == "none" else "it was given as trees that had been read before"
+    return _item(tag, f"Not run: the model's own library was not asked, because {why}.", good=None)
 
 
-def _count_checks(subject: Subject) -> Iterator[dict[str, Any]]:
-    """Yield that each row was counted in each tree, once."""
+def _count_check(subject: Subject) -> Item:
+    """Return whether each row was counted in each tree, once."""
     background, tag = subject.background, "Each row counted once"
     if background is None:
-        return
+        if subject.rows == "none":
+            return _item(tag, "Not run: there are no rows.", good=None)
+        return _item(tag, "Not run: the model is so large that its counts are not kept.", good=None)
     plan = subject.study.plan(background.order)
     in_leaf = background.counts[plan.leaf_offset[:-1]]  # the first count of a leaf is that of the empty set
     per_tree = np.zeros(subject.study.ensemble.n_trees, dtype=np.int64)
@@ -127,65 +81,99 @@ def _count_checks(subject: Subject) -> Iterator[dict[str, Any]]:
     wrong = int((per_tree != background.total).sum())
     what = f"{background.n_rows:,} rows" + (f" of weight {background.weight:,.6g}" if subject.weighted else "")
     if wrong:
-        yield _item(tag, f"The leaves of {wrong:,} trees do not add up to {what}.", good=False)
-        return
+        return _item(tag, f"The leaves of {wrong:,} of {per_tree.size:,} trees do not add up to {what}.", good=False)
     text = f"In each of {per_tree.size:,} trees, the counts of the leaves add up to all {what}."
-    yield _item(tag, text, good=True)
+    return _item(tag, text, good=True)
 
 
-def _affordable(subject: Subject) -> bool:
+# ---------------------------------------------------------------------------------------------- scoring rows anew
+
+
+class Tried:
+    """The rows that are scored anew: all, or a sample of them; and the answers for just these."""
+
+    def __init__(self, subject: Subject, sample: NDArray[np.intp] | None) -> None:
+        self.study: Study = subject.study if sample is None else subject.study.on_some_rows(sample)
+        self.subject = subject
+        n = n_rows(self.study.table)
+        self.rows = (
+            f"all {n:,} rows" if sample is None else f"a sample of {n:,} of {n_rows(subject.study.table):,} rows"
+        )
+
+    def average(self, responses: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the average of rows, with their weights."""
+        weight = self.study.weight
+        return np.average(responses, axis=0, weights=None if weight is None else np.asarray(weight, dtype=np.float64))
+
+    def near(self, size: float) -> float:
+        """Return the largest difference that is due to sums in another order."""
+        single = self.study.ensemble.score.dtype == "float32"
+        return (NEAR_SINGLE if single else NEAR) * max(1.0, size)
+
+
+def _affordable(subject: Subject) -> Tried | str:
+    """Return the rows to score anew, or why there are none."""
     study = subject.study
-    return study.table is not None and n_rows(study.table) * study.ensemble.n_trees <= MOST_VISITS
+    if subject.rows == "none":
+        return "there are no rows"
+    if subject.rows == "counts":
+        return "it needs the rows themselves, and only their counts are at hand"
+    n, most = n_rows(study.table), max(FEWEST_ROWS, MOST_VISITS // max(1, study.ensemble.n_trees))
+    if n <= most:
+        return Tried(subject, None)
+    weight = None if study.weight is None else np.asarray(study.weight, dtype=np.float64)
+    counted = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
+    chosen = np.unique(np.linspace(0, counted.size - 1, most).astype(np.intp))
+    return Tried(subject, counted[chosen])
 
 
-def _mean_score(subject: Subject, table: Any) -> Any:
-    """Return the mean score of all rows of a table, row by row, with the weights of the background."""
-    scores = np.asarray(subject.study.ensemble.predict(table), dtype=np.float64)
-    return np.average(scores.reshape(len(scores), -1), axis=0, weights=_weights(subject))
-
-
-def _weights(subject: Subject) -> Any:
-    weight = subject.study.weight
-    return None if weight is None else np.asarray(weight, dtype=np.float64)
-
-
-def _near(subject: Subject) -> float:
-    return NEAR_SINGLE if subject.study.ensemble.score.dtype == "float32" else NEAR
-
-
-def _mean_check(subject: Subject) -> Iterator[dict[str, Any]]:
-    """Yield that the mean score of the counts is that of the rows."""
-    if not subject.study.additive or not _affordable(subject):
-        return
-    chosen = subject.study.outputs.choose()
-    ours, rows = chosen.levels(subject.study.mean), chosen.levels(_mean_score(subject, subject.study.table))
-    off = float(np.abs(ours - rows).max())
+def _mean_check(tried: Tried) -> Item:
+    """Return whether the average of the answers is that of the rows, one by one."""
+    study, noun = tried.study, tried.subject.noun
+    ours, anew = (tried.subject.chosen(x) for x in (study.mean, tried.average(study.scored_anew({}))))
+    off, size = float(np.abs(ours - anew).max()), float(np.abs(anew).max())
+    first = " (first output)" if tried.subject.several else ""
     text = (
-        f"The average score from the counts is {ours[0]:.9g}, and from all rows one by one {rows[0]:.9g}"
-        f"{' (first output)' if subject.several else ''}; the largest difference is {off:.2g}."
+        f"The average {noun} of {tried.rows} is {ours[0]:.9g} as this report has it, and {anew[0]:.9g} if each row is "
+        f"scored by itself{first}; the largest difference is {off:.2g}."
     )
-    yield _item("Same average", text, good=off <= _near(subject) * max(1.0, float(np.abs(rows).max())))
+    return _item("Same average", text, good=off <= tried.near(size))
 
 
-def _curve_check(subject: Subject) -> Iterator[dict[str, Any]]:
-    """Yield that curves are what one gets by giving every row the same value and scoring it anew."""
-    names = [name for name in subject.names if name in set(subject.numbers)][:TRIED]
-    if not names or not _affordable(subject):
-        return
-    worst, size, start, tried = 0.0, 0.0, perf_counter(), 0
-    for name in names:
-        if tried and perf_counter() - start > SECONDS:
+def _curve_check(tried: Tried) -> Item:
+    """Return whether curves are what one gets by giving every row the same value and scoring it anew."""
+    subject, tag = tried.subject, "Same curves"
+    names = [name for name in subject.names if name in subject.curves and name in subject.used]
+    if not names:
+        why = "the features are columns of a pipeline, or groups" if subject.used else "the model has no splits"
+        return _item(tag, f"Not run: {why}.", good=None)
+    worst, size, start, done = 0.0, 0.0, perf_counter(), 0
+    for name in names[:TRIED]:
+        if done and perf_counter() - start > SECONDS:
             break
-        tried += 1
-        curve = subject.curves[name]
-        cell = int(np.abs(curve.heights[: curve.cuts.size] - curve.mean).max(axis=1).argmax())
-        ice = subject.explainer.ice(name, at=np.array([[curve.cuts[cell]]]))
-        brute = np.average(ice.heights[:, 0], axis=0, weights=_weights(subject))
-        worst = max(worst, float(np.abs(brute - curve.heights[cell]).max()))
-        size = max(size, float(np.abs(brute).max()))
-    which = f"{tried} curves" if tried > 1 else "one curve"
+        done += 1
+        feature = tried.study.ensemble.feature_names.index(name)
+        heights = tried.study.curves[feature]
+        cell = int(np.abs(heights - tried.study.mean).max(axis=1).argmax())
+        anew = tried.average(tried.study.scored_anew({feature: _values_in(tried.study, feature, cell)}))
+        worst = max(worst, float(np.abs(anew - heights[cell]).max()))
+        size = max(size, float(np.abs(anew).max()))
+    which = f"{done} curves" if done > 1 else "one curve"
     text = (
-        f"The most extreme point of {which} was computed again without counts: every row was given that value, and "
-        f"scored; the largest difference is {worst:.2g}."
+        f"The most extreme point of {which} was computed again without counts, on {tried.rows}: each row was given "
+        f"that value and scored; the largest difference is {worst:.2g}."
     )
-    yield _item("Same curves", text, good=worst <= _near(subject) * max(1.0, size))
+    return _item(tag, text, good=worst <= tried.near(size))
+
+
+def _values_in(study: Study, feature: int, cell: int) -> NDArray[np.float64]:
+    """Return a column of one value, which is in a cell of a feature."""
+    cells = study.plan(1).cells
+    n_codes, cuts = int(cells.n_codes[feature]), cells.cuts_of(feature)
+    if cell == cells.n_cells[feature] - 1:
+        value = np.nan
+    elif n_codes:
+        value = float(cell) if cell < n_codes else -1.0
+    else:
+        value = float(cuts[cell]) if cell < cuts.size else float(np.nextafter(cuts[-1], np.inf))
+    return np.full(n_rows(study.table), value)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from glasswood._report._subject import Section, Subject, section
-from glasswood.errors import GlasswoodError
-from glasswood.plots._text import number, percent
+from glasswood.plots._cuts import cell_text, shown_cut, shown_cuts
+from glasswood.plots._text import number, percent, plain
 
 __all__ = ["findings_section"]
 
@@ -21,13 +21,14 @@ NEARLY = 0.05  # of a curve's range: a step against the direction that is no mor
 def findings_section(subject: Subject, spikes: list[Any], sections: dict[str, Section]) -> Section:
     """Return the list of findings; `sections` are those already made, by their anchors."""
     items = [
+        *_failed(sections["checks"]),
         *_strongest(subject),
-        *_interactions(sections["interactions"]),
+        *_interactions(subject, sections["interactions"]),
         *_spikes(subject, spikes),
         *_nearly_monotone(subject),
         *_beyond_rows(subject),
         *_missing(subject, sections["missing"]),
-        *_drifted(subject, sections.get("drift")),
+        *_groups(subject, sections.get("groups")),
         *_unused(subject),
         *_alike(subject),
     ]
@@ -45,21 +46,29 @@ def _item(subject: Subject | None, tag: str, names: list[str], text: str) -> dic
     return {"tag": tag, "names": names, "text": text, "feature": feature, "state": ""}
 
 
+def _failed(made: Section) -> Iterator[dict[str, Any]]:
+    """Yield the checks that failed: nothing else in the report matters then."""
+    for item in made["list"]:
+        if item["state"] == "bad":
+            yield {"tag": "Check failed", "names": [], "text": f"{item['tag']}. {item['text']}", "state": "bad"}
+
+
 def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
-    try:
-        found = subject.importance
-    except GlasswoodError:
+    found = subject.importance
+    if found is None:
         return
     square = found.total**2
     for name, value, part in zip(found.names[:EACH], found.total, square, strict=False):
         if value > 0:
             share = percent(float(part / square.sum()))
-            yield _item(subject, "Most important", [name], f"{number(value)}; {share} of the curves' variance.")
+            text = f"its curve varies by {number(value)}{subject.units}; {share} of the sum of all curves' variances."
+            yield _item(subject, "Most important", [name], text)
 
 
-def _interactions(made: Section) -> Iterator[dict[str, Any]]:
+def _interactions(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
+    scale = "" if subject.study.additive else f" (of the raw score, {subject.study.ensemble.score.units})"
     for a, b, strength, h in made["table"]["rows"][:EACH] if "table" in made else ():
-        yield _item(None, "Interaction", [a, b], f"strength {number(strength)}, H {number(h)}.")
+        yield _item(None, "Interaction", [a, b], f"strength {number(strength)}{scale}, H {number(h)}.")
 
 
 def _spikes(subject: Subject, spikes: list[Any]) -> Iterator[dict[str, Any]]:
@@ -69,9 +78,11 @@ def _spikes(subject: Subject, spikes: list[Any]) -> Iterator[dict[str, Any]]:
             continue
         seen.add(spike.feature)
         rows = "" if np.isnan(spike.rows) else f", with {spike.rows:,.6g} {'weight' if subject.weighted else 'rows'}"
+        ends = shown_cuts([spike.above, spike.to])
+        where = cell_text(ends, 1, whole=subject.curves[spike.feature].axis.whole)
         text = (
-            f"{'up' if spike.by > 0 else 'down'} by {number(abs(spike.by))} ({percent(spike.share)} of its range) "
-            f"above {spike.above:,.9g} up to {spike.to:,.9g}{rows}. A sampled curve would not show it."
+            f"{'up' if spike.by > 0 else 'down'} by {number(abs(spike.by))} ({percent(spike.share)} of its range) at "
+            f"{where}{rows}. A sampled curve would not show it."
         )
         yield _item(subject, "Spike", [spike.feature], text)
 
@@ -93,7 +104,7 @@ def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
             told += 1
             text = (
                 f"{found.mains[i, k]}, but for small steps back: the largest is {number(against[k])}, at "
-                f"{found.at[i, k]:,.9g}."
+                f"{number(shown_cut(float(found.at[i, k])).number)}."
             )
             yield _item(subject, "Nearly monotone", [name], text)
 
@@ -112,27 +123,49 @@ def _beyond_rows(subject: Subject) -> Iterator[dict[str, Any]]:
         if beyond > NEARLY * span:
             worst.append((float(beyond), name))
     for beyond, name in sorted(worst, reverse=True)[:EACH]:
-        yield _item(subject, "Where no rows are", [name], f"the curve goes {number(beyond)} further than with any row.")
+        text = f"the curve goes {number(beyond)} further than at any value that rows have."
+        yield _item(subject, "Where no rows are", [name], text)
 
 
 def _missing(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
     rows = [row for row in made["table"]["rows"] if row[1]] if "table" in made else []
     for name, share, _, off, inside in sorted(rows, key=lambda row: -row[1] * abs(row[3]))[:EACH]:
-        text = f"{percent(share)} of rows; {number(abs(off))} {'above' if off > 0 else 'below'} the average score"
+        side = f"{number(abs(off))} {'above' if off > 0 else 'below'} the average {subject.noun}"
+        text = f"{percent(share)} of rows; {side}"
         beyond = "" if inside == "inside" else ", beyond all that its values do"
         yield _item(subject, "Missing values", [name], f"{text}{beyond}.")
 
 
-def _drifted(subject: Subject, made: Section | None) -> Iterator[dict[str, Any]]:
-    for name, difference, _, shift in made["table"]["rows"][:EACH] if made and "table" in made else ():
-        moved = "" if shift is None else f"; shift of the feature itself {number(shift)}"
-        yield _item(subject, "Drift", [name], f"curves of the groups differ by {number(difference)}{moved}.")
+def _groups(subject: Subject, made: Section | None) -> Iterator[dict[str, Any]]:
+    """Yield how far the averages of groups are apart, and which curves differ most."""
+    if made is None:
+        return
+    yield from _averages(made["more"][0])
+    units = made["table"]["columns"][1]["name"].removeprefix("Difference") if "table" in made else ""
+    for name, difference, _, shift in made["table"]["rows"][:EACH] if "table" in made else ():
+        moved = "" if shift is None else f"; shift of the feature itself (PSI) {number(shift)}"
+        text = f"curves of the groups differ by {number(difference)}{units}{moved}."
+        yield _item(subject, "Groups", [name], text)
+
+
+def _averages(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the lowest and the highest average of groups, of the last column that there is."""
+    heads = [head["name"] for head in table["columns"]]
+    rows = table["rows"]
+    if len(rows) < 2 or "Output" in heads or heads[-1] in ("Rows", "Weight"):
+        return
+    low, high = (choose(rows, key=lambda row: row[-1]) for choose in (min, max))
+    show = percent if table["columns"][-1]["kind"] == "share" else number
+    what = heads[-1][0].lower() + heads[-1][1:]
+    text = f"{what} from {show(low[-1])} ({plain(low[0])}) to {show(high[-1])} ({plain(high[0])})."
+    yield _item(None, "Groups", [], text)
 
 
 def _unused(subject: Subject) -> Iterator[dict[str, Any]]:
     unused = [name for name in subject.names if name not in subject.used]
     if unused:
-        yield _item(None, "Not used", [], f"{len(unused):,} features are in no split of the model; see their section.")
+        many = "one feature is" if len(unused) == 1 else f"{len(unused):,} features are"
+        yield _item(None, "Not used", [], f"{many} in no split of the model; see their section.")
 
 
 def _alike(subject: Subject) -> Iterator[dict[str, Any]]:

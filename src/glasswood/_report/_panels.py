@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.plots._cuts import shown_cuts
 from glasswood.plots._spec import Cells, Line, Scale, Steps
 
-__all__ = ["cells_json", "merge_runs", "merged_cells", "merged_steps", "rounded", "steps_json"]
+__all__ = ["anchors", "cells_json", "merge_runs", "merged_cells", "merged_steps", "rounded", "steps_json"]
 
 DIGITS = 6
 SEARCHES = 16  # halvings of the tolerance: it is right to one part in 65,536
@@ -26,11 +29,28 @@ def rounded(x: float | None, digits: int = DIGITS) -> float | int | None:
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
+def anchors(kind: str, names: Sequence[str]) -> list[str]:
+    """Return an anchor of the page for each name: the same name has the same one in every report, if it can."""
+    found: list[str] = []
+    taken: set[str] = set()
+    for name in names:
+        ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+        slug = re.sub("[^A-Za-z0-9]+", "-", ascii_name).strip("-").lower()[:60]
+        anchor = first = f"{kind}-{slug}" if slug else kind
+        for k in range(2, len(names) + 2):
+            if anchor not in taken and anchor != kind:
+                break
+            anchor = f"{first}-{k}"
+        taken.add(anchor)
+        found.append(anchor)
+    return found
+
+
 def distinct(values: Sequence[float]) -> list[float | int | None]:
     """Return sorted numbers with as few digits, from six on, as leave the gaps between neighbours as they are."""
-    gaps = np.diff(values)
-    gap = float(gaps[gaps > 0].min(initial=np.inf))
-    size = max((abs(value) for value in values), default=0.0)
+    finite = np.array([value for value in values if math.isfinite(value)])
+    gaps = np.diff(finite)
+    gap, size = float(gaps[gaps > 0].min(initial=np.inf)), float(np.abs(finite).max(initial=0.0))
     needed = math.ceil(math.log10(size / gap)) + 3 if 0 < gap < np.inf and size > gap else DIGITS
     return [rounded(value, min(17, max(DIGITS, needed))) for value in values]
 
@@ -86,7 +106,15 @@ def _runs_of_one(heights: list[float], tolerance: float) -> list[int]:
 
 
 def _merged_scale(scale: Scale, starts: NDArray[np.intp]) -> Scale:
-    return replace(scale, edges=tuple(scale.edges[k] for k in [*starts.tolist(), len(scale.edges) - 1]))
+    first, after = starts.tolist(), [*starts[1:].tolist(), len(scale.edges) - 1]
+    return replace(
+        scale,
+        edges=(*(scale.edges[k] for k in first), scale.edges[-1]),
+        cuts=tuple(scale.cuts[k - 1] for k in first[1:]) if scale.cuts else (),
+        places=tuple((scale.places[k][0], scale.places[n - 1][1]) for k, n in zip(first, after, strict=True))
+        if scale.places
+        else (),
+    )
 
 
 def _mean_of_runs(values: NDArray[np.float64], weight: NDArray[np.float64], starts: NDArray[np.intp]) -> Any:
@@ -169,11 +197,23 @@ def _merged_grid(
 
 
 def _scale_json(scale: Scale) -> dict[str, Any]:
+    """Return an axis for the page.
+
+    Cells are drawn between `edges`, and called by `cuts`, before which they end where `strict` is 1; whole numbers need
+    no cuts. `from` and `to` are the values of points.
+    """
+    shown = [] if scale.whole else shown_cuts(scale.cuts)
     return {
         "label": scale.label,
         "edges": distinct(scale.edges),
         "labels": list(scale.labels),
         "view": distinct(scale.view),
+        "cuts": distinct([cut.number for cut in shown]),
+        "strict": [int(cut.strict) for cut in shown] if any(cut.strict for cut in shown) else [],
+        "whole": scale.whole,
+        "open": list(scale.open_ends) if scale.edges else [],
+        "from": distinct([first for first, _ in scale.places]),
+        "to": distinct([last for _, last in scale.places]),
     }
 
 

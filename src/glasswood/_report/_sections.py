@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from glasswood._report._panels import cells_json, merged_cells, merged_steps, rounded, steps_json
-from glasswood._report._subject import Section, Subject, column, section
+from glasswood._report._model import share_of_missing
+from glasswood._report._panels import anchors, cells_json, merged_cells, merged_steps, rounded, steps_json
+from glasswood._report._subject import Section, Subject, column, in_brackets, section
 from glasswood.errors import GlasswoodError
 from glasswood.plots import _make
+from glasswood.plots._cuts import shown_cut
 from glasswood.plots._text import percent
 
 __all__ = ["features_section", "interactions_section", "missing_section", "shapes_section", "spikes_section"]
@@ -26,78 +28,125 @@ FEW = 12  # lines of a table that needs no search
 # ------------------------------------------------------------------------------------------------ features
 
 
-ABOUT_CURVES = (
-    "Each curve is the average score if the feature had the same value in all rows: the whole curve with every step of "
-    "the model, not a sample of it. Importance is the standard deviation of the curve over the rows. Grey bars show "
-    "where the rows are (their heights are square roots); dotted steps have no rows at all: nobody knows whether they "
-    "are right. Drag across a figure to zoom, double-click to go back; arrow keys move from step to step."
-)
-COLUMNS_OF_FEATURES = [
-    column("Feature", "name"),
-    column("Importance", "bar"),
-    column("Range"),
-    column("Steps", "count"),
-    column("Shape", "text"),
-    column("Missing", "share"),
-    column("Spikes", "count"),
-]
+def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what figures and table show, in sentences that hold for this explainer."""
+    noun = subject.noun
+    if subject.pipeline:
+        yield (
+            f"Each figure is the average {noun} if the feature had the same value in all rows, for every value that "
+            "occurs in the rows. Features are the columns before the pipeline; steps lie midway between values."
+        )
+    elif subject.rows == "none":
+        yield (
+            f"Each curve is the path-dependent average {noun}, with every step of the model. No rows were given: where "
+            "the model splits on another feature, both sides count as much as the training rows did that went there."
+        )
+    else:
+        yield (
+            f"Each curve is the average {noun} if the feature had the same value in all rows: the whole curve with "
+            "every step of the model, not a sample of it."
+        )
+    if subject.importance is None:
+        yield f"There is no importance: {subject.why_no_importance}."
+    else:
+        over = "; of several outputs, the root of the sum of squares" if subject.several else ""
+        yield (
+            f"Importance is the spread of a feature's own curve: its standard deviation over the rows{over}. Figures "
+            "are in this order, so a feature that only acts together with others comes late here, and early under "
+            "Interactions."
+        )
+    if any(figure["panels"][0]["panel"]["rows"] for figure in figures):
+        yield (
+            "Grey bars show where the rows are (their heights are square roots; the rows of a step are spread evenly "
+            "over it); dotted steps have no rows at all, so no data supports them."
+        )
+    if any(figure["panels"][0]["panel"]["x"]["edges"] for figure in figures):
+        if any(True in figure["panels"][0]["panel"]["x"]["open"] for figure in figures):
+            yield "Where a curve fades out, it goes on; there are no rows, or it is not known how far they go."
+        yield "Drag across a figure to zoom, double-click to go back; arrow keys move from step to step."
 
 
-def features_section(subject: Subject, shapes: dict[str, str], spikes: dict[str, int]) -> Section:
+def _columns_of_features(subject: Subject) -> list[dict[str, str]]:
+    return [
+        column("Feature", "name"),
+        column(f"Importance{subject.units}", "bar"),
+        column(f"Range{subject.units}"),
+        column("Values" if subject.pipeline else "Steps", "count"),
+        column("Shape", "text"),
+        column("Missing", "share"),
+        column("Spikes", "count"),
+    ]
+
+
+def features_section(
+    subject: Subject, shapes: dict[str, str], spikes: dict[str, int], missing: dict[str, Any]
+) -> Section:
     """Return the curves of all features, the most important first, and a table of all of them.
 
-    `shapes` and `spikes` tell the direction and the number of spikes of each feature.
+    `shapes`, `spikes` and `missing` tell the direction, the number of spikes and the share of missing rows of features.
     """
     importance, most = _importance(subject), _most_steps(subject)
     rows: list[list[Any]] = []
     numbers: list[int | None] = []
     figures: list[dict[str, Any]] = []
-    for name in subject.names:
-        result = _result(subject, name) if name in subject.used else None
+    ids = anchors("feature", subject.names)
+    for name, anchor in zip(subject.names, ids, strict=True):
+        result = subject.results.get(name)
         low, high = _range(result)
         steps = None if result is None else len(result.values)
         spike = spikes.get(name, 0) if name in shapes else None
         shape = shapes.get(name, _kind(subject, result)) if name in subject.used else "not used"
-        rows.append([name, importance.get(name), rounded(high - low), steps, shape, _missing_share(result), spike])
-        if name not in subject.used or result is None:
+        share = missing.get(name, share_of_missing(result))
+        width = rounded(high - low) if result is not None or name not in subject.used else None
+        rows.append([name, importance.get(name), width, steps, shape, share, spike])
+        if result is None:
             numbers.append(None)
             continue
         numbers.append(len(figures))
-        sub = f"importance {importance[name]:.4g}" if importance.get(name) is not None else ""
-        figures.append(_figure(f"feature-{len(figures)}", [name], [("", _panel(result, most, subject.total))], sub))
-    table = {"caption": "All features", "columns": COLUMNS_OF_FEATURES, "rows": rows, "figures": numbers}
+        sub = f"importance {importance[name]:.4g}{subject.units}" if importance.get(name) is not None else ""
+        figures.append(_figure(anchor, [name], [("", _panel(result, most, subject.total))], sub))
+    about = " ".join(_about_curves(subject, figures))
+    table = {
+        "caption": "All features",
+        "columns": _columns_of_features(subject),
+        "rows": rows,
+        "figures": numbers,
+    }
     parts = {"tools": True, "linked": True, "page": 12, "range": _common_range(figures)}
     ranked = {"sort": 1, "down": True} if importance else {}
-    return section("features", "Features", ABOUT_CURVES, table=table | ranked, figures=figures, **parts)
+    return section("features", "Features", about, _about_table(subject), table=table | ranked, figures=figures, **parts)
+
+
+def _about_table(subject: Subject) -> str:
+    """Return what the columns of the table of features are."""
+    held = " that rows have" if subject.rows != "none" else ""
+    text = f"Range is from the lowest to the highest point of the curve at values{held}"
+    text += ", of the output where it is widest." if subject.several else "."
+    if subject.pipeline or subject.study.groups:
+        text += f" Shape and spikes are not looked at for {_what_has_no_order(subject)}."
+    return text
+
+
+def _what_has_no_order(subject: Subject) -> str:
+    return "columns of a pipeline" if subject.pipeline else "groups of columns"
 
 
 def _importance(subject: Subject) -> dict[str, Any]:
-    try:
-        found = subject.importance
-    except GlasswoodError:  # path-dependent explainers may have none
+    found = subject.importance
+    if found is None:
         return {}
     return {name: rounded(value) for name, value in zip(found.names, found.total.tolist(), strict=True)}
 
 
 def _most_steps(subject: Subject) -> int:
-    each = NUMBERS_OF_CURVES // max(1, len(subject.used)) // (min(8, len(subject.study.outputs.choose().labels)) + 2)
+    each = NUMBERS_OF_CURVES // max(1, len(subject.used)) // (min(8, len(subject.labels)) + 2)
     return min(MOST_STEPS, max(FEWEST_STEPS, each))
 
 
-def _result(subject: Subject, name: str) -> Any:
-    """Return the curve of a player, or its points if it is a group; None if there are none."""
-    if name in subject.curves:
-        return subject.curves[name]
-    try:
-        return subject.explainer.partial_dependence(name)
-    except GlasswoodError:  # a group without a table to take points from
-        return None
-
-
 def _kind(subject: Subject, result: Any) -> str:
-    if subject.study.originals is not None:
-        return "before the pipeline"
-    return "categories" if getattr(result, "categories", None) is not None else "group"
+    if subject.pipeline:
+        return "not looked at (pipeline)"
+    return "categories" if getattr(result, "categories", None) is not None else "not looked at (group)"
 
 
 def _range(result: Any, output: int | None = None) -> tuple[float, float]:
@@ -111,11 +160,6 @@ def _range(result: Any, output: int | None = None) -> tuple[float, float]:
         heights = heights[held if held.size else np.arange(axis.n_main)]
     k = int(np.ptp(heights, axis=0).argmax()) if output is None else output
     return float(heights[:, k].min()), float(heights[:, k].max())
-
-
-def _missing_share(result: Any) -> float | int | None:
-    rows = getattr(getattr(result, "axis", None), "rows", np.empty(0))
-    return rounded(float(rows[-1] / rows.sum())) if rows.size and rows.sum() > 0 else None
 
 
 def _panel(result: Any, most: int, total: float) -> dict[str, Any]:
@@ -144,45 +188,84 @@ def _common_range(figures: list[dict[str, Any]]) -> list[float] | None:
 
 ABOUT_PAIRS = (
     "What two features do together, beyond the sum of their two curves. Strength is the root mean square of that over "
-    "the rows; H is its share of all that the pair does (0: nothing, 1: all). Pairs that share no path of any tree do "
-    "not interact at all and are not listed. Hatched cells have no rows."
+    "the rows. H compares it with the whole effect of the pair: it is the square root of the ratio of their variances. "
+    "0 means that the two do not interact; if the features depend on each other, H can exceed 1. Pairs that share no "
+    "path of any tree do not interact at all and are not listed."
 )
-COLUMNS_OF_PAIRS = [column("First", "name"), column("Second", "name"), column("Strength", "bar"), column("H")]
 
 
 def interactions_section(subject: Subject, n_surfaces: int) -> Section:
-    """Return the pairs that interact, and the surfaces of the strongest."""
+    """Return the pairs that interact, and the surfaces of the strongest. They are those of the raw score."""
+    name, title = "interactions", "Interactions"
+    raw = subject.raw
+    if raw is None:
+        why = "the model is made of several, which have no common score that is a sum over trees"
+        return section(name, title, f"Not looked at: {why}.")
     try:
-        strengths = subject.explainer.interaction_strengths()
+        strengths = raw.explainer.interaction_strengths()
     except GlasswoodError as error:
-        return section("interactions", "Interactions", f"Not available for this explainer: {error}.")
+        return section(name, title, f"Not looked at: {_why_no_pairs(subject, error)}.")
     if not len(strengths):
-        text = "No two features share a path: the model is a sum of its curves."
-        return section("interactions", "Interactions", text)
+        text = "No two features share a path, so no two interact: the raw score is a sum of curves of single features."
+        return section(name, title, text)
     top = strengths.top(MOST_PAIRS)
-    figures = list(_surfaces(subject, top, n_surfaces))
+    figures = list(_surfaces(raw, top, n_surfaces))
     number_of = {tuple(figure["names"]): k for k, figure in enumerate(figures)}
     h = top.h[np.arange(len(top)), top.heights.argmax(axis=1)]
     rows = [
         [a, b, rounded(strength), rounded(share)]
         for (a, b), strength, share in zip(top.pairs, top.total.tolist(), h.tolist(), strict=True)
     ]
-    notes = []
-    if top.weights != "rows":
-        notes.append("Only counts were at hand, so the two features of a pair are taken as independent.")
-    if len(strengths) > len(top):
-        notes.append(f"These are the {len(top):,} strongest of {len(strengths):,} pairs.")
-    if subject.several:
-        notes.append("Surfaces show the output in which the pair is strongest.")
+    columns = [
+        column("First", "name"),
+        column("Second", "name"),
+        column(f"Strength{in_brackets(top.units)}", "bar"),
+        column("H"),
+    ]
     table = {
         "caption": "Interactions of pairs",
-        "columns": COLUMNS_OF_PAIRS,
+        "columns": columns,
         "rows": rows,
         "sort": 2,
         "figures": [number_of.get(tuple(pair)) for pair in top.pairs],
     }
+    notes = " ".join(_notes_on_pairs(subject, strengths, figures, n_surfaces))
     parts = {"figures": figures, "tools": True, "linked": True, "page": 6}
-    return section("interactions", "Interactions", ABOUT_PAIRS, " ".join(notes), table=table, **parts)
+    return section(name, title, ABOUT_PAIRS, notes, table=table, **parts)
+
+
+def _why_no_pairs(subject: Subject, error: GlasswoodError) -> str:
+    """Return why there are no strengths of interactions."""
+    if subject.rows == "none":
+        return "the strength of interactions is taken over rows, and there are none"
+    background = subject.study.background
+    if background is not None and subject.rows == "counts" and background.order < 2:
+        return "only single features were counted; summarize(model, rows, order=2) counts pairs as well"
+    if subject.study.groups and subject.rows == "counts":
+        return "interactions of groups of columns need the rows themselves, and only their counts are at hand"
+    return str(error).rstrip(".")
+
+
+def _notes_on_pairs(subject: Subject, strengths: Any, figures: list[dict[str, Any]], n_surfaces: int) -> Iterator[str]:
+    """Yield what else is to be known about the table and its figures."""
+    if not subject.study.additive:
+        yield (
+            f"All of this is about the raw score ({strengths.units}), on which trees add up; the curves above are of "
+            f"the {subject.noun}."
+        )
+    if strengths.weights != "rows":
+        yield "Only counts were at hand, so the two features of a pair are taken as independent."
+    if len(strengths) > MOST_PAIRS:
+        yield f"These are the {MOST_PAIRS:,} strongest of {len(strengths):,} pairs."
+    if subject.several:
+        yield (
+            "Strength is the root of the sum of squares over the outputs; H and the surfaces are those of the output "
+            "in which the pair is strongest."
+        )
+    if any(panel["panel"]["rows"] for figure in figures for panel in figure["panels"]):
+        yield "Hatched cells have no rows."
+    if (subject.pipeline or subject.study.groups) and n_surfaces > 0:
+        yield f"There are no surfaces for {_what_has_no_order(subject)}."
 
 
 def _surfaces(subject: Subject, strengths: Any, n_surfaces: int) -> Iterator[dict[str, Any]]:
@@ -192,28 +275,53 @@ def _surfaces(subject: Subject, strengths: Any, n_surfaces: int) -> Iterator[dic
         for pair, heights in zip(strengths.pairs, strengths.heights, strict=True)
         if pair[0] in subject.curves and pair[1] in subject.curves
     ][: max(0, n_surfaces)]
-    for k, ((a, b), output) in enumerate(chosen):
+    ids = anchors("pair", [f"{a} x {b}" for (a, b), _ in chosen])
+    for anchor, ((a, b), output) in zip(ids, chosen, strict=True):
         surface = subject.explainer.partial_dependence(a, b)
         panels = [_make.panel_of_surface(surface, output, interaction=alone) for alone in (True, False)]
         panels = merged_cells(panels, MOST_CELLS)
         shown = [cells_json(panel, subject.total) for panel in panels]
-        yield _figure(f"pair-{k}", [a, b], [("Interaction alone", shown[0]), ("Together", shown[1])])
+        yield _figure(anchor, [a, b], [("Interaction alone", shown[0]), ("Together", shown[1])])
 
 
 # ------------------------------------------------------------------------------------------------ shapes
 
 
-ABOUT_SHAPES = (
-    "Whether a curve rises or falls throughout, at full resolution: the model has no other steps than those looked at. "
-    "Otherwise: the largest step against its main direction, where it is, and how many rows lie beyond such a step "
-    "before the curve has made up for it. This is about averages; single rows may differ."
-)
+def _about_shapes(subject: Subject) -> str:
+    affected = ", and the share of rows that lie beyond such a step before the curve has made up for it"
+    return (
+        "Whether a curve rises or falls throughout, at full resolution: the model has no other steps than those looked "
+        "at. Otherwise: the largest step against its main direction, where it is"
+        f"{affected if subject.rows != 'none' else ''}. This is about averages; single rows may differ."
+        f"{_left_out(subject)}"
+    )
+
+
+def _left_out(subject: Subject) -> str:
+    """Return which used features have no order, if any."""
+    left = [name for name in subject.used if name not in set(subject.numbers)]
+    if not left:
+        return ""
+    what = "categories or groups" if subject.study.groups else "categories"
+    return f" {len(left):,} used {'features are' if len(left) > 1 else 'feature is'} not looked at: {what}."
+
+
+def _why_no_numbers(subject: Subject) -> str:
+    """Return why there is no curve of numbers to look at."""
+    if not subject.used:
+        return "the model has no splits"
+    if subject.pipeline:
+        return "the model's columns are made by a pipeline, so that its cuts are not values of the columns before it"
+    if subject.study.groups:
+        return "all used features are categories or groups of columns"
+    return "all used features are categories"
 
 
 def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
     """Return whether curves rise or fall throughout, and the direction of each feature in a word."""
     if not subject.numbers:
-        return section("monotonicity", "Monotonicity", "The model splits on no numbers."), {}
+        text = f"Not looked at: {_why_no_numbers(subject)}."
+        return section("monotonicity", "Monotonicity", text), {}
     found = subject.explainer.monotonicity(*subject.numbers)
     words = {
         name: str(kinds[0]) if len(set(kinds)) == 1 else "differs by output"
@@ -225,17 +333,19 @@ def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
         for k, output in enumerate(found.outputs):
             of = [found.names[i], str(output)] if subject.several else [found.names[i]]
             kinds = [str(found.directions[i, k]), str(found.mains[i, k])]
-            numbers = [rounded(float(array[i, k]), 9) for array in (found.against, found.at, found.shares)]
+            at = rounded(shown_cut(float(found.at[i, k])).number, 9)
+            numbers = [rounded(float(found.against[i, k]), 9), at, rounded(float(found.shares[i, k]), 9)]
             rows.append([*of, *kinds, *numbers])
     columns = [
         column("Direction", "text"),
         column("Mainly", "text"),
-        column("Largest step against"),
+        column(f"Largest step against{subject.units}"),
         column("At", "edge"),
         column("Rows affected", "share"),
     ]
     table = _table_of_features(subject, "Monotonicity", columns, rows)
-    return section("monotonicity", "Monotonicity", ABOUT_SHAPES, table=table, tools=len(rows) > FEW), words
+    text = _about_shapes(subject)
+    return section("monotonicity", "Monotonicity", text, _cut_off(rows), table=table, tools=len(rows) > FEW), words
 
 
 def _table_of_features(
@@ -248,49 +358,51 @@ def _table_of_features(
     return {"caption": caption, "columns": [*first, *columns], "rows": rows, "features": features}
 
 
+def _cut_off(rows: list[list[Any]]) -> str:
+    return f"The first {MOST_LINES:,} of {len(rows):,} lines are listed." if len(rows) > MOST_LINES else ""
+
+
 def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]]:
     """Return what a sampled curve would miss, the number of spikes of each feature, and the spikes."""
     if not subject.numbers:
-        return section("spikes", "Spikes", "The model splits on no numbers."), {}, []
+        return section("spikes", "Spikes", f"Not looked at: {_why_no_numbers(subject)}."), {}, []
     spikes = subject.explainer.spikes(*subject.numbers)
     found = list(spikes)
     count: dict[str, int] = {}
     for spike in found:
         count[spike.feature] = count.get(spike.feature, 0) + 1
+    between = "the least and the greatest value" if subject.rows == "table" else "the first and the last cut"
     text = (
-        f"Stretches that a curve sampled at {spikes.points} evenly spaced values would not show: between two sample "
-        "points the exact curve leaves the range of both by more than 5 % of its whole range. They are often effects "
-        "of a single value: a default, a limit, a code for something else."
+        f"Stretches that a curve sampled at {spikes.points} evenly spaced values between {between} would not show: "
+        "between two sample points the exact curve leaves the range of both by more than 5 % of its whole range. They "
+        f"may be effects of a single value: a default, a limit, a code for something else.{_left_out(subject)}"
     )
     if not found:
         return section("spikes", "Spikes", text, "None were found."), count, found
     rows = []
     for spike in found:
         of = [spike.feature, str(spike.output)] if subject.several else [spike.feature]
+        ends = [rounded(shown_cut(x).number, 9) for x in (spike.above, spike.to)]
         heights = [rounded(x) for x in (spike.height, spike.by, spike.share)]
-        rows.append([*of, rounded(spike.above, 9), rounded(spike.to, 9), *heights, rounded(spike.rows, 9)])
+        rows.append([*of, *ends, *heights, rounded(spike.rows, 9)])
     columns = [
-        column("Above", "edge"),
-        column("Up to", "edge"),
-        column("Height"),
+        column("From", "edge"),
+        column("To", "edge"),
+        column(f"Height{subject.units}"),
         column("Beyond neighbours by"),
         column("Of the range", "share"),
         column("Weight") if subject.weighted else column("Rows", "count"),
     ]
     table = _table_of_features(subject, "Spikes that a sampled curve would miss", columns, rows)
-    return section("spikes", "Spikes", text, table=table, tools=len(rows) > FEW), count, found
+    return section("spikes", "Spikes", text, _cut_off(rows), table=table, tools=len(rows) > FEW), count, found
 
 
-COLUMNS_OF_MISSING = [
-    column("Missing", "share"),
-    column("Height if missing"),
-    column("Against the average"),
-    column("Of the curve's range", "text"),
-]
+# ------------------------------------------------------------------------------------------------ missing values
 
 
 def missing_section(subject: Subject) -> Section:
     """Return where each curve is for missing values."""
+    title = "Missing values"
     rows: list[list[Any]] = []
     for name in subject.names:
         if name not in subject.curves or name not in subject.used:
@@ -300,17 +412,40 @@ def missing_section(subject: Subject) -> Section:
         k = int(np.abs(off).argmax())
         low, high = _range(curve, k)
         inside = "inside" if low <= curve.heights[-1, k] <= high else "outside"
-        rows.append([name, _missing_share(curve), rounded(curve.heights[-1, k]), rounded(off[k]), inside])
+        rows.append([name, share_of_missing(curve), rounded(curve.heights[-1, k]), rounded(off[k]), inside])
     if not rows:
-        return section("missing", "Missing values", "Not available: the model's columns are made by a pipeline.")
-    some = [row[1] for row in rows if row[1]]
-    which = f"{len(some):,} of {len(rows):,} used features have missing values in these rows"
-    which += f", up to {percent(max(some))}." if some else "."
-    text = (
-        f"{which} The model has an answer for a missing value in every feature, tried or not: where it is, and how far "
-        f"from the average score{' (of the output where that is most)' if subject.several else ''}. Outside means "
-        "beyond all that the feature's own values do, where there are rows."
-    )
+        why = "the model has no splits" if not subject.used else f"all used features are {_what_has_no_order(subject)}"
+        return section("missing", title, f"Not looked at: {why}.", short="Missing")
     rows.sort(key=lambda row: -(row[1] or 0.0))
-    table = _table_of_features(subject, "Missing values", COLUMNS_OF_MISSING, rows, outputs=False) | {"sort": 1}
-    return section("missing", "Missing values", text, table=table, short="Missing", tools=len(rows) > FEW)
+    columns = [
+        column("Missing", "share"),
+        column(f"Height if missing{subject.units}"),
+        column("Against the average"),
+        column("Of the curve's range", "text"),
+    ]
+    table = _table_of_features(subject, title, columns, rows, outputs=False) | {"sort": 1}
+    text = f"{_how_many_missing(subject, rows)} {_about_missing(subject)}"
+    return section("missing", title, text, table=table, short="Missing", tools=len(rows) > FEW)
+
+
+def _how_many_missing(subject: Subject, rows: list[list[Any]]) -> str:
+    if subject.rows == "none":
+        return "Without rows it is not known how many values are missing."
+    some = [row[1] for row in rows if row[1]]
+    if not some:
+        return f"None of {len(rows):,} used features that are looked at has missing values in these rows."
+    return (
+        f"{len(some):,} of {len(rows):,} used features that are looked at {'has' if len(some) == 1 else 'have'} "
+        f"missing values in these rows, up to {percent(max(some))}."
+    )
+
+
+def _about_missing(subject: Subject) -> str:
+    held = " that rows have" if subject.rows != "none" else ""
+    output = " (of the output where that is most)" if subject.several else ""
+    return (
+        "The table shows where the trees send a missing value of each feature, and how far that is from the average "
+        f"{subject.noun}{output}. A model trained without missing values has never seen one, and a library that "
+        "refuses them never gets there. Outside means higher or lower than the curve at all values of the feature"
+        f"{held}."
+    )

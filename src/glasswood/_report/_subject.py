@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glasswood._background import Background
 from glasswood._once import once
 from glasswood._study import Study
 from glasswood.errors import GlasswoodError
 
-__all__ = ["Section", "Subject", "column", "section"]
+__all__ = ["Section", "Subject", "column", "in_brackets", "noun_of", "section"]
 
 Section = dict[str, Any]
 
@@ -28,15 +29,25 @@ class Subject:
     @once
     def curves(self) -> Mapping[str, Any]:
         """The curve of every feature that is a player of its own."""
-        if self.study.originals is not None:
+        if self.pipeline:
             return {}
         curves: Mapping[str, Any] = self.explainer.partial_dependence()
         return curves
 
     @once
     def importance(self) -> Any:
-        """The importance of all players, the strongest first."""
-        return self.explainer.importance()
+        """The importance of all players, the strongest first; None if there is none, see `why_no_importance`."""
+        try:
+            return self.explainer.importance()
+        except GlasswoodError:
+            return None
+
+    @property
+    def why_no_importance(self) -> str:
+        """Why there is no importance."""
+        if self.rows == "none":
+            return "it is taken over rows, and there are none"
+        return "that of a group of columns is taken over the rows themselves, and only their counts are at hand"
 
     @once
     def used(self) -> frozenset[str]:
@@ -52,18 +63,28 @@ class Subject:
     @once
     def names(self) -> list[str]:
         """All players, the most important first, unused ones last."""
-        try:
-            first = [name for name in self.importance.names if name in self.used]
-        except GlasswoodError:
-            first = []
+        first = [] if self.importance is None else [name for name in self.importance.names if name in self.used]
         players = self.study.plan(1).players
         first += [name for name in players if name in self.used and name not in set(first)]
         return [*first, *(name for name in players if name not in self.used)]
 
     @once
+    def results(self) -> dict[str, Any]:
+        """The curve of each used player, or its points if it is a group or a pipeline's column; None if it has none."""
+        return {name: self._result(name) for name in self.names if name in self.used}
+
+    def _result(self, name: str) -> Any:
+        if name in self.curves:
+            return self.curves[name]
+        try:
+            return self.explainer.partial_dependence(name)
+        except GlasswoodError:  # a group without a table to take points from
+            return None
+
+    @once
     def number_of(self) -> dict[str, int]:
-        """The number of the figure of each used player: they are in the order of `names`."""
-        return {name: k for k, name in enumerate(name for name in self.names if name in self.used)}
+        """The number of the figure of each player that has one: they are in the order of `names`."""
+        return {name: k for k, name in enumerate(name for name, found in self.results.items() if found is not None)}
 
     @once
     def background(self) -> Background | None:
@@ -78,15 +99,71 @@ class Subject:
         return background.weight if counted == 0.0 and background is not None else counted
 
     @property
+    def rows(self) -> str:
+        """What is known of the rows: "table" (themselves), "counts" (saved, or of files), or "none" (covers)."""
+        if self.study.table is not None:
+            return "table"
+        return "counts" if self.study.only_counts else "none"
+
+    @property
     def weighted(self) -> bool:
         """Whether rows have weights, so that "rows" are sums of these."""
         background = self.background
         return background is not None and background.total != background.n_rows
 
     @property
+    def pipeline(self) -> bool:
+        """Whether features are columns before a pipeline, of which the model's own columns are made."""
+        return self.study.originals is not None
+
+    # ------------------------------------------------------------------------------------------- outputs and scales
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The labels of the outputs."""
+        return self.study.outputs.choose().labels
+
+    def chosen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the outputs that are shown of values of all outputs, the last axis."""
+        return self.study.outputs.choose().levels(values)
+
+    @property
     def several(self) -> bool:
         """Whether there are several outputs."""
-        return len(self.study.outputs.choose().labels) > 1
+        return len(self.labels) > 1
+
+    @property
+    def noun(self) -> str:
+        """What a curve is an average of: "prediction", "probability", "score" and the like."""
+        return noun_of(self.study.units)
+
+    @property
+    def units(self) -> str:
+        """The units of heights, in brackets, for the heads of columns; empty for those of the target."""
+        return in_brackets(self.study.units)
+
+    @once
+    def raw(self) -> Subject | None:
+        """The same model and rows on the raw score; None if the model has none that is a sum over trees."""
+        study = self.study
+        if study.additive:
+            return self
+        if study.combined:
+            return None
+        explainer = type(self.explainer)(
+            study.ensemble, study.table, groups=study.groups or None, sample_weight=study.weight
+        )
+        return Subject(explainer, explainer._study)
+
+
+def noun_of(units: str) -> str:
+    """Return what the average of a score of some units is called."""
+    return {"value": "prediction", "probability": "probability"}.get(units, "score")
+
+
+def in_brackets(units: str) -> str:
+    """Return units for the head of a column; those of the target are not known."""
+    return "" if units == "value" else f" ({units})"
 
 
 def section(name: str, title: str, *text: str, **parts: Any) -> Section:

@@ -12,6 +12,7 @@ from glasswood import Explainer
 from glasswood.cli._models import open_data
 from glasswood.cli._options import MODEL, Command, model_options, output_file
 from glasswood.cli._output import check_folder, note
+from glasswood.cli._questions import RESPONSE_HELP, RESPONSES
 
 __all__ = ["COMMANDS"]
 
@@ -22,13 +23,16 @@ __all__ = ["COMMANDS"]
     examples=[
         "glasswood report model.json rows.parquet -o model.html",
         "glasswood report model.json rows.parquet --by year --title 'Claims 2026'",
+        "glasswood report model.json rows.parquet --response probability",
     ],
 )
 @click.argument("model", type=MODEL)
 @click.argument("data")
 @output_file("The page", "model.html")
 @click.option("--title", help="The title of the page.")
-@click.option("--by", metavar="COLUMN", help="Compare groups of rows: how the data drifts, and with it the curves.")
+@click.option("--by", metavar="COLUMN", help="Compare groups of rows: their predictions, their curves, their columns.")
+@click.option("--response", type=RESPONSES, default="raw", show_default=True, help=RESPONSE_HELP)
+@click.option("--notes", multiple=True, metavar="TEXT", help="A paragraph of your own; repeat.")
 @click.option(
     "--interactions",
     "n_interactions",
@@ -39,13 +43,13 @@ __all__ = ["COMMANDS"]
     help="How many of the strongest pairs are drawn.",
 )
 @model_options
-def report(
-    *, opened: Callable[[Path], Any], model: Path, data: str, output: Path, title: str | None, **settings: Any
-) -> None:
+def report(*, opened: Callable[[Path], Any], model: Path, data: str, output: Path, **settings: Any) -> None:
     """Write one HTML page on MODEL and DATA: curves, interactions, checks. It needs no network and no other file."""
     check_folder(output)
     rows = open_data(data, in_memory=True)
-    Explainer(opened(model), rows).report(output, title=title or model.name, **settings)
+    settings["title"] = settings["title"] or model.name
+    explainer = Explainer(opened(model), rows, response=settings.pop("response"))
+    explainer.report(output, **settings)
     note(f"wrote {output}")
 
 

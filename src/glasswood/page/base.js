@@ -61,6 +61,7 @@ function number(x) {
 }
 
 function edge(x) {
+  if (x === null) return "∞";
   const size = Math.abs(x);
   if (size !== 0 && (size < 1e-5 || size >= 1e15)) return String(x).replace("-", "−");
   return exact.format(x).replace("-", "−");
@@ -95,14 +96,14 @@ function csvText(columns, rows) {
   return "\ufeff" + [columns, ...rows].map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
 }
 
-function fileName(name) {
+function fileName(name, suffix) {
   const base = String(name).normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
-  return (base || "figure") + ".csv";
+  return (base || "figure") + suffix;
 }
 
-function download(name, columns, rows) {
-  const url = URL.createObjectURL(new Blob([csvText(columns, rows)], { type: "text/csv;charset=utf-8" }));
-  const link = el("a", { href: url, download: fileName(name), hidden: true });
+function download(name, suffix, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = el("a", { href: url, download: fileName(name, suffix), hidden: true });
   document.body.append(link);
   link.click();
   link.remove();
@@ -111,7 +112,16 @@ function download(name, columns, rows) {
 
 function csvButton(name, make) {
   return button("CSV", { class: "small csv", "aria-label": `Save the data of ${shorten(visible(name), 80)} as CSV` }, () =>
-    download(name, ...make()));
+    download(name, ".csv", "text/csv", csvText(...make())));
+}
+
+function svgButton(name, make) {
+  return button("SVG", { class: "small csv", "aria-label": `Save the figure of ${shorten(visible(name), 80)} as SVG` }, () =>
+    download(name, ".svg", "image/svg+xml", make()));
+}
+
+function permalink(id, name) {
+  return el("a", { class: "permalink", href: `#${id}`, "aria-label": `Link to ${name}` }, "#");
 }
 
 // --------------------------------------------------------------------------------------------------------- colours

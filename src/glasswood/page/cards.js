@@ -70,8 +70,13 @@ function pointCells(figure, host, at) {
 
 function axisColumns(scale, name) {
   if (!scale.edges.length) return [[name], (k) => [scale.labels[k]]];
-  const { edges } = scale, n = edges.length - 1;
-  return [[`${name} above`, `${name} up to`], (k) => [k === 0 ? "" : edges[k], k === n - 1 ? "" : edges[k + 1]]];
+  const { edges, cuts, strict, from, to } = scale, n = edges.length - 1;
+  if (from.length) return [[`${name} from`, `${name} to`], (k) => [from[k], to[k]]];
+  if (scale.whole) return [[`${name} from`, `${name} to`], (k) => [k === 0 ? "" : edges[k] + 0.5, k === n - 1 ? "" : edges[k + 1] - 0.5]];
+  const ends = (k) => [k === 0 ? "" : cuts[k - 1], k === n - 1 ? "" : cuts[k]];
+  if (!strict.length) return [[`${name} above`, `${name} up to`], ends];
+  if (strict.every(Boolean)) return [[`${name} from`, `${name} below`], ends];
+  return [[`${name} begins at`, `${name} ends at`, `${name}`], (k) => [...ends(k), cellWords(scale, k, n)]];
 }
 
 function dataOf(panel) {
@@ -253,7 +258,7 @@ function toolsOf(figure, name) {
   const tools = el("div", { class: "tools" });
   if (figure.kind === "categories") {
     const sort = el("select", { "aria-label": "Order of categories", onchange: () => { figure.state.sort = sort.value; figure.change(); } },
-      [["model", "as in the model"], ["height", "by height"], ["rows", "by rows"]].map(([value, text]) => el("option", { value, selected: value === figure.state.sort }, text)));
+      [["model", "as listed"], ["height", "by height"], ["rows", "by rows"]].map(([value, text]) => el("option", { value, selected: value === figure.state.sort }, text)));
     if (figure.panel.x.labels.length > 1) tools.append(sort);
     if (figure.panel.x.labels.length > FEW) {
       const all = button(`All ${figure.panel.x.labels.length}`, { class: "small", "aria-pressed": "false" }, () => { figure.state.all = !figure.state.all; all.setAttribute("aria-pressed", String(figure.state.all)); figure.change(); });
@@ -261,19 +266,47 @@ function toolsOf(figure, name) {
     }
   } else {
     tools.append(button("Reset", { class: "small", title: "The part that is shown at first (also a double click)" }, () => figure.reset()));
-    tools.append(button("Whole range", { class: "small" }, () => figure.whole()));
+    tools.append(button("All", { class: "small", title: "The whole range" }, () => figure.whole()));
     const even = button("Equal widths", { class: "small", "aria-pressed": "false", title: "Give every step the same width" }, () => { figure.state.even = !figure.state.even; even.setAttribute("aria-pressed", String(figure.state.even)); figure.reset(); });
     tools.append(even);
   }
-  tools.append(csvButton(name, () => dataOf(figure.panel)));
+  tools.append(csvButton(name, () => dataOf(figure.panel)), svgButton(name, () => svgText(figure, name)));
   return tools;
+}
+
+// ----------------------------------------------------------------------------------------------- a figure as a file
+
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "font-size", "font-family", "text-anchor", "stop-color", "stop-opacity"];
+
+// The figure as it is drawn now, with its colours and fonts in it, a title, and the names of lines.
+function svgText(figure, name) {
+  const drawnNow = figure.host.querySelector("svg"), copy = drawnNow.cloneNode(true);
+  const from = [drawnNow, ...drawnNow.querySelectorAll("*")], into = [copy, ...copy.querySelectorAll("*")];
+  from.forEach((node, i) => {
+    const style = getComputedStyle(node);
+    for (const property of STYLES) {
+      const value = style.getPropertyValue(property);
+      if (value && !(node.getAttribute(property) || "").startsWith("url(")) into[i].setAttribute(property, value);
+    }
+    into[i].removeAttribute("class");
+  });
+  const { panel, width, height } = figure, above = 24, colours = getComputedStyle(document.documentElement);
+  const text = (x, y, content, fillWith, anchor) => svg("text", { x, y, fill: fillWith, "font-size": 12, "font-family": "sans-serif", "text-anchor": anchor }, content);
+  const lines = figure.kind === "cells" || panel.lines.length < 2 ? [] : panel.lines.map((line, k) => [line.name, k]).filter(([, k]) => !figure.state.off.has(k));
+  const tall = height + above + 16 * lines.length, [paper, ink] = ["--card", "--text"].map((one) => colours.getPropertyValue(one).trim());
+  const root = svg("svg", { xmlns: SVG, width, height: tall, viewBox: `0 0 ${width} ${tall}` }, svg("rect", { width, height: tall, fill: paper }));
+  root.append(text(4, 15, fitted(`${isolated(name, 80)}: ${panel.z_label || panel.y_label}`, width - 8, 12), ink));
+  fill(copy, { y: above, x: 0, width, height }, []);
+  root.append(copy);
+  lines.forEach(([line, k], i) => root.append(svg("rect", { x: 8, y: above + height + 16 * i + 3, width: 14, height: 4, fill: colours.getPropertyValue(`--c${k % 8}`).trim() }), text(28, above + height + 16 * i + 9, isolated(line, 60), ink)));
+  return new XMLSerializer().serializeToString(root);
 }
 
 // One card: a title, one figure or several to choose from, and what can be done with it.
 function cardOf(item) {
   const name = item.names.join(" x ");
   const title = el("h3", {}, item.names.map((one, k) => [k ? " × " : null, nameOf(one)]));
-  const card = el("article", { class: "card", id: item.id }, el("header", {}, title), item.sub ? el("p", { class: "sub" }, item.sub) : null);
+  const card = el("article", { class: "card", id: item.id }, el("header", {}, title, permalink(item.id, shorten(visible(name), 80))), item.sub ? el("p", { class: "sub" }, item.sub) : null);
   const body = el("div");
   const show = (k) => {
     const { panel } = item.panels[k];

@@ -39,6 +39,22 @@ function fitted(text, room, size = 12) {
   return letters.slice(0, most).join("") + "…";
 }
 
+// Which values a cell holds: whole numbers, points that were asked for, or what lies between two cuts.
+function cellWords(scale, k, n) {
+  const { edges, cuts, strict, from, to } = scale;
+  if (from.length) return from[k] === to[k] ? edge(from[k]) : `${edge(from[k])} to ${edge(to[k])}`;
+  if (scale.whole) {
+    const first = edges[k] + 0.5, last = edges[k + 1] - 0.5;
+    if (k === 0) return `up to ${edge(last)}`;
+    if (k === n - 1) return `from ${edge(first)}`;
+    return first >= last ? edge(last) : `${edge(first)} to ${edge(last)}`;
+  }
+  const parts = [];
+  if (k > 0) parts.push(`${strict[k - 1] ? "from" : "above"} ${edge(cuts[k - 1])}`);
+  if (k < n - 1) parts.push(`${strict[k] ? "below" : "up to"} ${edge(cuts[k])}`);
+  return parts.join(", ");
+}
+
 // An axis of cells: in units of the feature, or all cells equally wide. `lo` and `hi` are the part that is shown.
 class Axis {
   constructor(scale, pixels, even, shown) {
@@ -70,19 +86,18 @@ class Axis {
   }
   text(k) {
     if (!this.numbers) return isolated(this.scale.labels[k]);
-    const { edges } = this.scale;
-    if (k === 0) return `up to ${edge(edges[1])}`;
-    if (k === this.n - 1) return `above ${edge(edges[k])}`;
-    return `above ${edge(edges[k])}, up to ${edge(edges[k + 1])}`;
+    return cellWords(this.scale, k, this.n);
   }
   ticks(n) {
     if (!this.even) {
-      const ticks = nice(this.lo, this.hi, n);
+      let ticks = nice(this.lo, this.hi, n);
+      if (this.scale.whole && ticks.some((tick) => !Number.isInteger(tick))) ticks = nice(this.lo, this.hi, 1).length ? ticks.filter(Number.isInteger) : ticks;
       return ticks.map((tick) => [tick, tickText(tick, ticks)]);
     }
     const first = Math.ceil(this.lo), last = Math.floor(this.hi), step = Math.max(1, Math.ceil((last - first) / n));
     const ticks = [];
-    for (let k = Math.max(first, 1); k <= Math.min(last, this.n - 1); k += step) ticks.push([k, number(this.scale.edges[k])]);
+    const { edges, cuts, whole } = this.scale, at = (k) => (whole ? edges[k] + 0.5 : cuts.length ? cuts[k - 1] : edges[k]);
+    for (let k = Math.max(first, 1); k <= Math.min(last, this.n - 1); k += step) ticks.push([k, number(at(k))]);
     return ticks;
   }
 }
@@ -132,7 +147,25 @@ function stepPaths(axis, y, heights, rows) {
   return [solid, thin];
 }
 
+// Few whole numbers have a bar each; the rows of a step are spread evenly over its numbers.
+function wholeBars(axis, rows, top, height) {
+  const tall = new Map();
+  for (const k of axis.seen()) {
+    const first = Math.round(axis.at[k] + 0.5), last = Math.round(axis.at[k + 1] - 0.5);
+    for (let i = first; i <= last; i++) tall.set(i, rows[k] / (last - first + 1));
+  }
+  const most = Math.max(...tall.values()) || 1;
+  let path = "";
+  for (const [i, many] of tall) {
+    if (!many || i < axis.lo || i > axis.hi) continue;
+    const x0 = axis.x(i - 0.42), x1 = axis.x(i + 0.42), up = Math.max(1, height * Math.sqrt(many / most));
+    path += `M${x0.toFixed(1)},${top + height}V${(top + height - up).toFixed(1)}H${x1.toFixed(1)}V${top + height}Z`;
+  }
+  return svg("path", { class: "rows", d: path });
+}
+
 function histogram(axis, rows, top, height) {
+  if (axis.scale.whole && !axis.even && axis.hi - axis.lo <= 60) return wholeBars(axis, rows, top, height);
   const n = Math.max(8, Math.floor((axis.to - axis.from) / 3)), bins = new Float64Array(n), width = (axis.to - axis.from) / n;
   for (const k of axis.seen()) {
     if (!rows[k]) continue;
@@ -144,6 +177,10 @@ function histogram(axis, rows, top, height) {
       bins[i] += x1 - x0 < 1e-6 ? part : (part * (Math.min(i + 1, x1) - Math.max(i, x0))) / wide;
     }
   }
+  return bars(axis, bins, width, top, height);
+}
+
+function bars(axis, bins, width, top, height) {
   const most = Math.max(...bins) || 1;
   let path = `M${axis.from},${top + height}`;
   bins.forEach((bin, i) => {
@@ -178,12 +215,25 @@ function drawSteps(figure, host, width) {
   });
   host.append(inside);
   if (strip) host.append(histogram(axis, panel.rows, bottom + 4, strip));
+  fade(figure, host, axis, [bottom, strip]);
   host.append(svg("line", { class: "axis", x1: left, x2: right, y1: bottom + strip + 4, y2: bottom + strip + 4 }));
   axisX(host, axis, bottom + strip + 4);
   host.append(svg("text", { x: (left + right) / 2, y: bottom + strip + 34, "text-anchor": "middle" },
     fitted(isolated(panel.x.label, 80), right - left, 11) + (state.even ? " (steps equally wide)" : "")));
   if (beside) drawMissing(panel, state, host, y, [right, bottom, strip]);
   return bottom + strip + 42;
+}
+
+// Where it is not known how far there are rows, or there are none, the outermost step goes on: it fades out.
+function fade(figure, host, axis, [bottom, strip]) {
+  const { open } = axis.scale;
+  if (axis.even) return;
+  [[open[0] && axis.lo <= axis.at[0], axis.from, 1], [open[1] && axis.hi >= axis.at[axis.n], axis.to, -1]].forEach(([goesOn, x, sign], i) => {
+    if (!goesOn) return;
+    const id = `fade-${figure.id}-${i}`, wide = Math.min(26, Math.abs(axis.x(axis.at[i ? axis.n - 1 : 1]) - x));
+    const stops = [svg("stop", { offset: 0, class: "paper", "stop-opacity": i ? 0 : 0.9 }), svg("stop", { offset: 1, class: "paper", "stop-opacity": i ? 0.9 : 0 })];
+    host.append(svg("linearGradient", { id }, stops), svg("rect", { class: "fade", x: Math.min(x, x + sign * wide), y: 8, width: wide, height: bottom + 2 + strip - 8, fill: `url(#${id})` }));
+  });
 }
 
 function drawMissing(panel, state, host, y, [right, bottom, strip]) {
@@ -230,6 +280,7 @@ function categoryOrder(panel, state) {
     const most = new Set([...entries].sort((a, b) => b.rows - a.rows).slice(0, FEW).map((entry) => entry.k));
     shown = entries.filter((entry) => most.has(entry.k));
   }
+  state.hidden = entries.length - shown.length;
   if (panel.lines[0].unseen !== null) shown.push({ label: "(unseen)", k: "unseen", rows: panel.unseen_rows });
   if (panel.lines[0].missing !== null) shown.push({ label: "(missing)", k: "missing", rows: panel.missing_rows });
   return shown;
@@ -244,7 +295,7 @@ function drawCategories(figure, host, width) {
   const shown = panel.lines.filter((_, k) => !state.off.has(k));
   const heights = shown.flatMap((one) => order.map((entry) => heightAt(one, entry.k)));
   const range = padded(extent(state.range ? [...state.range] : [...heights, panel.mean]));
-  const x = linear(range, [left, right]), ticks = nice(range[0], range[1], Math.max(2, Math.floor((right - left) / 64)));
+  const x = linear(range, [left, right]), ticks = nice(range[0], range[1], Math.max(3, Math.floor((right - left) / 64)));
   for (const tick of ticks) {
     host.append(svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: bottom }));
     host.append(svg("text", { x: x(tick), y: bottom + 14, "text-anchor": "middle" }, tickText(tick, ticks)));
@@ -265,9 +316,10 @@ function drawCategories(figure, host, width) {
     if (entry.rows) host.append(svg("rect", { class: "rows", x: right + 10, y: y - 5, height: 10, width: Math.max(1, 50 * Math.sqrt(entry.rows / most)) }));
   });
   host.append(svg("text", { x: (left + right) / 2, y: bottom + 32, "text-anchor": "middle" }, fitted(panel.y_label, right - left + 60, 11)));
-  if (panel.rows.length) host.append(svg("text", { x: right + 10, y: bottom + 14 }, DATA.weighted ? "weight" : "rows"));
+  if (panel.rows.length) host.append(svg("text", { x: width - 2, y: bottom + 14, "text-anchor": "end" }, DATA.weighted ? "weight" : "rows"));
+  if (state.hidden) host.append(svg("text", { x: 0, y: bottom + 48 }, `${panel.rows.length ? "the most frequent" : "the first"} ${panel.x.labels.length - state.hidden} of ${panel.x.labels.length}`));
   Object.assign(figure, { line, top, x });
-  return bottom + 40;
+  return bottom + (state.hidden ? 56 : 40);
 }
 
 function pointCategory(figure, host, i) {

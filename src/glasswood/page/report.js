@@ -99,9 +99,25 @@ class Cards {
   update() {
     this.grid.replaceChildren(...this.order.slice(0, this.count).map((i) => this.card(i)));
     const left = this.order.length - this.count;
+    const next = Math.min(left, 2 * this.size);
     this.more.hidden = left <= 0;
-    this.more.textContent = `Show ${Math.min(left, 2 * this.size)} more figures (${left} left)`;
+    this.more.textContent = `Show ${next} more ${next === 1 ? "figure" : "figures"}${left > next ? ` (${left} left)` : ""}`;
   }
+  // Paper has no buttons: all figures and all categories, and what was shown before once it is printed.
+  print() {
+    this.before = this.count;
+    this.count = this.order.length;
+    this.update();
+    this.each((figure) => { figure.before = figure.state.all; figure.state.all = true; figure.draw(); });
+  }
+  printed() {
+    if (this.before === undefined) return;
+    this.count = this.before;
+    this.each((figure) => { figure.state.all = figure.before; if (figure.over) figure.draw(); });
+    this.update();
+  }
+  each(doing) { this.grid.querySelectorAll(".figure").forEach((host) => doing(host.figure)); }
+  find(id) { return this.items.findIndex((item) => item.id === id); }
   reveal(i) {
     if (!this.order.includes(i)) this.order = [i, ...this.order];
     this.count = Math.max(this.count, this.order.indexOf(i) + 1);
@@ -144,14 +160,20 @@ function toolsRow(shown, table, cards) {
 }
 
 let featureCards = null;
+const allCards = [];
 
 function renderSection(section) {
-  const host = el("section", { id: section.id, "aria-labelledby": `${section.id}-title` }, el("h2", { id: `${section.id}-title` }, section.title));
+  const host = el("section", { id: section.id, "aria-labelledby": `${section.id}-title` }, el("h2", { id: `${section.id}-title` }, nameOf(section.title, 200), permalink(section.id, section.title)));
   for (const text of section.text) host.append(el("p", { class: "lead" }, text));
+  for (const text of section.said || []) host.append(el("p", { class: "said" }, nameOf(text, 20000)));
   if (section.facts) host.append(el("dl", { class: "facts" }, section.facts.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, nameOf(value, 300))))));
   if (section.list) host.append(el("ul", { class: "list" }, section.list.map((item, k) => listItem(item, k > 0 && section.list[k - 1].tag === item.tag))));
   const cards = section.figures.length ? new Cards(section, section.page || 12) : null;
   if (section.id === "features") featureCards = cards;
+  if (cards) allCards.push(cards);
+  for (const table of section.more || []) renderTable({ table }, host, null);
+  for (const text of section.after || []) host.append(el("p", { class: "lead" }, text));
+  if (section.lines) host.append(el("dl", { class: "sign" }, section.lines.map((line) => el("div", {}, el("dt", {}, line), el("dd", {})))));
   if (section.table) renderTable(section, host, cards);
   if (cards) { if (!section.linked) cards.update(); host.append(cards.grid, cards.more); }
   return host;
@@ -185,7 +207,14 @@ function start() {
     redraw();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  window.addEventListener("beforeprint", () => drawn.forEach((figure) => figure.host.isConnected && figure.draw()));
+  window.addEventListener("beforeprint", () => allCards.forEach((cards) => cards.print()));
+  window.addEventListener("afterprint", () => allCards.forEach((cards) => cards.printed()));
+  const follow = () => {
+    const id = location.hash.slice(1), cards = id && allCards.find((one) => one.find(id) >= 0);
+    if (cards) cards.reveal(cards.find(id));
+  };
+  window.addEventListener("hashchange", follow);
+  follow();
   document.addEventListener("scroll", () => { document.getElementById("tip").hidden = true; }, { passive: true });
 }
 

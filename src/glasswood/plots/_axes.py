@@ -139,7 +139,10 @@ def closed_edges(
     if whole:
         edges[1:-1] = np.floor(cuts) + 0.5
         least, greatest = least - 0.5, greatest + 0.5
-    open_ends = not np.isfinite(least) or least > edges[1], not np.isfinite(greatest) or greatest <= edges[-2]
+    open_ends = (
+        bool(not np.isfinite(least) or least > edges[1]),
+        bool(not np.isfinite(greatest) or greatest <= edges[-2]),
+    )
     margin = 0.02 * (edges[-1] - edges[0])  # of a cell that is but one value, or ends where it begins
     if not open_ends[0]:
         edges[0] = least if least < edges[1] else edges[1] - margin

@@ -142,8 +142,14 @@ def _layout_of_points(
         places, first = np.unique(values[finite], return_index=True)
         if places.size > 1:
             edges = _edges_around(places)
-            scale = Scale(name, tuple(edges.tolist()), view=(float(edges[0]), float(edges[-1])))
-            return Layout(scale, finite[first], note="steps lie midway between the points asked for")
+            scale = Scale(
+                name,
+                tuple(edges.tolist()),
+                view=(float(edges[0]), float(edges[-1])),
+                open_ends=(False, False),
+                places=tuple((place, place) for place in places.tolist()),
+            )
+            return Layout(scale, finite[first], note="steps lie midway between points")
     labels = _point_labels(columns)
     cells, note = np.arange(len(labels)), ""
     if cells.size > most:

@@ -31,6 +31,7 @@ class Scale:
     numbers, where cells are drawn midway between two. Categories have `labels`, one per cell, and no edges. `view` is
     the part of the axis to show first: all of it, unless a few cuts far out would squash the rest; empty for
     categories. `ticks` are places and texts, where edges are not the values themselves (but their logarithms, say).
+    Points that were asked for have `places`, from the first to the last value of each cell, and no cuts.
     """
 
     label: str
@@ -41,6 +42,7 @@ class Scale:
     whole: bool = False
     open_ends: tuple[bool, bool] = (True, True)
     ticks: tuple[tuple[float, str], ...] = ()
+    places: tuple[tuple[float, float], ...] = ()
 
     @property
     def n_cells(self) -> int:
