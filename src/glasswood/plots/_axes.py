@@ -116,10 +116,8 @@ def _beyond(scale: Scale, support: NDArray[np.float64]) -> str:
     if not support.size:
         return ""
     (low, high), edges = scale.view, np.asarray(scale.edges)
-    below = np.concatenate([[0.0], np.cumsum(support)])
-    inside = float(np.diff(np.interp([low, high], edges, below))[0])
-    share = float(support.sum()) - inside
-    if share <= 1e-12 or (low <= edges[0] and high >= edges[-1]):
+    share = float(support[(edges[:-1] >= high) | (edges[1:] <= low)].sum())
+    if share <= 0:
         return ""
     known = [number(end) for end, shown in ((edges[0], low), (edges[-1], high)) if end != shown]
     reach = "" if any(scale.open_ends) else f" (to {' and '.join(known)})"
