@@ -579,6 +579,22 @@ def test_functions_that_mix(function, message, frame, target):
         unwrap(pipeline, table)
 
 
+def test_functions_are_tried_on_their_own_columns():
+    # Found by fuzzing: a table with its columns in another order was tried on other columns than the function's.
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(80, 4)) + [10, 10, 0, 0], columns=list("abcd"))
+    mixing = FunctionTransformer(lambda t: np.where(np.asarray(t) > 5, np.asarray(t)[:, ::-1], np.asarray(t)))
+    columns = ColumnTransformer([("f", mixing, ["a", "b"]), ("rest", "passthrough", ["c", "d"])])
+    pipeline = make_pipeline(columns, DecisionTreeRegressor(max_depth=3)).fit(table, table["a"] + table["c"])
+    for given in (table, table[list("dcba")], table.assign(extra="text")[["extra", *"cdab"]]):
+        with pytest.raises(UnsupportedModelError, match="does not make one column of each column"):
+            unwrap(pipeline, given)
+    doubled = FunctionTransformer(lambda t: t * 2.0)
+    columns = ColumnTransformer([("f", doubled, ["a", "b"]), ("rest", "passthrough", ["c", "d"])])
+    pipeline = make_pipeline(columns, DecisionTreeRegressor(max_depth=3)).fit(table, table["a"] + table["c"])
+    assert unwrap(pipeline, table.assign(extra="text")[["extra", *"cdab"]]).sources == [(0,), (1,), (2,), (3,)]
+
+
 def test_functions_that_mix_in_few_rows():
     def capped(rows):
         return rows.assign(income=np.where(rows["age"] >= 90, 0.0, rows["income"]))  # the oldest have none

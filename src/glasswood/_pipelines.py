@@ -127,7 +127,7 @@ def unwrap(model: Any, table: Any = None) -> Unwrapped | None:
     if n_columns is None:
         message = f"this {type(model).__name__} does not know its number of columns; fit it before it is explained"
         raise UnsupportedModelError(message)
-    given = _Given([(column,) for column in range(n_columns)], None if table is None else lambda: table)
+    given = _Given([(column,) for column in range(n_columns)], None if table is None else lambda: _own(table, columns))
     sources = _trace_steps(steps, given, getattr(core, "n_features_in_", None))
     if len(sources) != getattr(core, "n_features_in_", len(sources)):
         _refuse(steps[-1][1], steps[-1][0], f"gives {len(sources)} columns to a model of {core.n_features_in_}")
@@ -143,13 +143,18 @@ class _Chain:
     columns: tuple[str, ...] | None
 
     def __call__(self, table: Any) -> Any:
-        names, wanted = _names(table), list(self.columns or ())
-        # Tables may have more columns than the model knows, in any order: scikit-learn would not take all of these.
-        if wanted and names != wanted and set(wanted) <= set(names):
-            table = table.select(wanted) if _is_arrow(table) else table[wanted]
+        table = _own(table, self.columns)
         for step in self.steps:
             table = step.transform(table)
         return table
+
+
+def _own(table: Any, columns: Sequence[str] | None) -> Any:
+    """Return the model's own columns of a table, in its order, which scikit-learn would not look up in all cases."""
+    names, wanted = _names(table), list(columns or ())
+    if not wanted or names == wanted or not set(wanted) <= set(names):
+        return table
+    return table.select(wanted) if _is_arrow(table) else table[wanted]
 
 
 @dataclass(frozen=True, slots=True)
