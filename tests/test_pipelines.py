@@ -582,7 +582,7 @@ def test_functions_that_mix(function, message, frame, target):
 def test_functions_are_tried_on_their_own_columns():
     # Found by fuzzing: a table with its columns in another order was tried on other columns than the function's.
     rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(80, 4)) + [10, 10, 0, 0], columns=list("abcd"))
+    table = pd.DataFrame(rng.normal([10, 10, 0, 0], size=(80, 4)), columns=list("abcd"))
     mixing = FunctionTransformer(lambda t: np.where(np.asarray(t) > 5, np.asarray(t)[:, ::-1], np.asarray(t)))
     columns = ColumnTransformer([("f", mixing, ["a", "b"]), ("rest", "passthrough", ["c", "d"])])
     pipeline = make_pipeline(columns, DecisionTreeRegressor(max_depth=3)).fit(table, table["a"] + table["c"])
