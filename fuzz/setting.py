@@ -111,15 +111,17 @@ class Setting:
                     known = self.train[name] if len(self.train) else frame[name]
                     changed[name] = tries(rng, known, self.cuts.get(name, np.empty(0)), self.takes, n_rows)
             frame = pd.DataFrame({name: changed.get(name, frame[name]) for name in frame}, index=frame.index)
-        coarse = KINDS[kind].coarsen(frame)
-        if "sparse" in kind or kind.startswith("cs"):
-            coarse = self._absent(coarse, kind)
-        return coarse
+        return self._as_the_library(KINDS[kind].coarsen(frame), kind)
 
-    def _absent(self, frame: pd.DataFrame, kind: str) -> pd.DataFrame:
-        """Return what the absent entries of a sparse matrix mean: zeros, or missing values for XGBoost."""
-        if kind.startswith("cs") and self.case["model"]["maker"] == "xgboost":
-            return frame.where(frame != 0, np.nan)
+    def _as_the_library(self, frame: pd.DataFrame, kind: str) -> pd.DataFrame:
+        """Return what the library makes of a kind of table before it looks at it."""
+        model = self.case["model"]
+        if kind in ("csr_matrix", "csc_array") and model["maker"] == "xgboost":
+            return frame.where(frame != 0, np.nan)  # absent entries are missing values
+        objects = kind == "array_object" and model.get("given_as", "estimator") != "estimator"
+        if model["maker"] == "lightgbm" and (kind == "array_big_endian" or objects):
+            with np.errstate(over="ignore", under="ignore"):
+                return frame.astype(np.float32).astype(float)
         return frame
 
     @cached_property

@@ -196,8 +196,14 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
     _check_width(array.shape[1], schema)
     exact = array.dtype in (np.float32, np.float64) or (array.dtype == object and not schema.rounds_objects)
     if schema.rounds_integers and not exact:
-        return lambda index: numbers_of(schema.columns[index].name, array[:, index]).astype(np.float32)
+        return lambda index: _rounded(numbers_of(schema.columns[index].name, array[:, index]))
     return lambda index: array[:, index]
+
+
+def _rounded(numbers: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+    """Return numbers as float32; those beyond it become infinite, as LightGBM has it."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32)
 
 
 def mapped_columns(table: Mapping[Any, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -439,6 +439,8 @@ def test_numbers_of_every_type_are_rounded_as_lightgbm_does(dtype):
     for given in (model, model.booster_):
         np.testing.assert_array_equal(gw.read_model(given, rows).predict(rows), raw(given, rows))
     assert (raw(model, X.astype(float)) != raw(model, X)).any()
+    beyond = np.array([[1e308, -1e308]], dtype=object)  # of float32
+    np.testing.assert_array_equal(gw.read_model(model.booster_).predict(beyond), raw(model.booster_, beyond))
 
 
 def test_infinities_beside_categories():
