@@ -719,3 +719,29 @@ def test_weights_of_a_column_have_one_unit_everywhere(tmp_path):
     in_memory = gw.summarize(model, weighted, sample_weight="w")
     assert in_memory == gw.summarize(model, tmp_path / "rows.parquet", sample_weight="w")
     assert in_memory.unit == 2.0**-24
+
+
+NAMES = ["a.b", "`c`", "*", "d`e", "^f.*$", "f1", "g[0]", "G[0]", "h i", '"', "'; --"]
+
+
+@pytest.mark.parametrize("way", ["file", "LazyFrame", "DuckDB", "stream", "iterator", "frames"])
+def test_names_of_columns_may_hold_anything(way, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    rows = np.random.default_rng(0).normal(size=(300, len(NAMES) + 1))
+    called = [*NAMES, "" if way != "iterator" else "named"]  # Polars has no empty name
+    if way == "DuckDB":  # which has none either, and does not tell g from G
+        called = [*("other" if name == "G[0]" else name for name in NAMES), "named"]
+    table = pa.table(dict(zip(called, rows.T, strict=True)))
+    model = ExtraTreesRegressor(5, max_depth=5, random_state=0).fit(table.to_pandas(), rows.sum(axis=1))
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    sources = {
+        "file": lambda: tmp_path / "rows.parquet",
+        "LazyFrame": lambda: pl.scan_parquet(tmp_path / "rows.parquet"),
+        "DuckDB": lambda: duckdb.sql(f"SELECT * FROM '{tmp_path / 'rows.parquet'}'"),
+        "stream": lambda: table.to_reader(max_chunksize=100),
+        "iterator": lambda: iter([pl.DataFrame(dict(zip(called, rows.T, strict=True)))]),
+        "frames": lambda: [table.slice(0, 100).to_pandas(), table.slice(100).to_pandas()],
+    }
+    expected = gw.summarize(model, table, by="*", order=1)
+    assert gw.summarize(model, sources[way](), by="*", order=1) == expected
+    assert gw.summarize(model, sources[way]()) == gw.summarize(model, table)

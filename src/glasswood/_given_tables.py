@@ -33,7 +33,7 @@ def given_table(table: Any) -> Any:
         return _sparse(table)
     if isinstance(table, Mapping):
         return _frame(table)
-    if hasattr(table, "predict"):
+    if callable(getattr(table, "predict", None)):
         message = (
             f"this {type(table).__name__} is a model, where rows are expected; the model comes first, then the rows: "
             "Explainer(model, X)"
@@ -67,8 +67,13 @@ def _converted(table: Any) -> NDArray[Any]:
 def _check_shape(table: Any, shape: tuple[int, ...]) -> None:
     if len(shape) == 2:
         return
+    if not shape:
+        message = (
+            f"this {type(table).__name__} of {type(table).__module__.partition('.')[0]} is not a table in memory; pass "
+            "a data frame of pandas, Polars or PyArrow, an array, or a mapping from names of columns to lists"
+        )
+        raise TableError(message)
     hint = {
-        0: "pass a data frame, an array, or a mapping from names of columns to lists",
         1: "one column is a table as .to_frame() or .reshape(-1, 1), one row as a list of one row",
     }.get(len(shape), "a model splits on one value per row and column")
     message = f"a table has rows and columns, but this {type(table).__name__} has the shape {shape}; {hint}"

@@ -5,6 +5,7 @@ Libraries are told by their types' names, and none of them is imported: whoever 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -145,7 +146,8 @@ def _once(names: list[Any] | None, tables: Iterator[Any], select: Callable[[Any,
 
 def _lazy_polars(frame: Any) -> Stream:
     def tables(names: Sequence[Any]) -> Iterator[Any]:
-        return (part.to_arrow() for part in frame.select(list(names)).collect_batches())
+        named = sys.modules["polars"].selectors.by_name(*names)  # names alone may be patterns: "*", "^a.*$"
+        return (part.to_arrow() for part in frame.select(named).collect_batches())
 
     return Stream(frame.collect_schema().names(), frame.head(HEAD).collect().to_arrow(), tables)
 

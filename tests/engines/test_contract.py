@@ -302,6 +302,35 @@ def test_a_frame_of_texts_names_the_column(request, way, few, tmp_path):
 
 
 @names([dask_frame, ray_dataset_held, spark_frame, connect_frame], COSTLY)
+def test_names_of_columns_may_hold_anything(run, way, tmp_path):
+    """Dots, stars, backticks and brackets mean something to Spark, patterns to Polars."""
+    called = ["a.b", "`c`", "*", "d`e", "^f.*$", "g[0]", "G[0]", "h i", '"', ""]
+    rows = np.random.default_rng(0).normal(size=(300, len(called)))
+    table = pa.table(dict(zip(called, rows.T, strict=True)))
+    model = RandomForestRegressor(5, max_depth=5, random_state=0).fit(table.to_pandas(), rows.sum(axis=1))
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    assert run(way, model, tmp_path / "rows.parquet") == gw.summarize(model, table)
+
+
+def test_columns_that_spark_cannot_pass_on_do_no_harm_if_nobody_needs_them(spark_nodes, few):
+    frame = spark_nodes.spark.read.parquet(str(few.folder))
+    months = "INTERVAL '1-2' YEAR TO MONTH"
+    more = frame.selectExpr(f"{months} AS m", "*", "make_interval(1, 2) AS n", f"struct({months} AS m) AS s")
+    assert gw.summarize(few.model, more) == few.expected()
+    with pytest.raises(TableError, match="column 'x0' is of type interval year to month"):
+        gw.summarize(few.model, frame.drop("x0").selectExpr("*", f"{months} AS x0"))
+    with pytest.raises(TableError, match="several columns of the frame are called 'x0'"):
+        gw.summarize(few.model, frame.selectExpr("*", "x1 AS x0"))
+
+
+def test_frames_that_have_no_end_are_refused(spark_nodes, few):
+    stream = spark_nodes.spark.readStream.format("rate").load()
+    for asked in (gw.summarize, gw.Explainer):
+        with pytest.raises(TableError, match="a streaming DataFrame has no end"):
+            asked(few.model, stream)
+
+
+@names([dask_frame, ray_dataset_held, spark_frame, connect_frame], COSTLY)
 def test_a_frame_stays_with_its_engine(request, way, few, tmp_path):
     with way(request, few.folder) as (source, _):
         own = way.__name__.partition("_")[0].replace("connect", "spark")

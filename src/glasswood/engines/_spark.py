@@ -6,6 +6,7 @@ and the driver gets the sum only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from glasswood._job import Job, ShippedJob, count_fragments, count_tables
 from glasswood._partials import Partial
 from glasswood._sources import HEAD
 from glasswood.engines._tree import own_errors
+from glasswood.errors import TableError
 
 __all__ = ["count_files", "count_frame", "look"]
 
@@ -29,26 +31,58 @@ Batches = Iterator[Any]
 
 
 def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
-    """Return the names of a frame's columns, and its first rows."""
-    head = frame.limit(HEAD)
-    return list(frame.columns), head.toArrow() if hasattr(head, "toArrow") else head.toPandas()
+    """Return the names of a frame's columns, and its first rows. Columns that Arrow cannot hold are null there."""
+    if frame.isStreaming:
+        message = (
+            "a streaming DataFrame has no end, so its rows cannot be counted. Count each batch in foreachBatch and add "
+            "the Backgrounds up, or read what has been written so far with spark.read"
+        )
+        raise TableError(message)
+    names = list(frame.columns)
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        message = f"several columns of the frame are called {doubled[0]!r}; drop or rename all but one"
+        raise TableError(message)
+    held = [place for place, field in enumerate(frame.schema.fields) if _is_held(field)]
+    head = _numbered(frame, held).limit(HEAD)
+    if not hasattr(head, "toArrow"):
+        return names, head.toPandas().set_axis([names[place] for place in held], axis=1)
+    found = head.toArrow()
+    columns = dict(zip(held, found.columns, strict=True))
+    nothing = pa.nulls(found.num_rows)
+    return names, pa.table([columns.get(place, nothing) for place in range(len(names))], names=names)
+
+
+def _is_held(field: Any) -> bool:
+    """Return whether Arrow can hold a column: not intervals of months, which no model splits on either."""
+    return re.search(r"interval(?! (day|hour|minute|second))", field.dataType.simpleString()) is None
+
+
+def _numbered(frame: Any, places: Sequence[int]) -> Any:
+    """Return some columns of a frame under plain names: Spark reads names with dots, stars or backticks as more."""
+    plain = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
+    return plain.select(*(f"c{place}" for place in places)) if places else plain.selectExpr("0 AS none")
 
 
 def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> tuple[Partial, int]:
     """Return the counts of a Spark DataFrame, and how many partitions told of themselves; Connect knows no more."""
     job = shipped.open()
     n_slices = _slices(job)
+    places = [frame.columns.index(name) for name in job.columns]
+    named = job.columns or ["none"]  # without any column, rows would get lost on their way
+    for field in (frame.schema.fields[place] for place in places):
+        if not _is_held(field):
+            message = f"column {field.name!r} is of type {field.dataType.simpleString()}, which Arrow cannot hold"
+            raise TableError(message)
 
     def count(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
         number = TaskContext.get().partitionId()
-        tables = (pa.Table.from_batches([batch]) for batch in batches)
+        tables = (pa.Table.from_batches([batch]).rename_columns(named) for batch in batches)
         yield from _cut(count_tables(shipped, tables, str(number)), n_slices)
 
-    wanted = job.columns or frame.columns[:1]  # without any column, rows would get lost on their way
-    quoted = ["`" + str(name).replace("`", "``") + "`" for name in wanted]
-    partial = _sum(frame.select(*quoted).mapInArrow(count, SCHEMA), n_slices)
+    partial = _sum(_numbered(frame, places).mapInArrow(count, SCHEMA), n_slices)
     return partial, partial.n_fragments
 
 
