@@ -134,8 +134,8 @@ def groups_section(subject: Subject, groups: Groups) -> Section:
     if comparison is None:
         text = f"The curves of the groups are not compared: {why}."
         return section("groups", title, about, more=[more], after=[text], **parts)
-    aliases = [name for name in comparison.features if name in groups.columns or _tells(comparison, name)]
-    kept = [k for k, name in enumerate(comparison.features) if name not in aliases]
+    aliases = [name for name in comparison.features if name in subject.used and _tells(comparison, name, groups)]
+    kept = [k for k, name in enumerate(comparison.features) if name in subject.used and name not in aliases]
     figures = _figures(subject, comparison, [comparison.features[k] for k in kept[:MOST_FIGURES]])
     rows = [[comparison.features[k], *(rounded(float(x)) for x in _numbers_of(comparison, k))] for k in kept]
     units = in_brackets(comparison.units)
@@ -201,8 +201,10 @@ def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, 
         return None, "all features are groups of columns"
 
 
-def _tells(comparison: Any, name: str) -> bool:
-    """Return whether each group has one value of a feature, and no two the same: it is the group by another name."""
+def _tells(comparison: Any, name: str, groups: Groups) -> bool:
+    """Return whether a feature tells the groups: each has one value of it, and no two have the same."""
+    if name in groups.columns:
+        return True
     rows = [curve.axis.rows for curve in comparison.curves(name).values()]
     if not all(one.size for one in rows) or len({one.size for one in rows}) > 1:
         return False
