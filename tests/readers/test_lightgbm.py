@@ -440,7 +440,9 @@ def test_numbers_of_every_type_are_rounded_as_lightgbm_does(dtype):
         np.testing.assert_array_equal(gw.read_model(given, rows).predict(rows), raw(given, rows))
     assert (raw(model, X.astype(float)) != raw(model, X)).any()
     beyond = np.array([[1e308, -1e308]], dtype=object)  # of float32
-    np.testing.assert_array_equal(gw.read_model(model.booster_).predict(beyond), raw(model.booster_, beyond))
+    ours = gw.read_model(model.booster_).predict(beyond)
+    with np.errstate(over="ignore"):  # LightGBM's own cast warns
+        np.testing.assert_array_equal(ours, raw(model.booster_, beyond))
 
 
 def test_infinities_beside_categories():
