@@ -360,6 +360,8 @@ def test_merged_cells_are_means_by_rows():
 def test_edges_stay_apart_and_numbers_are_short():
     assert _panels.distinct([1600000000.5, 1600000001.5]) == [1600000000.5, 1600000001.5]
     assert _panels.distinct([0.1 + 0.2, 0.7]) == [0.3, 0.7]
+    assert _panels.distinct([0.0, 5e-324, 1e300]) == [0, 5e-324, 1e300]  # found by fuzzing: an OverflowError
+    assert _panels.distinct([-1.7e308, 1.7e308]) == [-1.7e308, 1.7e308]
     assert _panels.rounded(1 / 3) == 0.333333
     assert _panels.rounded(float("nan")) is None
     assert _panels.rounded(None) is None

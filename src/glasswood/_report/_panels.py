@@ -49,9 +49,10 @@ def anchors(kind: str, names: Sequence[str]) -> list[str]:
 def distinct(values: Sequence[float]) -> list[float | int | None]:
     """Return sorted numbers with as few digits, from six on, as leave the gaps between neighbours as they are."""
     finite = np.array([value for value in values if math.isfinite(value)])
-    gaps = np.diff(finite)
+    with np.errstate(over="ignore"):  # as far apart as numbers can be
+        gaps = np.diff(finite)
     gap, size = float(gaps[gaps > 0].min(initial=np.inf)), float(np.abs(finite).max(initial=0.0))
-    needed = math.ceil(math.log10(size / gap)) + 3 if 0 < gap < np.inf and size > gap else DIGITS
+    needed = math.ceil(math.log10(size) - math.log10(gap)) + 3 if 0 < gap < np.inf and size > gap else DIGITS
     return [rounded(value, min(17, max(DIGITS, needed))) for value in values]
 
 
