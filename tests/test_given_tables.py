@@ -140,7 +140,7 @@ STRUCTURED = np.zeros(3, dtype=[("a", "f8"), ("b", "f8")])
     ("table", "says"),
     [
         (np.zeros(3), r"has the shape \(3,\).*reshape"),
-        (np.float64(3), r"the shape \(\)"),
+        (np.float64(3), "is not a table in memory"),
         (np.zeros((2, 2, 2)), r"the shape \(2, 2, 2\)"),
         (pd.Series([1.0, 2.0]), "this Series has the shape"),
         (pl.Series([1.0, 2.0]), "this Series has the shape"),
@@ -152,7 +152,7 @@ STRUCTURED = np.zeros(3, dtype=[("a", "f8"), ("b", "f8")])
         ("rows.parquet", "not as 'rows.parquet'"),
         (None, "not as None"),
         (iter([]), "not as a list_iterator"),
-        (object(), "has the shape"),
+        (object(), "object of builtins is not a table in memory"),
         ({"a": [1.0], "b": [1.0, 2.0]}, "not equally long"),
     ],
 )
@@ -179,3 +179,45 @@ def test_labels_and_numbers_of_other_libraries():
     np.testing.assert_array_equal(made["n"], [1.0, np.nan, 3.0, 4.0])
     with pytest.raises(TableError, match="must hold numbers"):
         as_trained(pl.DataFrame({"c": [1], "n": ["x"]}), schema)
+
+
+@pytest.fixture(scope="module")
+def of_numbers():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    return HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=5).fit(X, X["a"] - 2 * X["b"]), X
+
+
+def test_columns_with_names_are_never_told_by_their_place(of_numbers):
+    model, X = of_numbers
+    ex, expected = gw.Explainer(model, X), gw.Explainer(model, X).shap_values(X).values
+    turned = pa.RecordBatch.from_pandas(X[["b", "a"]])
+    np.testing.assert_array_equal(ex.shap_values(turned).values, expected)
+    np.testing.assert_array_equal(gw.Explainer(model, turned).shap_values(turned).values, expected)
+    assert gw.summarize(model, turned) == gw.summarize(model, X)
+    doubled = pa.table([pa.array(X["a"]), pa.array(X["b"])], names=["a", "a"])
+    for asked in (
+        lambda: gw.Explainer(model, doubled),
+        lambda: gw.summarize(model, doubled),
+        lambda: gw.summarize(model, iter([doubled])),
+        lambda: gw.summarize(model, doubled.to_reader()),
+        lambda: ex.shap_values(doubled),
+        lambda: ex.shap_values(doubled.to_batches()[0]),
+        lambda: ex.ensemble.predict(doubled),
+        lambda: ex.partial_dependence("a", at=doubled),
+    ):
+        with pytest.raises(TableError, match=r"cannot be read: .*'a' 2 times"):
+            asked()
+
+
+def test_frames_that_are_not_in_memory_are_no_rows(of_numbers):
+    dd = pytest.importorskip("dask.dataframe")
+    model, X = of_numbers
+    frame, ex = dd.from_pandas(X, npartitions=2), gw.Explainer(model, X)
+    for asked in (
+        lambda: ex.shap_values(frame),
+        lambda: ex.ensemble.predict(frame),
+        lambda: ex.partial_dependence("a", at=frame),
+        lambda: ex.ice("a", rows=frame),
+    ):
+        with pytest.raises(TableError, match="has columns, but is not a data frame in memory"):
+            asked()

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._arrow import read_batch
 from glasswood._columns import LabelColumn, numbers_of
-from glasswood._tables import Schema, column_names, frame_of, frame_values, is_sparse, mapped_columns
+from glasswood._tables import Schema, column_names, frame_of, frame_values, is_sparse, mapped_columns, plain_array
 from glasswood.errors import TableError
 
 __all__ = ["as_trained", "given_table"]
@@ -27,6 +28,8 @@ def given_table(table: Any) -> Any:
     """
     if type(table).__module__.startswith("narwhals."):
         table = table.to_native()
+    if type(table).__name__ == "RecordBatch":  # which would pass for an array without names
+        table = read_batch(table)
     if isinstance(table, np.ndarray):
         return _array(table)
     if is_sparse(table):
@@ -55,11 +58,7 @@ def _called(table: Any) -> str:
 
 def _converted(table: Any) -> NDArray[Any]:
     """Return an array of lists of rows, or of anything that NumPy makes an array of."""
-    try:
-        array = np.asarray(table)
-    except (TypeError, ValueError) as error:
-        message = f"this {type(table).__name__} is not a table: {error}"
-        raise TableError(message) from error
+    array = plain_array(table)
     _check_shape(table, array.shape)
     return array
 

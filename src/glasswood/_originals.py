@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from glasswood._ensemble import TreeEnsemble
+from glasswood._given_tables import given_table
 from glasswood._pipelines import Unwrapped
 from glasswood._points import columns_of, distinct_points, rows_with, shown_values
 from glasswood._tables import n_rows
@@ -97,6 +98,6 @@ class Originals:
         if at is None:
             rows, points = distinct_points(self.table, columns, positions)
         else:
-            points = columns_of(at, columns)
+            points = columns_of(at if isinstance(at, Mapping) else given_table(at), columns)
             rows = rows_with(self.table, points, positions)
         return self.transform(rows), {name: shown_values(values) for name, values in points.items()}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._columns import is_missing
-from glasswood._tables import frame_of, is_sparse, mapped_columns
+from glasswood._tables import frame_of, is_sparse, mapped_columns, plain_array
 from glasswood.errors import TableError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def columns_of(table: Any, names: Sequence[str], positions: Sequence[int] | None
     if frame is not None:
         found = _names_in(frame, names, positions)
         return {name: frame.get_column(column).to_list() for name, column in zip(names, found, strict=True)}
-    array = table if is_sparse(table) else np.asarray(table)
+    array = table if is_sparse(table) else plain_array(table)
     places = range(len(names)) if positions is None else positions
     if len(array.shape) != 2 or array.shape[1] <= max(places):
         message = (

@@ -35,11 +35,13 @@ __all__ = [
     "n_rows",
     "open_columns",
     "open_named",
+    "plain_array",
     "take_rows",
     "with_labels",
 ]
 
 
+FRAMES = (("pandas", "DataFrame"), ("pyarrow", "Table"))  # which have to be read as such
 ARROW_NUMBERS = {"float", "double", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 
 
@@ -168,7 +170,7 @@ def take_rows(table: Any, schema: Schema, rows: NDArray[np.intp]) -> Any:
     if frame is not None:
         place = {name: index for index, name in enumerate(frame.columns)}
         return frame[rows, [place[name] for name in column_names(frame.columns, schema)]].to_native()
-    return np.asarray(table)[rows]
+    return plain_array(table)[rows]
 
 
 def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dictionary]:
@@ -189,7 +191,7 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
     if frame is not None:
         names = column_names(frame.columns, schema)
         return lambda index: frame_values(frame, names[index])
-    array = np.asarray(table)
+    array = plain_array(table)
     if array.ndim != 2:
         message = f"a table has rows and columns, but this {type(table).__name__} has shape {array.shape}"
         raise TableError(message)
@@ -266,10 +268,25 @@ def frame_of(table: Any) -> nw.DataFrame[Any] | None:
     try:
         return cast("nw.DataFrame[Any]", nw.from_native(table, eager_only=True))
     except (TypeError, ValueError) as error:
-        if "pandas" in sys.modules and isinstance(table, sys.modules["pandas"].DataFrame):
-            message = f"this pandas DataFrame cannot be read: {error}"
+        if any(name in sys.modules and isinstance(table, getattr(sys.modules[name], kind)) for name, kind in FRAMES):
+            message = f"this {type(table).__name__} cannot be read: {' '.join(str(error).split())}"
             raise TableError(message) from error
         return None
+
+
+def plain_array(table: Any) -> NDArray[Any]:
+    """Return what is no data frame as an array. What has names of columns is refused: an array would lose them."""
+    if hasattr(type(table), "columns") or hasattr(type(table), "column_names"):
+        message = (
+            f"this {type(table).__name__} of {type(table).__module__.partition('.')[0]} has columns, but is not a data "
+            "frame in memory; make one of pandas, Polars or PyArrow of it first"
+        )
+        raise TableError(message)
+    try:
+        return np.asarray(table)
+    except (TypeError, ValueError) as error:
+        message = f"this {type(table).__name__} is not a table: {error}"
+        raise TableError(message) from error
 
 
 def column_names(names: Sequence[Any], schema: Schema) -> Sequence[Any]:
