@@ -555,3 +555,19 @@ def test_the_commands_of_the_pages_run(name, tmp_path, monkeypatch, capsys):
             assert doctest.OutputChecker().check_output(
                 printed, out, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
             ), f"{command}\n{out}"
+
+
+def test_a_terminal_obeys_nothing_that_is_printed(capsys, monkeypatch):
+    columns = {"name\x1b[2J": ["\u202eevil", "a\nb", "\x9b31m"], "n": [1, None, 2]}
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for form in ("text", "csv", "json"):
+        _output.write_table(columns, ("-", form))
+        out = capsys.readouterr().out
+        assert out.replace("\n", "").isprintable(), form
+    monkeypatch.setattr("sys.stdout.isatty", lambda: False)
+    _output.write_table(columns, ("-", "csv"))
+    assert "\u202eevil" in capsys.readouterr().out  # a file gets what is there
+    _output.write_table(columns, ("-", "json"))
+    out = capsys.readouterr().out
+    assert out.replace("\n", "").isprintable()
+    assert json.loads(out)[0]["name\x1b[2J"] == "\u202eevil"

@@ -149,3 +149,41 @@ def test_tables_are_cut_off_and_say_so():
         "n",
         "1,234",
     ]
+
+
+TERMINAL = "\x1b[2J\x1b]0;owned\x07"
+TURNED = "\u202eevil\x9b31m\u2028"
+
+
+def test_no_name_tells_a_terminal_what_to_do():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 2)), columns=[TERMINAL, TURNED])
+    X["kind"] = pd.Categorical(rng.choice([TERMINAL, "plain"], 200))
+    y = np.array([TERMINAL, TURNED, "c"])[np.digitize(X[TERMINAL] * X[TURNED] + (X["kind"] == "plain"), [0, 1])]
+    model = HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype").fit(X, y)
+    ex = gw.Explainer(model, X)
+    shown = [
+        ex,
+        ex.ensemble,
+        gw.summarize(model, X, groups={TERMINAL + TURNED: [TERMINAL, TURNED]}),
+        ex.partial_dependence(TERMINAL),
+        ex.partial_dependence("kind"),
+        ex.partial_dependence(TERMINAL, TURNED),
+        ex.partial_dependence(TERMINAL, TURNED, at=X[:3]),
+        ex.ice(TURNED),
+        ex.interaction_values(X, max_order=2),
+        ex.shap_values(X),
+        ex.importance(),
+        ex.interaction_strengths(),
+        ex.monotonicity(),
+        ex.spikes(points=2),
+        gw.compare({TERMINAL: ex, TURNED: gw.Explainer(model, X[:100])}),
+    ]
+    for thing in shown:
+        assert repr(thing).isprintable(), repr(thing)
+        html = thing._repr_html_()
+        assert html.replace("\n", "").isprintable(), html
+    assert "\\x1b[2J" in repr(ex.importance())
+    with pytest.raises(gw.errors.GlasswoodError) as caught:
+        ex.partial_dependence(TURNED + TERMINAL)
+    assert str(caught.value).isprintable()

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from glasswood._printable import printable
+
 __all__ = ["facts_html", "table_html", "text_of"]
 
 MINUS = "\u2212"
@@ -21,8 +23,8 @@ def table_html(caption: str, columns: Mapping[str, Sequence[Any] | np.ndarray[An
     """
     lists = [list(column) for column in columns.values()]
     n_rows = max(map(len, lists), default=0)
-    lines = [f'<table class="glasswood"><caption>{escape(caption)}</caption>', "<thead><tr>"]
-    lines += [f'<th scope="col">{escape(str(name))}</th>' for name in columns]
+    lines = [f'<table class="glasswood"><caption>{_escaped(caption)}</caption>', "<thead><tr>"]
+    lines += [f'<th scope="col">{_escaped(name)}</th>' for name in columns]
     lines.append("</tr></thead><tbody>")
     for row in zip(*(column[:MOST_ROWS] for column in lists), strict=True):
         lines.append("<tr>" + "".join(_cell(value) for value in row) + "</tr>")
@@ -35,9 +37,9 @@ def table_html(caption: str, columns: Mapping[str, Sequence[Any] | np.ndarray[An
 def facts_html(caption: str, facts: Mapping[str, Any]) -> str:
     """Return names and values, one to a line, as a table with a caption."""
     style = 'style="text-align: left"'
-    lines = [f'<table class="glasswood"><caption style="white-space: nowrap">{escape(caption)}</caption><tbody>']
+    lines = [f'<table class="glasswood"><caption style="white-space: nowrap">{_escaped(caption)}</caption><tbody>']
     lines += [
-        f'<tr><th scope="row" {style}>{escape(name)}</th><td {style}>{escape(text_of(value))}</td></tr>'
+        f'<tr><th scope="row" {style}>{_escaped(name)}</th><td {style}>{_escaped(text_of(value))}</td></tr>'
         for name, value in facts.items()
     ]
     return "\n".join([*lines, "</tbody></table>"])
@@ -46,7 +48,11 @@ def facts_html(caption: str, facts: Mapping[str, Any]) -> str:
 def _cell(value: Any) -> str:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     style = ' style="text-align: right"' if number else ' style="text-align: left"'
-    return f"<td{style}>{escape(text_of(value))}</td>"
+    return f"<td{style}>{_escaped(text_of(value))}</td>"
+
+
+def _escaped(value: Any) -> str:
+    return escape(printable(value))
 
 
 def text_of(value: Any) -> str:

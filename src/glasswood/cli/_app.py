@@ -12,9 +12,9 @@ import click
 from click.shell_completion import get_completion_class
 
 from glasswood import __version__
+from glasswood._printable import printable
 from glasswood.cli import _checks, _counts, _pages, _questions
 from glasswood.cli._options import DEBUG, Command
-from glasswood.cli._output import plain
 from glasswood.cli._words import in_options
 from glasswood.engines._progress import hidden
 from glasswood.errors import GlasswoodError, ModelMismatchError
@@ -127,7 +127,7 @@ def explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, GlasswoodError):
         return in_options(_line(str(error))), WRONG_INPUT
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{plain(str(error.filename))}: {error.strerror}", WRONG_INPUT
+        return f"{printable(str(error.filename))}: {error.strerror}", WRONG_INPUT
     if isinstance(error, ValueError | OSError):
         return _line(str(error)), WRONG_INPUT
     return f"unexpected {type(error).__name__}: {_line(str(error))} ({DEBUG} shows where)", UNEXPECTED
@@ -135,4 +135,4 @@ def explained(error: Exception) -> tuple[str, int]:
 
 def _line(message: str) -> str:
     """Return a message on one line, without what a terminal would obey."""
-    return plain(" ".join(message.split()))
+    return printable(" ".join(message.split()))

@@ -18,8 +18,9 @@ import numpy as np
 
 from glasswood._arrow import write_parquet
 from glasswood._files import write_whole
+from glasswood._printable import printable
 
-__all__ = ["FORMATS", "check_destination", "check_folder", "describe", "note", "plain", "print_json", "write_table"]
+__all__ = ["FORMATS", "check_destination", "check_folder", "describe", "note", "print_json", "write_table"]
 
 FORMATS = ("text", "csv", "json", "parquet")
 
@@ -30,23 +31,6 @@ LONGEST = 60  # characters of a cell of a text
 # What a spreadsheet takes for the start of a formula, full-width forms included.
 FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-
-def plain(text: str) -> str:
-    r"""Return a text without characters that move a terminal's cursor or turn the direction of writing.
-
-    Examples
-    --------
-    >>> plain("age\x1b[2J")
-    'age\\x1b[2J'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if unicodedata.category(c) not in ("Cc", "Cf", "Zl", "Zp", "Cs") else _escaped(c) for c in text)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def safe_cell(value: Any) -> Any:
@@ -82,11 +66,18 @@ def write_table(columns: Columns, destination: tuple[str, str | None], default: 
     else:
         text = {"text": _as_text, "csv": _as_csv, "json": _as_json}[form](columns)
         if path == "-":
-            click.echo(text, nl=False)
+            click.echo(_for_terminals(text), nl=False)
         else:
             write_whole(path, text.encode())
     if path != "-":
         note(f"wrote {path}")
+
+
+def _for_terminals(text: str) -> str:
+    """Return a text as it is, or without what a terminal would obey, if there is one."""
+    if not sys.stdout.isatty():
+        return text
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def _form_of(path: str, default: str) -> str:
@@ -133,7 +124,9 @@ def _as_json(columns: Columns) -> str:
 
 
 def _dumped(value: Any, **settings: Any) -> str:
-    return json.dumps(_finite(value), allow_nan=False, ensure_ascii=False, default=str, **settings)
+    text = json.dumps(_finite(value), allow_nan=False, ensure_ascii=False, default=str, **settings)
+    # Control characters of Unicode beyond ASCII, which JSON allows and terminals may obey.
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def _finite(value: Any) -> Any:
@@ -180,7 +173,7 @@ def _shown(value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    text = plain(text)
+    text = printable(text)
     return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
 
 
@@ -199,13 +192,13 @@ def describe(facts: Mapping[str, Any]) -> None:
     """Print names and values, one to a line."""
     width = max(map(len, facts))
     for name, value in facts.items():
-        click.echo(f"{name:<{width}}  {_shown(value) if not isinstance(value, str) else plain(value)}")
+        click.echo(f"{name:<{width}}  {_shown(value) if not isinstance(value, str) else printable(value)}")
 
 
 def note(message: str) -> None:
     """Tell a person, on standard error, what was done; say nothing where no person looks."""
     if sys.stderr.isatty():
-        click.echo(plain(message), err=True)
+        click.echo(printable(message), err=True)
 
 
 def check_destination(destination: tuple[str, str | None]) -> None:

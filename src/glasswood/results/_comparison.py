@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
+from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
 from glasswood.results._curves import Curve
@@ -73,9 +74,11 @@ class Comparison(ReadOnly):
         return len(self.features)
 
     def __repr__(self) -> str:
-        shown = [f"{name} {value:.4g}" for name, value in zip(self.features[:3], self.total[:3], strict=True)]
+        shown = [
+            f"{printable(name)} {value:.4g}" for name, value in zip(self.features[:3], self.total[:3], strict=True)
+        ]
         more = ", ..." if len(self) > 3 else ""
-        names = ", ".join(self.names[:3]) + (", ..." if len(self.names) > 3 else "")
+        names = ", ".join(map(printable, self.names[:3])) + (", ..." if len(self.names) > 3 else "")
         total = f" in total over {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         return f"Comparison({names}: {len(self)} features, {self.units} apart{total} by {', '.join(shown)}{more})"
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
+from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._frames import to_frame
@@ -93,7 +94,7 @@ class Curve(ReadOnly):
         what = f"{len(self.categories)} categories" if self.categories is not None else f"{self.cuts.size} cuts"
         low, high = self.heights[: self.axis.n_main].min(), self.heights[: self.axis.n_main].max()
         outputs = f", {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        return f"Curve({self.name}: {what}{outputs}, {self.units} from {low:.6g} to {high:.6g})"
+        return f"Curve({printable(self.name)}: {what}{outputs}, {self.units} from {low:.6g} to {high:.6g})"
 
     def _repr_html_(self) -> str:
         return table_html(repr(self), columns_of([self.axis], self.heights, self.outputs, self.axis.rows))
@@ -184,7 +185,7 @@ class Points(ReadOnly):
         return squeezed(self.heights)
 
     def __repr__(self) -> str:
-        return f"Points({self.name}: {len(self.heights)} points, {self.units})"
+        return f"Points({printable(self.name)}: {len(self.heights)} points, {self.units})"
 
     def _repr_html_(self) -> str:
         return table_html(repr(self), self._listed())

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
+from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
 from glasswood.results._axis import Axis
 from glasswood.results._frames import to_frame
@@ -99,7 +100,7 @@ class Ice(ReadOnly):
 
     def __repr__(self) -> str:
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        return f"Ice({self.name}: {len(self)} rows x {self.values.shape[1]} points{outputs}, {self.units})"
+        return f"Ice({printable(self.name)}: {len(self)} rows x {self.values.shape[1]} points{outputs}, {self.units})"
 
     def _repr_html_(self) -> str:
         mean = self.mean

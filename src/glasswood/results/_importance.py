@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
+from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
 from glasswood.results._frames import to_frame
@@ -103,7 +104,7 @@ class Importance(ReadOnly):
         return float(found) if len(self.outputs) == 1 else found
 
     def __repr__(self) -> str:
-        shown = [f"{name} {value:.4g}" for name, value in zip(self.names[:3], self.total[:3], strict=True)]
+        shown = [f"{printable(name)} {value:.4g}" for name, value in zip(self.names[:3], self.total[:3], strict=True)]
         more = ", ..." if len(self) > 3 else ""
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         colon = _colon(self) if shown else ""
@@ -256,7 +257,10 @@ class Strengths(ReadOnly):
         return len(self.pairs)
 
     def __repr__(self) -> str:
-        shown = [f"{a} x {b} {value:.4g}" for (a, b), value in zip(self.pairs[:2], self.total[:2], strict=True)]
+        shown = [
+            f"{printable(a)} x {printable(b)} {value:.4g}"
+            for (a, b), value in zip(self.pairs[:2], self.total[:2], strict=True)
+        ]
         more = ", ..." if len(self) > 2 else ""
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         colon = _colon(self) if shown else ""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
 from glasswood.results._frames import to_frame
@@ -196,7 +197,7 @@ class Spikes:
         first = ""
         if self.found:
             spike = self.found[0]
-            first = f": {spike.feature} from {spike.above:.6g} to {spike.to:.6g} by {spike.by:.4g}"
+            first = f": {printable(spike.feature)} from {spike.above:.6g} to {spike.to:.6g} by {spike.by:.4g}"
         more = ", ..." if len(self) > 1 else ""
         return f"Spikes({len(self)} in {features} that {self.points} sample points would miss{first}{more})"
 

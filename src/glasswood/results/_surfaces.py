@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood._once import Deferred
 from glasswood._outputs import position_of
+from glasswood._printable import printable
 from glasswood._read_only import ReadOnly, read_only
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._curves import Curve
@@ -97,7 +98,8 @@ class Surface(ReadOnly):
     def __repr__(self) -> str:
         a, b = self.shape
         kind = ", additive" if self.additive else ""
-        return f"Surface({self.names[0]} x {self.names[1]}: {a} x {b} cells{kind}, {self.first.units})"
+        names = " x ".join(map(printable, self.names))
+        return f"Surface({names}: {a} x {b} cells{kind}, {self.first.units})"
 
     def _repr_html_(self) -> str:
         values, alone = self.values, self.interaction
