@@ -18,21 +18,23 @@ from fuzz.statistics import Statistics
 __all__ = ["fuzz", "main"]
 
 
-def fuzz(
+def fuzz(  # noqa: PLR0913 (one call has all settings of a run)
     *,
     minutes: float,
     seed: int,
     cases: int | None = None,
     makers: list[str] | None = None,
     skip: list[str] | None = None,
+    clusters: list[str] | None = None,
     shrinking: bool = True,
 ) -> Statistics:
     """Run cases until the time is up, or some number of cases; print findings as they come, shrunk."""
     statistics, until = Statistics(), time.monotonic() + 60 * minutes
-    with Worker() as worker:
+    with Worker(limited=clusters is None) as worker:
         number = 0
         while time.monotonic() < until and (cases is None or number < cases):
             case = draw_case(seed * 1_000_000 + number, makers, skip)
+            case |= {"questions": clusters} if clusters else {}
             number += 1
             for finding in statistics.add(case, worker.run(case)):
                 small = shrink(case, finding, worker.run) if shrinking else case
@@ -59,12 +61,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, help="the largest number of cases")
     parser.add_argument("--makers", help=f"some of {', '.join(MAKERS)}, separated by commas")
     parser.add_argument("--skip", help="questions that are not asked, separated by commas")
+    parser.add_argument("--clusters", help="ask these only: some of dask, ray, spark, separated by commas")
     parser.add_argument("--case", help="run this one case, or that of this seed")
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--json", type=Path, help="write the sums to this file, too")
     given = parser.parse_args(arguments)
-    makers = given.makers.split(",") if given.makers else None
-    skip = given.skip.split(",") if given.skip else None
+    makers, skip, clusters = (text.split(",") if text else None for text in (given.makers, given.skip, given.clusters))
     if given.case:
         return _one(json.loads(given.case), makers, skip)
     statistics = fuzz(
@@ -73,6 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
         cases=given.cases,
         makers=makers,
         skip=skip,
+        clusters=clusters,
         shrinking=not given.no_shrink,
     )
     print(statistics.text())

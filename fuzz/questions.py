@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 
 from fuzz import (
+    questions_clusters,
     questions_curves,
     questions_figures,
     questions_order,
@@ -15,18 +17,25 @@ from fuzz import (
 )
 from fuzz.session import Session
 
-__all__ = ["QUESTIONS"]
+__all__ = ["CLUSTERS", "QUESTIONS", "question"]
 
-QUESTIONS: dict[str, Callable[[Session], None]] = {
-    name: getattr(module, name)
-    for module in (
-        questions_curves,
-        questions_rows,
-        questions_overview,
-        questions_sources,
-        questions_sklearn,
-        questions_figures,
-        questions_order,
-    )
-    for name in module.__all__
+Question = Callable[[Session], None]
+
+MODULES = (
+    questions_curves,
+    questions_rows,
+    questions_overview,
+    questions_sources,
+    questions_sklearn,
+    questions_figures,
+    questions_order,
+)
+QUESTIONS: dict[str, Question] = {
+    asked.__name__: asked for asked in chain.from_iterable(module.QUESTIONS for module in MODULES)
 }
+CLUSTERS: dict[str, Question] = {asked.__name__: asked for asked in questions_clusters.QUESTIONS}
+
+
+def question(name: str) -> Question | None:
+    """Return a question by its name; None if there is none, because the case is of another time."""
+    return (QUESTIONS | CLUSTERS).get(name)

@@ -11,7 +11,7 @@ import glasswood as gw
 from fuzz.session import Session
 from fuzz.setting import Player
 
-__all__ = ["curves", "grids", "ice", "model", "outputs", "points", "surfaces"]
+__all__ = ["QUESTIONS"]
 
 FEATURES = 5  # that a question looks at
 
@@ -208,3 +208,6 @@ def outputs(s: Session) -> None:
             got = s.ask("partial_dependence", player.name, at=s.at(made), **asked)
             s.same(f"output by its {way}", got.heights, want[:, number : number + 1])
             s.true("label of an output", got.outputs == (label,), f"{got.outputs} instead of {label!r}")
+
+
+QUESTIONS = (curves, grids, ice, model, outputs, points, surfaces)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fuzz.session import Session
 
-__all__ = ["figures", "report"]
+__all__ = ["QUESTIONS"]
 
 RARELY = 0.15  # they take a second each
 
@@ -50,3 +50,6 @@ def report(s: Session) -> None:
     path = s.explainer.report(Path(s.case["folder"]) / "report.html")
     text = Path(path).read_text()
     s.true("report", text.rstrip().endswith("</html>"), text[-100:])
+
+
+QUESTIONS = (figures, report)

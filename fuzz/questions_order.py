@@ -9,7 +9,7 @@ import numpy as np
 from fuzz.session import Call, Session
 from fuzz.snapshots import snapshot, vandalize
 
-__all__ = ["other_order", "threads", "vandals"]
+__all__ = ["QUESTIONS"]
 
 MOST_CALLS = 12
 N_THREADS = 4
@@ -79,3 +79,6 @@ def _tables_are_whole(s: Session) -> None:
             for name, values in table.items():
                 if values.dtype.kind == "f":
                     s.equal(f"after writing: the user's {what}", values, frame[name].to_numpy(float))
+
+
+QUESTIONS = (other_order, threads, vandals)

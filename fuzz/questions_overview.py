@@ -12,7 +12,7 @@ import glasswood as gw
 from fuzz.session import Call, Session
 from fuzz.snapshots import snapshot
 
-__all__ = ["comparison", "importance", "looks", "monotonicity", "pickles", "strengths"]
+__all__ = ["QUESTIONS"]
 
 
 def importance(s: Session) -> None:
@@ -130,3 +130,6 @@ def _compare_snapshots(s: Session, what: str, got: dict, want: dict) -> None:
         if isinstance(want[path], np.ndarray) and want[path].dtype.kind in "fiub":
             size = max(1.0, s.setting.scale)  # another layout in memory is added up in another order
             s.equal(f"{what}: {path}", got[path], want[path], within=1e-12, scale=size)
+
+
+QUESTIONS = (comparison, importance, looks, monotonicity, pickles, strengths)

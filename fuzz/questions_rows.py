@@ -10,7 +10,7 @@ import glasswood as gw
 from fuzz.oracle import Game, banzhaf, moebius, shapley, shapley_pairs
 from fuzz.session import Session
 
-__all__ = ["banzhaf_values", "contributions", "interactions", "metrics", "shap_pairs", "shap_values"]
+__all__ = ["QUESTIONS"]
 
 MOST_PLAYERS = 12
 
@@ -146,3 +146,6 @@ def contributions(s: Session) -> None:
     got = np.column_stack([found.heights[:, :, -1], np.full(len(want), np.ravel(found.base_values)[-1])])
     within = 1e-3 if setting.fitted.tolerance > 1e-6 else 1e-7
     s.equal("contributions", got, want, within=within, scale=setting.scale)
+
+
+QUESTIONS = (banzhaf_values, contributions, interactions, metrics, shap_pairs, shap_values)

@@ -10,7 +10,7 @@ import pandas as pd
 from fuzz.oracle import Oracle
 from fuzz.session import Session, general
 
-__all__ = ["sklearn_function"]
+__all__ = ["QUESTIONS"]
 
 
 def sklearn_function(s: Session) -> None:
@@ -55,3 +55,6 @@ def _like(values: np.ndarray, known: pd.Series) -> pd.Series:
     return (
         pd.Series(list(values)) if known.dtype.kind not in "fiub" else pd.Series(np.asarray(values).astype(known.dtype))
     )
+
+
+QUESTIONS = (sklearn_function,)

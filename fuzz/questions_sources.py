@@ -13,10 +13,10 @@ import glasswood as gw
 from fuzz.session import Session
 from fuzz.tables import KINDS
 
-__all__ = ["backgrounds", "by_groups", "checkpoints", "sources", "weight_column"]
+__all__ = ["QUESTIONS", "can_count", "named", "write"]
 
 
-def _can_count(s: Session) -> bool:
+def can_count(s: Session) -> bool:
     """Whether the model's counts are of the user's own columns, and so come from anywhere."""
     return not s.setting.fitted.pipeline and s.setting.fitted.raw is not None and s.case["model"]["maker"] != "wrapper"
 
@@ -34,7 +34,7 @@ def _whole(s: Session) -> Any:
 
 def backgrounds(s: Session) -> None:
     """Backgrounds of parts add up to that of the whole, also by subtraction; and are kept by files."""
-    if not _can_count(s):
+    if not can_count(s):
         return
     whole, rows, weight = _whole(s), s.setting.background, s.setting.weight
     half = int(s.rng.integers(0, len(rows) + 1))
@@ -72,12 +72,13 @@ def _curves_of(s: Session, what: str, background: Any) -> None:
 # -------------------------------------------------------------------------------------------------- files and streams
 
 
-def _named(s: Session) -> pd.DataFrame:
+def named(s: Session) -> pd.DataFrame:
     """Return the background with the names that the model knows."""
     return s.setting.background.set_axis(s.setting.names, axis=1)
 
 
-def _write(s: Session, frame: pd.DataFrame, name: str = "rows.parquet") -> Path:
+def write(s: Session, frame: pd.DataFrame, name: str = "rows.parquet") -> Path:
+    """Write rows to a Parquet file of small row groups; categories as such, or as plain values."""
     import pyarrow.parquet as pq
 
     path = Path(s.case["folder"]) / name
@@ -88,14 +89,14 @@ def _write(s: Session, frame: pd.DataFrame, name: str = "rows.parquet") -> Path:
 
 
 def _file(s: Session, frame: pd.DataFrame) -> Any:
-    return str(_write(s, frame))
+    return str(write(s, frame))
 
 
 def _folder(s: Session, frame: pd.DataFrame) -> Any:
     half = len(frame) // 2
     for number, part in enumerate((frame[:half], frame[half:])):
         if len(part):
-            _write(s, part.reset_index(drop=True), f"parts/{number}.parquet")
+            write(s, part.reset_index(drop=True), f"parts/{number}.parquet")
     return str(Path(s.case["folder"]) / "parts")
 
 
@@ -147,10 +148,10 @@ SOURCES: dict[str, Callable[[Session, pd.DataFrame], Any]] = {
 
 def sources(s: Session) -> None:
     """Files and streams of the same rows give the same counts."""
-    if not _can_count(s) or not len(s.setting.background):
+    if not can_count(s) or not len(s.setting.background):
         return
     s.order = int(s.rng.integers(1, 4))
-    frame = _named(s)
+    frame = named(s)
     whole = _summarize(s, frame)
     for what in s.rng.permutation(list(SOURCES))[:3].tolist():
         found = _summarize(s, SOURCES[what](s, frame))
@@ -161,10 +162,10 @@ def sources(s: Session) -> None:
 
 def checkpoints(s: Session) -> None:
     """A pass with a checkpoint, and one that goes on from it, give the counts of a pass without."""
-    if not _can_count(s) or not len(s.setting.background):
+    if not can_count(s) or not len(s.setting.background):
         return
     s.order = int(s.rng.integers(1, 3))
-    source = _folder(s, _named(s))
+    source = _folder(s, named(s))
     whole, folder = _summarize(s, source), str(Path(s.case["folder"]) / "progress")
     for what in ("with a checkpoint", "going on from a checkpoint"):
         s.true(what, _summarize(s, source, checkpoint=folder) == whole)
@@ -172,10 +173,10 @@ def checkpoints(s: Session) -> None:
 
 def by_groups(s: Session) -> None:
     """Groups of rows, by an array or by a column, add up to the whole and are what they say."""
-    if not _can_count(s) or not len(s.setting.background):
+    if not can_count(s) or not len(s.setting.background):
         return
     s.order = 1
-    frame = _named(s)
+    frame = named(s)
     keys = s.rng.choice(["a", "b", "c"], size=len(frame))
     found = {"an array": _summarize(s, frame, by=keys)}
     if "the key" not in frame:
@@ -191,10 +192,13 @@ def by_groups(s: Session) -> None:
 
 def weight_column(s: Session) -> None:
     """Weights by the name of a column are the same weights."""
-    if not _can_count(s) or s.setting.weight is None or s.setting.groups is not None:
+    if not can_count(s) or s.setting.weight is None or s.setting.groups is not None:
         return
     s.order = 1
-    frame = _named(s)
+    frame = named(s)
     weighted = frame.assign(**{"the weight": np.asarray(s.setting.weight, dtype=float)})
     source = weighted if s.rng.random() < 0.5 else _file(s, weighted)
     _curves_of(s, "curve with a column of weights", _summarize(s, source, sample_weight="the weight"))
+
+
+QUESTIONS = (backgrounds, by_groups, checkpoints, sources, weight_column)

@@ -7,7 +7,7 @@ import time
 import warnings
 from typing import Any
 
-from fuzz.questions import QUESTIONS
+from fuzz.questions import question
 from fuzz.session import Notes, Session, guard
 from fuzz.setting import Setting
 
@@ -47,7 +47,8 @@ def _ask_all(setting: Setting, notes: Notes, outcome: dict) -> None:
     if session is None:
         return
     for name in setting.case["questions"]:
-        if name in QUESTIONS:
+        asked = question(name)
+        if asked is not None:
             outcome["asked"].append(name)
             with session.guarded(name):
-                QUESTIONS[name](session)
+                asked(session)

@@ -21,8 +21,9 @@ CASES_OF_A_WORKER = 400  # then a new process begins, so that memory does not hi
 class Worker:
     """Runs cases in a child process."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = SECONDS, *, limited: bool = True) -> None:
         self._seconds = seconds
+        self._memory = "limited" if limited else "unlimited"  # clusters, which it starts, would have the limit, too
         self._process: subprocess.Popen | None = None
         self._errors: IO[str] | None = None
         self._done = 0
@@ -58,14 +59,15 @@ class Worker:
         self._errors = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 (closed with the worker)
         root = str(Path(__file__).parent.parent)
         path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
+        settings = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS", "TQDM_DISABLE"), "1")
+        settings |= {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "FUZZ_MEMORY": self._memory}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "fuzz.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
-            env=os.environ | threads | {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "TQDM_DISABLE": "1"},
+            env=os.environ | settings,
         )
         self._done = 0
 

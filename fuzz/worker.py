@@ -23,7 +23,8 @@ def main() -> None:
     faulthandler.enable()
     from fuzz.run import run_case
 
-    _limit_memory()
+    if os.environ.get("FUZZ_MEMORY") != "unlimited":
+        _limit_memory()
     for line in sys.stdin:
         request = json.loads(line)
         faulthandler.dump_traceback_later(request["seconds"], exit=True)
