@@ -13,6 +13,7 @@ from glasswood._interactions import Lookups
 from glasswood._outputs import Chosen
 from glasswood._rows import Rows
 from glasswood._statistics import (
+    Trend,
     joint_rows,
     missed,
     pair_moments,
@@ -26,7 +27,7 @@ from glasswood._tables import open_columns
 from glasswood.engines._progress import shown
 from glasswood.engines._threads import in_order
 from glasswood.errors import BackgroundError, TableError, TooLargeError
-from glasswood.results import Curve, Importance, Monotonicity, Spike, Spikes, Strengths
+from glasswood.results import LARGEST, Curve, Importance, Monotonicity, Spike, Spikes, Strengths
 
 __all__ = ["Overview"]
 
@@ -224,7 +225,7 @@ class Overview:
         """Return which curves rise or fall throughout."""
         features = self._numbers(players, "monotonicity")
         curves = [self._answers.curve(f, chosen) for f in features]
-        trends = [trend(curve.heights[:-1], curve.axis.rows) for curve in curves]
+        trends = [_trend(curve) for curve in curves]
         shape = (len(features), len(chosen.labels))
         cuts = [np.append(curve.cuts, np.nan)[found.cut] for curve, found in zip(curves, trends, strict=True)]
         return Monotonicity(
@@ -261,7 +262,7 @@ class Overview:
     def _range(self, feature: int, cuts: NDArray[np.float64]) -> tuple[float, float]:
         """Return the smallest and the largest number of a feature in the table, or of its cuts if there is none."""
         values = self.numbers_of(self.ensemble.feature_names[feature])
-        values = cuts if values is None else values
+        values = cuts[np.abs(cuts) < LARGEST] if values is None else values
         values = values[np.isfinite(values)]
         return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
 
@@ -288,10 +289,20 @@ def _cells_of(rows: Rows, used: NDArray[Any]) -> dict[int, NDArray[np.uint16]]:
     return dict(zip(used.tolist(), cells, strict=True))
 
 
+def _trend(curve: Curve) -> Trend:
+    """Return the trend of a curve of numbers."""
+    cells, rows = curve.axis.ordinary, curve.axis.rows
+    beside = [rows.sum() - rows[cells].sum()] if rows.size else []
+    found = trend(curve.heights[cells], np.append(rows[cells], beside))
+    return found._replace(cut=np.where(found.cut < 0, -1, found.cut + cells.start))
+
+
 def _spikes(curve: Curve, output: int, sampled: NDArray[np.int64]) -> list[Spike]:
-    """Return the spikes of a curve of numbers."""
-    heights, rows = curve.heights[:-1, output], curve.rows
-    ends = np.concatenate([[-np.inf], curve.cuts, [np.inf]])
+    """Return the spikes of a curve of numbers, given the cells of the sample points."""
+    cells = curve.axis.ordinary
+    heights, rows = curve.heights[cells, output], curve.rows[cells]
+    ends = np.concatenate([[-np.inf], curve.cuts, [np.inf]])[cells.start :]
+    sampled = np.clip(sampled - cells.start, 0, len(heights) - 1)
     return [
         Spike(
             feature=curve.name,

@@ -324,7 +324,7 @@ class Cells:
     Parameters
     ----------
     cut : ndarray of float64
-        The distinct cuts of all features, sorted within each.
+        The distinct cuts of all features, sorted within each, without infinity.
     cut_offset : ndarray of shape (n_features + 1,), int64
         Where the cuts of each feature start.
     n_codes : ndarray of shape (n_features,), int64
@@ -332,7 +332,7 @@ class Cells:
     n_cells : ndarray of shape (n_features,), int64
         The number of cells, the missing one included.
     rank : ndarray of shape (n_nodes,), int32
-        The place of each node's cut among those of its feature.
+        The place of each node's cut among those of its feature; their number for infinity.
     offset : ndarray of shape (n_features + 1,), int64
         Where the cells of each feature start when all features are laid behind each other.
     """
@@ -353,9 +353,10 @@ class Cells:
         feature, cut = feature[order], cut[order]
         new = np.ones(order.size, dtype=bool)
         new[1:] = (feature[1:] != feature[:-1]) | (cut[1:] != cut[:-1])
+        new &= cut < np.inf  # "at most infinity" parts nothing but missing values: nothing lies above it
         cut_offset = np.searchsorted(feature[new], np.arange(e.n_features + 1))
         rank = np.zeros(e.n_nodes, dtype=np.int32)
-        rank[by_cut[order]] = np.cumsum(new) - 1 - cut_offset[feature]
+        rank[by_cut[order]] = np.cumsum(new) - (cut < np.inf) - cut_offset[feature]
         n_codes = np.array([column.n_codes for column in e.schema.columns], dtype=np.int64)
         n_cells = np.where(n_codes > 0, n_codes + 2, np.diff(cut_offset) + 2)
         return cls(cut[new], cut_offset, n_codes, n_cells, rank, np.concatenate([[0], np.cumsum(n_cells)]))

@@ -97,7 +97,8 @@ def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
         if name not in found.names or told == EACH:
             continue
         i = found.names.index(name)
-        span = np.ptp(subject.curves[name].heights[:-1], axis=0)
+        curve = subject.curves[name]
+        span = np.ptp(curve.heights[curve.axis.ordinary], axis=0)
         against = found.against[i]
         k = int(against.argmax())
         if found.directions[i, k] == "neither" and 0 < against[k] <= NEARLY * span[k]:
@@ -116,8 +117,7 @@ def _beyond_rows(subject: Subject) -> Iterator[dict[str, Any]]:
         rows = curve.rows
         if not rows.size or not (rows == 0).any() or not (rows > 0).any() or name not in subject.used:
             continue
-        main = curve.heights[: curve.axis.n_main]
-        held = main[rows > 0]
+        main, held = curve.heights[curve.axis.ordinary], curve.heights[: curve.axis.n_main][rows > 0]
         beyond = np.maximum(held.min(axis=0) - main.min(axis=0), main.max(axis=0) - held.max(axis=0)).max()
         span = np.ptp(held, axis=0).max()
         if beyond > NEARLY * span:

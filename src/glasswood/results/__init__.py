@@ -1,7 +1,7 @@
 """What users get: names, labels and units appear here first."""
 
 from glasswood.results._attributions import Attributions, arrange
-from glasswood.results._axis import Axis, squeezed
+from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._comparison import Comparison
 from glasswood.results._curves import Curve, Lazy, Points
 from glasswood.results._frames import check_memory, to_frame
@@ -13,6 +13,7 @@ from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._surfaces import Surface, shares
 
 __all__ = [
+    "LARGEST",
     "Attributions",
     "Axis",
     "Comparison",

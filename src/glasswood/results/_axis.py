@@ -12,8 +12,10 @@ from glasswood._columns import Column, Extent, Numbers, cells_of, dictionary_of
 from glasswood._once import Deferred
 from glasswood._read_only import ReadOnly
 
-__all__ = ["Axis", "columns_of", "squeezed"]
+__all__ = ["LARGEST", "Axis", "columns_of", "squeezed"]
 
+
+LARGEST = 3.4e38  # numbers that float32 holds are smaller
 
 UNKNOWN: Deferred[Extent | None] = Deferred.of(None)
 
@@ -64,6 +66,17 @@ class Axis(ReadOnly):
     def n_main(self) -> int:
         """The number of cells without those of unseen categories and missing values."""
         return self.column.n_codes or self.cuts.size + 1
+
+    @property
+    def ordinary(self) -> slice:
+        """The main cells without those that hold nothing but numbers beyond the range of float32.
+
+        Where CatBoost tells missing values from numbers, it has a border at the end of that range: the cell beyond is
+        what the model makes of infinity, and of missing values, but no part of the curve that anybody means.
+        """
+        if self.categories is not None:
+            return slice(0, self.n_main)
+        return slice(int((self.cuts <= -LARGEST).sum()), int((self.cuts < LARGEST).sum()) + 1)
 
     @property
     def n_cells(self) -> int:

@@ -92,7 +92,8 @@ class Curve(ReadOnly):
 
     def __repr__(self) -> str:
         what = f"{len(self.categories)} categories" if self.categories is not None else f"{self.cuts.size} cuts"
-        low, high = self.heights[: self.axis.n_main].min(), self.heights[: self.axis.n_main].max()
+        main = self.heights[self.axis.ordinary]
+        low, high = main.min(), main.max()
         outputs = f", {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         return f"Curve({printable(self.name)}: {what}{outputs}, {self.units} from {low:.6g} to {high:.6g})"
 

@@ -22,7 +22,9 @@ __all__ = ["Monotonicity", "Spike", "Spikes"]
 class Monotonicity(ReadOnly):
     """Whether curves rise or fall throughout, at full resolution, and how badly they fail to.
 
-    The model has no other steps than those looked at. Missing values have no place on the axis and do not matter here.
+    The model has no other steps than those looked at. Missing values have no place on the axis and do not matter here;
+    nor do cells that hold only infinity or numbers beyond the range of float32 (3.4e38), where CatBoost puts a border
+    between missing values and numbers.
 
     Parameters
     ----------
