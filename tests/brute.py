@@ -129,6 +129,7 @@ def tries(case, ensemble, feature, rng, most=MOST_VALUES):
 
 def _numbers(cuts, case):
     """Each cut, numbers between them and right above the last one; the cell is the number of cuts below."""
+    cuts = cuts[cuts < np.inf]  # which parts missing values from all numbers
     finite = cuts[np.isfinite(cuts)]
     above = np.nextafter(finite[-1:], np.inf) if finite.size else [0.0]
     values = np.sort(np.concatenate([finite, finite[:-1] / 2 + finite[1:] / 2, above]))
@@ -173,7 +174,9 @@ class Proof:
         self.ex = gw.Explainer(case.model, case.rows, sample_weight=weight) if explainer is None else explainer
         self.e = self.ex.ensemble
         self.within = case.margin(self.e, within)
-        self.tries = {int(f): tries(case, self.e, f, self.rng) for f in self.rng.permutation(self.e.used_features)[:4]}
+        self.tries = {
+            int(f): tries(case, self.e, f, self.rng) for f in self.rng.permutation(self.e.used_features.tolist())[:4]
+        }
 
     def close(self, actual, points):
         """Compare with brute force at points, given as the values of each column."""
