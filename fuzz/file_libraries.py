@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["SCORES", "TRUSTED"]
+__all__ = ["PACKAGES", "SCORES", "TRUSTED"]
 
 # What skops asks about for the seeds.
 TRUSTED = [
@@ -81,4 +81,13 @@ SCORES: dict[str, Callable[[Path, Any], Any]] = {
     "catboost-cbm": _catboost,
     "skops": _sklearn,
     "treelite": _treelite,
+}
+
+# What is imported before mutants are tried, so that not every process does.
+PACKAGES = {
+    **dict.fromkeys(("xgboost-json", "xgboost-ubj"), ("xgboost", "pandas")),
+    "lightgbm": ("lightgbm", "pandas"),
+    **dict.fromkeys(("catboost-json", "catboost-cbm"), ("catboost", "pandas")),
+    "skops": ("skops.io", "sklearn.ensemble", "pandas"),
+    "treelite": ("treelite",),
 }

@@ -8,6 +8,7 @@ so that any commit can be tried; packed partial sums, which have none, are left 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import resource
@@ -20,6 +21,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -27,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuzz.file_libraries import SCORES, TRUSTED
+from fuzz.file_libraries import PACKAGES, SCORES, TRUSTED
 from fuzz.file_seeds import Seed, load_seeds
 from fuzz.mutations import MUTATIONS
 
@@ -339,6 +341,8 @@ def subjects_of(format: str, folder: Path) -> list[Subject]:
     """Return the seeds of a format, read and used once, which also loads all that is needed."""
     global _folder
     _folder = folder
+    for package in PACKAGES.get(format, ()):
+        import_module(package)
     subjects = []
     reader = READERS[format]
     with TemporaryDirectory() as scratch:
@@ -364,6 +368,8 @@ def try_format(format: str, numbers: Sequence[int], seed: int, folder: Path) -> 
     outcomes: Counter[str] = Counter()
     findings = []
     with TemporaryDirectory() as scratch:
+        gc.collect()
+        gc.freeze()  # memory that children share stays shared
         for number in numbers:
             subject, content, how = mutant_of(format, seed, number, subjects)
             path = Path(scratch, f"{number}{Path(subject.seed.name).suffix}")

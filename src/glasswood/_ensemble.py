@@ -18,7 +18,7 @@ from glasswood._read_only import ReadOnly, read_only
 from glasswood._tables import Schema, encode, n_rows
 from glasswood.errors import UnsupportedModelError
 
-__all__ = ["CategorySets", "Score", "Tree", "TreeEnsemble", "stack"]
+__all__ = ["CategorySets", "Score", "Tree", "TreeEnsemble", "int32", "stack"]
 
 BLOCK = 4096  # rows routed at a time: a block of encoded columns stays in the cache
 
@@ -111,6 +111,14 @@ class Tree(NamedTuple):
     output: int = -1
     round_cut: Callable[[NDArray[Any]], NDArray[np.float64]] | None = None
     n_leaves: int | None = None
+
+
+def int32(numbers: NDArray[np.int64], name: str) -> NDArray[np.int32]:
+    """Return whole numbers in 32 bits; `name` tells what they are if one does not fit."""
+    if numbers.size and not -MOST_NODES <= numbers.min() <= numbers.max() < MOST_NODES:
+        message = f"{name} holds {numbers.min()} to {numbers.max()}, which no tree has; the model is damaged"
+        raise UnsupportedModelError(message)
+    return numbers.astype(np.int32)
 
 
 class CategorySets:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -16,7 +18,7 @@ from glasswood._given_tables import as_trained, given_table
 from glasswood._tables import n_rows, take_rows
 from glasswood.errors import GlasswoodError, MissingExtraError, ModelMismatchError, TableError, UnsupportedModelError
 
-__all__ = ["Proof", "check", "measure", "prove", "read_model"]
+__all__ = ["Proof", "check", "measure", "prove", "read_model", "refusing_damage"]
 
 CHECKED_ROWS = 100
 
@@ -35,6 +37,11 @@ LEARN_LABELS = ("_lightgbm", "_xgboost")
 
 # What a JSON model of CatBoost may begin with: it sorts the parts by name, and the counts of categories are long.
 PARTS_OF_CATBOOST = ("ctr_data", "features_info", "oblivious_trees")
+
+
+# What parsers raise when content is not what it should be.
+DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+LONGEST_MESSAGE = 1000  # characters
 
 
 class Reader(Protocol):
@@ -89,12 +96,34 @@ def read_model(model: Any, rows: Any = None) -> TreeEnsemble:
     """
     if isinstance(model, str | PathLike):
         path = Path(model)
-        ensemble = _reader_of_file(path).read_file(path)
+        reader = _reader_of_file(path)
+        with refusing_damage(f"the model file {path.name!r}"):
+            ensemble = reader.read_file(path)
     else:
-        ensemble = _reader_of(model).read(model)
+        reader = _reader_of(model)
+        with refusing_damage(f"the {type(model).__name__}"):
+            ensemble = reader.read(model)
     if rows is not None:
         prove(ensemble, model, rows)
     return ensemble
+
+
+@contextmanager
+def refusing_damage(what: str) -> Iterator[None]:
+    """Turn what damaged content makes parsers raise into a refusal that names the model or file."""
+    try:
+        yield
+    except GlasswoodError as error:
+        if len(str(error)) <= LONGEST_MESSAGE:
+            raise
+        raise type(error)(f"{str(error)[:LONGEST_MESSAGE]}...") from error  # some quote the file at length
+    except DAMAGE as error:
+        told = " ".join(str(error).split())[:200]
+        message = (
+            f"{what} is damaged, or it has parts that Glasswood does not know ({type(error).__name__}: {told}). Save "
+            "or fit the model again; if its own library does predict with it, please report it"
+        )
+        raise UnsupportedModelError(message) from error
 
 
 class Proof(NamedTuple):
@@ -150,7 +179,15 @@ def _loaded(model: Any) -> Any:
     if not isinstance(model, str | PathLike):
         return model
     path = Path(model)
-    return _reader_of_file(path).load_file(path)
+    reader = _reader_of_file(path)
+    try:
+        return reader.load_file(path)
+    except GlasswoodError:
+        raise
+    except Exception as error:
+        told = " ".join(str(error).split())[:200]
+        message = f"the model's own library does not read {path.name!r} ({type(error).__name__}: {told})"
+        raise UnsupportedModelError(message) from error
 
 
 def _all(rows: Any) -> NDArray[np.intp]:

@@ -16,6 +16,7 @@ NUMBERS = {ord(mark): struct.Struct(f">{kind}") for mark, kind in zip("iUIlLdD",
 DTYPES = {mark: np.dtype(kind.format) for mark, kind in NUMBERS.items()}
 CONSTANTS = {ord("Z"): None, ord("T"): True, ord("F"): False}
 STRING, ARRAY, OBJECT = b"S[{"
+DEEPEST = 64  # of arrays and objects within each other
 TYPE, COUNT, END_OF_ARRAY, END_OF_OBJECT = b"$#]}"
 
 
@@ -43,32 +44,41 @@ def decode(data: bytes) -> Any:
     """
     decoder = _Decoder(data)
     try:
-        return decoder.value()
+        value = decoder.value()
     except (IndexError, KeyError, ValueError, struct.error) as error:
         message = f"the model is not Universal Binary JSON, or ends early: byte {decoder.at} of {len(data)}, {error!r}"
         raise UnsupportedModelError(message) from error
+    if decoder.at != len(data):
+        message = f"the model is not Universal Binary JSON: {len(data) - decoder.at} bytes follow after its end"
+        raise UnsupportedModelError(message)
+    return value
 
 
 class _Decoder:
     """A position in the bytes; every method reads what comes next, and moves on."""
 
-    __slots__ = ("at", "data")
+    __slots__ = ("at", "data", "depth")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
+        self.depth = 0
 
     def value(self) -> Any:
         mark = self.data[self.at]
         if mark in NUMBERS:
             return self.number()
         self.at += 1
-        if mark == ARRAY:
-            return self.array()
         if mark == STRING:
             return self.text()
-        if mark == OBJECT:
-            return self.members()
+        if mark in (ARRAY, OBJECT):
+            self.depth += 1
+            if self.depth > DEEPEST:
+                message = f"nested more than {DEEPEST} deep"
+                raise ValueError(message)
+            value = self.array() if mark == ARRAY else self.members()
+            self.depth -= 1
+            return value
         return CONSTANTS[mark]
 
     def number(self) -> Any:
@@ -77,10 +87,17 @@ class _Decoder:
         self.at += 1 + kind.size
         return number
 
-    def text(self) -> str:
+    def length(self) -> int:
         size = self.number()
+        if not isinstance(size, int) or not 0 <= size <= len(self.data):
+            message = f"a length of {size}"
+            raise ValueError(message)
+        return size
+
+    def text(self) -> str:
+        size = self.length()
         start, self.at = self.at, self.at + size
-        if size < 0 or self.at > len(self.data):
+        if self.at > len(self.data):
             message = f"a text of {size} bytes"
             raise ValueError(message)
         return self.data[start : self.at].decode()
@@ -97,7 +114,7 @@ class _Decoder:
         return elements
 
     def typed(self, dtype: np.dtype[Any], count: int | None) -> Any:
-        if count is None or count < 0:
+        if count is None:
             message = f"an array of {count} numbers"
             raise ValueError(message)
         numbers = np.frombuffer(self.data, dtype, count, self.at) if count else np.empty(0, dtype)
@@ -109,6 +126,9 @@ class _Decoder:
         members: dict[str, Any] = {}
         while len(members) != count and not self.ends(count, END_OF_OBJECT):
             name = self.text()
+            if name in members:
+                message = f"the name {name[:50]!r} twice"
+                raise ValueError(message)
             members[name] = self.value()
         return members
 
@@ -117,7 +137,7 @@ class _Decoder:
         if self.data[self.at] != COUNT:
             return None
         self.at += 1
-        return int(self.number())
+        return self.length()
 
     def ends(self, count: int | None, end: int) -> bool:
         if count is not None or self.data[self.at] != end:

@@ -6,8 +6,8 @@ left. Leaf values are added in float32, from the base margin on. Covers are sums
 
 from __future__ import annotations
 
-import json
 import math
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -21,9 +21,19 @@ from glasswood._ensemble import Link, Score, TreeEnsemble
 from glasswood._outputs import labels_of
 from glasswood._tables import Schema
 from glasswood.errors import MissingExtraError, TableError, UnsupportedModelError
+from glasswood.readers._json import parse_json
 from glasswood.readers._rounding import float32_interval
 from glasswood.readers._ubjson import decode
-from glasswood.readers._xgboost_trees import Part, Trees, check_keys, count_codes, read_trees
+from glasswood.readers._xgboost_trees import (
+    Part,
+    Trees,
+    check_keys,
+    count_bits,
+    count_codes,
+    numbers_of,
+    read_trees,
+    whole_number,
+)
 
 __all__ = ["load_file", "raw_score", "read", "read_file"]
 
@@ -46,6 +56,9 @@ DOCUMENT_KEYS = {"learner", "version"}
 LEARNER_KEYS = {"feature_names", "feature_types", "gradient_booster", "learner_model_param", "objective", "attributes"}
 BOOSTER_KEYS = {"name", "model", "gbtree", "weight_drop"}
 FOREST_KEYS = {"trees", "tree_info", "iteration_indptr", "gbtree_model_param", "cats", "weight_drop"}
+NUMBER = r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?"
+MANY_FEATURES = 2**16  # which a file may claim, whatever its size
+MANY_BITS = 2**26  # of category sets
 Rounds = Literal["all", "best", "undecided"]
 
 
@@ -90,16 +103,28 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
 def read_file(path: Path) -> TreeEnsemble:
     """Return a .json or .ubj model file as arrays, without XGBoost."""
     data = path.read_bytes()
-    try:
-        is_text = data.lstrip()[1:].lstrip()[:1] in (b'"', b"}")
-        document = json.loads(data) if is_text else decode(data)
-        return _read_document(document, "xgboost model file", "undecided")
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    is_text = data[:4096].lstrip()[1:].lstrip()[:1] in (b'"', b"}")
+    document = parse_json(data) if is_text else decode(data)
+    _check_claims(document, len(data))
+    return _read_document(document, "xgboost model file", "undecided")
+
+
+def _check_claims(document: Part, size: int) -> None:
+    """Refuse a file of `size` bytes that claims more features or categories than it can have been trained with."""
+    n_features = whole_number(document["learner"]["learner_model_param"]["num_feature"])
+    if n_features > max(MANY_FEATURES, size // 4):
         message = (
-            f"{path.name!r} is not an XGBoost model that Glasswood can read ({type(error).__name__}: {error}). Save it "
-            "again as .json or .ubj with a current XGBoost, or load it and pass the model itself."
+            f"the file claims {n_features:,} features, in {size:,} bytes. If it is not damaged, load it with XGBoost "
+            "and pass the Booster"
         )
-        raise UnsupportedModelError(message) from error
+        raise UnsupportedModelError(message)
+    n_bits = count_bits(_forest(document["learner"]["gradient_booster"])[0]["trees"])
+    if n_bits > MANY_BITS + 64 * size:
+        message = (
+            f"the sets of categories of the file would take {n_bits / 8e6:,.0f} MB. Number the categories from 0 on, "
+            "or load the file with XGBoost and pass the Booster"
+        )
+        raise UnsupportedModelError(message)
 
 
 def load_file(path: Path) -> Any:
@@ -143,16 +168,21 @@ def _read_document(document: Part, source: str, rounds: Rounds, wrapper: Any = N
     learner = document["learner"]
     check_keys(learner, LEARNER_KEYS, "learner")
     forest, weights = _forest(learner["gradient_booster"])
-    model = _Model(learner, forest, tuple(document["version"]), wrapper)
+    _check_forest(forest)
+    version = tuple(numbers_of(document["version"], "version", np.int64).tolist())
+    if weights is not None and learner["gradient_booster"]["name"] == "gbtree" and version < (3, 3):
+        message = f"a gbtree of XGBoost {version} has no weights of trees (weight_drop), but this one does"
+        raise UnsupportedModelError(message)
+    model = _Model(learner, forest, version, wrapper)
     n_used = _n_trees_used(model, rounds)
     # XGBoost numbers trees by their id, wherever they stand.
-    parts = sorted(forest["trees"], key=lambda part: int(part["id"]))[:n_used]
+    parts = sorted(forest["trees"], key=lambda part: whole_number(part["id"]))[:n_used]
     score = _score(model)
-    schema = _schema(model, count_codes(parts, int(learner["learner_model_param"]["num_feature"])))
+    schema = _schema(model, count_codes(parts, whole_number(learner["learner_model_param"]["num_feature"])))
     # Up to 3.2, in-place prediction, which wrappers use, takes the leaf values of DART from their sums with the base.
     through_base = weights is not None and wrapper is not None and model.version < (3, 3)
     base = score.base.astype(np.float32) if through_base else None
-    trees = Trees(parts, np.asarray(forest["tree_info"][:n_used]), weights, base)
+    trees = Trees(parts, numbers_of(forest["tree_info"], "tree_info", np.int64)[:n_used], weights, base)
     arrays = read_trees(trees, score.n_outputs, schema.columns)
     return TreeEnsemble(**arrays, schema=schema, score=score, source=source)
 
@@ -169,7 +199,7 @@ def _forest(booster: Part) -> tuple[Part, NDArray[np.float32] | None]:
     check_keys(forest, FOREST_KEYS, "gradient_booster's model")
     # Up to 3.3 the weights stand beside the trees' model, from 3.4 on in it. The name is gbtree from 3.3 on.
     weights = [
-        np.asarray(part["weight_drop"], dtype=np.float32)
+        numbers_of(part["weight_drop"], "weight_drop", np.float32)
         for part in (booster, forest)
         if len(part.get("weight_drop", ()))
     ]
@@ -179,31 +209,44 @@ def _forest(booster: Part) -> tuple[Part, NDArray[np.float32] | None]:
     return forest, weights[0] if weights else None
 
 
+def _check_forest(forest: Part) -> None:
+    """Refuse a model that tells different numbers of trees in different places."""
+    n_trees = len(forest["trees"])
+    told = [whole_number(forest["gbtree_model_param"].get("num_trees", n_trees)), len(forest["tree_info"])]
+    ends = numbers_of(forest.get("iteration_indptr") or [0, n_trees], "iteration_indptr", np.int64)
+    ids = sorted(whole_number(part["id"]) for part in forest["trees"])
+    whole = ids == list(range(n_trees)) and ends[0] == 0 and ends[-1] == n_trees and not np.any(np.diff(ends) < 0)
+    if told != [n_trees, n_trees] or not whole:
+        message = f"the model has {n_trees} trees, but tells of others: it is damaged; save it again"
+        raise UnsupportedModelError(message)
+
+
 def _n_trees_used(model: _Model, rounds: Rounds) -> int:
     """Return how many trees the model predicts with."""
     best = model.learner.get("attributes", {}).get("best_iteration")
     if best is None or rounds == "all":
         return len(model.forest["trees"])
     ends = _ends_of_rounds(model.forest)
-    if rounds == "undecided" and int(best) + 1 != len(ends):
+    best = whole_number(best)
+    if rounds == "undecided" and best + 1 != len(ends):
         message = (
-            f"this file's training was stopped early: its best round is number {int(best) + 1}, but not its last. A "
+            f"this file's training was stopped early: its best round is number {best + 1}, but not its last. A "
             "Booster predicts with all rounds, XGBRegressor and XGBClassifier with those up to the best one. Load the "
             "file with the one that you use, and pass that object."
         )
         raise UnsupportedModelError(message)
-    if int(best) >= len(ends):
-        message = f"early stopping chose round {int(best) + 1}, but the model has {len(ends)} rounds"
+    if not 0 <= best < len(ends):
+        message = f"early stopping chose round {best + 1}, but the model has {len(ends)} rounds"
         raise UnsupportedModelError(message)
-    return int(ends[int(best)])
+    return int(ends[best])
 
 
 def _ends_of_rounds(forest: Part) -> Sequence[int]:
     """Return how many trees there are after each round."""
     if "iteration_indptr" in forest:
-        return list(forest["iteration_indptr"])[1:]
+        return [int(end) for end in forest["iteration_indptr"]][1:]
     # Before 2.0, all rounds are alike. Training always notes a best round there: without early stopping, the last one.
-    per_round = int(forest["gbtree_model_param"]["num_parallel_tree"]) * (max(forest["tree_info"]) + 1)
+    per_round = whole_number(forest["gbtree_model_param"]["num_parallel_tree"]) * (max(forest["tree_info"]) + 1)
     return range(per_round, len(forest["trees"]) + 1, per_round)
 
 
@@ -217,8 +260,12 @@ def _score(model: _Model) -> Score:
         )
         raise UnsupportedModelError(message)
     units, link = OBJECTIVES[objective]
-    n_classes = int(param["num_class"])
-    n_outputs = max(n_classes, int(param.get("num_target", 1)), 1)
+    n_classes, n_targets = whole_number(param["num_class"]), whole_number(param.get("num_target", 1))
+    n_outputs = max(n_classes, n_targets, 1)
+    n_values = max(whole_number(part["tree_param"]["size_leaf_vector"]) for part in model.forest["trees"])
+    if n_outputs > len(model.forest["trees"]) and n_outputs != n_values:
+        message = f"the model claims {n_outputs:,} outputs, but it has {len(model.forest['trees'])} trees"
+        raise UnsupportedModelError(message)
     base = _base_margin(param["base_score"], link, n_outputs)
     if objective == "reg:quantileerror" and n_outputs > 1 and model.version >= (3, 4):
         link = "unknown"  # predict sorts the quantiles of each row
@@ -237,14 +284,17 @@ def _score(model: _Model) -> Score:
 
 def _base_margin(text: str, link: Link, n_outputs: int) -> NDArray[np.float64]:
     """Return the margin of each output without trees, from a base score such as "5E-1" or "[5E-1,2E-1]"."""
-    margin = np.array([float(number) for number in text.strip("[]").split(",")], dtype=np.float32)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    if not re.fullmatch(rf"{NUMBER}|\[{NUMBER}(,{NUMBER})*\]", text, flags=re.ASCII):
+        message = f"the base score {text[:50]!r} is neither a number nor a list of numbers"
+        raise UnsupportedModelError(message)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        margin = np.array([float(number) for number in text.strip("[]").split(",")], dtype=np.float32)
         if link == "logistic":
             margin = -_log(np.float32(1) / margin - np.float32(1))
         elif link == "exp":
             margin = _log(margin)
     if margin.size not in (1, n_outputs) or not np.isfinite(margin).all():
-        message = f"the base score {text!r} gives no finite margin for each of {n_outputs} outputs"
+        message = f"the base score {text[:50]!r} gives no finite margin for each of {n_outputs} outputs"
         raise UnsupportedModelError(message)
     return np.broadcast_to(margin, n_outputs).astype(np.float64)
 
@@ -295,13 +345,16 @@ def _labels(encoder: Part, version: tuple[int, ...]) -> tuple[Any, ...] | None:
     values = np.asarray(encoder.get("values", ()))
     if "offsets" not in encoder:
         return tuple(values.tolist()) if values.size else None
-    text = values.astype(np.uint8).tobytes()
+    text = numbers_of(encoder["values"], "values", np.uint8).tobytes()
     if not text.isascii() and version < (3, 4):
         message = (
             "a category's label is not ASCII. XGBoost before 3.4 cuts such labels in the wrong places when it keeps "
             "them (dmlc/xgboost#12371), so they cannot be told. Rename the categories, and fit again."
         )
         raise UnsupportedModelError(message)
-    ends = np.asarray(encoder["offsets"], dtype=np.int64).tolist()
-    labels = tuple(text[start:end].decode(errors="replace") for start, end in pairwise(ends))
+    ends = numbers_of(encoder["offsets"], "offsets", np.int64)
+    if np.any(np.diff(ends) < 0) or ends.min(initial=0) < 0 or ends.max(initial=0) > len(text):
+        message = "the labels of a column of categories are damaged; save the model again"
+        raise UnsupportedModelError(message)
+    labels = tuple(text[start:end].decode(errors="replace") for start, end in pairwise(ends.tolist()))
     return labels or None

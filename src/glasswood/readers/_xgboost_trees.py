@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -9,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._columns import Column
-from glasswood._ensemble import CategorySets
+from glasswood._ensemble import CategorySets, int32
 from glasswood.errors import UnsupportedModelError
 from glasswood.readers._rounding import cut_below
 
-__all__ = ["Part", "Trees", "check_keys", "count_codes", "read_trees"]
+__all__ = ["Part", "Trees", "check_keys", "count_bits", "count_codes", "numbers_of", "read_trees", "whole_number"]
 
 Part = dict[str, Any]
 """An object of the document. Arrays are lists if it was text, NumPy arrays if it was binary."""
@@ -22,7 +23,12 @@ PER_NODE = {"left_children", "right_children", "split_indices", "split_condition
 COVER = {"sum_hessian"}  # not there if leaves hold vectors, before 3.2
 KNOWN = PER_NODE | COVER | {"id", "tree_param", "leaf_weights", "base_weights"}
 KNOWN |= {"categories", "categories_nodes", "categories_segments", "categories_sizes"}
-KNOWN |= {"loss_changes", "parents"}  # not read
+PER_NODE_NOT_READ = {"loss_changes", "parents"}
+KNOWN |= PER_NODE_NOT_READ
+MOST_CODES = 2**24  # a category from there on is none for XGBoost
+
+# The kinds of numbers that become a type.
+KINDS: dict[Any, str] = {np.int64: "iu", np.float32: "iuf", np.bool_: "biu", np.uint8: "iu"}
 
 
 class Trees(NamedTuple):
@@ -53,22 +59,67 @@ def _is_empty(value: Any) -> bool:
     return value is None or (hasattr(value, "__len__") and len(value) == 0)
 
 
+def whole_number(value: Any) -> int:
+    """Return a whole number, which documents have as a number or as text."""
+    if type(value) is int or (isinstance(value, str) and re.fullmatch(r"-?\d{1,18}", value, flags=re.ASCII)):
+        return int(value)
+    message = f"{str(value)[:50]!r} stands where a whole number should"
+    raise UnsupportedModelError(message)
+
+
+def numbers_of(values: Any, name: str, dtype: type[Any]) -> NDArray[Any]:
+    """Return a list of numbers as an array, if they are of a kind that becomes the type without loss."""
+    array = np.asarray(values)
+    fits = array.dtype.kind in KINDS[dtype] and array.dtype != np.uint64
+    if array.size and (array.ndim != 1 or not fits):
+        message = f"{name} holds other things than the numbers it should; the model is damaged"
+        raise UnsupportedModelError(message)
+    limits = {np.bool_: (0, 1), np.uint8: (0, 255)}.get(dtype)
+    if limits and array.size and not (array.min() >= limits[0] and array.max() <= limits[1]):
+        message = f"{name} holds numbers beyond {limits[1]}; the model is damaged"
+        raise UnsupportedModelError(message)
+    with np.errstate(over="ignore"):  # what is too large is infinite, for XGBoost, too
+        return array.reshape(-1).astype(dtype)
+
+
 def count_codes(parts: Sequence[Part], n_features: int) -> NDArray[np.int64]:
     """Return, for each feature, one more than the largest category that some node sends right."""
     n_codes = np.zeros(n_features, dtype=np.int64)
     for part in parts:
         for node, categories in _sets_of(part):
             feature = part["split_indices"][node]
+            if not 0 <= feature < n_features:
+                message = f"a tree splits on feature {feature} of {n_features}"
+                raise UnsupportedModelError(message)
             n_codes[feature] = max(n_codes[feature], categories.max() + 1)
     return n_codes
 
 
+def count_bits(parts: Sequence[Part]) -> int:
+    """Return how many bits all category sets take: as many as each feature has categories, for each of its nodes."""
+    size: dict[int, int] = {}
+    n_nodes: dict[int, int] = {}
+    for part in parts:
+        for node, categories in _sets_of(part):
+            feature = int(part["split_indices"][node])
+            size[feature] = max(size.get(feature, 0), int(categories.max()) + 1)
+            n_nodes[feature] = n_nodes.get(feature, 0) + 1
+    return sum(size[feature] * n for feature, n in n_nodes.items())
+
+
 def _sets_of(part: Part) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield each node of a tree that splits by category, with the categories that it sends right."""
-    segments = zip(part["categories_nodes"], part["categories_segments"], part["categories_sizes"], strict=True)
-    for node, start, size in segments:
+    if not len(part["categories_nodes"]):
+        return
+    categories = numbers_of(part["categories"], "categories", np.int64)
+    names = ("categories_nodes", "categories_segments", "categories_sizes")
+    for node, start, size in zip(*(numbers_of(part[name], name, np.int64) for name in names), strict=True):
+        known = categories[max(start, 0) : max(start, 0) + max(size, 0)]
+        if start < 0 or size < 1 or known.size != size or known.min() < 0 or known.max() >= MOST_CODES or node < 0:
+            message = f"the categories of node {node} are damaged"
+            raise UnsupportedModelError(message)
         if part["left_children"][node] >= 0:  # pruning keeps the sets of nodes that it turns into leaves
-            yield int(node), np.asarray(part["categories"][start : start + size], dtype=np.int64)
+            yield int(node), known
 
 
 def read_trees(trees: Trees, n_outputs: int, columns: Sequence[Column]) -> dict[str, Any]:
@@ -93,7 +144,7 @@ def read_trees(trees: Trees, n_outputs: int, columns: Sequence[Column]) -> dict[
     return {
         "root": number[roots],
         "tree_output": outputs,
-        "feature": feature[inner].astype(np.int32),
+        "feature": int32(feature[inner], "split_indices"),
         "cut": np.where(category_set < 0, cut_below(cut), 0.0),
         "left": number[left[inner]],
         "right": number[right[inner]],
@@ -117,7 +168,8 @@ def _sizes(trees: Trees) -> NDArray[np.int64]:
         raise UnsupportedModelError(message)
     for part in trees.parts:
         check_keys(part, KNOWN, "tree")
-        lengths = {len(part[name]) for name in PER_NODE | (part.keys() & COVER)}
+        lengths = {len(part[name]) for name in PER_NODE | (part.keys() & (COVER | PER_NODE_NOT_READ))}
+        lengths.add(whole_number(part["tree_param"].get("num_nodes", len(part["left_children"]))))
         if len(lengths) != 1 or lengths == {0}:
             message = f"tree {part['id']} is broken: its arrays differ in length, or are empty"
             raise UnsupportedModelError(message)
@@ -126,7 +178,7 @@ def _sizes(trees: Trees) -> NDArray[np.int64]:
 
 def _joined(parts: Sequence[Part], name: str, dtype: Any) -> NDArray[Any]:
     """Return an array of all trees, one behind the other."""
-    return np.concatenate([np.asarray(part[name]) for part in parts]).astype(dtype)
+    return np.concatenate([numbers_of(part[name], name, dtype) for part in parts])
 
 
 def _children(
@@ -145,7 +197,7 @@ def _leaf_values(
     trees: Trees, leaf: NDArray[np.intp], tree: NDArray[np.int64], n_outputs: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Return the value of each leaf, given its node and tree, and the output that each tree adds to."""
-    sizes = {max(int(part["tree_param"]["size_leaf_vector"]), 1) for part in trees.parts}  # 0 before 2.0
+    sizes = {max(whole_number(part["tree_param"]["size_leaf_vector"]), 1) for part in trees.parts}  # 0 before 2.0
     if sizes == {1}:
         value, outputs = _joined(trees.parts, "split_conditions", np.float32)[leaf, None], trees.outputs
     elif sizes == {n_outputs}:
@@ -154,21 +206,29 @@ def _leaf_values(
     else:
         message = f"leaves have {sorted(sizes)} values, for {n_outputs} outputs"
         raise UnsupportedModelError(message)
+    if outputs.size and not -1 <= outputs.min() <= outputs.max() < n_outputs:
+        message = f"a tree adds to output {outputs.max()} of {n_outputs}"
+        raise UnsupportedModelError(message)
     if trees.base is not None:
         base = trees.base[outputs[tree], None]
         value = (base + value) - base
     if trees.weights is not None:
         value = value * trees.weights[tree, None]
-    return value.astype(np.float64), outputs.astype(np.int32)
+    return value.astype(np.float64), int32(outputs, "tree_info")
 
 
 def _vectors(part: Part, size: int) -> NDArray[np.float32]:
     """Return one vector for each node, of which those of leaves count."""
-    left, right = np.asarray(part["left_children"]), np.asarray(part["right_children"])
+    left, right = (numbers_of(part[name], name, np.int64) for name in ("left_children", "right_children"))
     if len(part.get("leaf_weights", ())):
         # From 3.2 on, the right child of a leaf is its place in here.
-        return np.asarray(part["leaf_weights"], dtype=np.float32).reshape(-1, size)[np.where(left < 0, right, 0)]
-    weights = np.asarray(part["base_weights"], dtype=np.float32)
+        vectors = numbers_of(part["leaf_weights"], "leaf_weights", np.float32).reshape(-1, size)
+        place = np.where(left < 0, right, 0)
+        if place.min() < 0 or np.unique(place[left < 0]).size != np.sum(left < 0):
+            message = f"two leaves of tree {part['id']} have one vector of values, or one has none"
+            raise UnsupportedModelError(message)
+        return vectors[place]
+    weights = numbers_of(part["base_weights"], "base_weights", np.float32)
     if weights.size != left.size * size:
         message = f"tree {part['id']} has {size} values in a leaf, but neither leaf_weights nor base_weights for them"
         raise UnsupportedModelError(message)
