@@ -7,7 +7,6 @@ a node's set go left, all others right. Covers are the training rows that reache
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -18,22 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._columns import CodeColumn, Column, LabelColumn, NumberColumn
-from glasswood._ensemble import CategorySets, Link, Score, TreeEnsemble
+from glasswood._ensemble import CategorySets, Link, Score, TreeEnsemble, int32
 from glasswood._outputs import labels_of
 from glasswood._tables import Schema
 from glasswood.errors import MissingExtraError, TableError, UnsupportedModelError
+from glasswood.readers._lightgbm_text import Fields, Text, check_not_read, decode, numbers, split, whole
 
 __all__ = ["load_file", "raw_score", "read", "read_file"]
 
 ZERO = float(np.float32(1e-35))  # LightGBM's kZeroThreshold: what is not larger in size counts as 0
+MANY_CODES = 2**20  # which a text may mention, whatever its size
+MANY_BITS = 2**26  # of category sets
 NO_MISSING, ZERO_MISSING, NAN_MISSING = 0, 1, 2  # bits 2 and 3 of a node's decision_type
-
-HEADER_KEYS = {"version", "num_tree_per_iteration", "max_feature_idx", "objective", "average_output", "feature_names"}
-HEADER_KEYS |= {"feature_infos", "tree", "num_class", "label_index", "monotone_constraints", "tree_sizes"}
-TREE_KEYS = {"num_leaves", "split_feature", "threshold", "decision_type", "left_child", "right_child", "leaf_value"}
-TREE_KEYS |= {"leaf_count", "internal_count", "cat_boundaries", "cat_threshold", "is_linear"}
-TREE_KEYS |= {"num_cat", "split_gain", "leaf_weight", "internal_value", "internal_weight", "shrinkage"}  # not read
-LINEAR_KEYS = {"leaf_const", "num_features", "leaf_features", "leaf_coeff"}
 
 # What the raw score of each objective is, and the link from it to what predict gives.
 OBJECTIVES: dict[str, tuple[str, Link]] = {
@@ -77,7 +72,7 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
 
 def read_file(path: Path) -> TreeEnsemble:
     """Return a text model file as arrays, without LightGBM."""
-    return _read_text(path.read_text(encoding="utf-8"), "lightgbm file", ())
+    return _read_text(decode(path.read_bytes()), "lightgbm file", ())
 
 
 def load_file(path: Path) -> Any:
@@ -112,15 +107,6 @@ def _booster(model: Any) -> Any:
     return booster
 
 
-class _Text(NamedTuple):
-    """The parts of a model text, still as strings."""
-
-    header: dict[str, str]
-    trees: list[dict[str, str]]
-    parameters: str
-    pandas_categories: list[list[Any]]
-
-
 class _Nodes(NamedTuple):
     """The inner nodes of all trees; `category_flags` tells by node number which codes go left."""
 
@@ -134,13 +120,15 @@ class _Nodes(NamedTuple):
 
 def _read_text(text: str, source: str, labels: tuple[Any, ...]) -> TreeEnsemble:
     try:
-        parts = _split(text)
+        parts = split(text)
         nodes = _nodes(parts.trees)
         columns = _columns(parts, nodes)
         score = _score(parts.header, len(parts.trees), labels)
+        _check_claims(nodes, columns, len(text))
+        check_not_read(parts.trees)
         arrays = _tree_arrays(parts.trees) | _node_arrays(nodes, columns)
-    except (KeyError, ValueError, IndexError) as error:
-        message = f"the LightGBM model text is damaged: {error}; save the model again"
+    except (LookupError, ValueError, ArithmeticError) as error:
+        message = f"the LightGBM model text is damaged: {str(error)[:200]}; save the model again"
         raise UnsupportedModelError(message) from error
     names = [column.name for column in columns]
     automatic = names == [f"Column_{j}" for j in range(len(names))]
@@ -149,103 +137,106 @@ def _read_text(text: str, source: str, labels: tuple[Any, ...]) -> TreeEnsemble:
     return TreeEnsemble(**arrays, tree_output=tree_output, schema=schema, score=score, source=source)
 
 
-def _split(text: str) -> _Text:
-    body, end, rest = text.partition("\nend of trees")
-    head, *trees = body.split("\nTree=")
-    header = _fields(head, HEADER_KEYS)
-    if not end or header.get("version") not in ("v3", "v4"):
-        version = header.get("version")
-        message = f"the LightGBM model text is cut short or of the unknown version {version!r}; save it with LightGBM 4"
+def _check_claims(nodes: _Nodes, columns: tuple[Column, ...], size: int) -> None:
+    """Refuse a text of `size` characters that mentions codes so large that sets of them would take far more memory."""
+    n_codes = np.array([column.n_codes for column in columns])
+    n_bits = int(n_codes[nodes.feature].sum())
+    if n_codes.max(initial=0) > MANY_CODES + size or n_bits > MANY_BITS + 64 * size:
+        message = (
+            f"feature {columns[int(n_codes.argmax())].name!r} has categories with codes up to {n_codes.max() - 1:,}; "
+            "number the categories from 0 on"
+        )
         raise UnsupportedModelError(message)
-    if not trees:
-        message = "the model has no trees; fit it first"
-        raise UnsupportedModelError(message)
-    parameters, _, categories = rest.partition("\npandas_categorical:")
-    # The first line of a tree is its number.
-    fields = [_fields(tree.partition("\n")[2], TREE_KEYS) for tree in trees]
-    return _Text(header, fields, parameters, json.loads(categories or "null") or [])
 
 
-def _fields(lines: str, known: set[str]) -> dict[str, str]:
-    """Return the ``key=value`` lines of one section."""
-    fields = dict(line.partition("=")[::2] for line in lines.split("\n") if line)
-    unknown = fields.keys() - known
-    if unknown & LINEAR_KEYS or fields.get("is_linear", "0") != "0":
-        message = "the model has linear_tree=True: its score is not piecewise constant. Train with linear_tree=False."
-        raise UnsupportedModelError(message)
-    if unknown:
-        message = f"the LightGBM model has parts that Glasswood does not know: {sorted(unknown)}; please report it"
-        raise UnsupportedModelError(message)
-    return fields
-
-
-def _numbers(trees: list[dict[str, str]], key: str, kind: type[int | float], size: int) -> NDArray[Any]:
-    """Return one field of all trees, one behind the other: `size` numbers."""
-    texts = " ".join(tree.get(key, "") for tree in trees).split()
-    if len(texts) != size:
-        message = f"{len(texts)} numbers of {key} where there should be {size}"
+def _sizes(trees: list[Fields]) -> NDArray[np.int64]:
+    """Return the number of leaves of each tree."""
+    n_leaves = numbers(trees, "num_leaves", int, np.ones(len(trees), dtype=np.int64))
+    if n_leaves.min() < 1:
+        message = f"a tree of {n_leaves.min()} leaves"
         raise ValueError(message)
-    # Python's float is exact: the 17 digits that LightGBM writes give back its number.
-    return np.array(list(map(kind, texts)), dtype=kind)
+    return n_leaves
 
 
-def _tree_arrays(trees: list[dict[str, str]]) -> dict[str, Any]:
+def _tree_arrays(trees: list[Fields]) -> dict[str, Any]:
     """Return the shape of all trees, their leaf values and their covers."""
-    n_leaves = _numbers(trees, "num_leaves", int, len(trees))
+    n_leaves = _sizes(trees)
     n_nodes = n_leaves - 1
     first_leaf, first_node = np.cumsum(n_leaves) - n_leaves, np.cumsum(n_nodes) - n_nodes
-    left, right, cover = (
-        _numbers(trees, key, int, n_nodes.sum()) for key in ("left_child", "right_child", "internal_count")
-    )
+    left, right, cover = (numbers(trees, key, int, n_nodes) for key in ("left_child", "right_child", "internal_count"))
+    nodes, leaves = np.repeat(n_nodes, n_nodes), np.repeat(n_leaves, n_nodes)
+    if not all(np.all((-leaves <= child) & (child < nodes)) for child in (left, right)):
+        message = "a child that is none of its tree's nodes and leaves"
+        raise ValueError(message)
     # Some versions write no count for a tree of one leaf, and none is needed there.
     counted = [{"leaf_count": tree.get("leaf_count") or "0"} for tree in trees]
     # Leaf ~c of a tree is leaf ~c + first_leaf of all, and ~(~c + first_leaf) is c - first_leaf.
     node_shift, leaf_shift = np.repeat(first_node, n_nodes), np.repeat(first_leaf, n_nodes)
     return {
         "root": np.where(n_nodes > 0, first_node, ~first_leaf).astype(np.int32),
-        "left": np.where(left >= 0, left + node_shift, left - leaf_shift).astype(np.int32),
-        "right": np.where(right >= 0, right + node_shift, right - leaf_shift).astype(np.int32),
-        "value": _numbers(trees, "leaf_value", float, n_leaves.sum()).reshape(-1, 1),
+        "left": int32(np.where(left >= 0, left + node_shift, left - leaf_shift), "left_child"),
+        "right": int32(np.where(right >= 0, right + node_shift, right - leaf_shift), "right_child"),
+        "value": numbers(trees, "leaf_value", float, n_leaves).reshape(-1, 1),
         "cover": cover.astype(np.float64),
-        "leaf_cover": _numbers(counted, "leaf_count", int, n_leaves.sum()).astype(np.float64),
+        "leaf_cover": numbers(counted, "leaf_count", int, n_leaves).astype(np.float64),
     }
 
 
-def _nodes(trees: list[dict[str, str]]) -> _Nodes:
-    n_nodes = _numbers(trees, "num_leaves", int, len(trees)) - 1
-    decision = _numbers(trees, "decision_type", int, n_nodes.sum())
-    threshold = _numbers(trees, "threshold", float, n_nodes.sum())
+def _nodes(trees: list[Fields]) -> _Nodes:
+    n_nodes = _sizes(trees) - 1
+    decision = numbers(trees, "decision_type", int, n_nodes)
+    threshold = numbers(trees, "threshold", float, n_nodes)
     missing_type = decision >> 2
-    if np.any(missing_type > NAN_MISSING):
+    if np.any((missing_type > NAN_MISSING) | (missing_type < 0)):
         message = f"the LightGBM model has splits of the unknown decision_type {decision.max()}; please report it"
         raise UnsupportedModelError(message)
     categorical = (decision & 1).astype(bool)
     tree_of = np.repeat(np.arange(len(trees)), n_nodes)
-    sets = {t: _category_sets(trees[t]) for t in set(tree_of[categorical].tolist())}
+    n_sets = numbers(trees, "num_cat", int, np.ones(len(trees), dtype=np.int64))
+    sets = {t: _category_sets(trees[t]) for t in {*tree_of[categorical].tolist(), *np.flatnonzero(n_sets).tolist()}}
     return _Nodes(
-        feature=_numbers(trees, "split_feature", int, n_nodes.sum()),
+        feature=numbers(trees, "split_feature", int, n_nodes),
         threshold=threshold,
         categorical=categorical,
         default_left=(decision & 2).astype(bool),
         missing_type=missing_type,
         # The threshold of a category split is the number of its set within the tree.
-        category_flags={k: sets[tree_of[k]][int(threshold[k])] for k in np.flatnonzero(categorical).tolist()},
+        category_flags={
+            k: _set_number(sets[tree_of[k]], float(threshold[k])) for k in np.flatnonzero(categorical).tolist()
+        },
     )
 
 
-def _category_sets(tree: dict[str, str]) -> list[NDArray[np.bool_]]:
+def _set_number(sets: list[NDArray[np.bool_]], number: float) -> NDArray[np.bool_]:
+    if number not in range(len(sets)):
+        message = f"a split by category set {number:g} of {len(sets)}"
+        raise ValueError(message)
+    return sets[int(number)]
+
+
+def _category_sets(tree: Fields) -> list[NDArray[np.bool_]]:
     """Return each category set of a tree as one flag per code."""
-    bounds = [int(text) for text in tree["cat_boundaries"].split()]
-    words = _numbers([tree], "cat_threshold", int, bounds[-1]).astype("<u4").view(np.uint8)
-    flags = np.unpackbits(words, bitorder="little").astype(bool)
+    n_sets = np.array([whole(tree["num_cat"]) + 1])
+    bounds = numbers([tree], "cat_boundaries", int, n_sets).tolist()
+    if bounds[0] != 0 or any(start > stop for start, stop in pairwise(bounds)):
+        message = "cat_boundaries do not ascend from 0"
+        raise ValueError(message)
+    words = numbers([tree], "cat_threshold", int, np.array(bounds[-1:]))
+    if words.size and not 0 <= words.min() <= words.max() < 2**32:
+        message = "cat_threshold is not made of words of 32 bits"
+        raise ValueError(message)
+    flags = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little").astype(bool)
     return [flags[32 * start : 32 * stop] for start, stop in pairwise(bounds)]
 
 
-def _columns(parts: _Text, nodes: _Nodes) -> tuple[Column, ...]:
+def _columns(parts: Text, nodes: _Nodes) -> tuple[Column, ...]:
     names, infos = (parts.header[key].split(" ") for key in ("feature_names", "feature_infos"))
-    n_features = int(parts.header["max_feature_idx"]) + 1
+    n_features = whole(parts.header["max_feature_idx"]) + 1
     if not len(names) == len(infos) == n_features:
         message = f"{n_features} features, {len(names)} names and {len(infos)} descriptions"
+        raise ValueError(message)
+    if nodes.feature.size and not 0 <= nodes.feature.min() <= nodes.feature.max() < n_features:
+        message = f"a split on feature {nodes.feature.max()} of {n_features}"
         raise ValueError(message)
     coded = _coded_features(parts.parameters, infos) | set(nodes.feature[nodes.categorical].tolist())
     labels = _match_labels(parts.pandas_categories, infos, coded)
@@ -359,7 +350,7 @@ def _node_arrays(nodes: _Nodes, columns: tuple[Column, ...]) -> dict[str, Any]:
                 left[0] = nodes.default_left[node]
         category_set[node] = sets.add(left)
     return {
-        "feature": nodes.feature.astype(np.int32),
+        "feature": int32(nodes.feature, "split_feature"),
         "cut": cut,
         "missing_left": missing_left,
         "category_set": category_set,
@@ -386,7 +377,10 @@ def _check_missing(nodes: _Nodes, columns: tuple[Column, ...], zero_left: NDArra
 
 
 def _score(header: dict[str, str], n_trees: int, classes: tuple[Any, ...]) -> Score:
-    n_outputs = int(header["num_tree_per_iteration"])
+    n_outputs, n_classes = whole(header["num_tree_per_iteration"]), whole(header["num_class"])
+    if n_outputs < 1 or n_outputs != n_classes:
+        message = f"{n_outputs} trees per iteration for {n_classes} classes"
+        raise ValueError(message)
     if n_trees % n_outputs:
         message = f"{n_trees} trees with {n_outputs} per iteration"
         raise ValueError(message)
