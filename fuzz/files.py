@@ -65,7 +65,8 @@ class Reader(NamedTuple):
 
     `read` takes a path and returns what it holds; `use` takes that and the rows of the seed, and returns something that
     is compared with the library's, or, if there is none, with what it is for the undamaged file. If users load a file
-    with its library, and not Glasswood, `load` does, and `read` takes the model.
+    with its library, and not Glasswood, `load` does, and `read` takes the model. Where Glasswood calls the library,
+    `load` does that first, and returns the path.
     """
 
     read: Callable[[Any, Seed], Any]
@@ -94,6 +95,23 @@ def _load_treelite(path: Path) -> Any:
     import treelite
 
     return treelite.Model.deserialize(path)
+
+
+def _try_catboost(path: Path) -> Path:
+    """Do what Glasswood asks CatBoost for, so that a crash of CatBoost is known to be one."""
+    from catboost import CatBoost
+
+    with suppress(Exception):
+        CatBoost().load_model(str(path), format="cbm").save_model(str(path.with_suffix(".try")), format="json")
+    return path
+
+
+def _try_skops(path: Path) -> Path:
+    import skops.io
+
+    with suppress(Exception):
+        skops.io.load(path, trusted=TRUSTED)
+    return path
 
 
 def _scores(ensemble: Any, rows: Any) -> Any:
@@ -157,8 +175,9 @@ def _itself(result: Any, rows: Any) -> Any:  # noqa: ARG001
 
 MODEL = Reader(_read_model, _scores)
 READERS = {
-    **dict.fromkeys(("xgboost-json", "xgboost-ubj", "lightgbm", "catboost-json", "catboost-cbm"), MODEL),
-    "skops": Reader(_read_skops, _scores),
+    **dict.fromkeys(("xgboost-json", "xgboost-ubj", "lightgbm", "catboost-json"), MODEL),
+    "catboost-cbm": Reader(_read_model, _scores, load=_try_catboost),
+    "skops": Reader(_read_skops, _scores, load=_try_skops),
     "treelite": Reader(_read_model, _scores, load=_load_treelite),
     "background": Reader(_read_background, _use_background, compared=False),
     "checkpoint": Reader(_read_checkpoint, _itself, compared=False),

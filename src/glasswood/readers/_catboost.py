@@ -6,7 +6,6 @@ one-hot split, or its statistic (CTR) is above a border.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +18,8 @@ from glasswood._columns import Column, NumberColumn
 from glasswood._ensemble import CategorySets, Link, Score, Tree, TreeEnsemble, stack
 from glasswood._tables import Schema
 from glasswood.errors import MissingExtraError, UnsupportedModelError
-from glasswood.readers._catboost_ctr import Ctr, HashColumn, read_ctr
+from glasswood.readers._catboost_ctr import Ctr, HashColumn, ascending, floats, read_ctr
+from glasswood.readers._json import parse_json
 from glasswood.readers._rounding import cut_at_most
 
 __all__ = ["load_file", "raw_score", "read", "read_file"]
@@ -40,6 +40,9 @@ UNITS_AND_LINK: dict[str, tuple[str, Link]] = {
     **dict.fromkeys(("YetiRank", "YetiRankPairwise", "PairLogit", "PairLogitPairwise", "QueryRMSE"), RANKING),
     **dict.fromkeys(("QuerySoftMax", "QueryCrossEntropy", "StochasticRank", "LambdaMart", "GroupQuantile"), RANKING),
 }
+
+MANY_BITS = 2**26  # of category sets
+MOST_CTR_BORDERS = 255
 
 PARTS_OF_FEATURES = {"float feature": "float_features", "categorical feature": "categorical_features", "ctr": "ctrs"}
 
@@ -81,7 +84,7 @@ def read(model: Any) -> TreeEnsemble:
                 "features are not read; train without them, or turn them into numbers first."
             )
             raise UnsupportedModelError(message) from error
-        document = json.loads(path.read_bytes())
+        document = parse_json(path.read_bytes())
     return _read_document(document, f"catboost {type(model).__name__}", model.feature_names_)
 
 
@@ -100,22 +103,38 @@ def read_file(path: Path) -> TreeEnsemble:
     """Return a CatBoost model file, .cbm or .json, as arrays. Only .cbm needs CatBoost itself."""
     if _is_binary(path):
         return read(load_file(path))
-    try:
-        document = json.loads(path.read_bytes())
-    except json.JSONDecodeError as error:
-        message = f"{path.name!r} is not a whole JSON file ({error}); save the model again"
-        raise UnsupportedModelError(message) from error
+    content = path.read_bytes()
+    document = parse_json(content)
+    _check_claims(document["features_info"], document.get("ctr_data") or {}, len(content))
     return _read_document(document, "catboost JSON file")
+
+
+def _check_claims(features: Mapping[str, Any], tables: Mapping[str, Any], size: int) -> None:
+    """Refuse a file of `size` bytes whose category sets would take far more memory."""
+    n_values = [len(feature.get("values") or ()) for feature in features.get("categorical_features") or ()]
+    n_borders = [len(ctr["borders"]) for ctr in features.get("ctrs") or ()]
+    n_hashes = max((len(table["hash_map"]) // 2 for table in tables.values()), default=0)
+    n_bits = sum(n * n for n in n_values) + sum(n_borders) * n_hashes
+    if n_bits > MANY_BITS + 64 * size or max(n_borders, default=0) > MOST_CTR_BORDERS:
+        message = (
+            f"the model has up to {max(n_values, default=0):,} values and {max(n_borders, default=0):,} borders of one "
+            "column of categories. If the file is not damaged, load it with CatBoost and pass the model"
+        )
+        raise UnsupportedModelError(message)
 
 
 def load_file(path: Path) -> Any:
     """Return a CatBoost model file, .cbm or .json, as a CatBoost model."""
     try:
-        from catboost import CatBoost
+        from catboost import CatBoost, CatBoostError
     except ImportError as error:
         message = f"{path.name!r} cannot be read without CatBoost; install it with: pip install 'glasswood[catboost]'"
         raise MissingExtraError(message) from error
-    return CatBoost().load_model(str(path), format="cbm" if _is_binary(path) else "json")
+    try:
+        return CatBoost().load_model(str(path), format="cbm" if _is_binary(path) else "json")
+    except CatBoostError as error:
+        message = f"CatBoost itself does not read {path.name!r}: {error}"
+        raise UnsupportedModelError(message) from error
 
 
 def _is_binary(path: Path) -> bool:
@@ -172,24 +191,37 @@ def _known_hashes(features: Mapping[str, Any], ctrs: Sequence[Ctr]) -> dict[int,
     known = {}
     for feature in features.get("categorical_features", ()):
         parts = [ctr.hashes for ctr in ctrs if ctr.column == feature["feature_index"]]
-        parts.append(np.array(feature.get("values", ()), dtype=np.int32).view(np.uint32))
+        parts.append(_hashes(feature.get("values") or ()))
         known[feature["feature_index"]] = np.unique(np.concatenate(parts))
     return known
+
+
+def _hashes(values: Sequence[int]) -> NDArray[np.uint32]:
+    """Return hashes, which files have as signed numbers."""
+    if not all(type(value) is int for value in values):
+        message = "the one-hot values of a column are not whole numbers"
+        raise UnsupportedModelError(message)
+    return np.array(values, dtype=np.int32).view(np.uint32)
 
 
 def _schema(
     features: Mapping[str, Any], hashes: Mapping[int, NDArray[np.uint32]], names: Sequence[str] | None
 ) -> Schema:
     """Return the columns of numbers and of categories in the user's order."""
-    text_of = {entry["hash"]: entry["value"] for entry in features.get("cat_features_hash") or ()}
+    text_of = {entry["hash"]: str(entry["value"]) for entry in features.get("cat_features_hash") or ()}
     columns: dict[int, Column] = {}
+    listed = [feature for kind in ("float_features", "categorical_features") for feature in features.get(kind) or ()]
+    flat = [feature["flat_feature_index"] for feature in listed]
+    if not all(type(index) is int and index >= 0 for index in flat) or len({*flat}) != len(flat):
+        message = f"two columns of the model have one number, or one has none: {flat[:20]}"
+        raise UnsupportedModelError(message)
     for feature in features.get("float_features", ()):
         columns[feature["flat_feature_index"]] = NumberColumn(_name(feature))
     for feature in features.get("categorical_features", ()):
         known = tuple(hashes[feature["feature_index"]].tolist())
         labels = tuple(text_of.get(number, number) for number in known)
         columns[feature["flat_feature_index"]] = HashColumn(_name(feature), known, labels)
-    if names is None and len(columns) <= max(columns):
+    if names is None and len(columns) <= max(columns, default=0):
         message = (
             "the file does not name all columns of the table, because the model ignores text or embedding columns; "
             "pass the fitted model, or its .cbm file"
@@ -275,9 +307,8 @@ def _float_splits(feature: Mapping[str, Any]) -> Iterator[_Split]:
     # NaN is above no border, unless CatBoost puts +inf in its place.
     missing_left = not (feature["has_nans"] and treatment == "AsTrue")
     flat, number = feature["flat_feature_index"], feature["feature_index"]
-    for border, cut in zip(
-        feature["borders"], cut_at_most(np.array(feature["borders"], dtype=np.float32)), strict=True
-    ):
+    borders = ascending(feature["borders"] or (), f"the borders of column {_name(feature)!r}")
+    for border, cut in zip(feature["borders"] or (), cut_at_most(borders), strict=True):
         description = {"split_type": "FloatFeature", "float_feature_index": number, "border": border}
         yield _Split(description, flat, cut=float(cut), missing_left=missing_left)
 
@@ -286,12 +317,16 @@ def _symmetric_tree(tree: Mapping[str, Any], splits: _Splits) -> Tree:
     """Return a tree that has one split per level; bit i of a leaf's number says whether split i was passed."""
     _expect(tree, "tree")
     numbers = np.array([splits.number(split) for split in tree["splits"] or ()], dtype=np.int64)
+    leaf_values = floats(tree["leaf_values"], "leaf_values")
     n_leaves = 1 << numbers.size
+    if leaf_values.size < n_leaves:
+        message = f"a tree of {numbers.size} splits has {leaf_values.size} values of leaves"
+        raise UnsupportedModelError(message)
     leaf = np.full(n_leaves, -1)
     # With the last split at the root, the leaves are in CatBoost's order. Node k has the children 2k + 1 and 2k + 2.
     at_node = np.append(np.repeat(numbers[::-1], 1 << np.arange(numbers.size)), leaf)
     left = np.arange(1, 2 * n_leaves - 1, 2)
-    value = np.array(tree["leaf_values"]).reshape(n_leaves, -1)
+    value = leaf_values.reshape(n_leaves, -1)
     return Tree(
         **splits.nodes(at_node),
         left=np.append(left, leaf),
@@ -304,7 +339,7 @@ def _symmetric_tree(tree: Mapping[str, Any], splits: _Splits) -> Tree:
 def _symmetric_cover(leaf_weights: Sequence[float] | None) -> NDArray[np.float64] | None:
     if not leaf_weights:
         return None
-    levels = [np.array(leaf_weights, dtype=np.float64)]
+    levels = [floats(leaf_weights, "leaf_weights")]
     while levels[0].size > 1:
         levels.insert(0, levels[0].reshape(-1, 2).sum(axis=1))
     return np.concatenate(levels)
@@ -349,9 +384,12 @@ def _score(document: Mapping[str, Any], n_outputs: int) -> Score:
     kind = loss.get("type", "")
     units, link = UNITS_AND_LINK.get(kind, ("score", "unknown"))
     scale, bias = document["scale_and_bias"]
+    if type(scale) not in (int, float):
+        message = f"the model has the scale {scale!r}"
+        raise UnsupportedModelError(message)
     labels = _labels(loss, _parsed(info.get("class_params")) or {}, n_outputs)
     return Score(
-        base=np.array(bias, dtype=np.float64),
+        base=floats(bias, "the bias"),
         labels=labels,
         units=units,
         link=link,
@@ -381,4 +419,4 @@ def _label(label: Any, classes: Mapping[str, Any]) -> Any:
 
 def _parsed(value: Any) -> Any:
     """Return a part of the model's information, which sums of models keep as text."""
-    return json.loads(value) if isinstance(value, str) else value
+    return parse_json(value) if isinstance(value, str) else value

@@ -18,7 +18,7 @@ from glasswood._columns import UNSEEN, Column, Dictionary, Numbers, dictionary_o
 from glasswood.errors import TableError, UnsupportedModelError
 from glasswood.readers._cityhash import cityhash64
 
-__all__ = ["Ctr", "HashColumn", "read_ctr"]
+__all__ = ["Ctr", "HashColumn", "ascending", "floats", "read_ctr"]
 
 # A table knows a category by two steps of a multiplicative hash of its 32-bit hash. The multiplier is odd, so the
 # steps can be undone modulo 2**64.
@@ -97,6 +97,25 @@ class HashColumn(Column):
         raise TableError(message)
 
 
+def floats(values: Any, name: str) -> NDArray[np.float64]:
+    """Return a list of numbers as an array."""
+    array = np.asarray(values)
+    if array.size and (array.ndim != 1 or array.dtype.kind not in "iuf"):
+        message = f"{name} should be a list of numbers; the model is damaged"
+        raise UnsupportedModelError(message)
+    return array.reshape(-1).astype(np.float64)
+
+
+def ascending(values: Any, name: str) -> NDArray[np.float32]:
+    """Return borders, which CatBoost takes to be in ascending order."""
+    with np.errstate(over="ignore"):
+        borders = floats(values, name).astype(np.float32)
+    if not np.all(borders[1:] > borders[:-1]):
+        message = f"{name} do not ascend; the model is damaged"
+        raise UnsupportedModelError(message)
+    return borders
+
+
 class Ctr(NamedTuple):
     """The statistic of each category of one column that has counts, by ascending hash, and the borders on it."""
 
@@ -130,14 +149,17 @@ def read_ctr(ctr: Mapping[str, Any], tables: Mapping[str, Any]) -> Ctr:
         message = "the model has no counts for its category statistics; train with final_ctr_computation_mode='Default'"
         raise UnsupportedModelError(message)
     stride = table["hash_stride"]
+    if type(stride) is not int or stride < 2 or len(table["hash_map"]) % stride:
+        message = f"a table of category statistics has {len(table['hash_map'])} entries, of {stride!r} numbers each"
+        raise UnsupportedModelError(message)
     keys = np.fromiter(map(int, table["hash_map"][::stride]), dtype=np.uint64)
-    counts = np.array([table["hash_map"][k::stride] for k in range(1, stride)], dtype=np.float64)
+    counts = np.array([floats(table["hash_map"][k::stride], "counts of categories") for k in range(1, stride)])
     used = keys != EMPTY
     hashes, first = np.unique(_category_hashes(keys[used]), return_index=True)
     # Last comes a category with counts of zero.
     counts = np.column_stack([counts[:, used][:, first], np.zeros(len(counts))])
     value = _values(ctr, *_count_and_total(ctr, counts, table["counter_denominator"]))
-    border = np.array(ctr["borders"], dtype=np.float32)
+    border = ascending(ctr["borders"], "the borders of a statistic of categories")
     return Ctr(elements[0]["cat_feature_index"], hashes, value[:-1], value[-1], border)
 
 

@@ -74,7 +74,7 @@ def numbers_of(values: Any, name: str, dtype: type[Any]) -> NDArray[Any]:
     if array.size and (array.ndim != 1 or not fits):
         message = f"{name} holds other things than the numbers it should; the model is damaged"
         raise UnsupportedModelError(message)
-    limits = {np.bool_: (0, 1), np.uint8: (0, 255)}.get(dtype)
+    limits = {np.bool_: (0, 1), np.uint8: (-128, 255)}.get(dtype)
     if limits and array.size and not (array.min() >= limits[0] and array.max() <= limits[1]):
         message = f"{name} holds numbers beyond {limits[1]}; the model is damaged"
         raise UnsupportedModelError(message)
