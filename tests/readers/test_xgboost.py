@@ -582,11 +582,13 @@ def test_a_file_whose_best_round_is_its_last_is_read(tmp_path):
 def dart_of_3_3(whole):
     learner, booster, forest, _ = parts(whole)
     learner["gradient_booster"] = {"name": "gbtree", "model": forest, "weight_drop": booster["weight_drop"]}
+    whole["version"] = [3, 3, 0]
 
 
 def dart_of_3_4(whole):
     learner, booster, forest, _ = parts(whole)
     learner["gradient_booster"] = {"name": "gbtree", "model": forest | {"weight_drop": booster["weight_drop"]}}
+    whole["version"] = [3, 4, 0]
 
 
 def one_base_score(whole):

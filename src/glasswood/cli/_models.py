@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,13 @@ from glasswood import Background, Explainer, TreeEnsemble
 from glasswood._arrow import open_dataset
 from glasswood._sources import HEAD
 from glasswood._summarize import read_for
-from glasswood.errors import MissingExtraError, TableError, UnsupportedModelError
+from glasswood.errors import GlasswoodError, MissingExtraError, TableError, UnsupportedModelError
 
 __all__ = ["open_data", "open_explainer", "open_model", "proved", "read_rows"]
 
 PICKLES = (".pkl", ".pickle", ".joblib")
 BACKGROUND = ".gw"
+MANY_BYTES = 2**26  # in an archive, whatever its size
 
 
 def open_model(path: Path, *, trusted: Sequence[str] = (), pickles: bool = False) -> Any:
@@ -67,7 +69,16 @@ def _open_skops(path: Path, trusted: Sequence[str]) -> Any:
     except ImportError as error:
         message = f"{path.name!r} needs skops; install it with: pip install 'glasswood[skops]'"
         raise MissingExtraError(message) from error
-    asked = sorted(set(io.get_untrusted_types(file=path)) - set(trusted))
+    try:
+        _refuse_bomb(path)
+        asked = sorted(set(io.get_untrusted_types(file=path)) - set(trusted))
+        model = None if asked else io.load(path, trusted=list(trusted))
+    except GlasswoodError:
+        raise
+    except Exception as error:
+        told = " ".join(str(error).split())[:200]
+        message = f"{path.name!r} is not a whole skops file ({type(error).__name__}: {told}); save the model again"
+        raise UnsupportedModelError(message) from error
     if asked:
         options = " ".join(f"--trust {name}" for name in asked)
         message = (
@@ -75,7 +86,16 @@ def _open_skops(path: Path, trusted: Sequence[str]) -> Any:
             f"If you know where the file comes from, and these types, add {options}"
         )
         raise UnsupportedModelError(message)
-    return io.load(path, trusted=list(trusted))
+    return model
+
+
+def _refuse_bomb(path: Path) -> None:
+    """Refuse an archive whose members are far larger than the archive."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > MANY_BYTES + 100 * path.stat().st_size:
+        message = f"{path.name!r} holds {size / 1e6:,.0f} MB in {path.stat().st_size:,} bytes, which no model does"
+        raise UnsupportedModelError(message)
 
 
 def _open_pickle(path: Path, *, pickles: bool) -> Any:

@@ -110,7 +110,7 @@ def _tree(
     left = tree.children_left
     feature = tree.feature
     if feature_of is not None:
-        feature = feature_of[np.maximum(feature, 0)]
+        feature = feature_of[_in_range(np.where(left < 0, 0, feature), len(feature_of))]
     missing = getattr(tree, "missing_go_to_left", None)
     return Tree(
         feature=feature,
@@ -123,6 +123,14 @@ def _tree(
         round_cut=cut_at_most,
         n_leaves=(left.size + 1) // 2,  # every inner node has two children
     )
+
+
+def _in_range(numbers: NDArray[np.integer[Any]], end: Any) -> NDArray[np.integer[Any]]:
+    """Return features or children, if none of them is beyond its tree or table."""
+    if numbers.size and not (numbers.min() >= 0 and np.all(numbers < end)):
+        message = "a tree of the model is broken: a feature or a child is out of range; fit the model again"
+        raise UnsupportedModelError(message)
+    return numbers
 
 
 def _leaf_values(tree: Any) -> NDArray[np.float64]:
@@ -192,13 +200,14 @@ def _read_bag(model: Any) -> TreeEnsemble:
 
 def _read_isolation(model: Any) -> TreeEnsemble:
     """Return an isolation forest; the raw score is the mean depth at which a row is isolated."""
-    from sklearn.ensemble._iforest import _average_path_length
 
     def trees() -> Iterator[Tree]:
-        for estimator, features in zip(model.estimators_, model.estimators_features_, strict=True):
-            tree = estimator.tree_
-            length = tree.compute_node_depths() + _average_path_length(tree.n_node_samples) - 1.0
-            yield _tree(tree, np.asarray(features), length)
+        # What scikit-learn keeps, and scores with: the depth of each node, and the mean depth below it.
+        depths = zip(model._decision_path_lengths, model._average_path_length_per_tree, strict=True)
+        members = zip(model.estimators_, model.estimators_features_, depths, strict=True)
+        sampled = model._max_features != model.n_features_in_  # otherwise scikit-learn looks at no list of features
+        for estimator, features, (depth, below) in members:
+            yield _tree(estimator.tree_, np.asarray(features) if sampled else None, depth + below - 1.0)
 
     score = Score(
         base=np.zeros(1), labels=("depth",), units="mean depth", link="unknown", divisor=float(len(model.estimators_))
@@ -285,7 +294,10 @@ def _histogram_trees(
     nodes = np.concatenate([predictor.nodes for predictor in predictors])
     start = np.repeat(first, np.diff(np.append(first, len(nodes))))
     leaf = nodes["is_leaf"].astype(bool)
-    feature = original[np.where(leaf, 0, nodes["feature_idx"])]
+    size = np.repeat(np.diff(np.append(first, len(nodes))), np.diff(np.append(first, len(nodes))))
+    for side in ("left", "right"):
+        _in_range(np.where(leaf, 0, nodes[side]), size)
+    feature = original[_in_range(np.where(leaf, 0, nodes["feature_idx"]), len(original))]
     missing_left = nodes["missing_go_to_left"].astype(bool)
     category_set = np.full(len(nodes), -1, dtype=np.int32)
     for node in np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf):

@@ -212,8 +212,11 @@ def _forest(booster: Part) -> tuple[Part, NDArray[np.float32] | None]:
 def _check_forest(forest: Part) -> None:
     """Refuse a model that tells different numbers of trees in different places."""
     n_trees = len(forest["trees"])
+    if not n_trees:
+        message = "the model has no trees; train it first"
+        raise UnsupportedModelError(message)
     told = [whole_number(forest["gbtree_model_param"].get("num_trees", n_trees)), len(forest["tree_info"])]
-    ends = numbers_of(forest.get("iteration_indptr") or [0, n_trees], "iteration_indptr", np.int64)
+    ends = numbers_of(forest.get("iteration_indptr", [0, n_trees]), "iteration_indptr", np.int64)
     ids = sorted(whole_number(part["id"]) for part in forest["trees"])
     whole = ids == list(range(n_trees)) and ends[0] == 0 and ends[-1] == n_trees and not np.any(np.diff(ends) < 0)
     if told != [n_trees, n_trees] or not whole:

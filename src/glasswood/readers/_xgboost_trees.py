@@ -160,9 +160,6 @@ def read_trees(trees: Trees, n_outputs: int, columns: Sequence[Column]) -> dict[
 
 def _sizes(trees: Trees) -> NDArray[np.int64]:
     """Return the number of nodes of each tree, if its arrays agree on it."""
-    if not trees.parts:
-        message = "the model has no trees; train it first"
-        raise UnsupportedModelError(message)
     if len(trees.outputs) != len(trees.parts):
         message = f"the model has {len(trees.parts)} trees, but tells the output of {len(trees.outputs)}"
         raise UnsupportedModelError(message)
