@@ -104,7 +104,7 @@ def read_file(path: Path) -> TreeEnsemble:
     if _is_binary(path):
         return read(load_file(path))
     content = path.read_bytes()
-    document = parse_json(content)
+    document = parse_json(content, repr(path.name))
     _check_claims(document["features_info"], document.get("ctr_data") or {}, len(content))
     return _read_document(document, "catboost JSON file")
 

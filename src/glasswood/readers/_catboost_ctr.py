@@ -110,7 +110,7 @@ def ascending(values: Any, name: str) -> NDArray[np.float32]:
     """Return borders, which CatBoost takes to be in ascending order."""
     with np.errstate(over="ignore"):
         borders = floats(values, name).astype(np.float32)
-    if not np.all(borders[1:] > borders[:-1]):
+    if not np.all(borders[1:] >= borders[:-1]):
         message = f"{name} do not ascend; the model is damaged"
         raise UnsupportedModelError(message)
     return borders

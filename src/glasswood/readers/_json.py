@@ -10,8 +10,8 @@ from glasswood.errors import UnsupportedModelError
 __all__ = ["parse_json"]
 
 
-def parse_json(content: bytes | str) -> Any:
-    """Return what a JSON text holds.
+def parse_json(content: bytes | str, name: str = "the model") -> Any:
+    """Return what a JSON text holds; `name` is used in errors.
 
     Raises
     ------
@@ -31,10 +31,10 @@ def parse_json(content: bytes | str) -> Any:
         text = content.decode("utf-8") if isinstance(content, bytes) else content
         return json.loads(text, object_pairs_hook=_object)
     except RecursionError as error:
-        message = "the model is not a whole JSON file: it is nested more deeply than any model; save the model again"
+        message = f"{name} is not a whole JSON file: it is nested more deeply than any model; save the model again"
         raise UnsupportedModelError(message) from error
     except ValueError as error:
-        message = f"the model is not a whole JSON file ({str(error)[:200]}); save the model again"
+        message = f"{name} is not a whole JSON file ({str(error)[:200]}); save the model again"
         raise UnsupportedModelError(message) from error
 
 

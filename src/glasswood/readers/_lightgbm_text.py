@@ -29,7 +29,7 @@ TREE_KEYS |= {"leaf_count", "internal_count", "cat_boundaries", "cat_threshold",
 NOT_READ = ("split_gain", "leaf_weight", "internal_value", "internal_weight", "shrinkage")
 TREE_KEYS |= set(NOT_READ)
 LINEAR_KEYS = {"leaf_const", "num_features", "leaf_features", "leaf_coeff"}
-NUMERALS = {int: b"0123456789- ", float: b"0123456789-+.eE "}
+NUMERALS = {int: b"0123456789- ", float: b"0123456789-+.eE inf"}
 
 
 class Text(NamedTuple):
@@ -43,6 +43,7 @@ class Text(NamedTuple):
 
 def decode(content: bytes) -> str:
     """Return the text of a model file, if its trees are where it says."""
+    content = content.replace(b"\r\n", b"\n")
     if b"\0" in content:
         message = "the LightGBM model text is damaged: it has bytes that no text has; save the model again"
         raise UnsupportedModelError(message)
@@ -55,7 +56,7 @@ def decode(content: bytes) -> str:
             message = "the LightGBM model text is damaged: its trees are not of the sizes that it says (tree_sizes)"
             raise UnsupportedModelError(message)
     try:
-        return content.decode("utf-8").replace("\r\n", "\n")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         message = f"the LightGBM model text is damaged: {error}; save the model again"
         raise UnsupportedModelError(message) from error
@@ -148,7 +149,7 @@ def numbers(trees: list[Fields], key: str, kind: type[int | float], sizes: NDArr
 def check_not_read(trees: list[Fields]) -> None:
     """Refuse other things than numbers where LightGBM reads numbers that do not matter for predictions."""
     for key in NOT_READ:
-        _check_characters(" ".join(tree.get(key, "") for tree in trees), key, NUMERALS[float] + b"nainf")
+        _check_characters(" ".join(tree.get(key, "") for tree in trees), key, NUMERALS[float] + b"a")
 
 
 def _check_characters(text: str, key: str, known: bytes) -> None:

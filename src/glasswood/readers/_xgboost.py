@@ -104,7 +104,7 @@ def read_file(path: Path) -> TreeEnsemble:
     """Return a .json or .ubj model file as arrays, without XGBoost."""
     data = path.read_bytes()
     is_text = data[:4096].lstrip()[1:].lstrip()[:1] in (b'"', b"}")
-    document = parse_json(data) if is_text else decode(data)
+    document = parse_json(data, repr(path.name)) if is_text else decode(data)
     _check_claims(document, len(data))
     return _read_document(document, "xgboost model file", "undecided")
 
