@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, make_regression
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood import _study
@@ -123,8 +126,27 @@ def test_pairs_that_share_no_path_are_additive():
     assert joint["x0", "x2"].additive
     assert not joint["x0", "x1"].additive
     assert repr(joint) == "Lazy(6 results, made when looked up)"
+    names = list(joint)
+    assert len(names) == len(set(names)) == 6
+    assert all(pair in joint for pair in names)
+    for absent in (names[0][::-1], (names[0][0],) * 2, names[0][0], (names[0][0], "none"), 3):
+        assert absent not in joint
     with pytest.raises(KeyError):
         joint["x0", "x9"]
+
+
+def test_many_pairs_are_not_listed():
+    # Found by fuzzing: the 12 million pairs of 5,000 columns took gigabytes before the first surface.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 5000))
+    ex = gw.Explainer(DecisionTreeRegressor(max_depth=2).fit(X, X[:, 7]), X)
+    tracemalloc.start()
+    joint = ex.joint_partial_dependence()
+    assert len(joint) == 5000 * 4999 // 2
+    assert joint["x7", "x9"].shape[1] == 1
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100e6
 
 
 def set_to(X, values):

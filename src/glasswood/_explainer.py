@@ -24,6 +24,7 @@ from glasswood.results import (
     Interactions,
     Lazy,
     Monotonicity,
+    Pairs,
     Spikes,
     Strengths,
 )
@@ -150,7 +151,7 @@ class Explainer:
                 message = "at= gives values of features; name the features too"
                 raise TableError(message)
             if self._study.originals is not None:
-                return Lazy(list(self._study.groups), lambda name: self._answers.points([name], None, chosen))
+                return Lazy(tuple(self._study.groups), lambda name: self._answers.points([name], None, chosen))
             own, names = set(self._study.plan(1).players), self.ensemble.feature_names
             # The column of a group of one has a curve, too, but it is asked for by the name of the group.
             return {names[f]: self._answers.curve(f, chosen) for f in self._study.curves if names[f] in own}
@@ -183,8 +184,7 @@ class Explainer:
         chosen = self._study.outputs.choose(output, output_index)
         names = self.ensemble.feature_names
         single = [name for name in self._study.plan(1).players if name not in self._study.groups]
-        keys = [(a, b) for i, a in enumerate(single) for b in single[i + 1 :]]
-        return Lazy(keys, lambda key: self._answers.surface(names.index(key[0]), names.index(key[1]), chosen))
+        return Lazy(Pairs(single), lambda key: self._answers.surface(*map(names.index, key), chosen))
 
     def joint_grids(
         self, grids: Mapping[str, Any], *, output: Any = None, output_index: int | None = None

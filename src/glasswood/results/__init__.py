@@ -3,7 +3,7 @@
 from glasswood.results._attributions import Attributions, arrange
 from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._comparison import Comparison
-from glasswood.results._curves import Curve, Lazy, Points
+from glasswood.results._curves import Curve, Lazy, Pairs, Points
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._html import table_html, text_of
 from glasswood.results._ice import Ice
@@ -23,6 +23,7 @@ __all__ = [
     "Interactions",
     "Lazy",
     "Monotonicity",
+    "Pairs",
     "Points",
     "SetValues",
     "Spike",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._frames import to_frame
 from glasswood.results._html import table_html
 
-__all__ = ["Curve", "Lazy", "Points"]
+__all__ = ["Curve", "Lazy", "Pairs", "Points"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -254,11 +255,30 @@ class Points(ReadOnly):
         )
 
 
+class Pairs(Collection[tuple[str, str]]):
+    """All pairs of some names, the earlier name first. They are not listed: 5,000 names have 12 million pairs."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._place = {name: place for place, name in enumerate(names)}
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, tuple) or len(key) != 2:
+            return False
+        first, second = (self._place.get(name, -1) for name in key)
+        return 0 <= first < second
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return combinations(self._place, 2)
+
+    def __len__(self) -> int:
+        return len(self._place) * (len(self._place) - 1) // 2
+
+
 class Lazy(Mapping[Any, Any]):
     """A mapping whose values are made when they are looked up."""
 
-    def __init__(self, keys: list[Any], make: Callable[[Any], Any]) -> None:
-        self._keys = dict.fromkeys(keys)
+    def __init__(self, keys: Collection[Any], make: Callable[[Any], Any]) -> None:
+        self._keys = keys
         self._make = make
 
     def __getitem__(self, key: Any) -> Any:
