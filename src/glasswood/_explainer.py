@@ -184,7 +184,7 @@ class Explainer:
         chosen = self._study.outputs.choose(output, output_index)
         names = self.ensemble.feature_names
         single = [name for name in self._study.plan(1).players if name not in self._study.groups]
-        return Lazy(Pairs(single), lambda key: self._answers.surface(*map(names.index, key), chosen))
+        return Lazy(Pairs(single), lambda key: self._answers.surface(names.index(key[0]), names.index(key[1]), chosen))
 
     def joint_grids(
         self, grids: Mapping[str, Any], *, output: Any = None, output_index: int | None = None
