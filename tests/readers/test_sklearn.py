@@ -330,6 +330,13 @@ def test_what_cannot_be_read_is_refused_with_advice(model, says):
         gw.read_model(model.fit(X, y))
 
 
+def test_a_classifier_of_one_class_is_refused_with_a_true_sentence():
+    X, _ = data()
+    model = HistGradientBoostingClassifier(max_iter=2).fit(X, ["only"] * len(X))
+    with pytest.raises(gw.errors.UnsupportedModelError, match="was trained with one class, 'only'"):
+        gw.read_model(model)
+
+
 @pytest.mark.parametrize("model", [RandomForestRegressor(), HistGradientBoostingRegressor(), DecisionTreeClassifier()])
 def test_unfitted_models_are_refused(model):
     with pytest.raises(gw.errors.UnsupportedModelError, match="not fitted"):

@@ -245,6 +245,9 @@ def _boosted_score(model: Any, base: NDArray[np.float64]) -> Score:
             return Score(base=base, labels=("prediction",), units="log of the mean", link="exp")
         return Score(base=base, labels=("prediction",), units="value")
     labels = labels_of(model.classes_)
+    if len(labels) == 1:
+        message = f"this {type(model).__name__} was trained with one class, {labels[0]!r}; there is nothing to explain"
+        raise UnsupportedModelError(message)
     if base.size == 1:
         return Score(base=base, labels=labels, units="log-odds", link="logistic", binary=True)
     return Score(base=base, labels=labels, units="softmax margin", link="softmax")
