@@ -34,6 +34,7 @@ def at_most(x):
         (below(-4), ShownCut(-4.0, strict=True)),
         (below(0), ShownCut(0.0, strict=True)),
         (at_most(0), ShownCut(0.0)),
+        (at_most(123456.789), ShownCut(123456.78)),  # the float32 below it
         (0.1 + 0.2, ShownCut(0.3)),
         (3.5000000000000004, ShownCut(3.5)),
         (ZERO, ShownCut(0.0)),  # how LightGBM writes 0
@@ -129,6 +130,7 @@ def test_open_cells_are_drawn_to_the_ends_of_the_data():
     edges, open_ends = closed_edges(cuts, drawn, (12.0, 25.0), whole=False)  # no value beyond the outermost cuts
     assert edges.tolist() == drawn.tolist()
     assert open_ends == (True, True)
+    assert closed_edges(cuts, drawn, (2.5, 30.0), whole=False)[1] == (False, True)  # 30 is not above the last cut
     edges, open_ends = closed_edges(cuts, drawn, (10.0, np.inf), whole=False)  # one value in the first cell
     assert edges[0] < 10
     assert open_ends == (False, True)

@@ -183,7 +183,11 @@ def test_spikes_are_told():
     sections = sections_of(gw.Explainer(GradientBoostingRegressor(n_estimators=5).fit(X, salary == 33_800), X))
     row = sections["spikes"]["table"]["rows"][0]
     assert row[1] < 33_800 <= row[2]
-    assert any(item["tag"] == "Spike" for item in sections["summary"]["list"])
+    told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Spike")
+    assert re.match(r"up by \S+ \(100 % of its range\) for values from 33,\S+, below 33,\S+, with 300 rows\.", told)
+    sections = sections_of(gw.Explainer(GradientBoostingRegressor(n_estimators=5).fit(X, salary != 33_800), X))
+    told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Spike")
+    assert told.startswith("down by ")
 
 
 # ------------------------------------------------------------------------------------------------------ groups
@@ -324,6 +328,18 @@ def test_many_steps_are_merged_and_spikes_stay():
     off = float(re.search(r"further than (\S+) from", panel.note).group(1))
     assert np.abs(shown - heights).max() == pytest.approx(off, rel=0.01)
     assert off < 0.02
+
+
+def test_merged_steps_keep_their_cuts_and_points():
+    heights = (0.0, 0.0, 1.0, 1.0, 2.0)
+    cut = Scale("x", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0), view=(0.0, 5.0), cuts=(1.1, 2.1, 3.1, 4.1))
+    merged = _panels.merged_steps(Steps("x", cut, "y", (Line("", heights),)), 3).x
+    assert merged.edges == (0.0, 2.0, 4.0, 5.0)
+    assert merged.cuts == (2.1, 4.1)
+    points = Scale("x", cut.edges, view=cut.view, places=tuple((k + 0.5, k + 0.5) for k in range(5)))
+    merged = _panels.merged_steps(Steps("x", points, "y", (Line("", heights),)), 3).x
+    assert merged.places == ((0.5, 1.5), (2.5, 3.5), (4.5, 4.5))
+    assert merged.cuts == ()
 
 
 def test_several_lines_are_merged_together():

@@ -147,15 +147,37 @@ def test_only_five_curves_are_computed_again_and_the_text_says_so(diabetes):
 def test_costly_checks_are_run_on_a_sample(diabetes, monkeypatch):
     X, model = diabetes
     monkeypatch.setattr(_checks, "MOST_VISITS", 20 * 200)  # 20 trees
-    weight = np.linspace(0, 1, len(X))
+    weight = np.where(np.arange(len(X)) % 2, 0.0, np.linspace(1, 2, len(X)))
     for explainer in (gw.Explainer(model, X), gw.Explainer(model, X, sample_weight=weight)):
         assert set(states(explainer).values()) == {"good"}
         assert "of a sample of 200 of 442 rows" in text_of_check(explainer, "Same average")
+        weighed = "rows with their weights" in text_of_check(explainer, "Same average")
+        assert weighed == (explainer._study.weight is not None)
         assert "on a sample of 200 of 442 rows" in text_of_check(explainer, "Same curves")
     monkeypatch.setattr(_checks, "MOST_VISITS", 1)
     assert "a sample of 100 of 442" in text_of_check(gw.Explainer(model, X), "Same average")
     monkeypatch.setattr(_checks, "MOST_VISITS", 20 * 442)
     assert "of all 442 rows" in text_of_check(gw.Explainer(model, X), "Same average")
+
+
+def test_a_sample_is_of_rows_that_have_a_weight(diabetes, monkeypatch):
+    X, model = diabetes
+    monkeypatch.setattr(_checks, "MOST_VISITS", 1)
+    weight = np.zeros(len(X))
+    weight[[2, 7, 11]] = 1.0  # few, so that hardly any sample of all rows has them
+    explainer = gw.Explainer(model, X, sample_weight=weight)
+    assert "of a sample of 3 of 442 rows" in text_of_check(explainer, "Same average")
+    assert set(states(explainer).values()) == {"good"}
+
+
+def test_values_that_are_scored_anew_are_in_the_cell_they_stand_for(census):
+    X, _, model = census
+    study = gw.Explainer(model, X)._study
+    cells = study.plan(1).cells
+    for feature in study.ensemble.used_features.tolist():
+        for cell in range(int(cells.n_cells[feature])):
+            found = cells.locate(feature, _checks._values_in(study, feature, cell))
+            assert set(found.tolist()) == {cell}
 
 
 def test_a_check_on_a_sample_can_fail(diabetes, monkeypatch):
@@ -189,7 +211,7 @@ def test_a_check_that_failed_leads_the_summary(diabetes, monkeypatch):
         (lambda X, model: gw.Explainer(model), ["there are no rows"] * 4),
         (
             lambda X, model: gw.Explainer(model, gw.summarize(model, X)),
-            ["it was given", None, "only their counts are at hand", "only their counts are at hand"],
+            ["there are only counts of rows", None, *["only their counts are at hand"] * 2],
         ),
         (
             lambda X, model: gw.Explainer(gw.read_model(model), X),
@@ -205,9 +227,10 @@ def test_checks_that_were_not_run_say_why(diabetes, make, why):
     for item, reason in zip(items, why, strict=True):
         if reason is None:
             assert item["state"] == "good", item
-        elif item["tag"] != "Same scores" or "counts" not in item["text"]:
+        else:
             assert item["state"] == ""
             assert item["text"].startswith("Not run: ")
+            assert reason in item["text"]
 
 
 # ------------------------------------------------------------------------------------------------------ findings
@@ -318,7 +341,7 @@ def test_groups_on_the_scale_of_probabilities_and_with_weights(census):
         here = (X["sex"] == group).to_numpy()
         assert column_of(table, "Weight")[k] == pytest.approx(weight[here].sum(), rel=1e-6)
         average = np.average(chance[here], weights=weight[here])
-        assert column_of(table, "Average probability (probability)")[k] == pytest.approx(average, rel=1e-5)
+        assert column_of(table, "Average probability")[k] == pytest.approx(average, rel=1e-5)
         rate = np.average(chance[here] > 0.5, weights=weight[here])
         assert column_of(table, "Predicted")[k] == pytest.approx(rate, rel=1e-5)
     assert "compared on the raw score (log-odds)" in text_of(made)

@@ -102,15 +102,12 @@ def _sections(subject: Subject, settings: Settings) -> list[Section]:
 
 def _lead(subject: Subject) -> str:
     e = subject.study.ensemble
-    rows = {
-        "table": f", averaged over {subject.total:,.9g} {'of weight' if subject.weighted else 'rows'}",
-        "counts": f", averaged over the counts of {subject.total:,.9g} {'of weight' if subject.weighted else 'rows'}",
-        "none": ", averaged over the covers of training (no rows)",
-    }[subject.rows]
-    pipeline = " behind a pipeline" if subject.pipeline else ""
-    return (
-        f"{e.source}{pipeline}: {e.n_trees:,} trees, {e.n_leaves:,} leaves, {len(subject.used):,} features used{rows}."
-    )
+    over = "the covers of training (no rows)"
+    if subject.rows != "none":
+        over = f"{'the counts of ' if subject.rows == 'counts' else ''}{subject.rows_text}"
+    model = f"{e.source}{' behind a pipeline' if subject.pipeline else ''}"
+    size = f"{e.n_trees:,} trees, {e.n_leaves:,} leaves, {len(subject.used):,} features used"
+    return f"{model}: {size}, averaged over {over}."
 
 
 def _unused_section(subject: Subject) -> list[Section]:

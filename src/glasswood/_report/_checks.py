@@ -63,7 +63,11 @@ def _read_check(subject: Subject) -> Item:
             "on the first 100 rows (or all, if there are fewer); otherwise it would have been refused."
         )
         return _item(tag, text, good=True)
-    why = "there are no rows" if subject.rows == "none" else "it was given as trees that had been read before"
+    why = {
+        "none": "there are no rows",
+        "counts": "there are only counts of rows",
+        "table": "it was given as trees that had been read before",
+    }[subject.rows]
     return _item(tag, f"Not run: the model's own library was not asked, because {why}.", good=None)
 
 
@@ -96,9 +100,10 @@ class Tried:
         self.study: Study = subject.study if sample is None else subject.study.on_some_rows(sample)
         self.subject = subject
         n = n_rows(self.study.table)
+        weighed = " with their weights" if self.study.weight is not None else ""
         self.rows = (
             f"all {n:,} rows" if sample is None else f"a sample of {n:,} of {n_rows(subject.study.table):,} rows"
-        )
+        ) + weighed
 
     def average(self, responses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the average of rows, with their weights."""

@@ -81,8 +81,8 @@ def _spikes(subject: Subject, spikes: list[Any]) -> Iterator[dict[str, Any]]:
         ends = shown_cuts([spike.above, spike.to])
         where = cell_text(ends, 1, whole=subject.curves[spike.feature].axis.whole)
         text = (
-            f"{'up' if spike.by > 0 else 'down'} by {number(abs(spike.by))} ({percent(spike.share)} of its range) at "
-            f"{where}{rows}. A sampled curve would not show it."
+            f"{'up' if spike.by > 0 else 'down'} by {number(abs(spike.by))} ({percent(spike.share)} of its range) for "
+            f"values {where}{rows}. A sampled curve would not show it."
         )
         yield _item(subject, "Spike", [spike.feature], text)
 

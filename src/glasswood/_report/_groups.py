@@ -16,7 +16,7 @@ from glasswood._compare import compare
 from glasswood._counting import count_groups
 from glasswood._extra_columns import sorted_groups
 from glasswood._report._panels import anchors, merged_steps, rounded, steps_json
-from glasswood._report._subject import Section, Subject, column, in_brackets, noun_of, section
+from glasswood._report._subject import Section, Subject, average_of, column, in_brackets, noun_of, section
 from glasswood._several import linked
 from glasswood._summarize import places_of_groups
 from glasswood._tables import n_rows
@@ -155,7 +155,7 @@ def groups_section(subject: Subject, groups: Groups) -> Section:
     left = len(groups.backgrounds) - len(compared)
     notes = " ".join(_notes(subject, comparison, aliases, left))
     parts |= {"tools": True, "linked": True, "page": 6, "more": [more], "table": table, "figures": figures}
-    parts["after"] = [text for text in (_about_difference(comparison), notes) if text]
+    parts["after"] = [text for text in (_about_difference(subject, comparison), notes) if text]
     return section("groups", title, about, **parts)
 
 
@@ -163,17 +163,21 @@ def _numbers_of(comparison: Any, k: int) -> tuple[Any, Any, Any]:
     return comparison.total[k], comparison.largest[k].max(), comparison.shift[k]
 
 
-def _about_difference(comparison: Any) -> str:
+def _about_difference(subject: Subject, comparison: Any) -> str:
     two = len(comparison.names) == 2
     apart = (
         "how far the two centred curves are apart" if two else "how far the highest centred curve is above the lowest"
     )
     pairs = "" if two else " It is that of the two groups that differ most."
+    over = (
+        " Of several outputs, Difference is the root of the sum of squares, Largest and the figures are those of the "
+    )
+    over = f"{over}output with the largest one." if subject.several else ""
     return (
         f"Below, the same model is averaged over each group of rows. Difference is {apart}, on average over rows (each "
         "group counts alike): the groups differ in their other features, so the same value means something else. "
         "Largest is the same where it is most. Shift is the population stability index of the feature itself: below "
-        f"0.1 is customarily read as no shift, 0.1 to 0.25 as a moderate one, above 0.25 as a large one.{pairs}"
+        f"0.1 is customarily read as no shift, 0.1 to 0.25 as a moderate one, above 0.25 as a large one.{pairs}{over}"
     )
 
 
@@ -249,7 +253,7 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
         return None
     all_given = study.scored_anew({})
     given = subject.chosen(all_given)
-    columns, shown = [column(f"Average {subject.noun}{subject.units}")], [given]
+    columns, shown = [column(average_of(study.units))], [given]
     about = f"For each group, the average {subject.noun} of its rows as they are."
     if _is_classifier(subject):
         probability = given
@@ -290,7 +294,7 @@ def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
     if _is_classifier(subject):
         about += " Counts do not tell the average probability, nor how many rows are predicted to be of a class."
     lines = [[[value] for value in one.chosen(one.study.mean).tolist()] for one in found]
-    return _Found(about, [column(f"Average {noun_of(units)}{in_brackets(units)}")], found[0].labels, lines)
+    return _Found(about, [column(average_of(units))], found[0].labels, lines)
 
 
 # ------------------------------------------------------------------------------------------------ figures

@@ -11,7 +11,7 @@ import numpy as np
 from glasswood._columns import Column, Dictionary, extent_of
 from glasswood._report._panels import rounded
 from glasswood._report._subject import Section, Subject, column, section
-from glasswood._tables import Schema, n_rows, open_columns
+from glasswood._tables import Schema, open_columns
 from glasswood.errors import GlasswoodError
 from glasswood.plots._text import percent
 
@@ -73,12 +73,9 @@ def _scale(subject: Subject) -> str:
 
 
 def _rows_text(subject: Subject) -> str:
-    study = subject.study
     if subject.rows == "none":
         return "the covers kept from training (path-dependent), no rows"
-    count = n_rows(study.table) if subject.background is None else subject.background.n_rows
-    text = f"{count:,} rows" + (f", weight {subject.total:,.6g}" if subject.weighted else "")
-    return text if subject.rows == "table" else f"{text} (their counts)"
+    return subject.rows_text if subject.rows == "table" else f"{subject.rows_text} (their counts)"
 
 
 def _fingerprint(subject: Subject) -> str:

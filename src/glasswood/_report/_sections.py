@@ -39,13 +39,15 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
     elif subject.rows == "none":
         yield (
             f"Each curve is the path-dependent average {noun}, with every step of the model. No rows were given: where "
-            "the model splits on another feature, both sides count as much as the training rows did that went there."
+            "the model splits on another feature, both sides count by the covers that the model keeps from training."
         )
     else:
         yield (
             f"Each curve is the average {noun} if the feature had the same value in all rows: the whole curve with "
             "every step of the model, not a sample of it."
         )
+    if subject.study.groups and not subject.pipeline:
+        yield "Groups of columns are shown at the combinations of values that occur in the rows."
     if subject.importance is None:
         yield f"There is no importance: {subject.why_no_importance}."
     else:
@@ -119,8 +121,8 @@ def features_section(
 
 def _about_table(subject: Subject) -> str:
     """Return what the columns of the table of features are."""
-    held = " that rows have" if subject.rows != "none" else ""
-    text = f"Range is from the lowest to the highest point of the curve at values{held}"
+    held = " at values that rows have" if subject.rows != "none" else ""
+    text = f"Range is from the lowest to the highest point of the curve{held}"
     text += ", of the output where it is widest." if subject.several else "."
     if subject.pipeline or subject.study.groups:
         text += f" Shape and spikes are not looked at for {_what_has_no_order(subject)}."

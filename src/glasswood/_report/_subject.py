@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from glasswood._background import Background
 from glasswood._once import once
 from glasswood._study import Study
+from glasswood._tables import n_rows
 from glasswood.errors import GlasswoodError
 
-__all__ = ["Section", "Subject", "column", "in_brackets", "noun_of", "section"]
+__all__ = ["Section", "Subject", "average_of", "column", "in_brackets", "noun_of", "section"]
 
 Section = dict[str, Any]
 
@@ -112,6 +113,13 @@ class Subject:
         return background is not None and background.total != background.n_rows
 
     @property
+    def rows_text(self) -> str:
+        """How many rows are averaged over, in words; there must be some."""
+        background, table = self.background, self.study.table
+        count = n_rows(table) if background is None else background.n_rows
+        return f"{count:,} rows" + (f" of weight {self.total:,.6g}" if self.weighted else "")
+
+    @property
     def pipeline(self) -> bool:
         """Whether features are columns before a pipeline, of which the model's own columns are made."""
         return self.study.originals is not None
@@ -159,6 +167,11 @@ class Subject:
 def noun_of(units: str) -> str:
     """Return what the average of a score of some units is called."""
     return {"value": "prediction", "probability": "probability"}.get(units, "score")
+
+
+def average_of(units: str) -> str:
+    """Return the head of a column of averages of a score of some units."""
+    return f"Average {noun_of(units)}{'' if noun_of(units) == units else in_brackets(units)}"
 
 
 def in_brackets(units: str) -> str:
