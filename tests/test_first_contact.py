@@ -233,7 +233,7 @@ def test_codes_in_place_of_categories():
         lambda: ex.partial_dependence("c", at={"c": [0, 1]}),
         lambda: ex.partial_dependence("c")(0),
     ):
-        with pytest.raises(TableError, match=r"holds values like 0, but .* as \['x', 'y', 'z'\].*not their codes"):
+        with pytest.raises(TableError, match=r"values like 0, .* as \['x', 'y', 'z'\].*as they were in training"):
             asked()
 
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import xgboost as xgb
-from sklearn.ensemble import HistGradientBoostingRegressor
+from catboost import CatBoostRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, VotingRegressor
 
 import glasswood as gw
 from glasswood._columns import LabelColumn, NumberColumn
@@ -102,6 +103,22 @@ def test_streams_and_files_of_categories(form, model, labelled, tmp_path):
     assert gw.summarize(model, tmp_path / "rows.parquet", order=2) == expected
     if form.startswith("Polars"):
         assert gw.summarize(model, table.lazy(), order=2) == expected
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "other categories"])
+@pytest.mark.parametrize("kind", ["CatBoost", "voting"])
+def test_other_models_of_categories(kind, form, labelled):
+    known = labelled[labelled["k"].notna()].reset_index(drop=True)  # CatBoost takes no missing categories
+    if kind == "voting":
+        model = VotingRegressor([("a", MODELS["LightGBM"]()), ("b", MODELS["LightGBM"]())])
+    else:
+        settings = {"iterations": 5, "depth": 3, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
+        model = CatBoostRegressor(cat_features=["k"], **settings)
+    model.fit(known, known["k"].cat.codes * known["f"])
+    ex = gw.Explainer(model, FORMS[form](known), response="prediction")
+    at = {"k": LABELS}
+    brute = [model.predict(known.assign(k=pd.Categorical([k] * len(known), dtype=known["k"].dtype))) for k in LABELS]
+    np.testing.assert_allclose(ex.partial_dependence("k", at=at).values, np.mean(brute, axis=1), rtol=1e-6)
 
 
 def test_the_check_compares_with_the_library_on_categories_of_pandas(labelled):

@@ -155,7 +155,7 @@ class LabelColumn(Column):
         if labels and self.labels and {*map(_kind, labels)}.isdisjoint(map(_kind, self.labels)):
             message = (
                 f"column {self.name!r} holds values like {labels[0]!r}, but the model knows its categories as "
-                f"{list(self.labels[:3])!r}; pass the categories themselves, not their codes"
+                f"{list(self.labels[:3])!r}; pass the categories as they were in training"
             )
             raise TableError(message)
 

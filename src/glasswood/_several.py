@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._ensemble import Score, TreeEnsemble
+from glasswood._given_tables import as_trained
 from glasswood._outputs import labels_of
 from glasswood._pipelines import unwrap
 from glasswood._tables import n_rows, take_rows
 from glasswood.errors import ModelMismatchError, UnsupportedModelError
-from glasswood.readers import read_model
+from glasswood.readers import library_errors, read_model
 
 __all__ = ["Several", "linked", "read_several"]
 
@@ -74,7 +75,8 @@ def read_several(model: Any, table: Any) -> Several | None:
     units = "value" if classes is None else "probability"
     several = Several(_side_by_side(members, kind), combine, labels, units)
     if table is not None and n_rows(table) > 0:
-        _check(several, model, table)
+        learns_labels = any(member.source.startswith(("lightgbm", "xgboost")) for member in members)
+        _check(several, model, as_trained(table, several.ensemble.schema) if learns_labels else table)
     return several
 
 
@@ -96,7 +98,8 @@ def _check(several: Several, model: Any, table: Any) -> None:
     """Refuse a combination whose own predictions are not reproduced."""
     rows = take_rows(table, several.ensemble.schema, np.arange(min(N_CHECKED, n_rows(table))))
     ours = several.combine(several.ensemble.predict(rows).reshape(n_rows(rows), -1).astype(np.float64))
-    theirs = model.predict(rows) if several.units == "value" else model.predict_proba(rows)
+    with library_errors(f"sklearn {type(model).__name__}"):
+        theirs = model.predict(rows) if several.units == "value" else model.predict_proba(rows)
     theirs = np.asarray(theirs).reshape(len(ours), -1)[:, -ours.shape[1] :]
     if not np.allclose(ours, theirs, rtol=WITHIN, atol=WITHIN):
         message = (

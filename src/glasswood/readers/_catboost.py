@@ -6,6 +6,7 @@ one-hot split, or its statistic (CTR) is above a border.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -94,9 +95,18 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
 
     if type(table).__module__.startswith("pyarrow"):
         table = table.to_pandas()
+    if type(table).__module__.startswith("polars"):
+        table = _of_texts(table)
     # The base class's own method: rankers hide the type of prediction.
     raw = np.asarray(CatBoost.predict(model, table, prediction_type="RawFormulaVal"))
     return raw if raw.ndim == 1 else raw[:, ~np.isneginf(raw).all(axis=0)]
+
+
+def _of_texts(frame: Any) -> Any:
+    """Return a Polars frame with texts for categories, which end the process in CatBoost 1.2.10."""
+    text = sys.modules["polars"].String
+    categories = [name for name, dtype in frame.schema.items() if type(dtype).__name__ in ("Categorical", "Enum")]
+    return frame.with_columns([frame.get_column(name).cast(text) for name in categories])
 
 
 def read_file(path: Path) -> TreeEnsemble:

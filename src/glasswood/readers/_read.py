@@ -18,7 +18,7 @@ from glasswood._given_tables import as_trained, given_table
 from glasswood._tables import n_rows, take_rows
 from glasswood.errors import GlasswoodError, MissingExtraError, ModelMismatchError, TableError, UnsupportedModelError
 
-__all__ = ["Proof", "check", "measure", "prove", "read_model", "refusing_damage"]
+__all__ = ["Proof", "check", "library_errors", "measure", "prove", "read_model", "refusing_damage"]
 
 CHECKED_ROWS = 100
 
@@ -200,20 +200,27 @@ def _scores(ensemble: TreeEnsemble, model: Any, rows: Any) -> tuple[NDArray[Any]
     reader = _reader_of(model)
     if reader.__name__.rpartition(".")[2] in LEARN_LABELS:
         rows = as_trained(rows, ensemble.schema)
+    with library_errors(ensemble.source):
+        theirs = reader.raw_score(model, rows)
+    return ours, np.asarray(theirs).reshape(ours.shape)
+
+
+@contextmanager
+def library_errors(source: str) -> Iterator[None]:
+    """Tell what a model's own library has against rows; its remarks on column names are about its own API."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the library's remarks on column names are about its own API
+        warnings.simplefilter("ignore")
         try:
-            theirs = reader.raw_score(model, rows)
+            yield
         except GlasswoodError:
             raise
         except Exception as error:
             told = (str(error).strip().splitlines() or [""])[0]
             message = (
-                f"{ensemble.source}: the library itself does not predict these rows ({type(error).__name__}: {told}). "
+                f"{source}: the library itself does not predict these rows ({type(error).__name__}: {told}). "
                 "Pass a table with columns of the same types as in training"
             )
             raise TableError(message) from error
-    return ours, np.asarray(theirs).reshape(ours.shape)
 
 
 def _compare(ensemble: TreeEnsemble, ours: NDArray[Any], theirs: NDArray[Any]) -> Proof:
