@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._arrow import read_batch
-from glasswood._columns import LabelColumn, numbers_of
+from glasswood._columns import LabelColumn, dictionary_of, numbers_of
 from glasswood._tables import Schema, column_names, frame_of, frame_values, is_sparse, mapped_columns, plain_array
 from glasswood.errors import TableError
 
@@ -128,10 +128,11 @@ def _frame(table: Mapping[Any, Any]) -> Any:
 
 
 def as_trained(table: Any, schema: Schema) -> Any:
-    """Return a table whose columns of labels are pandas' categories, with the model's own labels in its own order.
+    """Return a table whose columns of labels are pandas' categories.
 
     LightGBM and XGBoost learn labels from such columns, and take neither texts nor the categories of other libraries
-    for them. Tables that have these columns already are returned as they are, like those of other models.
+    for them. Which number stands for which label is left to them, as it is to be checked. Tables that have these
+    columns already are returned as they are, like those of other models.
     """
     labelled = {index: column for index, column in enumerate(schema.columns) if isinstance(column, LabelColumn)}
     frame = None if isinstance(table, np.ndarray) or is_sparse(table) or not labelled else frame_of(table)
@@ -154,7 +155,8 @@ def as_trained(table: Any, schema: Schema) -> Any:
         if column is None:
             made[name] = others[name]
             continue
-        codes = column.encode(frame_values(frame, name))
-        known = np.where(codes >= 0, codes, -1).astype(np.intp)  # missing and unseen ones are missing
-        made[name] = pd.Categorical.from_codes(known, categories=list(column.labels))
+        values = dictionary_of(frame_values(frame, name))
+        known = {label: label for label in column.labels}  # 5.0 is called 5, if the model does
+        labels = [known.get(label, label) for label in values.labels]
+        made[name] = pd.Categorical.from_codes(values.positions, categories=labels)
     return pd.DataFrame(made, index=native.index if frame.implementation.is_pandas() else None)
