@@ -45,7 +45,8 @@ COLUMNS = (*GOOD, *BAD)
 SECONDS = 1.0  # of the processor, for reading
 PATIENCE = 40  # seconds after which a process is ended; machines are shared
 MEGABYTE = 2**20
-ROOM = 4 * 2**30  # of addresses, for everything
+ROOM = 3 * 2**29  # of addresses, for everything
+MOST_SECONDS = 5  # of the processor, for everything
 
 
 class Finding(NamedTuple):
@@ -305,7 +306,7 @@ def _in_a_fork(work: Callable[[Callable[..., None]], None]) -> tuple[str, str]:
         return "library", cause
     if outcome == "foreign":
         return outcome, detail
-    return ("crash" if ended and os.WTERMSIG(status) != signal.SIGXCPU else "slow"), f"after {outcome!r}: {cause}"
+    return ("crash" if ended and os.WTERMSIG(status) not in (signal.SIGXCPU, signal.SIGKILL) else "slow"), f"after {outcome!r}: {cause}"
 
 
 def _run(work: Callable[[Callable[..., None]], None], sender: int) -> None:
@@ -317,7 +318,7 @@ def _run(work: Callable[[Callable[..., None]], None], sender: int) -> None:
     status = 1
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE // 2, PATIENCE // 2))
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (_memory()[1] + ROOM,) * 2)
         silence = os.open(os.devnull, os.O_RDWR)
         os.dup2(silence, 1)

@@ -29,6 +29,8 @@ BELOW, AT_MOST, ABOVE, AT_LEAST = 2, 3, 4, 5  # the operators; 1 is "equal"
 NODE_FIELDS = ("node_type", "cleft", "cright", "split_index", "default_left", "threshold", "cmp")
 LEAF_FIELDS = ("leaf_value", "leaf_vector", "leaf_vector_begin", "leaf_vector_end")
 CATEGORY_FIELDS = ("category_list", "category_list_begin", "category_list_end", "category_list_right_child")
+MANY_FEATURES = 2**16  # which a model may claim, whatever its size
+MANY_BITS = 2**26  # of category sets
 BINARY, MULTICLASS = 0, 2  # of the task types
 COVERS = ("sum_hess", "data_count")  # the first that a model has: the weight of the rows, or their number
 
@@ -115,9 +117,18 @@ class _Outputs(NamedTuple):
     def of(cls, model: Any) -> _Outputs:
         field = model.get_header_accessor().get_field
         n_classes = field("num_class").copy()
+        target, label = field("target_id").copy(), field("class_id").copy()
+        if (
+            n_classes.min(initial=1) < 1
+            or n_classes.size * int(n_classes.max(initial=0)) != field("base_scores").size
+            or {target.size, label.size} != {model.num_tree}
+            or min(target.min(initial=-1), label.min(initial=-1)) < -1
+        ):
+            message = "the treelite model does not tell one base score of each output, or one output of each tree"
+            raise UnsupportedModelError(message)
         exists = np.arange(n_classes.max()) < n_classes[:, None]
         leaf_size = int(field("leaf_vector_shape").prod())
-        return cls(exists, leaf_size, field("target_id").copy(), field("class_id").copy())
+        return cls(exists, leaf_size, target, label)
 
     def of_tree(self, tree: int) -> NDArray[np.bool_]:
         """Return the pairs that a tree adds to; -1 stands for all targets, or all classes."""
@@ -147,6 +158,12 @@ def _values(tree: Fields, number: int, outputs: _Outputs) -> dict[str, Any]:
 
 def _columns(trees: list[Fields], model: Any) -> tuple[Column, ...]:
     """Return numbers, and codes for the features of category nodes, as many as the nodes' lists mention."""
+    n_bytes = sum(field.nbytes for tree in trees for field in tree.values())
+    if model.num_feature > max(MANY_FEATURES, n_bytes):
+        message = f"the treelite model claims {model.num_feature:,} features, which do not fit its few nodes"
+        raise UnsupportedModelError(message)
+    for number, tree in enumerate(trees):
+        _check_nodes(tree, number, model.num_feature)
     columns: list[Column] = [NumberColumn(f"x{j}") for j in range(model.num_feature)]
     size, apart, numbers = np.zeros((3, len(columns)), dtype=np.int64)
     for tree in trees:
@@ -155,6 +172,13 @@ def _columns(trees: list[Fields], model: Any) -> tuple[Column, ...]:
             j = tree["split_index"][node]
             size[j] = max(size[j], 1 + int(_category_list(tree, node).max(initial=0)))
             apart[j] |= tree["default_left"][node] != tree["category_list_right_child"][node]
+    n_bits = sum(int(size[tree["split_index"][tree["node_type"] == CATEGORY_NODE]].sum()) for tree in trees)
+    if n_bits > MANY_BITS + 64 * n_bytes:
+        message = (
+            f"the treelite model has categories with numbers up to {size.max() - 1:,}, sets of which would take "
+            f"{n_bits / 8e6:,.0f} MB. Number the categories from 0 on"
+        )
+        raise UnsupportedModelError(message)
     for j in np.flatnonzero(size):
         if numbers[j]:
             message = f"the treelite model compares feature {j} as a number in some nodes and as a category in others"
@@ -162,6 +186,21 @@ def _columns(trees: list[Fields], model: Any) -> tuple[Column, ...]:
         single = model.input_type == "float32" or bool(apart[j])
         columns[j] = _code_column(columns[j].name, int(size[j]), single=single)
     return tuple(columns)
+
+
+def _check_nodes(tree: Fields, number: int, n_features: int) -> None:
+    """Refuse a tree whose fields point to where nothing is."""
+    inner = tree["cleft"] >= 0
+    fits = {tree[name].size for name in NODE_FIELDS} == {inner.size} and tree["cleft"].min(initial=-1) == -1
+    feature = tree["split_index"][inner] if fits else np.empty(0)
+    fits = fits and bool(np.isin(tree["node_type"][inner], (NUMBER_NODE, CATEGORY_NODE)).all())
+    fits = fits and bool(np.all((feature >= 0) & (feature < n_features)))
+    for name in ("category_list", "leaf_vector"):
+        begin, end = tree[f"{name}_begin"], tree[f"{name}_end"]
+        fits = fits and bool(np.all((begin <= end) & (end <= tree[name].size)))
+    if not fits:
+        message = f"tree {number} of the treelite model is broken: its fields do not fit each other, or the features"
+        raise UnsupportedModelError(message)
 
 
 def _code_column(name: str, size: int, *, single: bool) -> CodeColumn:
