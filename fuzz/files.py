@@ -306,7 +306,8 @@ def _in_a_fork(work: Callable[[Callable[..., None]], None]) -> tuple[str, str]:
         return "library", cause
     if outcome == "foreign":
         return outcome, detail
-    return ("crash" if ended and os.WTERMSIG(status) not in (signal.SIGXCPU, signal.SIGKILL) else "slow"), f"after {outcome!r}: {cause}"
+    out_of_time = not ended or os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
+    return "slow" if out_of_time else "crash", f"after {outcome!r}: {cause}"
 
 
 def _run(work: Callable[[Callable[..., None]], None], sender: int) -> None:
