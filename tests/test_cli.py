@@ -236,6 +236,18 @@ def test_compare(glasswood):
     assert "twice" in refused(glasswood("compare", "model.json", "model.json", "--data", "rows.parquet"))
 
 
+def test_models_are_compared_alike_on_rows_from_any_file(glasswood):
+    models = ("compare", "model.json", "other.ubj", "--json", "--data")
+    parquet, csv = (json.loads(good(glasswood(*models, rows))) for rows in ("rows.parquet", "rows.csv"))
+    assert [line["feature"] for line in parquet] == [line["feature"] for line in csv]
+    for one, other in zip(parquet, csv, strict=True):
+        assert None not in one.values()
+        for name in ("difference", "largest", "shift"):
+            assert one[name] == pytest.approx(other[name], rel=1e-9, abs=1e-12)
+    good(glasswood("summarize", "model.json", "rows.parquet", "-o", "counts.gw"))
+    assert "counts of rows for one model" in refused(glasswood(*models, "counts.gw"))
+
+
 def test_report(glasswood, home):
     good(glasswood("report", "model.json", "rows.parquet", "-o", "page.html", "--title", "A <b>title</b>"))
     page = (home / "page.html").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 import glasswood as gw
-from glasswood import Curve, Explainer
+from glasswood import Background, Curve, Explainer
 from glasswood._tables import frame_of
 from glasswood.cli._models import open_data, open_explainer
 from glasswood.cli._options import MODEL, Command, model_options, output_options, table_options
@@ -191,7 +191,7 @@ def compare(  # noqa: PLR0913 (one command has all its options)
     asked: dict[str, Any],
     destination: tuple[str, str | None],
 ) -> None:
-    """Compare one MODEL on several backgrounds (drift), or several MODELs on the same data.
+    """Compare one MODEL on several backgrounds (drift), or several MODELs on the same data, which is read into memory.
 
     `difference` is how far the centred curves of a feature are apart, as a mean over rows; `largest` where it is most;
     `shift` is the population stability index of the feature's values: above 0.25, the rows are distributed differently.
@@ -207,7 +207,11 @@ def compare(  # noqa: PLR0913 (one command has all its options)
         if backgrounds or data is None:
             message = "several MODELs are compared on one --data FILE; backgrounds belong to one model"
             raise click.UsageError(message)
-        explainers = {name: open_explainer(opened(path), data) for name, path in _names_of(models).items()}
+        rows = open_data(data, in_memory=True)  # models cut columns differently, so that counts of each are not enough
+        if isinstance(rows, Background):
+            message = f"{data!r} has counts of rows for one model; several models are compared on the rows themselves"
+            raise TableError(message)
+        explainers = {name: Explainer(opened(path), rows) for name, path in _names_of(models).items()}
     write_table(_columns_of(gw.compare(explainers, **asked).top(top)), destination)
 
 
