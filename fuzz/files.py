@@ -46,7 +46,7 @@ SECONDS = 1.0  # of the processor, for reading
 PATIENCE = 40  # seconds after which a process is ended; machines are shared
 MEGABYTE = 2**20
 ROOM = 3 * 2**29  # of addresses, for everything
-MOST_SECONDS = 5  # of the processor, for everything
+MOST_SECONDS = 3  # of the processor, for everything
 
 
 class Finding(NamedTuple):
