@@ -37,7 +37,8 @@ def count(
         part = None if weight is None else weight[first:last]
         counter.add(tally, columns.encode(first, last), last - first, part)
 
-    tallies = sum_over_batches(columns.n_rows, batch_size(columns.n_rows), counter.start, add, threads)
+    batch = min(batch_size(columns.n_rows), counter.most_rows)
+    tallies = sum_over_batches(columns.n_rows, batch, counter.start, add, threads)
     for other in tallies[1:]:
         tallies[0] += other
     return background_of(counter, tallies[0], unit)

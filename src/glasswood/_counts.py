@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._interrupts import proceed
 from glasswood._plan import CountPlan
 from glasswood._rows import addresses
 
@@ -16,6 +17,10 @@ __all__ = ["Columns", "Counter", "Tally"]
 
 LARGE_TREE = 1024  # leaves; beyond that, lists of rows beat bitsets
 MOST_CONDITIONS = 4096  # whose masks, 512 bytes each, take two megabytes
+# What a kernel does at a time, a few tenths of a second, so that Ctrl-C is noticed: counts of trees with bitsets, and
+# those times blocks of rows; rows times nodes and sets with lists.
+MOST_COUNTS, MOST_COUNTED, MOST_STEPS = 2**23, 2**24, 2**26
+ROWS_OF_A_BITSET = 4096
 
 Columns = Mapping[int, NDArray[np.floating[Any]]]
 
@@ -29,6 +34,7 @@ class Chunk:
     trees: tuple[Any, ...]
     noted: NDArray[np.int64]  # conditions whose number of rows is kept
     place: NDArray[np.int64]  # and where
+    n_counts: float
 
 
 @dataclass(eq=False, slots=True)
@@ -84,7 +90,15 @@ class Counter:
         self._with_missing = np.zeros(self._cumulative.size, dtype=bool)
         self._place = np.zeros(e.n_features, dtype=np.int64)  # of a feature among those that are used
         self._place[e.used_features] = np.arange(e.used_features.size)
+        self._counts = np.bincount(plan.leaf_tree, weights=plan.subsets.size[plan.n_players], minlength=e.n_trees)
+        self._steps_per_row = self._counts / leaves * plan.depth
         self._chunks = self._make_chunks()
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows are best counted at a time: as many as a kernel counts in a fraction of a second."""
+        most = max((chunk.n_counts for chunk in self._chunks), default=1)
+        return ROWS_OF_A_BITSET * max(1, int(MOST_COUNTED / max(1.0, most)))
 
     def start(self) -> Tally:
         """Return an empty tally."""
@@ -129,6 +143,7 @@ class Counter:
         tables = (self.plan.subsets.size, self.plan.subsets.rest, self.plan.subsets.has)
         memory = addresses(columns)
         for chunk in self._chunks:
+            proceed()
             held = tuple(array[self._place[chunk.features]] for array in memory)
             count_with_bitsets(held, bounds, chunk.conditions, chunk.trees, tables, (chunk.noted, chunk.place), homes)
         if self._large.any():
@@ -148,7 +163,8 @@ class Counter:
         large = np.flatnonzero(self._large[plan.leaf_tree])
         if large.size:
             tables = (plan.subsets.size, plan.subsets.minus)
-            subset_sums(plan.leaf_offset[large], plan.n_players[large], tables, tally.counts)
+            for leaves in np.array_split(large, 1 + plan.n_counts // MOST_COUNTS):
+                subset_sums(plan.leaf_offset[leaves], plan.n_players[leaves], tables, tally.counts)
         cells, offset = plan.cells, plan.cells.offset
         at = np.flatnonzero(self._cumulative)
         feature = np.searchsorted(offset, at, side="right") - 1
@@ -167,24 +183,39 @@ class Counter:
         bounds: NDArray[np.int64],
         weight: NDArray[np.int64] | None,
     ) -> None:
-        from glasswood.kernels._lists import count_with_lists
+        from glasswood.kernels._lists import BLOCK, count_with_lists, rank_rows
 
         e, plan, cells = self.plan.ensemble, self.plan, self.plan.cells
         place = np.zeros(e.n_features, dtype=np.int32)
         place[self._listed] = np.arange(self._listed.size)
-        first, n_cells = cells.cut_offset[self._listed], cells.n_cells[self._listed]
-        cuts = (cells.cut, first, cells.n_codes[self._listed], cells.offset[self._listed], n_cells)
+        cuts = (
+            cells.cut,
+            *(part[self._listed] for part in (cells.cut_offset, cells.n_codes, cells.offset, cells.n_cells)),
+        )
         splits = (place[e.feature], cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)
-        trees = (e.root[self._large], e.left, e.right, plan.slot, *splits, plan.leaf_offset, plan.depth)
-        weights = np.empty(0, dtype=np.int64)
+        trees = (e.left, e.right, plan.slot, *splits, plan.leaf_offset, plan.depth)
+        block, spans = self._parts_of_lists(BLOCK)
+        weights, ranks = np.empty(0, dtype=np.int64), np.empty((self._listed.size, BLOCK), dtype=np.int32)
         sets = plan.subsets
         following = np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)
         address, stride, is_single = (array[self._place[self._listed]] for array in memory)
-        for tally, first, last in zip(tallies, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            held = (address + first * stride, stride, is_single)
-            if weight is not None:
-                weights = weight[first:last]
-            count_with_lists(held, last - first, cuts, trees, following, weights, (tally.counts, tally.cells))
+        for tally, start, end in zip(tallies, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            for first in range(start, end, block):
+                last = min(end, first + block)
+                if weight is not None:
+                    weights = weight[first:last]
+                held = (address + first * stride, stride, is_single)
+                rank_rows(held, last - first, cuts, weights, ranks, tally.cells)
+                for roots in spans:
+                    proceed()
+                    count_with_lists(last - first, ranks, (roots, *trees), following, weights, tally.counts)
+
+    def _parts_of_lists(self, block: int) -> tuple[int, list[NDArray[np.int32]]]:
+        """Return how many rows, and which roots of trees, are counted with lists at a time: a fraction of a second."""
+        steps = self._steps_per_row[self._large]
+        block = int(min(block, max(64, MOST_STEPS // max(1, steps.max(initial=0)))))
+        ends = np.flatnonzero(np.diff(np.cumsum(steps) * block // MOST_STEPS)) + 1
+        return block, np.split(self.plan.ensemble.root[self._large], ends)
 
     def _add_categories(
         self, memory: tuple[NDArray[Any], ...], bounds: NDArray[np.int64], homes: NDArray[np.int64]
@@ -209,12 +240,14 @@ class Counter:
         chunks: list[Chunk] = []
         trees: list[int] = []
         distinct: set[int] = set()
-        for tree in np.flatnonzero(~self._large):
+        n_counts = 0.0
+        for tree in np.flatnonzero(~self._large).tolist():
             more = set(keys[order[bounds[tree] : bounds[tree + 1]]].tolist())
-            if trees and len(distinct | more) > MOST_CONDITIONS:
+            n_counts += self._counts[tree]
+            if trees and (n_counts > MOST_COUNTS or len(distinct | more) > MOST_CONDITIONS):
                 chunks.append(self._make_chunk(np.array(trees), order, bounds, keys, condition))
-                trees, distinct = [], set()
-            trees.append(int(tree))
+                trees, distinct, n_counts = [], set(), self._counts[tree]
+            trees.append(tree)
             distinct |= more
         if trees:
             chunks.append(self._make_chunk(np.array(trees), order, bounds, keys, condition))
@@ -258,7 +291,7 @@ class Counter:
         self._cumulative[place[noted]] = True
         self._with_missing[place[noted]] = conditions[4][noted]
         members = (e.root[trees], e.left, e.right, plan.slot, condition, plan.leaf_offset, plan.depth)
-        return Chunk(used, conditions, members, noted, place[noted])
+        return Chunk(used, conditions, members, noted, place[noted], float(self._counts[trees].sum()))
 
 
 def _homes(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

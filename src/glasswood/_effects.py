@@ -6,16 +6,20 @@ It is a step function of c; its heights are counts.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._interrupts import proceed
 from glasswood._once import once
 from glasswood._plan import CountPlan
 
 __all__ = ["Effects", "path_dependent"]
+
+STEPS_AT_A_TIME = 2**27  # of a kernel: a few tenths of a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +73,22 @@ class Effects:
         from glasswood.kernels._lookups import subset_differences
 
         plan, exact = self.plan, self.counts.astype(np.float64)
-        subset_differences(plan.leaf_offset, plan.n_players, (plan.subsets.size, plan.subsets.minus), exact)
+        tables = (plan.subsets.size, plan.subsets.minus)
+        n_leaves = max(1, STEPS_AT_A_TIME // (plan.most_players * plan.subsets.rest.size))
+        for one in range(0, plan.n_players.size, n_leaves):
+            proceed()
+            subset_differences(plan.leaf_offset[one:], plan.n_players[one : one + n_leaves], tables, exact)
         return exact
+
+    def _some_leaves(self, steps: int) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
+        """Yield the boxes and the values of some leaves after the other, given what each leaf costs."""
+        first, *boxes = self.plan.boxes
+        value, output, offset, counts = self._leaves
+        n_leaves = max(1, STEPS_AT_A_TIME // steps)
+        for one in range(0, first.size - 1, n_leaves):
+            proceed()
+            two = min(one + n_leaves, first.size - 1)
+            yield (first[one : two + 1], *boxes), (value[one:two], output[one:two], offset[one:two], counts)
 
     def curves(self) -> dict[int, NDArray[np.float64]]:
         """Return the height of every cell, of every feature that is a player of its own, for each output."""
@@ -94,7 +112,10 @@ class Effects:
         plan = self.plan
         n_a, n_b = (int(n) for n in plan.cells.n_cells[[a, b]])
         steps = self._blank(n_a + 1, n_b + 1)
-        if not add_surface((a, b), plan.boxes, self._cells, self._leaves, plan.subsets.plus, steps):
+        found = False
+        for boxes, leaves in self._some_leaves(4096):
+            found |= add_surface((a, b), boxes, self._cells, leaves, plan.subsets.plus, steps)
+        if not found:
             return None
         heights = steps.cumsum(axis=0).cumsum(axis=1)
         return heights[:n_a, :n_b] * self.unit
@@ -110,7 +131,8 @@ class Effects:
 
         n_points = grids.shape[1]
         out = self._blank(n_pairs, n_points, n_points)
-        add_grids(grids, pair_number, self.plan.boxes, self._cells, self._leaves, self.plan.subsets.plus, out)
+        for boxes, leaves in self._some_leaves((n_points * self.plan.most_players) ** 2):
+            add_grids(grids, pair_number, boxes, self._cells, leaves, self.plan.subsets.plus, out)
         return out * self.unit
 
     def at(self, cells: NDArray[np.int64], features: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -124,7 +146,12 @@ class Effects:
         fixed[features] = True
         out = self._blank(cells.shape[1])
         tables = (plan.subsets.plus, plan.subsets.has)
-        add_points(points, fixed, plan.boxes, self._cells, self._leaves, tables, out)
+        at_a_time = max(1, STEPS_AT_A_TIME // (8 * plan.ensemble.n_leaves))
+        for one in range(0, cells.shape[1], at_a_time):
+            proceed()
+            some = np.ascontiguousarray(points[:, one : one + at_a_time])
+            part = out[one : one + at_a_time]
+            add_points(some, fixed, plan.boxes, self._cells, self._leaves, tables, part)
         return out * self.unit + plan.ensemble.score.constant
 
 

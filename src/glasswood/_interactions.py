@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 
 from glasswood._chunks import Chunks, block_width
 from glasswood._effects import Effects
+from glasswood._interrupts import proceed
 from glasswood._once import once
 from glasswood._plan import Subsets
 from glasswood._rows import Rows
-from glasswood.engines._threads import for_each, n_threads
+from glasswood.engines._threads import beside, for_each, n_threads
 from glasswood.errors import TooLargeError
 
 __all__ = ["Lookups"]
 
 MOST_STATES = 1024  # entries of a table
 MOST_PAIRS = 2**26  # of a leaf and a set
+ENTRIES_AT_A_TIME = 2**17  # that a thread fills, in a few tenths of a second
 MOST_ENTRIES = 2**26  # of all tables: half a gigabyte; so no table has more than the 2**16 that an index can tell
 STATES_IN_CACHE = 2**22  # of all seats, for a block of rows
 
@@ -70,9 +72,8 @@ class Lookups:
             self.chunks.state_first,
         )
         self._players = (plan.player_of, wanted)
-        found = find_terms(
-            self._chunk_arrays, plan.boxes[:3], self._players, (self.subsets.size, self.subsets.rest), n_pairs
-        )
+        boxes, sets = plan.boxes[:3], (self.subsets.size, self.subsets.rest)
+        found = beside(lambda: find_terms(self._chunk_arrays, boxes, self._players, sets, n_pairs))
         self.term_set, self.term_rest, self.term_seat, self.term_size, self.term_first = found[:5]
         self._pairs = found[5:7]
         self._set_rest, self._set_last, self._set_size = found[7:]
@@ -154,7 +155,7 @@ class Lookups:
             arrays = (*self._chunk_arrays, chunks.words)
             fill_tables(span, arrays, plan.boxes[:3], self._players, subsets, terms, leaves, table)
 
-        parts = min(chunks.n_chunks, 4 * n_threads())
+        parts = min(chunks.n_chunks, max(4 * n_threads(), n_entries // ENTRIES_AT_A_TIME))
         for_each(parts, fill, "tables")
         table *= self.effects.unit
         return table
@@ -192,6 +193,7 @@ class Lookups:
         width = block_width(n_rows, STATES_IN_CACHE // max(1, self.chunks.n_seats))
         states = np.zeros((self.chunks.n_seats, width), dtype=np.uint16)
         for row in range(0, n_rows, width):
+            proceed()
             span = (row, min(n_rows, row + width))
             self.chunks.write_states(cells, span, states)
             place = (at + span[0], at + span[1])

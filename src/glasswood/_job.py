@@ -203,8 +203,9 @@ class Sums:
         return partial
 
     def _add_rows(self, tally: Tally, columns: OpenColumns, weight: NDArray[np.int64] | None) -> None:
-        for first in range(0, columns.n_rows, BATCH):
-            last = min(first + BATCH, columns.n_rows)
+        batch = min(BATCH, self.job.counter.most_rows)
+        for first in range(0, columns.n_rows, batch):
+            last = min(first + batch, columns.n_rows)
             part = None if weight is None else weight[first:last]
             self.job.counter.add(tally, columns.encode(first, last), last - first, part)
 
@@ -262,8 +263,9 @@ def add_sorted(
 ) -> None:
     """Count rows that are sorted by group, given where each group ends and the encoded columns of any of the rows."""
     n_rows = int(ends[-1]) if ends.size else 0  # of an empty table
-    for first in range(0, n_rows, BATCH):
-        last = min(first + BATCH, n_rows)
+    batch = min(BATCH, counter.most_rows)
+    for first in range(0, n_rows, batch):
+        last = min(first + batch, n_rows)
         low, high = (int(np.searchsorted(ends, row, side="right")) for row in (first, last - 1))
         bounds = np.concatenate([[first], ends[low:high], [last]]) - first
         part = None if weight is None else weight[first:last]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from glasswood._chunks import block_width
 from glasswood._effects import Effects
+from glasswood._interrupts import proceed
 from glasswood._leaves import Leaves
 from glasswood._plan import CountPlan
 from glasswood._rows import Rows
@@ -18,8 +19,10 @@ from glasswood.metrics import CubeMetric, InteractionIndex
 __all__ = ["LeafTables", "seconds_for_tables"]
 
 MOST_ENTRIES = 2**27  # of the tables of all leaves: a gigabyte
+ENTRIES_AT_A_TIME = 2**19  # that a thread fills, in a few tenths of a second
 MOST_TEMPLATE = 2**24  # entries of a template
 CACHE = 2**17  # values that a block of rows may have
+LOOKUPS_AT_A_TIME = 2**27  # leaves times rows
 
 
 def seconds_for_tables(metric: InteractionIndex, plan: CountPlan) -> float:
@@ -100,7 +103,7 @@ class LeafTables:
             fill_leaf_tables(span, leaves, templates, (plan.leaf_offset, self.effects.exact), table)
 
         n_leaves = plan.ensemble.n_leaves
-        n_parts = min(n_leaves, 8 * n_threads())
+        n_parts = min(n_leaves, max(8 * n_threads(), n_table // ENTRIES_AT_A_TIME))
         _ = self.effects.exact  # before threads share it
         for_each(n_parts, fill, "tables")
         table *= self.effects.unit
@@ -113,13 +116,14 @@ class LeafTables:
         leaves, plan = self.leaves, self.effects.plan
         cells = self.rows.cells(*span)
         n_rows = cells.shape[1]
-        width = block_width(n_rows, CACHE // max(1, leaves.n_groups))
+        width = block_width(n_rows, min(CACHE // max(1, leaves.n_groups), LOOKUPS_AT_A_TIME // plan.ensemble.n_leaves))
         states = np.zeros((leaves.chunks.n_seats, width), dtype=np.uint16)
         paths = (plan.n_players, plan.slots[0], leaves.slot_seat, self.table_first, leaves.output)
         numbers = leaves.numbers
         groups = (numbers.n_masks, numbers.first, numbers.of_leaf, leaves.output_place, len(leaves.outputs))
         sums = np.empty((leaves.n_groups, width))
         for row in range(0, n_rows, width):
+            proceed()
             last = min(n_rows, row + width)
             leaves.chunks.write_states(cells, (row, last), states)
             sums[:] = 0

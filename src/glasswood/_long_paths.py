@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._interrupts import proceed
+from glasswood._once import once
 from glasswood._leaves import Leaves
 from glasswood._plan import CountPlan
 from glasswood._rows import Rows
 from glasswood._templates import set_masks
-from glasswood.engines._progress import shown
 from glasswood.engines._threads import in_order, n_threads
 from glasswood.errors import TooLargeError
 from glasswood.metrics import InteractionIndex
@@ -20,6 +21,7 @@ __all__ = ["LongPaths", "seconds_for_paths"]
 
 MOST_SLOTS = 63  # players of a path: the bits of a mask
 MOST_SECONDS = 4 * 3600
+SECONDS_AT_A_TIME = 0.2  # that a kernel may take, so that Ctrl-C is noticed
 MOST_PARTS = 128  # the same for any number of threads, so that sums are the same, too
 
 
@@ -80,13 +82,19 @@ class LongPaths:
             return self._part(range(part * n_chunks // n_parts, (part + 1) * n_chunks // n_parts))
 
         total = np.zeros((len(self.sets), len(self.leaves.outputs), self.n_rows))
-        for found in shown(in_order(n_parts, work), n_parts, "paths"):
-            total += found
+        with in_order(n_parts, work, "paths") as parts:
+            for found in parts:
+                total += found
         total *= self.plan.ensemble.score.factor
         return total.reshape(self.leaves.n_groups, self.n_rows)
 
     def _part(self, chunks: range) -> NDArray[np.float64]:
         """Return what some chunks add."""
+        parts = [self._part_of_rows(chunks, rows) for rows in self._spans]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=2)
+
+    def _part_of_rows(self, chunks: range, rows: slice) -> NDArray[np.float64]:
+        """Return what some chunks add to some rows."""
         from glasswood.kernels._leaves import add_long_paths, add_shared_paths
 
         plan, leaves, numbers = self.plan, self.leaves, self.leaves.numbers
@@ -99,10 +107,12 @@ class LongPaths:
             leaves.output_place,
         )
         paths = (plan.n_players, plan.slots[0], leaves.slot_seat, plan.ensemble.value, leaves.output)
-        out = np.zeros((len(self.sets), len(leaves.outputs), self.n_rows))
+        cells = np.ascontiguousarray(self._here[:, rows])
+        out = np.zeros((len(self.sets), len(leaves.outputs), cells.shape[1]))
         for chunk in chunks:
+            proceed()
             seats = leaves.chunks.seats_of(chunk)
-            here = leaves.chunks.states_of(seats, self._here)
+            here = leaves.chunks.states_of(seats, cells)
             if self._there is None:
                 add_shared_paths(chunk, here, plan.shares, leaves.chunk_arrays, paths, sets, self._rule, out)
             else:
@@ -110,12 +120,23 @@ class LongPaths:
                 add_long_paths(chunk, both, self._weight, leaves.chunk_arrays, paths, sets, self._rule, out)
         return out
 
+    @once
+    def _spans(self) -> list[slice]:
+        """The rows that are dealt with at a time: as many as a chunk of 64 leaves takes a fraction of a second for."""
+        n_there = 0 if self._there is None else self._there.shape[1]
+        most = max(64, int(SECONDS_AT_A_TIME / (64 * seconds_per_row(self.plan.most_players, n_there))))
+        return [slice(first, first + most) for first in range(0, max(1, self.n_rows), most)]
+
 
 def seconds_for_paths(plan: CountPlan, n_rows: int, n_background: int) -> float:
     """Return about how long `LongPaths` takes at most; no background rows stand for path-dependent values."""
-    distinct = np.minimum(2.0**plan.n_players, n_background)
-    per_leaf = 20e-9 * n_background + n_rows * (100e-9 + 1e-9 * distinct)
+    per_leaf = 20e-9 * n_background + n_rows * seconds_per_row(plan.n_players, n_background)
     return float(per_leaf.sum()) / n_threads()
+
+
+def seconds_per_row(n_players: Any, n_background: int) -> Any:
+    """Return about how long a row takes at a leaf with so many players."""
+    return 100e-9 + 1e-9 * np.minimum(2.0**n_players, n_background)
 
 
 def _check_cost(plan: CountPlan, rows: Rows, background: Rows | None) -> None:

@@ -8,9 +8,11 @@ for each other in one; and no thread of a pool that helps to compute a value ask
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, ClassVar, Generic, TypeVar, overload
 
 __all__ = ["Deferred", "Lock", "once"]
 
@@ -18,10 +20,22 @@ T = TypeVar("T")
 
 
 class Lock:
-    """A re-entrant lock of an object that can be pickled and copied: the copy has a lock of its own, not held."""
+    """A re-entrant lock of an object that can be pickled and copied: the copy has a lock of its own, not held.
+
+    So has a fork of the process: the threads that hold locks here are not there, and could never release them.
+    """
+
+    _all: ClassVar[weakref.WeakSet[Lock]] = weakref.WeakSet()
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        self._all.add(self)
+
+    @classmethod
+    def renew_all(cls) -> None:
+        """Let go of all locks, in a process that has no thread but this one."""
+        for lock in list(cls._all):
+            lock._lock = threading.RLock()
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -31,6 +45,10 @@ class Lock:
 
     def __reduce__(self) -> tuple[type[Lock], tuple[()]]:
         return Lock, ()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=Lock.renew_all)
 
 
 class once(Generic[T]):

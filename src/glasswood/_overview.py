@@ -24,7 +24,6 @@ from glasswood._statistics import (
 )
 from glasswood._study import Study
 from glasswood._tables import open_columns
-from glasswood.engines._progress import shown
 from glasswood.engines._threads import in_order
 from glasswood.errors import BackgroundError, TableError, TooLargeError
 from glasswood.results import LARGEST, Curve, Importance, Monotonicity, Spike, Spikes, Strengths
@@ -203,7 +202,8 @@ class Overview:
                 rows = joint_rows(cells[a], cells[b], weights, (len(curves[a]), len(curves[b])))
             return pair_moments(interaction[..., outputs], (curves[a][:, outputs], curves[b][:, outputs]), rows)
 
-        listed = list(shown(in_order(len(found), moments), len(found), "interactions"))
+        with in_order(len(found), moments, "interactions") as parts:
+            listed = list(parts)
         players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in found]
         return players, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
 

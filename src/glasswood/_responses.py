@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from glasswood._chunks import Chunks
 from glasswood._ensemble import Link, Score
+from glasswood._interrupts import proceed
 from glasswood._plan import CountPlan
 from glasswood._rows import Rows
-from glasswood.engines._progress import shown
 from glasswood.engines._threads import in_order
 from glasswood.errors import ArgumentError, UnsupportedModelError
 
@@ -147,6 +147,7 @@ class Responses:
         arrays = (chunks.chunk_first, chunks.leaf_order, chunks.seat_first, chunks.state_first, chunks.words)
         places = (chunks.seat_chunk, chunks.output)
         for row in range(0, n_rows, width):
+            proceed()
             last = min(n_rows, row + width)
             if row % block == 0:
                 chunks.write_states(cells, (row, min(n_rows, row + block)), states)
@@ -193,8 +194,9 @@ def mean_responses(
 
     n_batches = -(-rows.n_rows // batch)
     total = np.zeros(())
-    for sums in shown(in_order(n_batches, work), n_batches, "responses"):
-        total = total + sums
+    with in_order(n_batches, work, "responses") as parts:
+        for sums in parts:
+            total = total + sums
     return np.split(total, questions.first[1:-1])
 
 
@@ -207,8 +209,9 @@ def all_responses(responses: Responses, asked: Asked, rows: Rows) -> NDArray[np.
 
     n_batches = max(1, -(-rows.n_rows // BATCH))
     out = np.empty((questions.n_questions, 0, rows.n_rows))
-    for index, part in enumerate(shown(in_order(n_batches, work), n_batches, "responses")):
-        if index == 0:  # now the number of outputs is known
-            out = np.empty((*part.shape[:2], rows.n_rows))
-        out[:, :, index * BATCH : index * BATCH + part.shape[2]] = part
+    with in_order(n_batches, work, "responses") as parts:
+        for index, part in enumerate(parts):
+            if index == 0:  # now the number of outputs is known
+                out = np.empty((*part.shape[:2], rows.n_rows))
+            out[:, :, index * BATCH : index * BATCH + part.shape[2]] = part
     return out.transpose(2, 0, 1)

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._interrupts import proceed
 from glasswood._plan import CountPlan
 from glasswood._tables import open_columns
 
 __all__ = ["Rows", "addresses"]
+
+MOST_ROWS = 2**16  # at a time
 
 
 class Rows:
@@ -38,6 +41,10 @@ class Rows:
         """Return the cells of the rows from first to last: one line per feature that the model uses."""
         from glasswood.kernels._rows import write_cells
 
+        if last - first > MOST_ROWS:
+            starts = range(first, last, MOST_ROWS)
+            return np.concatenate([self.cells(start, min(last, start + MOST_ROWS)) for start in starts], axis=1)
+        proceed()
         columns = self._columns.encode(first, last)
         cells = np.empty((len(columns), last - first), dtype=np.int32)
         write_cells(addresses(columns), self._cuts, cells)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.engines._progress import shown
 from glasswood.engines._threads import in_order
 
 __all__ = [
@@ -116,8 +115,9 @@ def streamed_moments(source: Streamed, weight: Floats | None, n_outputs: int) ->
 
     n_batches = -(-source.n_rows // batch)
     total = np.zeros((4, n_groups))
-    for sums in shown(in_order(n_batches, work), n_batches, "interactions"):
-        total += sums
+    with in_order(n_batches, work, "interactions") as batches:
+        for sums in batches:
+            total += sums
     total /= source.n_rows if weight is None else weight.sum()
     return total.reshape(4, len(sets), n_outputs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -27,9 +27,9 @@ def hidden(*, unless: bool) -> Iterator[None]:
         _hidden.reset(token)
 
 
-def shown(items: Iterable[T], total: int, what: str) -> Iterator[T]:
-    """Yield the items, with a progress bar on standard error once that has taken a few seconds."""
-    if total < 2:
+def shown(items: Iterable[T], total: int, what: str | None) -> Generator[T, None, None]:
+    """Yield the items, with a progress bar on standard error once that has taken a few seconds; none without a name."""
+    if total < 2 or what is None:
         yield from items
         return
     from tqdm import tqdm

@@ -139,8 +139,9 @@ class Interactions(ReadOnly):
             return self._shaped(out)
 
         n_blocks = -(-self.n_rows // size)
-        for index, values in enumerate(in_order(n_blocks, block)):
-            yield index * size, values
+        with in_order(n_blocks, block) as blocks:
+            for index, values in enumerate(blocks):
+                yield index * size, values
 
     def _write(self, index: int, size: int, out: NDArray[np.float64], at: int) -> None:
         self.source.write((index * size, min(self.n_rows, (index + 1) * size)), out, at)
@@ -177,8 +178,9 @@ class Interactions(ReadOnly):
 
         n_batches = -(-self.n_rows // batch)
         total = np.zeros((2, len(self) * len(self.outputs)))
-        for sums in shown(in_order(n_batches, part), n_batches, "interactions"):
-            total += sums
+        with in_order(n_batches, part, "interactions") as parts:
+            for sums in parts:
+                total += sums
         return read_only((total / max(1, self.n_rows)).reshape(2, len(self), len(self.outputs)))
 
     def mean_abs(self) -> NDArray[np.float64]:
