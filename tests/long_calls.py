@@ -1,7 +1,7 @@
 """Calls that take long, in a process of their own, to be interrupted: `python tests/long_calls.py FOLDER NAME...`.
 
 Says "ready" before each, and afterwards what became of it: how many seconds it took, whether it was interrupted, and
-which threads of Glasswood were still alive right behind it and a second later.
+which threads of Glasswood were still alive right behind it and a moment later.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def main():
             interrupted = time.monotonic()
         left = alive()
         note = {"name": name, "seconds": time.monotonic() - start, "interrupted": interrupted, "threads": left}
-        time.sleep(1)
+        time.sleep(0.2)
         sys.stdout.write(json.dumps(note | {"later": alive()}) + "\n")
         sys.stdout.flush()
 

@@ -28,12 +28,13 @@ from long_calls import CASES
 from resource_tasks import NAMES, X, Y, answer, answer_of
 
 HERE = Path(__file__).parent
+LONG_FORM = pytest.param("forkserver", marks=pytest.mark.slow)
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and forks are those of POSIX")
 
 
 # ------------------------------------------------------------------------------------------------------------- Ctrl-C
 
-SHORT = ["curves", "pairs_of_large_trees", "shapley_values_of_large_trees", "probabilities", "parquet"]
+SHORT = ["pairs_of_large_trees", "shapley_values_of_large_trees", "probabilities"]
 
 
 def interrupt(names, folder):
@@ -229,6 +230,9 @@ def test_no_thread_and_no_process_is_left(methods):
     for name, call in methods.items():
         call()
         assert set(threading.enumerate()) <= threads, name
+        end = time.monotonic() + 1  # the system takes a moment to clear a thread away
+        while process.num_threads() > n_threads and time.monotonic() < end:
+            time.sleep(0.001)
         assert process.num_threads() <= n_threads, name
         assert process.children() == [], name
 
@@ -253,7 +257,7 @@ def grown(call, n_calls):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("n_calls", [20, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_calls", [6, pytest.param(1000, marks=pytest.mark.slow)])
 def test_memory_does_not_grow(methods, n_calls):
     found = {name: grown(call, n_calls) for name, call in methods.items()}
     # What Python keeps for itself, and what the C library has not given back, do not depend on the number of calls.
@@ -261,15 +265,15 @@ def test_memory_does_not_grow(methods, n_calls):
     assert {name: of_process for name, (_, of_process) in found.items() if of_process > 16_000_000} == {}
 
 
-def test_a_figure_and_a_report_leave_nothing(regressor, tmp_path):
+@pytest.mark.slow
+def test_figures_and_reports_leave_nothing(regressor, tmp_path):
     ex = gw.Explainer(regressor, X)
 
     def call():
         ex.partial_dependence("x0").plot()
         ex.report(tmp_path / "report.html")
 
-    call()
-    of_python, of_process = grown(call, 6)
+    of_python, of_process = grown(call, 40)  # matplotlib itself holds on to some of the last figures
     assert of_python < 1_000_000
     assert of_process < 50_000_000
     assert own_threads() == []
@@ -340,7 +344,7 @@ def test_a_fork_while_other_threads_are_at_work(regressor, expected):
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-@pytest.mark.parametrize("method", ["spawn", *(["fork", "forkserver"] if os.name == "posix" else [])])
+@pytest.mark.parametrize("method", ["spawn", *(("fork", LONG_FORM) if os.name == "posix" else ())])
 def test_pools_of_processes(method, regressor, expected):
     with multiprocessing.get_context(method).Pool(1) as pool:
         found = pool.apply_async(answer_of, (regressor, X)).get(timeout=120)
@@ -354,7 +358,7 @@ def test_one_explainer_in_many_threads(regressor, expected):
             np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_joblib(backend, regressor, expected):
     joblib = pytest.importorskip("joblib")
     with joblib.parallel_config(backend, n_jobs=2):

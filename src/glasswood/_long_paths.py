@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._interrupts import proceed
-from glasswood._once import once
 from glasswood._leaves import Leaves
+from glasswood._once import once
 from glasswood._plan import CountPlan
 from glasswood._rows import Rows
 from glasswood._templates import set_masks
