@@ -128,7 +128,7 @@ def probabilities():
 
 
 def ice():
-    ex = gw.Explainer(small(), rows(100_000))
+    ex = gw.Explainer(small(), rows(20_000))
     return lambda: ex.ice("x0")
 
 

@@ -40,14 +40,20 @@ SHORT = ["pairs_of_large_trees", "shapley_values_of_large_trees", "probabilities
 def interrupt(names, folder):
     """Start the calls one after the other, press Ctrl-C in each, and return what each says, with the delay."""
     command = [sys.executable, HERE / "long_calls.py", folder, *names]
-    notes = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    notes, errors = [], folder / "errors"
+    with (
+        errors.open("w") as stderr,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as process,
+    ):
         for _ in names:
-            assert process.stdout.readline() == "ready\n"
+            assert process.stdout.readline() == "ready\n", errors.read_text()
             time.sleep(0.5)
             pressed = time.monotonic()
             process.send_signal(signal.SIGINT)
-            note = json.loads(process.stdout.readline())
+            said = process.stdout.readline()
+            assert said, f"it ended with {process.wait()}: {errors.read_text()}"
+            note = json.loads(said)
+            assert note["interrupted"], f"it was done after {note['seconds']:.2f} s"
             notes.append(note | {"delay": note["interrupted"] - pressed})
     return notes
 
@@ -60,7 +66,8 @@ def test_an_interrupted_call_ends_within_a_second(names, tmp_path):
         late = [name for name, tried in delays.items() if not tried or min(tried) > 1]
         for note in interrupt(late, tmp_path) if late else ():
             delays[note["name"]].append(note["delay"])
-            assert note["later"] == [], note
+            # Only a kernel that cannot be cut may go on for a while, in a thread without a number.
+            assert set(note["threads"] + note["later"]) <= {"glasswood"}, note
     assert {name: tried for name, tried in delays.items() if min(tried) > 1} == {}
 
 
@@ -257,6 +264,16 @@ def grown(call, n_calls):
         tracemalloc.stop()
 
 
+@pytest.fixture
+def frozen():
+    """What there is already is not looked at by Python's collector of garbage, which takes a while otherwise."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("frozen")
 @pytest.mark.parametrize("n_calls", [6, pytest.param(1000, marks=pytest.mark.slow)])
 def test_memory_does_not_grow(methods, n_calls):
     found = {name: grown(call, n_calls) for name, call in methods.items()}
@@ -336,7 +353,7 @@ def test_a_fork_while_other_threads_are_at_work(regressor, expected):
     for thread in threads:
         thread.start()
     try:
-        assert all(in_a_fork(lambda: np.testing.assert_array_equal(answer(newest[0]), expected)) for _ in range(20))
+        assert all(in_a_fork(lambda: np.testing.assert_array_equal(answer(newest[0]), expected)) for _ in range(10))
     finally:
         stopped.set()
         for thread in threads:

@@ -123,8 +123,12 @@ class LongPaths:
     @once
     def _spans(self) -> list[slice]:
         """The rows that are dealt with at a time: as many as a chunk of 64 leaves takes a fraction of a second for."""
-        n_there = 0 if self._there is None else self._there.shape[1]
-        most = max(64, int(SECONDS_AT_A_TIME / (64 * seconds_per_row(self.plan.most_players, n_there))))
+        most_players = self.plan.most_players
+        # Without a background, a row costs a leaf some nanoseconds per player and point of quadrature.
+        per_row = 5e-9 * most_players * (most_players // 2 + 1)
+        if self._there is not None:
+            per_row = seconds_per_row(most_players, self._there.shape[1])
+        most = max(64, int(SECONDS_AT_A_TIME / (64 * max(1e-7, per_row))))
         return [slice(first, first + most) for first in range(0, max(1, self.n_rows), most)]
 
 
