@@ -213,6 +213,9 @@ def test_columns_with_names_are_never_told_by_their_place(of_numbers):
     np.testing.assert_array_equal(ex.shap_values(turned).values, expected)
     np.testing.assert_array_equal(gw.Explainer(model, turned).shap_values(turned).values, expected)
     assert gw.summarize(model, turned) == gw.summarize(model, X)
+    batch = gw.Explainer(model, turned)  # a table in memory, which can be asked again
+    np.testing.assert_array_equal(batch.partial_dependence("a").values, ex.partial_dependence("a").values)
+    np.testing.assert_array_equal(batch.partial_dependence("a", "b").values, ex.partial_dependence("a", "b").values)
     doubled = pa.table([pa.array(X["a"]), pa.array(X["b"])], names=["a", "a"])
     for asked in (
         lambda: gw.Explainer(model, doubled),

@@ -623,6 +623,13 @@ def test_every_result_has_a_figure(explained, engine):
     assert ex.plot(["a", ("a", "cat")], engine=engine) is not None
 
 
+def test_without_rows_the_curves_that_span_most_come_first():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 3)), columns=["little", "much", "none"])
+    model = HistGradientBoostingRegressor(max_iter=20, max_leaf_nodes=6).fit(X, X["much"] + 0.2 * X["little"])
+    figure = gw.Explainer(model).plot()
+    assert [ax.get_xlabel() for ax in figure.axes][:2] == ["much", "little"]
+
+
 def test_a_page_has_the_most_important_features_first(explained):
     ex, _ = explained
     labels = {ax.get_xlabel() for ax in ex.plot().axes} | {ax.get_ylabel() for ax in ex.plot().axes}

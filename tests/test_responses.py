@@ -22,6 +22,7 @@ from sklearn.inspection import partial_dependence
 import glasswood as gw
 from brute import Case, Proof, replace_columns
 from glasswood.errors import BackgroundError, TableError, TooLargeError, UnsupportedModelError
+from glasswood.plots._make import panel_of_ice
 from test_partial_dependence import CASES
 
 LINKED = ("logistic", "softmax", "exp")
@@ -226,6 +227,28 @@ def test_ice_of_other_rows_and_its_summaries():
     assert several.cuts is None
     assert several.to_frame().columns.tolist() == ["row", "a", "output", "value"]
     assert gw.Explainer(RandomForestClassifier(3).fit(X, y)).ice("a", rows=X[:2]).missing.shape == (2, 3)
+
+
+@pytest.mark.parametrize("response", ["raw", "probability"])
+def test_ice_of_the_background_has_its_weights(response):
+    X, y = table()
+    model = HistGradientBoostingClassifier(max_iter=10).fit(X, y)
+    repeats = np.arange(len(X)) % 4
+    weighted = gw.Explainer(model, X, sample_weight=repeats / 8, response=response)
+    repeated = gw.Explainer(model, X.loc[X.index.repeat(repeats)], response=response).ice("a")
+    ice = weighted.ice("a")
+    np.testing.assert_allclose(ice.mean, weighted.partial_dependence("a").values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ice.mean, repeated.mean, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ice.std(), repeated.std(), rtol=0, atol=1e-12)
+    inverted = np.quantile(repeated.values, [0.0, 0.1, 0.5, 1.0], axis=0, method="inverted_cdf")
+    np.testing.assert_allclose(ice.quantile([0.0, 0.1, 0.5, 1.0]), inverted, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(ice.quantile(0.5), ice.quantile([0.5])[0])
+    np.testing.assert_allclose(8 * ice.axis.rows, repeated.axis.rows)
+    panel = panel_of_ice(ice)
+    np.testing.assert_allclose(panel.lines[0].heights, ice.mean, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(panel.bands[0].low, ice.quantile(0.05), rtol=0, atol=1e-12)
+    assert weighted.ice("a", rows=X[:9]).weight is None
+    np.testing.assert_array_equal(weighted.ice("a", rows=X[:9]).mean, weighted.ice("a", rows=X[:9]).values.mean(axis=0))
 
 
 # --------------------------------------------------------------------------------------------------------- refusals

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood import _overview
-from glasswood._statistics import missed, stability_index, standard_deviation, trend
+from glasswood._statistics import missed, stability_index, standard_deviation, strength_and_h, trend
 
 N = 90
 
@@ -280,12 +280,25 @@ class TestStrengths:
         assert found.pairs == [("a", "b")]
         assert found.heights.tolist() == found.h.tolist() == [[0.0]]
 
-    def test_h_is_at_most_one(self, way):
+    def test_h_exceeds_one_where_features_depend_on_each_other(self, way):
         rows = pd.DataFrame([(a, b) for a in (0.0, 1.0) for b in (0.0, 1.0)] * 5, columns=["a", "b"])
         model = DecisionTreeRegressor(random_state=0).fit(rows, (rows["a"] != rows["b"]).astype(float))
         assert gw.Explainer(model, rows).interaction_strengths().h[0, 0] == pytest.approx(1)
-        half = rows[(rows["a"] == rows["b"]) | (rows.index < 4)]
-        assert gw.Explainer(model, half).interaction_strengths().h[0, 0] <= 1
+        grid = pd.DataFrame([(a, b) for a in range(6) for b in range(6)], columns=["a", "b"], dtype=float)
+        model = DecisionTreeRegressor(random_state=0).fit(grid, (grid["a"] - grid["b"]) ** 2)
+        near = grid[abs(grid["a"] - grid["b"]) <= 1]
+        ex = gw.Explainer(model, near)
+        surface = ex.partial_dependence("a", "b")
+        joint = surface(near["a"], near["b"])
+        alone = joint - surface.first(near["a"]) - surface.second(near["b"])
+        assert ex.interaction_strengths().h[0, 0] == pytest.approx(alone.std() / joint.std())
+        assert ex.interaction_strengths().h[0, 0] > 5
+
+    def test_h_of_a_joint_effect_that_does_not_vary_is_not_a_number(self, way):
+        moments = np.array([0.0, 1.0, 0.0, 0.0]).reshape(4, 1, 1)
+        strength, h = strength_and_h(moments, 1.0)
+        assert strength.tolist() == [[1.0]]
+        assert np.isnan(h).all()
 
     def test_matrix_and_top(self):
         model, rows = classifier()

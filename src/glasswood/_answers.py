@@ -105,7 +105,7 @@ class Answers:
         if not study.uses(feature):
             return self._axis(feature, np.empty(0), Deferred.of(None))
         values = open_columns(study.table if rows is None else rows, self.ensemble.schema, [feature]).column(feature)
-        weight = None if rows is not None or study.weight is None else np.asarray(study.weight, dtype=np.float64)
+        weight = study.weights if rows is None else None
         found = np.bincount(cells.locate(feature, values), weights=weight, minlength=int(cells.n_cells[feature]))
         numbers = not cells.n_codes[feature]
         extent = extent_of(values if weight is None else values[weight > 0]) if numbers else None
@@ -280,4 +280,5 @@ class Answers:
             heights=chosen.levels(self._study.ice(features, cells, rows)),
             outputs=chosen.labels,
             units=self._study.units,
+            weight=None if rows is not None or self._study.weight is None else self._study.shares,
         )

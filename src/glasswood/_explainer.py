@@ -524,7 +524,8 @@ class Explainer:
         ----------
         features : str, or sequence of str and pairs of str, optional
             A name is drawn as a curve, a pair of names as a surface. By default all features that the model uses are
-            drawn, the most important first, twelve to a page.
+            drawn, the most important first, twelve to a page. Without a background there is no importance: those come
+            first whose curves span most.
         page : int, default 0
             The page, if there are more than twelve panels.
         output : label, optional
@@ -621,7 +622,7 @@ class Explainer:
 
     def _ranked(self) -> list[str]:
         """Return the names of all features that the model uses, the most important first; of one, if it uses none."""
-        names = list(self.importance().names)
+        names = list(self.importance().names) if self._study.has_rows else self._overview.by_span()
         plan, used = self._study.plan(1), self.ensemble.used_features
         players = {plan.players[player] for player in plan.player_of[used]}
         return [name for name in names if name in players] or names[:1]

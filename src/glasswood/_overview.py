@@ -54,7 +54,7 @@ class Overview:
     def importance(self, chosen: Chosen) -> Importance:
         """Return the standard deviation of every player's curve over the rows."""
         study, plan = self._study, self._study.plan(1)
-        if study.table is None and study.source is None and study.background is None:
+        if not study.has_rows:
             message = (
                 "importance is how much the score varies over rows, and there are none: pass them to Explainer as the "
                 "background, or ask for interaction_values(rows, max_order=1).mean_square()"
@@ -76,6 +76,12 @@ class Overview:
             outputs=chosen.labels,
             units=study.units,
         )
+
+    def by_span(self) -> list[str]:
+        """Return the names of features that have a curve, those first whose curves span most; for want of rows."""
+        curves = [self._answers.curve(feature, self._study.outputs.choose()) for feature in self._study.curves]
+        spans = np.array([np.ptp(curve.heights[curve.axis.ordinary], axis=0) for curve in curves])
+        return [curves[k].name for k in _strongest_first(spans.reshape(len(curves), -1))]
 
     def _importance_of_groups(self, players: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the same for players of several columns, which have no curve, from the rows."""

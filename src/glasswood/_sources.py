@@ -175,7 +175,6 @@ OPENERS: dict[tuple[str, str], Callable[[Any], Source]] = {
     ("pyarrow", "InMemoryDataset"): _dataset,
     ("pyarrow", "Scanner"): lambda scanner: _arrow_stream(scanner.to_reader()),
     ("polars", "LazyFrame"): _lazy_polars,
-    ("pyarrow", "RecordBatch"): _arrow_stream,
     ("duckdb", "DuckDBPyRelation"): _duckdb,
     ("_duckdb", "DuckDBPyRelation"): _duckdb,
     ("deltalake", "DeltaTable"): lambda table: _dataset(table.to_pyarrow_dataset()),

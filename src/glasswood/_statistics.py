@@ -21,6 +21,7 @@ __all__ = [
     "missed",
     "on_common_cuts",
     "pair_moments",
+    "quantiles",
     "stability_index",
     "standard_deviation",
     "streamed_moments",
@@ -46,6 +47,25 @@ def standard_deviation(heights: Floats, rows: NDArray[Any]) -> Floats:
 
 
 # ------------------------------------------------------------------------------------------- interactions of pairs
+
+
+def quantiles(values: Floats, q: Any, weight: Floats | None) -> Floats:
+    """Return quantiles of values over their first axis, as NumPy does: one, or a first axis of several.
+
+    With weights, the smallest value such that it and those below have at least the share q of the weight.
+    """
+    if weight is None:
+        found: Floats = np.quantile(values, q, axis=0)
+        return found
+    values, weight = values[weight > 0], weight[weight > 0]
+    order = np.argsort(values, axis=0, kind="stable")
+    below = np.cumsum(weight[order], axis=0)
+    below /= below[-1]
+    asked = np.atleast_1d(np.asarray(q, dtype=np.float64))
+    places = [np.argmax(below >= share - NOISE, axis=0)[None] for share in asked.ravel()]
+    ordered = np.take_along_axis(values, order, axis=0)
+    each = np.concatenate([np.take_along_axis(ordered, place, axis=0) for place in places])
+    return each.reshape(*np.shape(q), *values.shape[1:])
 
 
 def joint_rows(first: NDArray[Any], second: NDArray[Any], weight: Floats, shape: tuple[int, int]) -> Floats:
@@ -125,15 +145,16 @@ def streamed_moments(source: Streamed, weight: Floats | None, n_outputs: int) ->
 def strength_and_h(moments: Floats, scale: float) -> tuple[Floats, Floats]:
     """Return the root mean squares of interactions, and Friedman's H, from moments of pairs: (4, n_pairs, n_outputs).
 
-    What is smaller than rounding errors of scores of size `scale` is 0.
+    What is smaller than rounding errors of scores of size `scale` is 0. H is NaN where it is a number by zero.
     """
     mean, square, joint_mean, joint_square = moments
     strength = np.sqrt(square)
     strength[strength <= NOISE * scale] = 0.0
     variance = np.where(strength > 0, np.maximum(square - mean**2, 0.0), 0.0)
     joint = np.maximum(joint_square - joint_mean**2, 0.0)
-    ratio = np.divide(variance, joint, out=np.zeros_like(joint), where=joint > (NOISE * scale) ** 2)
-    return strength, np.sqrt(np.minimum(ratio, 1.0))
+    noise = (NOISE * scale) ** 2
+    undefined = np.where(variance > noise, np.nan, 0.0)
+    return strength, np.sqrt(np.divide(variance, joint, out=undefined, where=joint > noise))
 
 
 # --------------------------------------------------------------------------------------------------------- shapes

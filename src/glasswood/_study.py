@@ -151,6 +151,11 @@ class Study:
         return self.table is None and (self.background is not None or self.source is not None)
 
     @property
+    def has_rows(self) -> bool:
+        """Whether there are rows to average over, or counts of them; path-dependent answers do without."""
+        return self.table is not None or self.source is not None or self.background is not None
+
+    @property
     def average(self) -> str:
         """What the answers are averages over, in words."""
         if self.table is not None:
@@ -280,11 +285,16 @@ class Study:
         number = responses.plan.player_of
         asked = [(int(number[f]), np.array([f]), np.arange(plan.cells.n_cells[f])[None]) for f in single]
         asked.append((-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64)))
-        heights = mean_responses(responses, asked, Rows(plan, self.table), self._weights)
+        heights = mean_responses(responses, asked, Rows(plan, self.table), self.shares)
         return dict(zip(single.tolist(), heights[:-1], strict=True)), heights[-1][0]
 
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The weights of the rows of the table; None if there are none."""
+        return None if self.table is None or self.weight is None else np.asarray(self.weight, dtype=np.float64)
+
     @once
-    def _weights(self) -> NDArray[np.float64]:
+    def shares(self) -> NDArray[np.float64]:
         """The weights of the rows of the table, which sum to 1."""
         weight = np.ones(n_rows(self.table)) if self.weight is None else np.asarray(self.weight, dtype=np.float64)
         if weight.sum() <= 0:
@@ -302,7 +312,7 @@ class Study:
         """Return the mean response with some features in given cells, (n_features, n_points): (n_points, n_outputs)."""
         responses, player = self._responses_of(features)
         asked = [(player, features, cells)]
-        return mean_responses(responses, asked, Rows(responses.plan, self.table), self._weights)[0]
+        return mean_responses(responses, asked, Rows(responses.plan, self.table), self.shares)[0]
 
     def scored_anew(self, columns: Mapping[int, NDArray[np.floating[Any]]]) -> NDArray[np.float64]:
         """Return the response of each row of the table, with some columns replaced: (n_rows, n_outputs).
@@ -373,7 +383,7 @@ class Study:
         with self._lock:
             if feature not in self._extents:
                 values = open_columns(self.table, self.ensemble.schema, [feature]).column(feature)
-                self._extents[feature] = extent_of(values if self.weight is None else values[self._weights > 0])
+                self._extents[feature] = extent_of(values if self.weight is None else values[self.shares > 0])
             return self._extents[feature]
 
     def uses(self, feature: int) -> bool:
@@ -421,7 +431,7 @@ class Study:
             raise BackgroundError(message)
         if self.table is None:
             return LongPaths(plan, metric, self.rows(rows), outputs, None, np.empty(0))
-        return LongPaths(plan, metric, self.rows(rows), outputs, Rows(plan, self.table), self._weights)
+        return LongPaths(plan, metric, self.rows(rows), outputs, Rows(plan, self.table), self.shares)
 
     def _outputs(self, several: Several | None) -> Outputs:
         """Return what the model can be asked about, on the scale of the answers."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._statistics import quantiles
 from glasswood.plots._axes import Layout, layout_of, shares_of
 from glasswood.plots._outputs import MOST_LINES, one_output, outputs_shown, scale_label
 from glasswood.plots._spec import Band, Bars, Line, Matrix, Network, Scale, Steps
@@ -69,7 +70,7 @@ def panel_of_ice(ice: Any, output: int | None = None, *, sort: str | None = None
     """Return the panel of an `Ice`: bands of percentiles of its rows, a few rows, and their mean."""
     k = one_output(ice.heights.mean(axis=0), ice.outputs, output, "a panel of ICE curves")
     heights = ice.heights[..., k]
-    mean = heights.mean(axis=0)
+    mean = np.average(heights, axis=0, weights=ice.weight)
     if ice.axis is None:
         layout = _layout_of_points(ice.columns, mean, sort)
         line = Line("average", tuple(mean[layout.cells].tolist()))
@@ -79,7 +80,7 @@ def panel_of_ice(ice: Any, output: int | None = None, *, sort: str | None = None
     main = heights[:, layout.cells]
     bands = []
     for low, high in BANDS:
-        ends = np.percentile(main, [low, high], axis=0)
+        ends = quantiles(main, [low / 100, high / 100], ice.weight)
         bands.append(Band(f"{low} % to {high} % of rows", tuple(ends[0].tolist()), tuple(ends[1].tolist())))
     # Rows are picked evenly in the order of their mean response: low, middle and high ones, the same each time.
     order = np.argsort(main.mean(axis=1), kind="stable")

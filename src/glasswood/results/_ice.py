@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from glasswood._outputs import position_of
 from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
+from glasswood._statistics import quantiles
 from glasswood.results._axis import Axis
 from glasswood.results._frames import to_frame
 from glasswood.results._html import facts_html, text_of
@@ -22,6 +23,8 @@ __all__ = ["Ice"]
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Ice(ReadOnly):
     """Individual conditional expectation: one curve per row. Their mean is the partial dependence.
+
+    Rows of the background have their weights (`weight`, which sums to 1; None if there are none); other rows have none.
 
     Examples
     --------
@@ -45,6 +48,7 @@ class Ice(ReadOnly):
     heights: NDArray[np.float64]
     outputs: tuple[Any, ...]
     units: str
+    weight: NDArray[np.float64] | None = None
 
     def _main(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return heights without the cells of missing and unseen values, and without a single output."""
@@ -74,26 +78,30 @@ class Ice(ReadOnly):
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """The mean over rows: partial dependence, if the rows are those of the background."""
-        return self._main(self.heights.mean(axis=0))
+        """The mean over rows, with their weights: partial dependence, if the rows are those of the background."""
+        return self._main(np.average(self.heights, axis=0, weights=self.weight))
 
     def std(self) -> NDArray[np.float64]:
-        """Return the standard deviation over rows, at each point.
+        """Return the standard deviation over rows, with their weights, at each point.
 
         Examples
         --------
         See `Ice`.
         """
-        return self._main(self.heights.std(axis=0))
+        centred = self.heights - np.average(self.heights, axis=0, weights=self.weight)
+        return self._main(np.sqrt(np.average(centred**2, axis=0, weights=self.weight)))
 
     def quantile(self, q: Any) -> NDArray[np.float64]:
         """Return quantiles over rows, at each point: one, or a first axis of several.
 
+        Between two rows they are interpolated, as by NumPy. If rows have weights, a quantile is the smallest response
+        such that rows up to it have at least the share `q` of the weight.
+
         Examples
         --------
         See `Ice`.
         """
-        return self._main(np.quantile(self.heights, q, axis=0))
+        return self._main(quantiles(self.heights, q, self.weight))
 
     def __len__(self) -> int:
         return len(self.heights)

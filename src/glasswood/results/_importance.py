@@ -206,9 +206,10 @@ class Strengths(ReadOnly):
         The root mean square of the pair's interaction (its partial dependence interaction value) over the rows, in
         units of the score.
     h : ndarray of shape (n_pairs, n_outputs)
-        Friedman's H, from 0 to 1: the root of the share of interaction in the variance of the pair's joint partial
-        dependence. Where parts cancel each other, so that the ratio is above 1, it is given as 1. A large H of a pair
-        with small `heights` is of no consequence.
+        Friedman's H: the standard deviation of the pair's interaction over that of its joint partial dependence. 0: no
+        interaction; 1: nothing but interaction. Above 1, the joint effect varies less than its parts: the two features
+        depend on each other, and curves and interaction cancel where the rows are. NaN if the joint effect does not
+        vary at all, but the interaction does. A large H of a pair with small `heights` is of no consequence.
     weights : {"rows", "independent"}
         "rows": the pair's values in each row. "independent": only counts were at hand, so every combination of the two
         features' cells counts as often as if they were independent.
