@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris
 from sklearn.ensemble import (
+    ExtraTreesClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
@@ -21,7 +23,8 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -59,6 +62,12 @@ MODELS = {
     "calibrated, sigmoid": lambda: CalibratedClassifierCV(HGB, cv=3),
     "calibrated, isotonic": lambda: CalibratedClassifierCV(BOOST, cv=2, method="isotonic"),
     "calibrated, temperature": lambda: CalibratedClassifierCV(HGB, cv=2, method="temperature"),
+    "calibrated, temperature, forest": lambda: CalibratedClassifierCV(FOREST, cv=3, method="temperature"),
+    "calibrated, temperature, one forest": lambda: CalibratedClassifierCV(
+        FOREST, cv=3, method="temperature", ensemble=False
+    ),
+    "calibrated, temperature, LightGBM": lambda: CalibratedClassifierCV(LGB, cv=2, method="temperature"),
+    "calibrated, isotonic, one forest": lambda: CalibratedClassifierCV(FOREST, cv=2, method="isotonic", ensemble=False),
     "calibrated, forest": lambda: CalibratedClassifierCV(FOREST, cv=2),
     "calibrated, one model": lambda: CalibratedClassifierCV(HGB, cv=2, ensemble=False),
     "calibrated, XGBoost": lambda: CalibratedClassifierCV(XGB, cv=2),
@@ -106,6 +115,56 @@ def test_regressors(model):
         gw.Explainer(model, X, response="probability")
     with pytest.raises(UnsupportedModelError, match="no score that is a sum over trees"):
         gw.Explainer(model, X)
+
+
+@pytest.mark.parametrize("base", [RandomForestClassifier(10, random_state=0), ExtraTreesClassifier(30, random_state=0)])
+def test_temperature_takes_probabilities_for_probabilities(base):
+    # Running sums of probabilities end at 1 + 2e-16, and scikit-learn takes a batch with such an entry for scores.
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    model = CalibratedClassifierCV(base.set_params(max_depth=4), method="temperature", cv=3).fit(X, y)
+    ex = gw.Explainer(model, X, response="probability")
+    for name in X:
+        curve = ex.partial_dependence(name)
+        for x in X[name].unique()[::6]:
+            brute = model.predict_proba(X.assign(**{name: x}))
+            np.testing.assert_allclose(curve(x), brute.mean(axis=0), rtol=0, atol=1e-12)
+
+
+def test_isotonic_calibration_of_float32_scores():
+    X, _, y = table()
+    for seed in range(4):
+        model = CalibratedClassifierCV(XGB, cv=KFold(3, shuffle=True, random_state=seed), method="isotonic").fit(X, y)
+        ex = gw.Explainer(model, X, response="probability")
+        brute = model.predict_proba(X.assign(a=0.5))[:, 1]
+        np.testing.assert_allclose(ex.ice("a", at={"a": [0.5]}).values[:, 0], brute, rtol=0, atol=1e-3)
+
+
+def test_what_hangs_on_the_last_digits_is_refused():
+    class Jump:
+        def __init__(self, at):
+            self.at = at
+
+        def predict(self, scores):
+            return (scores >= self.at).astype(float)
+
+    X, _, y = table()
+    model = CalibratedClassifierCV(FOREST, cv=2, ensemble=False).fit(X, y)
+    part = model.calibrated_classifiers_[0]
+    part.calibrators = [Jump(part.estimator.predict_proba(X)[0, 1])]
+    with pytest.raises(UnsupportedModelError, match="change by 1 if the scores of its members change in the last"):
+        gw.Explainer(model, X, response="probability")
+
+
+def test_rows_on_the_edge_of_a_jump_are_refused():
+    steady = _several._Steady(lambda scores: (scores > 0.5).astype(float), "StackingClassifier", "float64")
+    np.testing.assert_array_equal(steady(np.array([[0.4], [0.6]])), [[0.0], [1.0]])
+    with pytest.raises(UnsupportedModelError, match="this StackingClassifier change by 1 if the scores"):
+        steady(np.array([[0.4], [0.5 + 1e-15]]))
+    X, _, y = table()
+    for final, jumps in ((HGB, True), (FOREST, True), (LogisticRegression(), False)):
+        assert _several._may_jump(StackingClassifier(CLASSIFIERS[:1], final, cv=2).fit(X, y)) == jumps
+    assert _several._may_jump(CalibratedClassifierCV(HGB, cv=2, method="isotonic").fit(X, y))
+    assert not _several._may_jump(CalibratedClassifierCV(HGB, cv=2).fit(X, y))
 
 
 def test_a_model_that_was_calibrated_later():

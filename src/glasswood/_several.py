@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,12 @@ __all__ = ["Several", "linked", "read_several"]
 Floats = NDArray[np.float64]
 N_CHECKED = 100
 WITHIN = 1e-6  # of float32 libraries; a function that is wrong is wrong by more
+# How far scores that are added up in another order may be apart, of their size, and how far predictions then may.
+ROUNDING = {"float64": 1e-15, "float32": 1e-6}
+FAR = {"float64": 1e-13, "float32": 1e-6}  # after many steps
+MOVED = {"float64": 1e-6, "float32": 1e-2}
+TRIALS = 4  # of other last digits
+NOTHING = 1e-14  # of a probability: what is left where running sums should be 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +69,7 @@ def read_several(model: Any, table: Any) -> Several | None:
     members = [read_model(_bare(estimator, table), table) for estimator in estimators]
     bounds = np.cumsum([0, *(member.n_outputs for member in members)])
 
-    def combine(scores: Any) -> Floats:
+    def together(scores: Any) -> Floats:
         parts = [
             function(member.score, scores[..., first:last])
             for function, member, first, last in zip(functions, members, bounds[:-1], bounds[1:], strict=True)
@@ -73,11 +79,50 @@ def read_several(model: Any, table: Any) -> Several | None:
     classes = getattr(model, "classes_", None)
     labels = ("prediction",) if classes is None else labels_of(classes)
     units = "value" if classes is None else "probability"
+    dtype = "float32" if any(member.score.dtype == "float32" for member in members) else "float64"
+    combine = _Steady(together, type(model).__name__, dtype) if _may_jump(model) else together
     several = Several(_side_by_side(members, kind), combine, labels, units)
     if table is not None and n_rows(table) > 0:
         learns_labels = any(member.source.startswith(("lightgbm", "xgboost")) for member in members)
-        _check(several, model, as_trained(table, several.ensemble.schema) if learns_labels else table)
+        rows = as_trained(table, several.ensemble.schema) if learns_labels else table
+        _check(several, model, rows, dtype)
     return several
+
+
+def _may_jump(model: Any) -> bool:
+    """Return whether a combination may answer differently for members' scores that differ in the last digits only."""
+    if hasattr(model, "final_estimator_"):
+        return ".linear_model." not in type(model.final_estimator_).__module__
+    return getattr(model, "method", None) == "isotonic"
+
+
+@dataclass(frozen=True, eq=False)
+class _Steady:
+    """A function of scores that refuses those for which rounding decides.
+
+    Scores of rows with other values are not added up in the order of the members' libraries, so that their last digits
+    differ. A tree on top of the members may then take another branch.
+    """
+
+    function: Callable[[Any], Floats]
+    kind: str
+    dtype: str
+
+    def __call__(self, scores: Any) -> Floats:
+        found = self.function(scores)
+        noise = FAR[self.dtype] * np.maximum(1.0, np.abs(scores))
+        moved = max(float(np.abs(self.function(scores + sign * noise) - found).max()) for sign in (-1.0, 1.0))
+        if moved > MOVED[self.dtype] * max(1.0, float(np.abs(found).max())):
+            _refuse_jumps(self.kind, moved)
+        return found
+
+
+def _refuse_jumps(kind: str, moved: float) -> NoReturn:
+    message = (
+        f"the predictions of this {kind} change by {moved:.2g} if the scores of its members change in the last digits, "
+        "which rounding decides; so they cannot be explained exactly. Explain its members one by one"
+    )
+    raise UnsupportedModelError(message)
 
 
 def _bare(estimator: Any, table: Any) -> Any:
@@ -94,14 +139,22 @@ def _bare(estimator: Any, table: Any) -> Any:
     raise UnsupportedModelError(message)
 
 
-def _check(several: Several, model: Any, table: Any) -> None:
-    """Refuse a combination whose own predictions are not reproduced."""
-    rows = take_rows(table, several.ensemble.schema, np.arange(min(N_CHECKED, n_rows(table))))
-    ours = several.combine(several.ensemble.predict(rows).reshape(n_rows(rows), -1).astype(np.float64))
+def _check(several: Several, model: Any, table: Any, dtype: str) -> None:
+    """Refuse a combination whose own predictions are not reproduced, or hang on the last digits of scores."""
+    chosen = np.unique(np.linspace(0, n_rows(table) - 1, N_CHECKED).astype(np.intp))
+    rows = take_rows(table, several.ensemble.schema, chosen)
+    scores = several.ensemble.predict(rows).reshape(n_rows(rows), -1).astype(np.float64)
+    ours = several.combine(scores)
+    noise = ROUNDING[dtype] * np.maximum(1.0, np.abs(scores))
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(TRIALS, *scores.shape))
+    moved = max(float(np.abs(several.combine(scores + sign * noise) - ours).max()) for sign in signs)
+    scale = max(1.0, float(np.abs(ours).max()))
+    if moved > MOVED[dtype] * scale:
+        _refuse_jumps(type(model).__name__, moved)
     with library_errors(f"sklearn {type(model).__name__}"):
         theirs = model.predict(rows) if several.units == "value" else model.predict_proba(rows)
     theirs = np.asarray(theirs).reshape(len(ours), -1)[:, -ours.shape[1] :]
-    if not np.allclose(ours, theirs, rtol=WITHIN, atol=WITHIN):
+    if not np.allclose(ours, theirs, rtol=WITHIN, atol=WITHIN + moved):
         message = (
             f"the predictions of this {type(model).__name__} are not reproduced (largest difference "
             f"{np.abs(ours - theirs).max():.2g}); explain its members one by one"
@@ -249,20 +302,49 @@ def _calibrated(model: Any) -> Taken:
 def _calibration(part: Any, n_classes: int) -> Callable[[Score, Any], Floats]:
     """Return the function from the score of one member of a CalibratedClassifierCV to calibrated probabilities."""
     by_score = hasattr(part.estimator, "decision_function")
+    if getattr(part, "method", None) == "temperature":
+        return _tempered_scores(part) if by_score else _tempered_probabilities(part)
 
     def calibrate(score: Score, raw: Any) -> Floats:
         given = np.asarray(raw, dtype=np.float64) if by_score else _positive(_probabilities(score, raw))
         flat = given.reshape(-1, given.shape[-1])
-        if len(part.calibrators) == 1 and n_classes > 2:  # one for all classes together
-            found = np.asarray(part.calibrators[0].predict(flat))
-        else:
-            found = np.stack([c.predict(flat[:, k]) for k, c in enumerate(part.calibrators)], axis=-1)
-            if n_classes == 2 and found.ndim == 3:  # it gives both classes
-                found = found[:, -1]
+        found = np.stack([c.predict(flat[:, k]) for k, c in enumerate(part.calibrators)], axis=-1)
         if n_classes > 2:
             total = found.sum(axis=1, keepdims=True)
             found = np.where(total > 0, found / np.where(total > 0, total, 1), 1 / n_classes)
         return np.asarray(np.clip(found, 0, 1)).reshape(*given.shape[:-1], -1)
+
+    return calibrate
+
+
+# scikit-learn's temperature takes a whole batch for probabilities if all of its entries are between 0 and 1 and all
+# rows sum to 1, and for scores otherwise. What a member gives is one of the two, so it must look like that.
+
+
+def _tempered_scores(part: Any) -> Callable[[Score, Any], Floats]:
+    """Return the function from decision values to probabilities, of the second class if there are two."""
+
+    def calibrate(_: Score, raw: Any) -> Floats:
+        given = np.asarray(raw, dtype=np.float64)
+        flat = given.reshape(-1, given.shape[-1])
+        no_probabilities = np.full((1, flat.shape[1]), 2.0)
+        found = np.asarray(part.calibrators[0].predict(np.concatenate([flat, no_probabilities])))[:-1]
+        return _positive(found).reshape(*given.shape[:-1], -1)
+
+    return calibrate
+
+
+def _tempered_probabilities(part: Any) -> Callable[[Score, Any], Floats]:
+    """Return the function from a member's score to probabilities, of the second class if there are two."""
+
+    def calibrate(score: Score, raw: Any) -> Floats:
+        given = _probabilities(score, raw)
+        if given.shape[-1] == 2:
+            given = np.concatenate([1 - given[..., 1:], given[..., 1:]], axis=-1)
+        # Running sums may be 1 + 2e-16, or 1e-17 where the library's are 0, of which the logarithm is taken.
+        given = np.where(given < NOTHING, 0.0, np.minimum(given, 1.0))
+        found = np.asarray(part.calibrators[0].predict(given.reshape(-1, given.shape[-1])))
+        return _positive(found).reshape(*given.shape[:-1], -1)
 
     return calibrate
 
