@@ -804,3 +804,27 @@ def test_a_nested_tree_with_anything_unknown_is_refused(path, tmp_path):
     file.write_text(json.dumps(document))
     with pytest.raises(UnsupportedModelError, match="surprise"):
         gw.read_model(file)
+
+
+# ------------------------------------------------------------------------------------- statistics of several targets
+
+
+@pytest.mark.parametrize("loss", ["MultiRMSE", "MultiLogloss", "MultiCrossEntropy"])
+def test_statistics_of_several_targets_are_refused(loss, tmp_path):
+    # CatBoost's JSON form has one table for the statistics of all targets: 94 of 200 rows were wrong.
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"s": rng.choice(list("abcdefgh"), size=200), "f": rng.normal(size=200)})
+    heights = rng.normal(size=(8, 2))[X["s"].map("abcdefgh".index)]
+    targets = heights if loss == "MultiRMSE" else (heights > 0).astype(int)
+    options = {"iterations": 20, "depth": 3, "verbose": 0, "allow_writing_files": False, "loss_function": loss}
+    options |= {"cat_features": ["s"], "one_hot_max_size": 2, "max_ctr_complexity": 1}
+    model = catboost.CatBoost(options).fit(X, targets)
+    model.save_model(str(tmp_path / "model.json"), format="json")
+    model.save_model(str(tmp_path / "model.cbm"))
+    for given in (model, tmp_path / "model.json", tmp_path / "model.cbm"):
+        with pytest.raises(UnsupportedModelError, match="several targets, and splits on statistics of categories"):
+            gw.read_model(given)
+    counted = catboost.CatBoost(options | {"simple_ctr": ["Counter"]}).fit(X, targets)
+    np.testing.assert_array_equal(
+        gw.read_model(counted, X).predict(X), counted.predict(X, prediction_type="RawFormulaVal")
+    )

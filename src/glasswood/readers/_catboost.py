@@ -45,6 +45,9 @@ UNITS_AND_LINK: dict[str, tuple[str, Link]] = {
 MANY_BITS = 2**26  # of category sets
 MOST_CTR_BORDERS = 255
 
+ONE_TARGET = ("MultiClass", "MultiClassOneVsAll", "RMSEWithUncertainty", "MultiQuantile")  # with several outputs
+WITHOUT_TARGET = ("Counter", "FeatureFreq")  # statistics of the rows only
+
 PARTS_OF_FEATURES = {"float feature": "float_features", "categorical feature": "categorical_features", "ctr": "ctrs"}
 
 # Every part of a model file that is understood; a model with others is refused.
@@ -186,6 +189,7 @@ def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str
     else:
         trees = (_nested_tree(tree, splits) for tree in document["trees"] or ())
     arrays = stack(trees, sets)
+    _refuse_shared_statistics(document, features, arrays["value"].shape[1])
     if ctrs:  # the stored weights are those of statistics made on the fly in training, not of the model's own
         arrays |= {"cover": None, "leaf_cover": None}
     return TreeEnsemble(
@@ -194,6 +198,19 @@ def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str
         score=_score(document, arrays["value"].shape[1]),
         source=source,
     )
+
+
+def _refuse_shared_statistics(document: Mapping[str, Any], features: Mapping[str, Any], n_outputs: int) -> None:
+    """Raise if statistics of the targets may be of several targets: CatBoost's JSON form keeps those of one only."""
+    kind = _loss(document["model_info"]).get("type", "")
+    of_target = [ctr for ctr in features.get("ctrs", ()) if ctr["ctr_type"] not in WITHOUT_TARGET]
+    if n_outputs > 1 and of_target and kind not in ONE_TARGET:
+        message = (
+            "the model has several targets, and splits on statistics of categories (CTRs) of which CatBoost's JSON "
+            "form does not tell the target; train with simple_ctr=['Counter'] and max_ctr_complexity=1, or with a "
+            "one_hot_max_size as large as the number of categories"
+        )
+        raise UnsupportedModelError(message)
 
 
 def _known_hashes(features: Mapping[str, Any], ctrs: Sequence[Ctr]) -> dict[int, NDArray[np.uint32]]:
@@ -388,9 +405,14 @@ def _nested_cover(nodes: Sequence[Mapping[str, Any]], left: NDArray[np.int64]) -
     return cover
 
 
+def _loss(info: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the loss function that a model was trained with; nothing if it is not known."""
+    return _parsed(info.get("loss_function")) or info.get("params", {}).get("loss_function") or {}
+
+
 def _score(document: Mapping[str, Any], n_outputs: int) -> Score:
     info = document["model_info"]
-    loss = _parsed(info.get("loss_function")) or info.get("params", {}).get("loss_function") or {}
+    loss = _loss(info)
     kind = loss.get("type", "")
     units, link = UNITS_AND_LINK.get(kind, ("score", "unknown"))
     scale, bias = document["scale_and_bias"]
