@@ -9,7 +9,7 @@ import pandas as pd
 
 from fuzz.streams import chance, pick, stream
 
-__all__ = ["Takes", "draw_column", "is_category", "make_frame", "names_of", "tries", "unseen_label"]
+__all__ = ["Takes", "Tried", "draw_column", "is_category", "make_frame", "names_of", "tries", "unseen_label"]
 
 FLOAT32 = float(np.finfo(np.float32).max)
 ODD = (0.0, -0.0, 5e-324, -5e-324, 1e-310, 1e-40, -1e-40, 1e-36, -1e-36, 1.0000000180025095e-35, 1e-30)
@@ -21,7 +21,10 @@ LABELS = {
     "whole_labels": (3, 7, 0, 11, 5, -2),
     "flags": (False, True),
     "fraction_labels": (0.5, 1.5, -2.25, 1e30),
+    "many_labels": tuple(f"v{k}" for k in range(300)),
 }
+MANY = (63, 64, 65, 127, 128, 129, 200)  # labels, around the sizes of words of bits
+N_CODES = 12
 NAMES = {
     "plain": "c{}",
     "blank": "col {}",
@@ -42,7 +45,16 @@ class Takes:
     infinite: bool = False
     categories: str = ""  # "", "pandas" (category dtype) or "object" (plain texts and whole numbers)
     missing_categories: bool = True
+    codes: bool = False  # whole numbers that are declared to be categories
     unseen: bool = True
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What decides which values are tried: the cuts of the model, and what its library takes."""
+
+    cuts: np.ndarray
+    takes: Takes
 
 
 def draw_column(rng: np.random.Generator, takes: Takes) -> dict:
@@ -50,7 +62,8 @@ def draw_column(rng: np.random.Generator, takes: Takes) -> dict:
     kinds = {"float": 8, "integer": 6, "binary": 3, "hostile": 3, "constant": 1, "large": 0.5, "doubling": 0.7}
     kinds |= {"empty": 0.3} if takes.missing else {}
     kinds |= {"infinite": 1} if takes.infinite else {}
-    kinds |= {"text": 4, "whole_labels": 2} if takes.categories else {}
+    kinds |= {"text": 4, "whole_labels": 2, "many_labels": 1} if takes.categories else {}
+    kinds |= {"codes": 4} if takes.codes else {}
     kinds |= {"flags": 0.7, "fraction_labels": 0.7} if takes.categories == "pandas" else {}
     kind = pick(rng, kinds, list(kinds.values()))
     allowed = takes.missing_categories if kind in LABELS else takes.missing
@@ -115,7 +128,7 @@ def labels_of(column: dict) -> list:
     """Return the labels of a column of categories."""
     known = LABELS[column["kind"]]
     rng = stream(column["seed"], "labels")
-    n_labels = min(len(known), int(rng.integers(2, 8)))
+    n_labels = pick(rng, MANY) if column["kind"] == "many_labels" else min(len(known), int(rng.integers(2, 8)))
     return [known[k] for k in rng.permutation(len(known))[:n_labels]]
 
 
@@ -124,6 +137,8 @@ def _numbers(column: dict, rng: np.random.Generator, n_rows: int) -> np.ndarray:
     size = 10.0 ** stream(column["seed"], "size").integers(-3, 4)
     if kind == "integer":
         return rng.integers(-5, 8, size=n_rows).astype(float)
+    if kind == "codes":
+        return rng.integers(0, N_CODES, size=n_rows).astype(float)
     if kind == "binary":
         return rng.integers(0, 2, size=n_rows).astype(float)
     if kind == "constant":
@@ -146,8 +161,11 @@ def unseen_label(column: dict):
     return "unseen!" if column["kind"] == "text" else 999
 
 
-def tries(rng: np.random.Generator, known: pd.Series, cuts: np.ndarray, takes: Takes, n: int) -> pd.Series:
+def tries(rng: np.random.Generator, column: dict, known: pd.Series, tried: Tried, n: int) -> pd.Series:
     """Return values of a column to try: its own, at cuts, right beside them, and odd ones; of categories, its own."""
+    cuts, takes = tried.cuts, tried.takes
+    if column["kind"] == "codes":
+        return pd.Series(rng.choice([*range(N_CODES + 3), *([np.nan] if takes.missing else [])], size=n))
     if known.dtype.kind != "f":
         return known.iloc[rng.integers(len(known), size=n)].reset_index(drop=True)
     finite = cuts[np.isfinite(cuts)]

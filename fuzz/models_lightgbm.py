@@ -40,7 +40,7 @@ def _takes(_: dict) -> Takes:
 
 
 def _draw(rng: np.random.Generator, case: dict, n_columns: int) -> None:
-    takes = _takes(case) if chance(rng, 0.5) else Takes(infinite=True)
+    takes = _takes(case) if chance(rng, 0.5) else Takes(infinite=True, codes=chance(rng, 0.5))
     case["columns"] = [draw_column(rng, takes) for _ in range(n_columns)]
     categories = any(is_category(column) for column in case["columns"])
     tasks = {"number": 4, "positive": 1.5, "share": 0.5, "binary": 3, "multiclass": 2, "ranking": 0.6}
@@ -73,6 +73,7 @@ def _draw(rng: np.random.Generator, case: dict, n_columns: int) -> None:
     if "boosting_type" not in options and chance(rng, 0.15):
         options |= {"boosting_type": "rf", "subsample": 0.7, "subsample_freq": 1}
     options |= {"sigmoid": 2.0} if task == "binary" and chance(rng, 0.2) else {}
+    categories = categories or any(column["kind"] == "codes" for column in case["columns"])
     if options["objective"] in ("regression", "binary") and not categories and chance(rng, 0.2):
         options["monotone_constraints"] = [int(sign) for sign in rng.integers(-1, 2, size=n_columns)]
         options["monotone_constraints_method"] = pick(rng, ["basic", "intermediate", "advanced"])
@@ -86,7 +87,8 @@ def _fit(training: Training) -> Fitted:
     further = {"group": [len(training.frame)]} if target.task == "ranking" else {"sample_weight": training.weight}
     model = made(**options, **FIXED)
     try:
-        model.fit(training.table, target.values, **further)
+        codes = [k for k, column in enumerate(case["columns"]) if column["kind"] == "codes"]
+        model.fit(training.table, target.values, **further, **({"categorical_feature": codes} if codes else {}))
     except (lightgbm.basic.LightGBMError, ValueError) as error:
         raise LibraryRefusedError(str(error)) from error
     array = case["model"]["fit_on"] == "array"

@@ -168,7 +168,7 @@ def _takes_hist(_: dict) -> Takes:
 
 
 def _draw_hist(rng: np.random.Generator, case: dict, n_columns: int) -> None:
-    takes = _takes_hist(case) if chance(rng, 0.6) else Takes(infinite=True)
+    takes = _takes_hist(case) if chance(rng, 0.6) else Takes(infinite=True, codes=chance(rng, 0.5))
     case["columns"] = [draw_column(rng, takes) for _ in range(n_columns)]
     categories = any(is_category(column) for column in case["columns"])
     case["model"] = {"maker": "sklearn_hist", "kind": "hist", "fit_on": "frame"}
@@ -190,7 +190,10 @@ def _draw_hist(rng: np.random.Generator, case: dict, n_columns: int) -> None:
     if task == "number" and chance(rng, 0.4):
         options["loss"] = pick(rng, ["absolute_error", "quantile"])
         options |= {"quantile": 0.7} if options["loss"] == "quantile" else {}
-    if task != "multiclass" and not categories and chance(rng, 0.2):
+    coded = any(column["kind"] == "codes" for column in case["columns"])
+    if coded:
+        options["max_bins"] = 255
+    if task != "multiclass" and not categories and not coded and chance(rng, 0.2):
         options["monotonic_cst"] = [int(sign) for sign in rng.integers(-1, 2, size=n_columns)]
     if n_columns > 1 and chance(rng, 0.15):
         options["interaction_cst"] = pick(rng, ["pairwise", "no_interactions"])
@@ -200,9 +203,9 @@ def _draw_hist(rng: np.random.Generator, case: dict, n_columns: int) -> None:
 def _fit_hist(training: Training) -> Fitted:
     target = training.target
     classify = target.labels is not None
-    model = (ensemble.HistGradientBoostingClassifier if classify else ensemble.HistGradientBoostingRegressor)(
-        **training.options
-    )
+    made = ensemble.HistGradientBoostingClassifier if classify else ensemble.HistGradientBoostingRegressor
+    codes = [column["kind"] == "codes" for column in training.case["columns"]]
+    model = made(**training.options, **({"categorical_features": codes} if any(codes) else {}))
     model.fit(training.table, target.values, sample_weight=training.weight)
     array = training.case["model"]["fit_on"] == "array"
 

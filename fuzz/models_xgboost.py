@@ -31,14 +31,15 @@ def _takes(_: dict) -> Takes:
 
 
 def _draw(rng: np.random.Generator, case: dict, n_columns: int) -> None:
-    takes = _takes(case) if chance(rng, 0.5) else Takes()
+    takes = _takes(case) if chance(rng, 0.5) else Takes(codes=chance(rng, 0.5))
     case["columns"] = [draw_column(rng, takes) for _ in range(n_columns)]
-    categories = any(is_category(column) for column in case["columns"])
+    coded = any(column["kind"] == "codes" for column in case["columns"])
+    categories = coded or any(is_category(column) for column in case["columns"])
     tasks = {"number": 4, "positive": 1.5, "share": 0.5, "binary": 3, "multiclass": 2, "several": 1, "ranking": 0.6}
     case["target"] = draw_target(rng, tasks) | {"labels": "whole"}
     task = case["target"]["task"]
     case["model"] = {"maker": "xgboost", "kind": "trees", "fit_on": "frame"}
-    if not categories and chance(rng, 0.2):
+    if coded or (not categories and chance(rng, 0.2)):
         case["model"]["fit_on"] = "array"
     case["model"]["given_as"] = pick(rng, ["estimator", "booster", "json", "ubj"], [7, 1.5, 1, 1])
     options: dict = {
@@ -87,8 +88,10 @@ def _fit(training: Training) -> Fitted:
     missing = case["model"].get("missing", np.nan)
     made = {"ranking": xgboost.XGBRanker}.get(target.task)
     made = made or (xgboost.XGBRegressor if target.labels is None else xgboost.XGBClassifier)
-    categories = any(is_category(column) for column in case["columns"])
-    model = made(**options, enable_categorical=categories, n_jobs=1, missing=missing)
+    codes = ["c" if column["kind"] == "codes" else "q" for column in case["columns"]]
+    categories = "c" in codes or any(is_category(column) for column in case["columns"])
+    types = {"feature_types": codes} if "c" in codes else {}
+    model = made(**options, **types, enable_categorical=categories, n_jobs=1, missing=missing)
     further: dict = {} if training.weight is None or target.task == "ranking" else {"sample_weight": training.weight}
     if target.task == "ranking":
         further["qid"] = np.sort(np.arange(len(training.frame)) % 3)

@@ -12,6 +12,7 @@ from fuzz.models import LibraryRefusedError, Score
 
 __all__ = ["Oracle", "banzhaf", "moebius", "shapley", "shapley_pairs"]
 
+MOST_ROWS = 3_000_000  # that are scored at once
 Game = dict[tuple[int, ...], np.ndarray]
 
 
@@ -34,6 +35,8 @@ class Oracle:
 
     def score(self, frame: pd.DataFrame) -> np.ndarray:
         """Return the library's own scores."""
+        if not len(frame):
+            return np.empty((0, self.score(self.rows[:1]).shape[1]))
         try:
             return self._score(frame)
         except Exception as error:
@@ -44,6 +47,9 @@ class Oracle:
         """Return the score of every row at every point: (n_rows, n_points, n_outputs)."""
         rows = self.rows if rows is None else rows
         n_rows, n_points = len(rows), len(points)
+        if n_rows * n_points > MOST_ROWS:
+            message = "this would be too much for brute force"
+            raise LibraryRefusedError(message)
         table = rows.iloc[np.tile(np.arange(n_rows), n_points)].reset_index(drop=True)
         repeated = points.iloc[np.repeat(np.arange(n_points), n_rows)].reset_index(drop=True)
         table = table.assign(**{name: repeated[name] for name in points})[list(rows)]
@@ -51,7 +57,9 @@ class Oracle:
 
     def mean(self, points: pd.DataFrame) -> np.ndarray:
         """Return the average score at every point: (n_points, n_outputs)."""
-        return np.einsum("r,rpo->po", self.shares, self.each(points))
+        number = points.groupby(list(points), dropna=False, observed=True, sort=False).ngroup()
+        distinct = points[~number.duplicated()]
+        return np.einsum("r,rpo->po", self.shares, self.each(distinct))[number.to_numpy()]
 
     def level(self) -> np.ndarray:
         """Return the average score: (n_outputs,)."""
@@ -59,12 +67,22 @@ class Oracle:
 
     def game(self, players: list[list[str]], rows: pd.DataFrame) -> Game:
         """Return what every set of players is worth at every row: (n_rows, n_outputs)."""
-        worth = {}
-        for size in range(len(players) + 1):
-            for members in combinations(range(len(players)), size):
-                columns = [name for player in members for name in players[player]]
-                worth[members] = self.mean(rows[columns]) if columns else np.tile(self.level(), (len(rows), 1))
-        return worth
+        sets = [members for size in range(len(players) + 1) for members in combinations(range(len(players)), size)]
+        n_rows, n_own = len(rows), len(self.rows)
+        number, row, own = np.indices((len(sets), n_rows, n_own)).reshape(3, -1)
+        takes_part = np.zeros((len(sets), len(players)), dtype=bool)
+        for index, members in enumerate(sets):
+            takes_part[index, list(members)] = True
+        player_of = {name: player for player, names in enumerate(players) for name in names}
+        table = {}
+        for name in self.rows:
+            both = pd.concat(
+                [self.rows[name], rows[name]], ignore_index=True
+            )  # the background's values, then the rows'
+            place = np.where(takes_part[number, player_of[name]], n_own + row, own)
+            table[name] = both.iloc[place].reset_index(drop=True)
+        scores = self.score(pd.DataFrame(table)).reshape(len(sets), n_rows, n_own, -1)
+        return dict(zip(sets, np.einsum("b,srbo->sro", self.shares, scores), strict=True))
 
 
 def moebius(worth: Game, members: tuple[int, ...]) -> np.ndarray:

@@ -14,6 +14,7 @@ from fuzz import (
     questions_rows,
     questions_sklearn,
     questions_sources,
+    questions_wrong,
 )
 from fuzz.session import Session
 
@@ -29,6 +30,7 @@ MODULES = (
     questions_sklearn,
     questions_figures,
     questions_order,
+    questions_wrong,
 )
 QUESTIONS: dict[str, Question] = {
     asked.__name__: asked for asked in chain.from_iterable(module.QUESTIONS for module in MODULES)

@@ -84,7 +84,7 @@ def write(s: Session, frame: pd.DataFrame, name: str = "rows.parquet") -> Path:
     path = Path(s.case["folder"]) / name
     path.parent.mkdir(exist_ok=True)
     table = KINDS["arrow_plain" if s.rng.random() < 0.5 else "arrow"].make(frame)
-    pq.write_table(table, path, row_group_size=max(1, int(s.rng.integers(1, 9))))
+    pq.write_table(table, path, row_group_size=max(len(frame) // 20, int(s.rng.integers(1, 9))))
     return path
 
 
@@ -114,7 +114,7 @@ def _reader(_: Session, frame: pd.DataFrame) -> Any:
 
 
 def _chunks(s: Session, frame: pd.DataFrame) -> Any:
-    size = int(s.rng.integers(1, 9))
+    size = max(len(frame) // 20, int(s.rng.integers(1, 9)))
     return (frame[k : k + size] for k in range(0, len(frame), size))
 
 

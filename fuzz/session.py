@@ -123,11 +123,12 @@ class Session:
     def points(self, columns: list[str] | tuple[str, ...], n: int) -> pd.DataFrame:
         """Return points of some columns: values of training, at cuts, beside them, odd ones, missing ones."""
         setting = self.setting
+        spec_of = dict(zip(setting.train, self.case["columns"], strict=True))
         made = {}
         for name in columns:
             known = pd.concat([setting.train[name], setting.background[name]], ignore_index=True)
             known = known if known.dtype == setting.background[name].dtype else setting.background[name]
-            made[name] = tries(self.rng, known, setting.cuts.get(name, np.empty(0)), setting.takes, n)
+            made[name] = tries(self.rng, spec_of[name], known, setting.tried(name), n)
         return pd.DataFrame(made)
 
     def at(self, points: pd.DataFrame) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import glasswood as gw
-from fuzz.columns import make_frame, tries
+from fuzz.columns import Tried, make_frame, tries
 from fuzz.models import Fitted, LibraryRefusedError, Training, maker_of
 from fuzz.oracle import Oracle
 from fuzz.streams import chance, stream
@@ -109,9 +109,13 @@ class Setting:
                     continue
                 if chance(rng, 0.5) and frame[name].dtype.kind == "f":
                     known = self.train[name] if len(self.train) else frame[name]
-                    changed[name] = tries(rng, known, self.cuts.get(name, np.empty(0)), self.takes, n_rows)
+                    changed[name] = tries(rng, column, known, self.tried(name), n_rows)
             frame = pd.DataFrame({name: changed.get(name, frame[name]) for name in frame}, index=frame.index)
         return self._as_the_library(KINDS[kind].coarsen(frame), kind)
+
+    def tried(self, name: str) -> Tried:
+        """Return what decides which values of a column are tried."""
+        return Tried(self.cuts.get(name, np.empty(0)), self.takes)
 
     def _as_the_library(self, frame: pd.DataFrame, kind: str) -> pd.DataFrame:
         """Return what the library makes of a kind of table before it looks at it."""

@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 
 import glasswood as gw
 from glasswood import _several
-from glasswood.errors import ModelMismatchError, UnsupportedModelError
+from glasswood.errors import ArgumentError, ModelMismatchError, UnsupportedModelError
 
 HGB = HistGradientBoostingClassifier(max_iter=6, random_state=0)
 FOREST = RandomForestClassifier(5, max_depth=4, random_state=0)
@@ -115,6 +115,8 @@ def test_regressors(model):
         gw.Explainer(model, X, response="probability")
     with pytest.raises(UnsupportedModelError, match="no score that is a sum over trees"):
         gw.Explainer(model, X)
+    with pytest.raises(ArgumentError, match="not 'odds'"):  # found by fuzzing: it was taken for "prediction"
+        gw.Explainer(model, X, response="odds")
 
 
 @pytest.mark.parametrize("base", [RandomForestClassifier(10, random_state=0), ExtraTreesClassifier(30, random_state=0)])

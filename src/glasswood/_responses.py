@@ -21,7 +21,7 @@ from glasswood._rows import Rows
 from glasswood.engines._threads import in_order
 from glasswood.errors import ArgumentError, UnsupportedModelError
 
-__all__ = ["Questions", "Responses", "all_responses", "link_of", "mean_responses"]
+__all__ = ["Questions", "Responses", "all_responses", "check_response", "link_of", "mean_responses"]
 
 MOST_STATES = 2**15
 REPLIES_IN_CACHE = 2**19  # doubles
@@ -159,13 +159,18 @@ class Responses:
                 out[:, :, row:last] = answers[:, :, : last - row]
 
 
-def link_of(score: Score, response: str) -> Link:
-    """Return the link from the score to a response that is asked for by name."""
-    if response == "raw":
-        return "identity"
-    if response not in ("probability", "prediction"):
+def check_response(response: str) -> None:
+    """Refuse what is the name of no response."""
+    if response not in ("raw", "probability", "prediction"):
         message = f'response is "raw", "probability" or "prediction", not {response!r}'
         raise ArgumentError(message)
+
+
+def link_of(score: Score, response: str) -> Link:
+    """Return the link from the score to a response that is asked for by name."""
+    check_response(response)
+    if response == "raw":
+        return "identity"
     known = score.link in LINKS
     if response == "probability" and not (score.link in ("logistic", "softmax") or score.units == "probability"):
         message = f'the model predicts no probability (its score is: {score.units}); ask for response="prediction"'

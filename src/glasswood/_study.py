@@ -28,7 +28,7 @@ from glasswood._passes import Pass
 from glasswood._pipelines import unwrap
 from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._read_only import read_only
-from glasswood._responses import Responses, all_responses, link_of, mean_responses
+from glasswood._responses import Responses, all_responses, check_response, link_of, mean_responses
 from glasswood._rows import Rows
 from glasswood._several import Several, linked, read_several
 from glasswood._sources import open_source
@@ -169,6 +169,7 @@ class Study:
     @staticmethod
     def _check_several(several: Several, response: str) -> None:
         """Refuse scales on which a combination of models is nothing."""
+        check_response(response)
         if response == "raw":
             message = (
                 f"a {several.ensemble.source} has no score that is a sum over trees; ask for "
