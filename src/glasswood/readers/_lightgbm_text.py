@@ -8,6 +8,7 @@ and everything else is refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -43,14 +44,15 @@ class Text(NamedTuple):
 
 def decode(content: bytes) -> str:
     """Return the text of a model file, if its trees are where it says."""
-    content = content.replace(b"\r\n", b"\n")
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n")
     if b"\0" in content:
         message = "the LightGBM model text is damaged: it has bytes that no text has; save the model again"
         raise UnsupportedModelError(message)
     body = content.partition(b"\nend of trees")[0]
     sizes = re.search(rb"^tree_sizes=(.*)$", body.partition(b"\nTree=")[0], flags=re.MULTILINE)
     if sizes:  # LightGBM looks for trees there, and nowhere else
-        found = [match.start() for match in re.finditer(rb"^Tree=", body, flags=re.MULTILINE)]
+        found = list(_places(body, b"\nTree="))
         told = [whole(size) for size in sizes[1].decode("ascii").split()]
         if found and list(accumulate(told[:-1], initial=found[0])) != found:
             message = "the LightGBM model text is damaged: its trees are not of the sizes that it says (tree_sizes)"
@@ -60,6 +62,14 @@ def decode(content: bytes) -> str:
     except UnicodeDecodeError as error:
         message = f"the LightGBM model text is damaged: {error}; save the model again"
         raise UnsupportedModelError(message) from error
+
+
+def _places(content: bytes, wanted: bytes) -> Iterator[int]:
+    """Yield each place where some bytes begin."""
+    at = content.find(wanted)
+    while at >= 0:
+        yield at
+        at = content.find(wanted, at + 1)
 
 
 def split(text: str) -> Text:
@@ -143,7 +153,7 @@ def numbers(trees: list[Fields], key: str, kind: type[int | float], sizes: NDArr
     joined = " ".join(filter(None, fields))
     _check_characters(joined, key, NUMERALS[kind])
     # Python's float is exact: the 17 digits that LightGBM writes give back its number.
-    return np.array([kind(text) for text in joined.split(" ")] if joined else [], dtype=kind)
+    return np.array(list(map(kind, joined.split(" "))) if joined else [], dtype=kind)
 
 
 def check_not_read(trees: list[Fields]) -> None:

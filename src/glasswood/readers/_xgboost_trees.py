@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,17 +69,25 @@ def whole_number(value: Any) -> int:
 
 def numbers_of(values: Any, name: str, dtype: type[Any]) -> NDArray[Any]:
     """Return a list of numbers as an array, if they are of a kind that becomes the type without loss."""
-    array = np.asarray(values)
-    fits = array.dtype.kind in KINDS[dtype] and array.dtype != np.uint64
-    if array.size and (array.ndim != 1 or not fits):
-        message = f"{name} holds other things than the numbers it should; the model is damaged"
-        raise UnsupportedModelError(message)
+    return _all_numbers([values], name, dtype)
+
+
+def _all_numbers(lists: Iterable[Any], name: str, dtype: Any) -> NDArray[Any]:
+    """Return several lists of numbers as one array."""
+    arrays = [np.asarray(values) for values in lists]
+    kinds = {array.dtype: array.dtype.kind in KINDS[dtype] and array.dtype != np.uint64 for array in arrays}
+    if not all(kinds.values()) or any(array.ndim != 1 for array in arrays):
+        arrays = [array for array in arrays if array.size]  # an empty list has any type
+        if any(array.ndim != 1 or not kinds[array.dtype] for array in arrays):
+            message = f"{name} holds other things than the numbers it should; the model is damaged"
+            raise UnsupportedModelError(message)
+    array = np.concatenate(arrays) if arrays else np.empty(0, dtype)
     limits = {np.bool_: (0, 1), np.uint8: (-128, 255)}.get(dtype)
     if limits and array.size and not (array.min() >= limits[0] and array.max() <= limits[1]):
         message = f"{name} holds numbers beyond {limits[1]}; the model is damaged"
         raise UnsupportedModelError(message)
     with np.errstate(over="ignore"):  # what is too large is infinite, for XGBoost, too
-        return array.reshape(-1).astype(dtype)
+        return array.astype(dtype)
 
 
 def count_codes(parts: Sequence[Part], n_features: int) -> NDArray[np.int64]:
@@ -175,7 +183,7 @@ def _sizes(trees: Trees) -> NDArray[np.int64]:
 
 def _joined(parts: Sequence[Part], name: str, dtype: Any) -> NDArray[Any]:
     """Return an array of all trees, one behind the other."""
-    return np.concatenate([numbers_of(part[name], name, dtype) for part in parts])
+    return _all_numbers([part[name] for part in parts], name, dtype)
 
 
 def _children(
