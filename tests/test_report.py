@@ -252,7 +252,8 @@ def test_a_proof_is_told(diabetes):
     assert "100 of 100 are equal in every bit" in item["text"]
 
 
-def test_counts_that_do_not_add_up_are_bad(diabetes):
+@pytest.mark.parametrize("off", [1, -1])
+def test_counts_that_do_not_add_up_are_bad(diabetes, off):
     X, model = diabetes
     explainer = gw.Explainer(model, X)
     explainer.partial_dependence()
@@ -260,7 +261,7 @@ def test_counts_that_do_not_add_up_are_bad(diabetes):
     assert _checks._count_check(Subject(explainer, study))["state"] == "good"
     background = study.counted(1)
     counts = background.counts.copy()
-    counts[0] += 1
+    counts[0] += off
     study._counted[1] = gw.Background(**{**vars(background), "counts": counts})
     item = _checks._count_check(Subject(explainer, study))
     assert item["state"] == "bad"
