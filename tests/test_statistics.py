@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import catboost
 import numpy as np
 import pandas as pd
 import pytest
@@ -610,3 +611,23 @@ def test_names_are_text_in_html():
     for result in (ex.importance(), ex.interaction_strengths(), ex.monotonicity(), ex.spikes(points=3), compared):
         assert "<script>" not in result._repr_html_()
         assert "<b>" not in result._repr_html_()
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_categories_that_a_group_lacks_are_the_same_categories(counted):
+    # CatBoost keeps hashes; a category without rows in a group has no other name there.
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"s": rng.choice(["a", "b", "c"], size=400), "f": rng.normal(size=400)})
+    y = X["s"].map({"a": 0.0, "b": 5.0, "c": -5.0})
+    options = {"iterations": 20, "depth": 3, "learning_rate": 0.5, "verbose": 0, "allow_writing_files": False}
+    model = catboost.CatBoostRegressor(**options, cat_features=["s"], one_hot_max_size=10).fit(X, y)
+    groups = {"without c": X[X["s"] != "c"], "without a": X[X["s"] != "a"]}
+    explainers = {name: gw.Explainer(model, rows) for name, rows in groups.items()}
+    if counted:
+        explainers["counted"] = gw.Explainer(model, gw.summarize(model, X))
+    found = gw.compare(explainers)
+    for name, curve in found.curves("s").items():
+        assert set(curve.categories) == {"a", "b", "c"}
+        labels = np.array(["a", "b", "c"], dtype=object)
+        np.testing.assert_array_equal(curve(labels), explainers[name].partial_dependence("s")(labels))
+    assert found.difference[found.features.index("s")] < 0.1

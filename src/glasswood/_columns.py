@@ -87,6 +87,11 @@ class Column:
         return 0
 
     @property
+    def told_labels(self) -> tuple[Hashable, ...]:
+        """The categories as far as the user's own values are known."""
+        return self.categories or ()
+
+    @property
     def wants_labels(self) -> bool:
         """Whether the model does not know its categories by the user's own values, so that a table may tell them."""
         return False

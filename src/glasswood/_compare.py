@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Extent, LabelColumn, cells_of
+from glasswood._columns import Dictionary, Extent, LabelColumn, cells_of
 from glasswood._once import Deferred
 from glasswood._statistics import apart, on_common_cuts, stability_index
 from glasswood.errors import TableError
@@ -150,6 +150,7 @@ def _rows_between(explainer: Any, name: str, cuts: NDArray[np.float64]) -> NDArr
 
 def _on_labels(curves: Sequence[Curve]) -> list[Curve]:
     """Return curves of categories on all labels that some of them know."""
+    curves = _told(curves)
     known = [curve.categories or () for curve in curves]
     labels = tuple(dict.fromkeys(label for own in known for label in own))
     if all(own == labels for own in known):
@@ -164,6 +165,17 @@ def _on_labels(curves: Sequence[Curve]) -> list[Curve]:
             rows = np.where([*(label in code for label in labels), True, True], rows[place], 0)
         result.append(replace(curve, axis=Axis(column, curve.cuts, rows), heights=curve.heights[place]))
     return result
+
+
+def _told(curves: Sequence[Curve]) -> list[Curve]:
+    """Return curves whose columns know the labels that the tables of the others tell, as CatBoost keeps hashes only."""
+    columns = [curve.axis.column for curve in curves]
+    told = Dictionary(
+        list(dict.fromkeys(label for column in columns for label in column.told_labels)), np.empty(0, dtype=np.intp)
+    )
+    if not told.labels or not any(column.wants_labels for column in columns):
+        return list(curves)
+    return [replace(curve, axis=replace(curve.axis, column=curve.axis.column.labelled(told))) for curve in curves]
 
 
 def _comparison(names: tuple[str, ...], shared: dict[str, tuple[Curve, ...]]) -> Comparison:

@@ -54,6 +54,11 @@ class HashColumn(Column):
         return len(self.hashes)
 
     @property
+    def told_labels(self) -> tuple[Hashable, ...]:
+        """The labels that are not only hashes."""
+        return tuple(label for label, known in zip(self.labels, self.hashes, strict=True) if label != known)
+
+    @property
     def wants_labels(self) -> bool:
         """A model keeps no texts."""
         return True
