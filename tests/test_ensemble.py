@@ -108,7 +108,7 @@ def chain(left, right, n_leaves, root=0):
     """Return an ensemble of one tree with the given children of inner nodes."""
     n = len(left)
     made = stump()
-    score = replace(made.score, names=("prediction",))
+    score = replace(made.score, labels=("prediction",))
     return TreeEnsemble(
         root=np.array([root], dtype=np.int32),
         tree_output=np.zeros(1, dtype=np.int32),
@@ -183,7 +183,7 @@ def test_covers_in_some_trees_only_are_refused():
 @pytest.mark.parametrize("wrong", [{"scale": np.inf}, {"divisor": 0.0}, {"link_scale": np.nan}, {"base": [np.inf]}])
 def test_scores_that_are_no_numbers_are_refused(wrong):
     with pytest.raises(UnsupportedModelError, match="not finite, or divides by"):
-        Score(**({"base": np.zeros(1), "names": ("a",), "units": "value"} | wrong))
+        Score(**({"base": np.zeros(1), "labels": ("a",), "units": "value"} | wrong))
 
 
 def test_no_trees_and_wrong_names_are_refused():

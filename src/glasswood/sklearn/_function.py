@@ -193,10 +193,10 @@ class Exact:
         found = {}
         if kind != "individual":
             heights = self._average(players, points)
-            found["average"] = heights.T.reshape(-1, *shape)
+            found["average"] = heights.T.reshape(-1, *shape).copy()  # scikit-learn's own may be written to
         if kind != "average":
             curves = self.explainer.ice(*players, rows=self.table.data, at=points).heights
-            found["individual"] = np.moveaxis(curves, -1, 0).reshape(-1, self.table.n_rows, *shape)
+            found["individual"] = np.moveaxis(curves, -1, 0).reshape(-1, self.table.n_rows, *shape).copy()
         return found
 
     def _average(self, players: list[str | int], points: NDArray[Any]) -> NDArray[np.float64]:
