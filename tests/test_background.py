@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import make_regression
-from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor, RandomForestRegressor
 
 import glasswood as gw
 from glasswood._background import FORMAT
@@ -206,3 +206,60 @@ def test_an_order_beyond_reach_is_refused_before_counting():
     deep = ExtraTreesRegressor(1, random_state=0).fit(X, y)
     with pytest.raises(TooLargeError, match=r"Sets of up to 9 of them need .* GB\), .*: ask for order=[1-8]"):
         gw.summarize(deep, X, order=9)
+
+
+@pytest.fixture(scope="module")
+def weighted():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    return RandomForestRegressor(5, max_depth=3, random_state=0).fit(X, X["a"] * X["b"]), X
+
+
+@pytest.mark.parametrize("small", [0.3, 0.004])
+def test_backgrounds_in_different_units_are_added_and_subtracted_exactly(weighted, small):
+    model, X = weighted
+    weight = np.where(np.arange(len(X)) < 100, 1.0, small)
+    one, two = (gw.summarize(model, X[at], sample_weight=weight[at]) for at in (slice(100), slice(100, None)))
+    whole = gw.summarize(model, X, sample_weight=weight)
+    assert one.unit == 1 > two.unit
+    for total in (one + two, two + one):
+        assert total.weight == pytest.approx(weight.sum(), rel=1e-15)
+        curve, wanted = (gw.Explainer(model, found).partial_dependence("a") for found in (total, whole))
+        np.testing.assert_allclose(curve.values, wanted.values, rtol=0, atol=1e-14)
+    for left in (one + two - one, whole - one):
+        assert left.weight == pytest.approx(100 * small, rel=1e-8)
+        curve, wanted = (gw.Explainer(model, found).partial_dependence("a") for found in (left, two))
+        np.testing.assert_allclose(curve.values, wanted.values, rtol=0, atol=1e-8)
+
+
+def test_sums_of_many_weighted_backgrounds_do_not_overflow(weighted):
+    model, X = weighted
+    part = gw.summarize(model, X, sample_weight=np.random.default_rng(1).random(len(X)))
+    total = part
+    for _ in range(9):
+        total = total + part
+    assert (total.counts >= 0).all()
+    assert total.weight == pytest.approx(10 * part.weight, rel=1e-15)
+    curve, wanted = (gw.Explainer(model, found).partial_dependence("a") for found in (total, part))
+    np.testing.assert_allclose(curve.values, wanted.values, rtol=0, atol=1e-14)
+
+
+def test_what_is_only_rounding_is_not_left_by_subtraction(weighted):
+    model, X = weighted
+    large = gw.summarize(model, X, sample_weight=np.full(len(X), 2.0**40))
+    small = gw.summarize(model, X, sample_weight=np.full(len(X), 0.3e-6))
+    with pytest.raises(gw.errors.BackgroundError, match="too different in size"):
+        large + small - large
+
+
+def test_columns_of_weights_that_rounding_would_change_are_refused(weighted):
+    model, X = weighted
+    weight = np.full(len(X), 1 / len(X))
+    with pytest.raises(gw.errors.TableError, match=r"their mean is 0.005.*Multiply them by 2\*\*8"):
+        gw.summarize(model, X.assign(w=weight), sample_weight="w")
+    with pytest.raises(gw.errors.TableError, match="too small"):
+        gw.summarize(model, iter([X.assign(w=weight)]), sample_weight="w")
+    found = gw.summarize(model, X.assign(w=2**8 * weight), sample_weight="w")
+    exact = gw.summarize(model, X, sample_weight=weight)
+    curve, wanted = (gw.Explainer(model, part).partial_dependence("a") for part in (found, exact))
+    np.testing.assert_allclose(curve.values, wanted.values, rtol=0, atol=1e-6)

@@ -23,6 +23,9 @@ __all__ = ["Background"]
 FORMAT = "glasswood background 2"  # the kind of file and its version; 1 was a NumPy archive, without a digest
 
 
+MOST_EXACT = 10**12  # units: a smaller sum of rounded counts is not right to twelve digits
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Background(ReadOnly):
     """The counts of a model and a set of rows: everything that partial dependence needs to know of the data.
@@ -105,29 +108,36 @@ class Background(ReadOnly):
             what = "order" if self.fingerprint == other.fingerprint else "model or of other groups"
             message = f"backgrounds of another {what} cannot be combined; summarize both alike"
             raise BackgroundError(message)
-        unit = max(self.unit, other.unit)
+        finest = min(self.unit, other.unit)
+        unit = finest  # in which both are exact; a coarser one where 64 bits would not hold the sum
+        while (abs(self.total) * self.unit + abs(other.total) * other.unit) / unit >= 2.0**62:
+            unit *= 2
         one, two = self._in(unit), other._in(unit)
+        total = one.total + sign * two.total
+        if unit > finest and 0 < abs(total) < MOST_EXACT:
+            message = (
+                "the weights of these backgrounds are too different in size to be subtracted: what is left of "
+                f"{self.weight:.3g}, {total * unit:.3g}, is not right to twelve digits; summarize the rows themselves"
+            )
+            raise BackgroundError(message)
         return replace(
             one,
             n_rows=one.n_rows + sign * two.n_rows,
-            total=one.total + sign * two.total,
+            total=total,
             counts=one.counts + sign * two.counts,
             cells=one.cells + sign * two.cells,
         )
 
     def _in(self, unit: float) -> Background:
-        """Return the same counts in a coarser unit, rounded to it."""
-        shift = int(np.log2(unit / self.unit))
+        """Return the same counts in another unit: exactly in a finer one, rounded in a coarser one."""
+        shift = int(np.log2(unit) - np.log2(self.unit))
         if shift == 0:
             return self
-        half = 1 << (shift - 1)
-        return replace(
-            self,
-            unit=unit,
-            total=(self.total + half) >> shift,
-            counts=(self.counts + half) >> shift,
-            cells=(self.cells + half) >> shift,
-        )
+
+        def turned(numbers: Any) -> Any:
+            return numbers << -shift if shift < 0 else (numbers + (1 << (shift - 1))) >> shift
+
+        return replace(self, unit=unit, total=turned(self.total), counts=turned(self.counts), cells=turned(self.cells))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the background to a file, as a whole: an older file of this name stays until the new one is complete.

@@ -20,6 +20,7 @@ from glasswood.errors import TableError
 
 __all__ = ["background_of", "count", "count_groups", "count_in_parts", "fixed_point", "in_units"]
 
+WORST = 1e-6  # of the sum of weights: what rounding to a fixed unit may change
 BLOCK = 8192  # of which the kernels' own blocks are parts
 BATCH = 8 * BLOCK
 
@@ -75,6 +76,14 @@ def background_of(counter: Counter, tally: Tally, unit: float) -> Background:
     """Return the background that a tally is, after its last row."""
     plan = counter.plan
     tally = counter.finish(tally)
+    if unit == FINEST and tally.total and tally.n_rows / 2 > WORST * tally.total:
+        mean = tally.total * unit / tally.n_rows
+        message = (
+            "weights by the name of a column are rounded to multiples of 2**-24, and these are too small for that: "
+            f"their mean is {mean:.3g}, so sums could change by more than a millionth. Multiply them by "
+            f"2**{_enough(mean)}, or pass them as an array"
+        )
+        raise TableError(message)
     return Background(
         order=plan.order,
         n_rows=tally.n_rows,
@@ -85,6 +94,11 @@ def background_of(counter: Counter, tally: Tally, unit: float) -> Background:
         fingerprint=plan.fingerprint,
         groups={name: tuple(columns) for name, columns in plan.groups.items()},
     )
+
+
+def _enough(mean: float) -> int:
+    """Return which power of two makes weights so large that they can be rounded."""
+    return max(1, int(np.ceil(-np.log2(mean))))
 
 
 def batch_size(n_rows: int) -> int:
