@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import matplotlib as mpl
@@ -13,13 +15,15 @@ from matplotlib.figure import Figure
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 
 import glasswood as gw
+from glasswood._once import Deferred
 from glasswood.plots import _make as make
 from glasswood.plots._axes import edges_of, histogram, hollow, hollow_pairs, in_view, view_of, whole_numbers
 from glasswood.plots._draw import draw, page_of, panel_of
+from glasswood.plots._plotly_paper import cell_texts
 from glasswood.plots._spec import Bars, Cells, Line, Matrix, Network, Scale, Sheet, Steps, Waterfall
 from glasswood.plots._steps import beside, common_heights, height_range
 from glasswood.plots._text import number, percent, plain, several, shorten
-from glasswood.results import Attributions, Axis, Curve, Ice, Points, Surface
+from glasswood.results import Attributions, Axis, Curve, Ice, Points, ShownRows, Surface
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -275,7 +279,50 @@ def test_points_along_an_axis_and_with_labels():
     pair = Points(
         name="a x b", columns={"a": [1.5, 2], "b": ["u", "v"]}, heights=np.zeros((2, 1)), outputs=("y",), units="value"
     )
-    assert make.panel_of_points(pair).x.labels == ("a=1.5, b=u", "a=2, b=v")
+    assert make.steps_of_points(pair).x.labels == ("a=1.5, b=u", "a=2, b=v")
+    assert make.panel_of_points(pair).y.labels == ("u", "v")
+
+
+def points_of(columns, heights, rows=()):
+    heights = np.asarray(heights, dtype=float)[:, None]
+    found = {"mean": heights.mean(axis=0), "find_rows": Deferred.of(np.asarray(rows, dtype=float))}
+    return Points(name="p", columns=columns, heights=heights, outputs=("y",), units="value", **found)
+
+
+def test_points_have_the_data_the_average_and_sorted_labels():
+    panel = make.panel_of_points(points_of({"x": ["b", None, "a"]}, [1, 2, 6], [1, 1, 2]))
+    assert panel.x.labels == ("a", "b", "missing")
+    assert panel.lines[0].heights == (6.0, 1.0, 2.0)
+    assert panel.support == (0.5, 0.25, 0.25)
+    assert panel.mean == 3.0
+    numbers = make.panel_of_points(
+        points_of({"x": [0.0, 1.0, 2.0, np.nan, 1e6]}, [1, 2, 6, 7, 8], [300, 300, 300, 99, 1])
+    )
+    assert numbers.support == (0.3, 0.3, 0.3, 0.001)
+    assert numbers.missing_share == 0.099
+    assert numbers.lines[0].missing == 7.0
+    assert numbers.x.view[1] < 10
+    assert (
+        numbers.note
+        == "steps are drawn midway between points; 0.1 % of rows are beyond this part of the axis (to 1,000,000)"
+    )
+
+
+def test_points_of_two_features_are_a_surface_or_dots():
+    grid = {"a": ["v", "u", "u"], "b": [2.0, 1.0, 2.0]}
+    panel = make.panel_of_points(points_of(grid, [1, 2, 3], [2, 1, 1]))
+    assert panel.x.labels == ("u", "v")
+    assert panel.y.edges == (0.5, 1.5, 2.5)
+    np.testing.assert_equal(panel.heights, [[2, np.nan], [3, 1]])
+    assert panel.density == ((0.25, 0.0), (0.25, 0.5))
+    rng = np.random.default_rng(0)
+    scattered = {"a": rng.normal(size=50).tolist(), "b": rng.normal(size=50).tolist()}
+    dots = make.panel_of_points(points_of(scattered, np.arange(50)))
+    assert (dots.x, dots.y) == (tuple(scattered["a"]), tuple(scattered["b"]))
+    assert dots.colours == tuple(range(50))
+    assert dots.colour_label == "average prediction of y"
+    for engine in ("matplotlib", "plotly"):
+        assert draw(Sheet((panel, dots)), engine) is not None
 
 
 # ------------------------------------------------------------------------------------------------ other panels
@@ -355,13 +402,16 @@ def attributions(values, data=None):
         names=tuple("abcd"[: values.shape[1]]),
         outputs=("y",),
         units="value",
-        columns=lambda: data,
+        columns=ShownRows.of(data),
     )
 
 
 def test_a_waterfall_adds_up():
     panel = make.panel_of_row(attributions([[1, -5, 0, 2]]), 0, top=1)
-    assert panel.labels == ("b", "2 others")
+    assert panel.title == "Row 0 of 1"
+    assert panel.labels == ("b", "2 others together")
+    assert panel.rest
+    assert panel.note == "the others add +3 and 0, each at most 2 in size"
     assert panel.values == (-5.0, 3.0)
     assert panel.start == ("average", 10.0)
     assert panel.end == ("this row", 8.0)
@@ -371,6 +421,99 @@ def test_a_waterfall_adds_up():
     assert dict(zip(pairs.labels, pairs.values, strict=True)) == {"a": 1, "b": 2, "a x b": 1}
     with pytest.raises(gw.errors.TableError, match="there is no row 7"):
         make.panel_of_row(attributions([[1, 2]]), 7)
+
+
+def test_the_others_of_a_waterfall_are_not_the_largest_part_if_more_parts_help():
+    values = np.concatenate([[5.0], np.full(15, 1.0), np.full(20, 0.01)])
+    names = tuple(f"f{i}" for i in range(values.size))
+    result = replace(attributions([[1.0, 2.0]]), heights=values[None, :, None], names=names)
+    panel = make.panel_of_row(result, 0)
+    assert len(panel.values) == 12 + 1  # ten would leave 5.2 together, twelve leave 4.2
+    assert abs(panel.values[-1]) < 5
+    assert make.panel_of_row(result, 0, top=3).values[-1] < 5
+
+
+def test_parts_of_interactions_tell_the_values_of_the_row(explained):
+    ex, X = explained
+    rows = X[:3].assign(b=[0.0, 1.0, 2.0])
+    labels = make.panel_of_row(ex.interaction_values(rows), 1, top=5).labels
+    assert any(label.startswith("b = 1") for label in labels)
+    assert all(" = " in label for label in labels[:-1])
+    kept = pickle.loads(pickle.dumps(ex.interaction_values(rows)))
+    assert make.panel_of_row(kept, 1, top=5).labels == labels
+
+
+def test_values_of_all_rows_as_bars_a_swarm_and_a_scatter():
+    data = np.array([[0.0, "u"], [1.0, "v"], [None, "u"], [3.0, "w"]], dtype=object)
+    result = attributions([[1, -5], [2, 5], [-3, 5], [0, -5]], data)
+    bars = panel_of(result, 0, None, kind="bar")
+    assert (bars.labels, bars.values) == (("b", "a"), ((5.0, 1.5),))
+    swarm = panel_of(result, 0, None, kind="beeswarm")
+    assert swarm.y_labels == ("b", "a")
+    assert swarm.x == (-5, 5, 5, -5, 1, 2, -3, 0)
+    np.testing.assert_equal(swarm.colours, [np.nan] * 4 + [0, 0.5, np.nan, 1])
+    assert max(abs(y - round(y)) for y in swarm.y) < 0.5
+    assert swarm.note == "grey: categories and missing values"
+    scatter = panel_of(result, 0, None, kind="scatter", feature="a", color="b")
+    assert (scatter.x, scatter.y) == ((0, 1, 3), (1, 2, 0))
+    assert scatter.colours == (0, 1, 2)
+    assert scatter.note == "1 rows where it is missing are not shown"
+    over_categories = panel_of(result, 0, None, kind="scatter")
+    assert over_categories.x_labels == ("u", "v", "w")
+    for panel in (bars, swarm, scatter, over_categories):
+        for engine in ("matplotlib", "plotly"):
+            assert draw(Sheet((panel,)), engine) is not None
+    with pytest.raises(ValueError, match="kind is one of"):
+        panel_of(result, 0, None, kind="pie")
+    with pytest.raises(gw.errors.TableError, match="there is no feature 'z'"):
+        panel_of(result, 0, None, kind="scatter", feature="z")
+
+
+def test_a_swarm_of_many_rows_is_a_sample():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(5000, 2))
+    swarm = panel_of(attributions(values, values), 0, None, kind="beeswarm")
+    assert len(swarm.x) == 4000
+    assert swarm.note == "2,000 of 5,000 rows"
+
+
+def test_centred_ice_begins_at_zero():
+    axis = Axis(column("x"), np.array([0.5]), np.array([3, 1, 0]))
+    heights = np.arange(5.0)[:, None, None] * np.array([1.0, 3.0, 2.0])[None, :, None]
+    ice = Ice(name="x", axis=axis, columns={}, heights=heights, outputs=("y",), units="value")
+    panel = make.panel_of_ice(ice, centered=True)
+    assert panel.lines[0].heights == (0.0, 4.0)
+    assert panel.lines[0].missing is None
+    assert all(row[0] == 0 for row in panel.faint)
+    assert panel.y_label == "change of prediction of y from x up to 0.5"
+
+
+def test_axes_of_logarithms_and_of_quantiles():
+    one = curve([1, 2, 3, 4, 9], cuts=[1, 10, 100], rows=[1, 1, 2, 4, 0])
+    log = make.panel_of_curve(one, xscale="log")
+    assert log.x.edges[1:-1] != (1, 10, 100)
+    positive = curve([1, 2, 3, 9], cuts=[10, 100], rows=[1, 1, 2, 0])
+    axis = replace(positive.axis, find_extent=Deferred.of(SimpleNamespace(least=1.0, greatest=1000.0, whole=False)))
+    log = make.panel_of_curve(replace(positive, axis=axis), xscale="log")
+    assert log.x.edges == pytest.approx((0, 1, 2, 3))
+    assert log.x.ticks == ((0.0, "1"), (1.0, "10"), (2.0, "100"), (3.0, "1,000"))
+    assert cell_texts(log.x)[1] == "x (log scale): above 10, up to 100"
+    quantile = make.panel_of_curve(replace(positive, axis=axis), xscale="quantile")
+    assert quantile.x.edges == (0.0, 0.25, 0.5, 1.0)
+    assert quantile.x.ticks == ((0.0, "1"), (0.25, "10"), (0.5, "100"), (1.0, "1,000"))
+    for engine in ("matplotlib", "plotly"):
+        assert draw(Sheet((log, quantile)), engine) is not None
+    with pytest.raises(ValueError, match="xscale is one of"):
+        make.panel_of_curve(one, xscale="cubic")
+    with pytest.raises(ValueError, match="needs rows of data"):
+        make.panel_of_curve(curve([1, 2, 9], cuts=[0.5]), xscale="quantile")
+
+
+def test_texts_of_narrow_cells_that_are_drawn_together_tell_their_own_cuts():
+    panel = make.panel_of_surface(surface_of((2000, 2)))
+    assert panel.x.n_cells < 300
+    assert len(cell_texts(panel.x)) == panel.x.n_cells
+    assert cell_texts(panel.x)[-1].startswith(f"a: above {panel.x.edges[-2]:,.7g}")
 
 
 def test_a_comparison_has_a_line_and_a_distribution_per_group():

@@ -15,7 +15,7 @@ from glasswood._given_tables import given_table
 from glasswood._once import Deferred
 from glasswood._originals import Originals
 from glasswood._outputs import Chosen
-from glasswood._points import columns_of, shown_values
+from glasswood._points import columns_of, rows_at, shown_values, take
 from glasswood._study import Study
 from glasswood._tables import Schema, distinct_rows, n_rows, open_columns
 from glasswood.errors import TableError, UnsupportedModelError
@@ -28,6 +28,7 @@ from glasswood.results import (
     Interactions,
     Points,
     SetValues,
+    ShownRows,
     Surface,
     arrange,
     check_memory,
@@ -169,18 +170,20 @@ class Answers:
             result[names[a], names[b]] = squeezed(chosen.levels(surface))
         return result
 
-    def interactions(self, source: SetValues, chosen: Chosen) -> Interactions:
-        """Return values of sets, made of the scores that are chosen."""
-        if chosen.total is not None:
-            source = Negated(source)
+    def interactions(self, source: SetValues, chosen: Chosen, rows: Any) -> Interactions:
+        """Return values of sets for rows, made of the scores that are chosen."""
         return Interactions(
-            source=source, players=self._study.plan(1).players, outputs=chosen.labels, units=self._study.units
+            source=source if chosen.total is None else Negated(source),
+            players=self._study.plan(1).players,
+            outputs=chosen.labels,
+            units=self._study.units,
+            columns=ShownRows(lambda numbers: self._shown(rows, numbers)),
         )
 
     def attributions(self, name: str, metric: InteractionIndex, rows: Any, chosen: Chosen) -> Attributions:
         """Return a metric of features, or of pairs of them."""
         self.only_raw(name)
-        found = self.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen)
+        found = self.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen, rows)
         n_players, n_outputs = len(found.players), len(chosen.labels)
         shape = (found.n_rows, *(n_players,) * (metric.max_order or 1), n_outputs)
         check_memory(shape)
@@ -192,18 +195,19 @@ class Answers:
             names=found.players,
             outputs=found.outputs,
             units=found.units,
-            columns=Deferred(lambda: self._shown(rows)),
+            columns=found.columns,
         )
 
-    def _shown(self, rows: Any) -> Any:
-        """Return the values of rows as an array, one column per player; None if a player has several columns."""
+    def _shown(self, rows: Any, numbers: NDArray[np.intp] | None) -> Any:
+        """Return the values of some rows as an array, one column per player; None if a player has several columns."""
         if self._study.originals is not None:
-            listed = columns_of(rows, self._study.originals.names)
+            table = rows if numbers is None else take(rows, numbers.tolist())
+            listed = columns_of(table, self._study.originals.names)
             return np.array([shown_values(values) for values in listed.values()], dtype=object).T
         if self._study.groups:
             return None
         columns = open_columns(rows, self.ensemble.schema, range(self.ensemble.n_features))
-        values = [np.array(columns.listed(f)) for f in range(self.ensemble.n_features)]
+        values = [np.array(columns.listed(f, numbers)) for f in range(self.ensemble.n_features)]
         return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
 
     def points(self, players: list[str], at: Any, chosen: Chosen) -> Points:
@@ -219,7 +223,25 @@ class Answers:
             heights=chosen.levels(heights),
             outputs=chosen.labels,
             units=self._study.units,
+            mean=chosen.levels(self._study.mean),
+            find_rows=Deferred(lambda: self._rows_at(shown)),
         )
+
+    def _rows_at(self, points: Mapping[str, Any], rows: Any = None) -> NDArray[Any]:
+        """Return how many rows (by weight, if of the background) are at each point; empty if some are at none."""
+        study, originals = self._study, self._study.originals
+        weight = study.weight if rows is None else None
+        if originals is not None:
+            names = list(points)
+            table = originals.table if rows is None else rows
+            listed = columns_of(table, names, [originals.names.index(name) for name in names])
+            return rows_at(points, {name: shown_values(values) for name, values in listed.items()}, weight)
+        table = study.table if rows is None else rows
+        if table is None:
+            return np.empty(0)
+        numbers = [self.ensemble.feature_names.index(name) for name in points]
+        columns = open_columns(table, self.ensemble.schema, numbers)
+        return rows_at(points, {name: columns.listed(f) for name, f in zip(points, numbers, strict=True)}, weight)
 
     def _located(self, players: list[str], at: Any) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
         """Return the features of some players, in the order asked for, their cells at some points, and these as shown.
@@ -281,4 +303,5 @@ class Answers:
             outputs=chosen.labels,
             units=self._study.units,
             weight=None if rows is not None or self._study.weight is None else self._study.shares,
+            find_rows=Deferred(lambda: self._rows_at(shown, rows) if shown else np.empty(0)),
         )

@@ -271,7 +271,7 @@ class Explainer:
         order = min(order, max(1, int(wanted.sum())))
         plan.refuse_uncountable(order, "max_order")
         source = Lookups(self._study.effects(order), order, wanted, chosen.columns, self._study.rows(rows))
-        return self._answers.interactions(source, chosen)
+        return self._answers.interactions(source, chosen, rows)
 
     def evaluate(self, metric: Any, rows: Any, *, output: Any = None, output_index: int | None = None) -> Interactions:
         """Return a metric over cubes, for rows.
@@ -307,7 +307,7 @@ class Explainer:
             raise ArgumentError(message)
         self._answers.only_raw("evaluate")
         chosen = self._study.outputs.choose(output, output_index)
-        return self._answers.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen)
+        return self._answers.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen, rows)
 
     def shap_values(self, rows: Any, *, output: Any = None, output_index: int | None = None) -> Attributions:
         """Return the Shapley values of rows: of the game in which features take the row's value, or the background's.
@@ -512,6 +512,7 @@ class Explainer:
         output: Any = None,
         output_index: int | None = None,
         sort: str | None = None,
+        xscale: str = "linear",
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -536,6 +537,8 @@ class Explainer:
             The order of categories.
         sharey : bool, default True
             Whether all panels have the same heights.
+        xscale : {"linear", "log", "quantile"}, default "linear"
+            The axis of numbers; on "quantile" each row of the background is as wide as any other.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
@@ -569,7 +572,7 @@ class Explainer:
             found = self.partial_dependence(
                 *((item,) if isinstance(item, str | int) else item), output=output, output_index=output_index
             )
-            panels.append(panel_of(found, sort=sort))
+            panels.append(panel_of(found, sort=sort, xscale=xscale))
         return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def report(

@@ -20,7 +20,7 @@ from glasswood.errors import TableError
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["columns_of", "distinct_points", "rows_with", "shown_values"]
+__all__ = ["columns_of", "distinct_points", "rows_at", "rows_with", "shown_values", "take"]
 
 
 def columns_of(table: Any, names: Sequence[str], positions: Sequence[int] | None = None) -> dict[str, list[Any]]:
@@ -78,7 +78,25 @@ def distinct_points(table: Any, names: Sequence[str], positions: Sequence[int]) 
         message = f"the columns {list(names)!r} hold values that cannot be told apart ({error}); pass the points in at="
         raise TableError(message) from error
     rows = list(first.values())
-    return _take(table, rows), {name: [values[row] for row in rows] for name, values in lists.items()}
+    return take(table, rows), {name: [values[row] for row in rows] for name, values in lists.items()}
+
+
+def rows_at(points: Mapping[str, Any], lists: Mapping[str, list[Any]], weight: Any) -> NDArray[Any]:
+    """Return the number (or weight) of rows that are at each point; empty if some row is at none of them."""
+    try:
+        place: dict[tuple[Any, ...], int] = {}
+        for number, point in enumerate(zip(*points.values(), strict=True)):
+            place.setdefault(tuple(map(_key, point)), number)
+        found = [place.get(tuple(map(_key, row)), -1) for row in zip(*lists.values(), strict=True)]
+    except TypeError:  # lists and the like, which are points of their own
+        return np.empty(0)
+    at = np.array(found, dtype=np.intp)
+    if not at.size or (at < 0).any():
+        return np.empty(0)
+    n_points = len(next(iter(points.values())))
+    weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+    counts: NDArray[Any] = np.bincount(at, weights=weight, minlength=n_points)
+    return counts
 
 
 def _key(value: Any) -> Any:
@@ -86,7 +104,7 @@ def _key(value: Any) -> Any:
     return ("missing", value is None) if is_missing(value) else value
 
 
-def _take(table: Any, rows: list[int]) -> Any:
+def take(table: Any, rows: list[int]) -> Any:
     """Return some rows of a user's table, in its own types."""
     if is_sparse(table):
         return table.tocsr()[rows]
@@ -100,7 +118,7 @@ def rows_with(table: Any, points: Mapping[str, list[Any]], positions: Sequence[i
     if table.shape[0] == 0:
         message = "the table has no rows, so that there is none whose values could be changed"
         raise TableError(message)
-    rows = _take(table, [0] * n_points)
+    rows = take(table, [0] * n_points)
     replaced = dict(zip(positions, points.values(), strict=True))
     if is_sparse(table):
         rows = rows.astype(np.float64).tolil()

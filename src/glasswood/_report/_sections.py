@@ -165,7 +165,7 @@ def _range(result: Any, output: int | None = None) -> tuple[float, float]:
 
 
 def _panel(result: Any, most: int, total: float) -> dict[str, Any]:
-    make = _make.panel_of_curve if hasattr(result, "axis") else _make.panel_of_points
+    make = _make.panel_of_curve if hasattr(result, "axis") else _make.steps_of_points
     return steps_json(merged_steps(make(result), most), total)
 
 

@@ -13,7 +13,10 @@ from glasswood.plots._text import number, percent, plain
 
 __all__ = [
     "SORTS",
+    "SQUASHED",
+    "TAIL",
     "Layout",
+    "beyond",
     "closed_edges",
     "edges_of",
     "histogram",
@@ -56,7 +59,7 @@ def layout_of(axis: Any, heights: NDArray[np.float64], sort: str | None = None, 
         if axis.cuts.size == 0:
             return Layout(Scale(name, labels=("any value",)), cells, tuple(support), missing)
         scale = _scale_of_numbers(axis, support)
-        return Layout(scale, cells, tuple(support.tolist()), missing, note=_beyond(scale, support))
+        return Layout(scale, cells, tuple(support.tolist()), missing, note=beyond(scale, support))
     labels = range(axis.n_main) if axis.categories is None else axis.categories
     cells = _chosen(axis.n_main, heights, support, sort, most)
     note = ""
@@ -111,17 +114,17 @@ def _scale_of_numbers(axis: Any, support: NDArray[np.float64]) -> Scale:
     )
 
 
-def _beyond(scale: Scale, support: NDArray[np.float64]) -> str:
+def beyond(scale: Scale, support: NDArray[np.float64]) -> str:
     """Return a note about rows that are beyond the part of the axis that is shown, if there are any."""
     if not support.size:
         return ""
     (low, high), edges = scale.view, np.asarray(scale.edges)
-    share = float(support[(edges[:-1] >= high) | (edges[1:] <= low)].sum())
-    if share <= 0:
+    before, after = (float(support[side].sum()) for side in (edges[1:] <= low, edges[:-1] >= high))
+    if before + after <= 0:
         return ""
-    known = [number(end) for end, shown in ((edges[0], low), (edges[-1], high)) if end != shown]
+    known = [number(end) for end, share in ((edges[0], before), (edges[-1], after)) if share > 0]
     reach = "" if any(scale.open_ends) else f" (to {' and '.join(known)})"
-    return f"{percent(share)} of rows are beyond this part of the axis{reach}"
+    return f"{percent(before + after)} of rows are beyond this part of the axis{reach}"
 
 
 def closed_edges(

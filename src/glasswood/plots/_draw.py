@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from glasswood.plots._attributions import panel_of_attributions
 from glasswood.plots._make import (
     panel_of_comparison,
     panel_of_curve,
@@ -15,7 +16,7 @@ from glasswood.plots._make import (
     panel_of_strengths,
     panel_of_surface,
 )
-from glasswood.plots._spec import Canvas, Panel, Sheet, Waterfall
+from glasswood.plots._spec import Canvas, Dots, Panel, Sheet, Waterfall
 
 __all__ = ["ENGINES", "PAGE", "Canvas", "draw", "page_of", "panel_of", "plot", "plot_page", "plot_surface"]
 
@@ -32,7 +33,7 @@ MAKERS: dict[str, Callable[..., Panel]] = {
     "Strengths": panel_of_strengths,
     "Comparison": panel_of_comparison,
     "Interactions": panel_of_row,
-    "Attributions": panel_of_row,
+    "Attributions": panel_of_attributions,
 }
 
 
@@ -64,10 +65,10 @@ def plot(result: Any, *arguments: Any, canvas: Canvas, **options: Any) -> Any:
 
 
 def put(panels: Sequence[Panel], canvas: Canvas, **options: Any) -> Any:
-    """Draw panels on a canvas. What is said of a single row has a title, unless the user gives another."""
+    """Draw panels on a canvas. What is said of single rows has a title, unless the user gives another."""
     title = canvas.title
     if title is None:
-        title = panels[0].title if len(panels) == 1 and isinstance(panels[0], Waterfall) else ""
+        title = panels[0].title if len(panels) == 1 and isinstance(panels[0], Waterfall | Dots) else ""
     return draw(Sheet(tuple(panels), title=title, figsize=canvas.figsize, **options), canvas.engine, canvas.ax)
 
 

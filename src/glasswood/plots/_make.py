@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from glasswood._statistics import quantiles
 from glasswood.plots._axes import Layout, layout_of, shares_of
+from glasswood.plots._cuts import cell_text, shown_cuts
 from glasswood.plots._outputs import MOST_LINES, one_output, outputs_shown, scale_label
-from glasswood.plots._spec import Band, Bars, Line, Matrix, Network, Scale, Steps
+from glasswood.plots._points import layout_of_points, panel_of_points, steps_of_points
+from glasswood.plots._scales import rescaled
+from glasswood.plots._spec import Band, Bars, Line, Matrix, Network, Steps
 from glasswood.plots._surfaces import nested, panel_of_surface
 from glasswood.plots._text import number, plain
 from glasswood.plots._waterfall import panel_of_row
@@ -26,6 +29,7 @@ __all__ = [
     "panel_of_row",
     "panel_of_strengths",
     "panel_of_surface",
+    "steps_of_points",
 ]
 
 N_FAINT = 12
@@ -35,14 +39,14 @@ BANDS = ((5, 95), (25, 75))
 # ------------------------------------------------------------------------------------------------ curves
 
 
-def panel_of_curve(curve: Any, output: int | None = None, *, sort: str | None = None) -> Steps:
+def panel_of_curve(curve: Any, output: int | None = None, *, sort: str | None = None, xscale: str = "linear") -> Steps:
     """Return the panel of a `Curve`: all outputs, or one.
 
     `sort` orders categories: "height", "rows", or "model" (the order of the model, as by default). What is missing or
     unseen is beside the axis if there are such rows, or no rows at all.
     """
     shown, note = outputs_shown(curve.heights, curve.outputs, output)
-    layout = layout_of(curve.axis, curve.heights[:, shown[0]], sort)
+    layout = rescaled(layout_of(curve.axis, curve.heights[:, shown[0]], sort), xscale)
     lines = tuple(_line(plain(curve.outputs[k]), curve.heights[:, k], layout, curve.axis) for k in shown)
     return Steps(
         title=layout.scale.label,
@@ -66,124 +70,67 @@ def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Any) ->
     return Line(name, tuple(heights[layout.cells].tolist()), missing, unseen)
 
 
-def panel_of_ice(ice: Any, output: int | None = None, *, sort: str | None = None, n_lines: int = N_FAINT) -> Steps:
-    """Return the panel of an `Ice`: bands of percentiles of its rows, a few rows, and their mean."""
+def panel_of_ice(
+    ice: Any, output: int | None = None, *, sort: str | None = None, n_lines: int = N_FAINT, **options: Any
+) -> Steps:
+    """Return the panel of an `Ice`: bands of percentiles of its rows, a few rows, and their mean.
+
+    Options are `xscale`, and `centered`: whether rows are shown as they differ from their own value in one cell.
+    """
     k = one_output(ice.heights.mean(axis=0), ice.outputs, output, "a panel of ICE curves")
-    heights = ice.heights[..., k]
+    heights, label = ice.heights[..., k], scale_label(ice.units, ice.outputs, [k], average=False)
     mean = np.average(heights, axis=0, weights=ice.weight)
     if ice.axis is None:
-        layout = _layout_of_points(ice.columns, mean, sort)
-        line = Line("average", tuple(mean[layout.cells].tolist()))
+        layout = layout_of_points(ice.columns, mean, ice.find_rows(), sort)
     else:
         layout = layout_of(ice.axis, mean, sort)
-        line = _line("average", mean, layout, ice.axis)
+    if options.get("centered"):
+        cell, name = _first_cell(layout)
+        heights = heights - heights[:, [layout.cells[cell]]]
+        mean = np.average(heights, axis=0, weights=ice.weight)
+        label = f"change of {label} from {plain(ice.name)} {name}"
+    layout = rescaled(layout, options.get("xscale", "linear"))
     main = heights[:, layout.cells]
     bands = []
     for low, high in BANDS:
         ends = quantiles(main, [low / 100, high / 100], ice.weight)
         bands.append(Band(f"{low} % to {high} % of rows", tuple(ends[0].tolist()), tuple(ends[1].tolist())))
-    # Rows are picked evenly in the order of their mean response: low, middle and high ones, the same each time.
-    order = np.argsort(main.mean(axis=1), kind="stable")
-    n = min(n_lines, len(main))
-    picked = order[np.round((np.arange(n) + 0.5) / max(n, 1) * len(main) - 0.5).astype(np.intp)]
     return Steps(
         title=plain(ice.name),
         x=layout.scale,
-        y_label=scale_label(ice.units, ice.outputs, [k], average=False),
-        lines=(line,),
+        y_label=label,
+        lines=(_mean_line(ice, mean, layout),),
         support=layout.support,
         missing_share=layout.missing_share,
         bands=tuple(bands),
-        faint=tuple(tuple(row.tolist()) for row in main[picked]),
+        faint=tuple(tuple(row.tolist()) for row in main[_picked(main, n_lines)]),
         unseen_share=layout.unseen_share,
         note=layout.note,
     )
 
 
-def panel_of_points(points: Any, output: int | None = None, *, sort: str | None = None) -> Steps:
-    """Return the panel of `Points`: along the axis for one column of numbers, else one label per point."""
-    shown, note = outputs_shown(points.heights, points.outputs, output)
-    layout = _layout_of_points(points.columns, points.heights[:, shown[0]], sort, plain(points.name))
-    lines = [
-        Line(plain(points.outputs[k]), tuple(points.heights[layout.cells, k].tolist()), _missing_point(points, k))
-        for k in shown
-    ]
-    return Steps(
-        title=plain(points.name),
-        x=layout.scale,
-        y_label=scale_label(points.units, points.outputs, shown),
-        lines=tuple(lines),
-        note="; ".join(filter(None, (layout.note, note))),
-    )
+def _mean_line(ice: Any, mean: NDArray[np.float64], layout: Layout) -> Line:
+    if ice.axis is None:
+        return Line("average", tuple(mean[layout.cells].tolist()))
+    return _line("average", mean, layout, ice.axis)
 
 
-def _numbers(column: Sequence[Any]) -> NDArray[np.float64] | None:
-    """Return a column of numbers as an array; None if it holds anything else."""
-    array = np.asarray(column)
-    return array.astype(np.float64) if array.dtype.kind in "iuf" else None
+def _first_cell(layout: Layout) -> tuple[int, str]:
+    """Return the cell that rows are compared with, and what it holds: the first with rows, or the largest category."""
+    support = np.asarray(layout.support)
+    if layout.scale.labels:
+        cell = int(support.argmax()) if support.size else 0
+        return cell, layout.scale.labels[cell]
+    cell = int(np.flatnonzero(support)[0]) if support.any() else 0
+    cuts = shown_cuts(layout.scale.cuts or layout.scale.edges[1:-1])
+    return cell, cell_text(cuts, cell, whole=layout.scale.whole)
 
 
-def _missing_point(points: Any, k: int) -> float | None:
-    """Return the height of the point at NaN, if there is one on an axis of numbers."""
-    values = _numbers(next(iter(points.columns.values()))) if len(points.columns) == 1 else None
-    if values is None or not np.isnan(values).any():
-        return None
-    return float(points.heights[np.flatnonzero(np.isnan(values))[0], k])
-
-
-def _layout_of_points(
-    columns: Any, heights: NDArray[np.float64], sort: str | None, name: str | None = None, most: int = 30
-) -> Layout:
-    """Return how points are laid out."""
-    names = list(columns)
-    name = " x ".join(map(plain, names)) if name is None else name
-    values = _numbers(columns[names[0]]) if len(names) == 1 else None
-    if values is not None and np.isfinite(values).sum() > 1:
-        finite = np.flatnonzero(np.isfinite(values))
-        places, first = np.unique(values[finite], return_index=True)
-        if places.size > 1:
-            edges = _edges_around(places)
-            scale = Scale(
-                name,
-                tuple(edges.tolist()),
-                view=(float(edges[0]), float(edges[-1])),
-                open_ends=(False, False),
-                places=tuple((place, place) for place in places.tolist()),
-            )
-            return Layout(scale, finite[first], note="steps lie midway between points")
-    labels = _point_labels(columns)
-    cells, note = np.arange(len(labels)), ""
-    if cells.size > most:
-        order = np.argsort(heights, kind="stable")
-        cells = np.sort(np.concatenate([order[: most // 2], order[-(most - most // 2) :]]))
-        note = f"the lowest and the highest of {len(labels):,} points"
-    if sort == "height":
-        cells = cells[np.argsort(-heights[cells], kind="stable")]
-    return Layout(Scale(name, labels=tuple(labels[cell] for cell in cells)), cells, note=note)
-
-
-def _edges_around(places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return edges midway between places, and as far beyond the outermost ones."""
-    middle = places[:-1] / 2 + places[1:] / 2
-    return np.concatenate([[2 * places[0] - middle[0]], middle, [2 * places[-1] - middle[-1]]])
-
-
-def _point_labels(columns: Any) -> list[str]:
-    """Return a label per point; a one-hot group is told by the name of the column that is 1."""
-    names = [plain(name) for name in columns]
-    values = list(columns.values())
-    arrays = [_numbers(column) for column in values]
-    if len(names) > 1 and all(array is not None and np.isin(array, (0, 1)).all() for array in arrays):
-        hot = np.array(arrays) == 1
-        if (hot.sum(axis=0) <= 1).all():
-            return [names[int(np.argmax(column))] if column.any() else "(none)" for column in hot.T]
-    texts = [[number(x) if isinstance(x, float | np.floating) else plain(x) for x in column] for column in values]
-    if len(names) == 1:
-        return texts[0]
-    return [
-        ", ".join(f"{name}={text}" for name, text in zip(names, point, strict=True))
-        for point in zip(*texts, strict=True)
-    ]
+def _picked(main: NDArray[np.float64], n_lines: int) -> NDArray[np.intp]:
+    """Return a few rows, evenly in the order of their mean response: low, middle and high ones, the same each time."""
+    order = np.argsort(main.mean(axis=1), kind="stable")
+    n = min(n_lines, len(main))
+    return order[np.round((np.arange(n) + 0.5) / max(n, 1) * len(main) - 0.5).astype(np.intp)]
 
 
 # ------------------------------------------------------------------------------------------------ summaries
@@ -277,8 +224,13 @@ def _network(
     )
 
 
-def panel_of_comparison(comparison: Any, feature: str, output: int | None = None, *, sort: str | None = None) -> Steps:
-    """Return the panel of one feature in a `Comparison`: a line per group of rows, or per model."""
+def panel_of_comparison(
+    comparison: Any, feature: str, output: int | None = None, *, sort: str | None = None, xscale: str = "linear"
+) -> Steps:
+    """Return the panel of one feature in a `Comparison`: a line per group of rows, or per model.
+
+    Groups have shares of missing values of their own, so that no single share is told.
+    """
     curves = comparison.curves(feature)
     names = list(curves)
     first = curves[names[0]]
@@ -296,12 +248,13 @@ def panel_of_comparison(comparison: Any, feature: str, output: int | None = None
             line = replace(line, support=tuple(support[layout.cells].tolist()))
             line = replace(line, missing=float(curves[name].heights[-1, k]) if missing else None)
         lines.append(line)
+    together = tuple(np.mean([line.support for line in lines], axis=0).tolist()) if known else ()
+    layout = rescaled(replace(layout, support=together), xscale)
     return Steps(
         title=layout.scale.label,
         x=layout.scale,
         y_label=scale_label(first.units, first.outputs, [k]),
         lines=tuple(lines),
-        support=tuple(np.mean([line.support for line in lines], axis=0).tolist()) if known else (),
-        missing_share=float(np.mean([missing or 0.0 for _, missing, _ in shares.values()])) if known else None,
+        support=together,
         note="; ".join(filter(None, (layout.note, note))),
     )

@@ -10,11 +10,12 @@ import numpy as np
 
 from glasswood.plots._look import Look
 from glasswood.plots._matplotlib_categories import PLAIN
+from glasswood.plots._matplotlib_dots import draw_dots
 from glasswood.plots._matplotlib_figure import new_figure
 from glasswood.plots._matplotlib_look import look_of
 from glasswood.plots._matplotlib_others import draw_bars, draw_cells, draw_matrix, draw_network, draw_waterfall
 from glasswood.plots._matplotlib_steps import draw_steps
-from glasswood.plots._spec import Bars, Cells, Matrix, Network, Panel, Sheet, Steps, Waterfall
+from glasswood.plots._spec import Bars, Cells, Dots, Matrix, Network, Panel, Sheet, Steps, Waterfall
 from glasswood.plots._steps import common_heights, names_in_legend
 from glasswood.plots._text import several
 
@@ -23,6 +24,7 @@ __all__ = ["draw"]
 DRAWERS: dict[type, Callable[..., Any]] = {
     Bars: draw_bars,
     Cells: draw_cells,
+    Dots: draw_dots,
     Matrix: draw_matrix,
     Network: draw_network,
     Waterfall: draw_waterfall,
@@ -93,6 +95,8 @@ def _size(panel: Panel) -> tuple[float, float]:
         return 6.8, 1.2 + 0.33 * (len(panel.labels) + 2)
     if isinstance(panel, Matrix):
         return 6.4, 5.4
+    if isinstance(panel, Dots):
+        return 6.4, max(4.2, 1.2 + 0.36 * len(panel.y_labels))
     return 6.6, 4.8
 
 
@@ -130,7 +134,7 @@ def _draw_panel(ax: Any, panel: Panel, look: Look, heights: tuple[float, float] 
     else:
         drawn = DRAWERS[type(panel)](ax, panel, look)
         names = panel.series if isinstance(panel, Bars) else ()
-    if isinstance(panel, Steps | Bars | Waterfall):
+    if isinstance(panel, Steps | Bars | Waterfall | Dots):
         ax.spines[["top", "right"]].set_visible(False)
     if panel.note:
         style = {"loc": "left", "fontsize": "x-small", "color": look.dim}

@@ -8,6 +8,7 @@ from typing import Any
 
 from glasswood.errors import MissingExtraError
 from glasswood.plots._plotly_cells import draw_cells, room_of_cells
+from glasswood.plots._plotly_dots import draw_dots, room_of_dots
 from glasswood.plots._plotly_others import (
     draw_bars,
     draw_matrix,
@@ -18,7 +19,7 @@ from glasswood.plots._plotly_others import (
 )
 from glasswood.plots._plotly_paper import LETTER, Paper, Place, Room, safe
 from glasswood.plots._plotly_steps import draw_steps, room_of_steps
-from glasswood.plots._spec import Bars, Cells, Matrix, Network, Panel, Sheet, Steps, Waterfall
+from glasswood.plots._spec import Bars, Cells, Dots, Matrix, Network, Panel, Sheet, Steps, Waterfall
 from glasswood.plots._steps import common_heights
 
 try:
@@ -33,6 +34,7 @@ DRAWERS: dict[type, tuple[Callable[[Paper, Place, Any], None], Callable[[Any], R
     Steps: (draw_steps, room_of_steps),
     Bars: (draw_bars, room_of_bars),
     Cells: (draw_cells, room_of_cells),
+    Dots: (draw_dots, room_of_dots),
     Matrix: (draw_matrix, room_of_matrix),
     Network: (draw_network, lambda _: Room(10, 10, 10, 10)),
     Waterfall: (draw_waterfall, room_of_bars),
@@ -142,4 +144,6 @@ def _height(panel: Panel, *, single: bool) -> float:
         return max(280.0 if single else 200.0, (18.0 if single else 14.0) * len(panel.x.labels))
     if isinstance(panel, Cells):
         return max(380.0 if single else 320.0, 17.0 * len(panel.y.labels))
+    if isinstance(panel, Dots):
+        return max(380.0 if single else 280.0, 32.0 * len(panel.y_labels))
     return 420.0

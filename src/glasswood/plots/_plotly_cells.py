@@ -61,7 +61,7 @@ def _texts(panel: Cells) -> list[list[str]]:
     shares = [[f"<br>{percent(share)} of rows" for share in line] for line in panel.density]
     return [
         [
-            f"{one}<br>{other}<br>{number(value)}{shares[j][i] if shares else ''}"
+            f"{one}<br>{other}<br>{number(value) if np.isfinite(value) else 'no rows'}{shares[j][i] if shares else ''}"
             for i, (one, value) in enumerate(zip(across, line, strict=True))
         ]
         for j, (other, line) in enumerate(zip(along, panel.heights, strict=True))

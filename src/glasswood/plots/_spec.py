@@ -10,6 +10,7 @@ __all__ = [
     "Bars",
     "Canvas",
     "Cells",
+    "Dots",
     "Line",
     "Matrix",
     "Network",
@@ -172,7 +173,30 @@ class Waterfall:
     note: str = ""
 
 
-Panel = Steps | Cells | Bars | Matrix | Network | Waterfall
+@dataclass(frozen=True)
+class Dots:
+    """A dot per row (or point), coloured by a third number: grey where that is NaN, all alike if there is none.
+
+    `x_labels` and `y_labels` are at 0, 1, 2 and so on, for categories and for a line of dots per feature. `colour_ends`
+    are told at the ends of the bar of colours, in place of numbers. `zero` draws a line where x is 0.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    colours: tuple[float, ...] = ()
+    colour_label: str = ""
+    colour_ends: tuple[str, ...] = ()
+    x_labels: tuple[str, ...] = ()
+    y_labels: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    zero: bool = False
+    note: str = ""
+
+
+Panel = Dots | Steps | Cells | Bars | Matrix | Network | Waterfall
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood.plots._axes import Layout, layout_of
 from glasswood.plots._outputs import one_output, scale_label
+from glasswood.plots._scales import rescaled
 from glasswood.plots._spec import Cells, Scale
 from glasswood.plots._text import percent, plain
 
@@ -25,15 +26,17 @@ def panel_of_surface(
     interaction: bool = False,
     density: NDArray[np.float64] | None = None,
     sort: str | None = None,
+    xscale: str = "linear",
 ) -> Cells:
     """Return the panel of a `Surface`, or of what the pair adds to its curves.
 
-    `density` is the share of rows in each pair of cells of (first, second); that of the background by default.
+    `density` is the share of rows in each pair of cells of (first, second); that of the background by default. Both
+    features are drawn on the scale.
     """
     density = surface.density if density is None else density
     first, second = surface.first, surface.second
     k = one_output(first.heights, first.outputs, output, "a surface")
-    x, y = (layout_of(curve.axis, curve.heights[:, k], sort) for curve in (first, second))
+    x, y = (rescaled(layout_of(curve.axis, curve.heights[:, k], sort), xscale) for curve in (first, second))
     runs = _runs(x), _runs(y)
     heights = _heights(surface, k, interaction=interaction)[np.ix_(x.cells, y.cells)]
     notes = [f"{curve.name}: {side.note}" for curve, side in ((first, x), (second, y)) if side.note]
@@ -93,7 +96,8 @@ def _runs(layout: Layout) -> _Run:
     starts = np.flatnonzero(begins)
     widths = np.maximum(np.diff(edges) / (edges[-1] / 2 - edges[0] / 2), 1e-9)
     weights = np.asarray(layout.support) + 1e-6 * widths if layout.support else widths
-    return _Run(starts, weights, replace(scale, edges=(*edges[starts].tolist(), float(edges[-1]))))
+    kept = tuple(scale.cuts[start - 1] for start in starts[1:]) if scale.cuts else ()
+    return _Run(starts, weights, replace(scale, edges=(*edges[starts].tolist(), float(edges[-1])), cuts=kept))
 
 
 def _summed(values: NDArray[np.float64], runs: tuple[_Run, _Run]) -> NDArray[np.float64]:

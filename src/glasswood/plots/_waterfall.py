@@ -14,6 +14,8 @@ from glasswood.plots._text import number, plain
 
 __all__ = ["panel_of_row"]
 
+MOST = 20  # parts of their own, if the others together would be larger than all of these
+
 
 def panel_of_row(result: Any, row: int = 0, output: int | None = None, *, top: int = 10) -> Waterfall:
     """Return the waterfall of one row of `Interactions` or `Attributions`: the strongest parts, the others as one."""
@@ -27,49 +29,71 @@ def panel_of_row(result: Any, row: int = 0, output: int | None = None, *, top: i
         raise TableError(message)
     k = 0 if output is None else output
     find = _parts_of_sets if hasattr(result, "source") else _parts_of_features
-    labels, values, start = find(result, row, k)
+    labels, values, start = find(result, row, k, _texts(result, row))
     order = np.argsort(-np.abs(values), kind="stable")
     order = order[values[order] != 0]
-    kept = order if len(order) <= top + 1 else order[:top]
-    rest = order[len(kept) :]
-    shown, heights = [labels[i] for i in kept], values[kept].tolist()
-    if len(rest):
-        shown.append(f"{len(rest):,} others")
-        heights.append(float(values[rest].sum()))
+    kept, rest = np.split(order, [_n_kept(values[order], top)])
+    shown, heights, note = [labels[i] for i in kept], values[kept].tolist(), ""
+    if rest.size:
+        up, down = values[rest][values[rest] > 0].sum(), values[rest][values[rest] < 0].sum()
+        shown.append(f"{rest.size:,} others together")
+        heights.append(float(up + down))
+        largest = number(abs(values[rest[0]]))
+        note = f"the others add +{number(up)} and {number(down)}, each at most {largest} in size"
     return Waterfall(
-        title=f"Row {row}",
+        title=f"Row {row:,} of {n_rows:,}",
         x_label=scale_label(result.units, result.outputs, [k], average=False),
         start=("average", start),
         end=("this row", start + float(values.sum())),
         labels=tuple(shown),
         values=tuple(heights),
+        rest=bool(rest.size),
+        note=note,
     )
 
 
-def _parts_of_sets(result: Any, row: int, k: int) -> tuple[list[str], NDArray[np.float64], float]:
+def _n_kept(values: NDArray[np.float64], top: int) -> int:
+    """Return how many of the sorted parts are shown: more than asked for if the others would be the largest."""
+    n = len(values)
+    if n <= top + 1:
+        return n
+    rests = np.abs(np.cumsum(values[::-1])[::-1])  # of all from each on
+    for kept in range(top, min(MOST, n - 1) + 1):
+        if rests[kept] <= abs(values[0]):
+            return kept
+    return top
+
+
+def _texts(result: Any, row: int) -> list[str]:
+    """Return the features with their values in one row, as far as these are known."""
+    names = [plain(name) for name in (result.players if hasattr(result, "source") else result.names)]
+    data = result.columns.of_rows(np.array([row]))
+    return names if data is None else [f"{name} = {_text(x)}" for name, x in zip(names, data[0], strict=True)]
+
+
+def _parts_of_sets(result: Any, row: int, k: int, texts: list[str]) -> tuple[list[str], NDArray[np.float64], float]:
     """Return the sets of an `Interactions`, their values for one row, and the mean."""
     out = np.empty((len(result) * len(result.outputs), 1))
     result.source.write((row, row + 1), out, 0)
     values = out.reshape(len(result), len(result.outputs))[:, k]
-    sets = result.subsets
-    start = sum(float(value) for names, value in zip(sets, values, strict=True) if not names)
-    kept = [i for i, names in enumerate(sets) if names]
-    return [" x ".join(map(plain, sets[i])) for i in kept], values[kept], start
+    sets = result.source.sets
+    start = sum(float(value) for members, value in zip(sets, values, strict=True) if not members)
+    kept = [i for i, members in enumerate(sets) if members]
+    return [" x ".join(texts[player] for player in sets[i]) for i in kept], values[kept], start
 
 
-def _parts_of_features(result: Any, row: int, k: int) -> tuple[list[str], NDArray[np.float64], float]:
+def _parts_of_features(result: Any, row: int, k: int, texts: list[str]) -> tuple[list[str], NDArray[np.float64], float]:
     """Return the features (or pairs of them) of an `Attributions`, their values for one row, and the mean."""
     values = result.heights[row, ..., k]
-    names = [plain(name) for name in result.names]
     if values.ndim == 1:
-        data = result.columns()
-        texts = names if data is None else [f"{name} = {_text(x)}" for name, x in zip(names, data[row], strict=True)]
         return texts, values, float(result.mean[k])
-    i, j = np.triu_indices(len(names))
+    i, j = np.triu_indices(len(texts))
     both = np.where(i == j, values[i, j], 2 * values[i, j])
-    labels = [names[a] if a == b else f"{names[a]} x {names[b]}" for a, b in zip(i, j, strict=True)]
+    labels = [texts[a] if a == b else f"{texts[a]} x {texts[b]}" for a, b in zip(i, j, strict=True)]
     return labels, both, float(result.mean[k])
 
 
 def _text(x: Any) -> str:
+    if x is None:
+        return "missing"
     return number(x) if isinstance(x, float | int | np.number) and not isinstance(x, bool) else plain(x)

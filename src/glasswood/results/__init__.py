@@ -10,6 +10,7 @@ from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
+from glasswood.results._shown import ShownRows
 from glasswood.results._surfaces import Surface, shares
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Pairs",
     "Points",
     "SetValues",
+    "ShownRows",
     "Spike",
     "Spikes",
     "Strengths",

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._once import Deferred
 from glasswood._outputs import position_of
 from glasswood._read_only import ReadOnly
 from glasswood.errors import MissingExtraError
 from glasswood.results._frames import to_frame
 from glasswood.results._html import facts_html, table_html
+from glasswood.results._shown import ShownRows
 
 __all__ = ["Attributions", "arrange"]
 
@@ -65,7 +65,7 @@ class Attributions(ReadOnly):
     names: tuple[str, ...]
     outputs: tuple[Any, ...]
     units: str
-    columns: Deferred[Any]
+    columns: ShownRows
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -164,6 +164,9 @@ class Attributions(ReadOnly):
         self,
         row: int = 0,
         *,
+        kind: str = "waterfall",
+        feature: str | None = None,
+        color: str | None = None,
         top: int = 10,
         output: Any = None,
         output_index: int | None = None,
@@ -172,14 +175,23 @@ class Attributions(ReadOnly):
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw how the score of one row comes about, as a waterfall: what each feature (or pair) adds.
+        """Draw what each feature (or pair) adds: to the score of one row, or of all rows.
 
         Parameters
         ----------
         row : int, default 0
-            The number of the row.
+            The number of the row of a waterfall.
+        kind : {"waterfall", "bar", "beeswarm", "scatter"}, default "waterfall"
+            "waterfall" draws how the score of one row comes about, "bar" the mean absolute value of each feature over
+            all rows, "beeswarm" a dot per row and feature, coloured by the feature's value, and "scatter" the values of
+            one feature over what the feature is.
+        feature : str, optional
+            The feature of a scatter; the one with the largest values by default.
+        color : str, optional
+            The feature that colours a scatter; by default the one that goes best with what `feature` leaves open.
         top : int, default 10
-            The largest number of parts of their own; the others are one.
+            The largest number of features. A waterfall shows the others as one part, and up to twenty of their own if
+            the others together would be larger than all of these.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
@@ -205,13 +217,18 @@ class Attributions(ReadOnly):
         >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.shap_values(X).plot(row=3)
         <Drawing size ... with 1 Axes>
+        >>> ex.shap_values(X).plot(kind="beeswarm")
+        <Drawing size ... with 2 Axes>
         """
         from glasswood.plots._draw import Canvas, plot
 
+        chosen = {"feature": feature, "color": color} if kind == "scatter" else {}
         return plot(
             self,
             row,
             position_of(self.outputs, output, output_index),
+            kind=kind,
             top=top,
+            **chosen,
             canvas=Canvas(engine, ax, title, figsize),
         )

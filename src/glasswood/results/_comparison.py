@@ -151,6 +151,7 @@ class Comparison(ReadOnly):
         output: Any = None,
         output_index: int | None = None,
         sort: str | None = None,
+        xscale: str = "linear",
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -165,6 +166,8 @@ class Comparison(ReadOnly):
             The six that differ most by default.
         sharey : bool, default True
             Whether all panels have the same heights.
+        xscale : {"linear", "log", "quantile"}, default "linear"
+            The axis of numbers; on "quantile" each row of the background is as wide as any other.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
@@ -198,5 +201,5 @@ class Comparison(ReadOnly):
 
         chosen = self.features[:6] if features is None else [features] if isinstance(features, str) else features
         place = position_of(self.outputs, output, output_index)
-        panels = [panel_of(self, name, place, sort=sort) for name in chosen]
+        panels = [panel_of(self, name, place, sort=sort, xscale=xscale) for name in chosen]
         return plot_page(panels, Canvas(engine, ax, title, figsize), sharey=sharey)

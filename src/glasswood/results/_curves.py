@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._once import Deferred
 from glasswood._outputs import position_of
 from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
@@ -116,6 +117,7 @@ class Curve(ReadOnly):
         output: Any = None,
         output_index: int | None = None,
         sort: str | None = None,
+        xscale: str = "linear",
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -125,6 +127,8 @@ class Curve(ReadOnly):
 
         Parameters
         ----------
+        xscale : {"linear", "log", "quantile"}, default "linear"
+            The axis of numbers; on "quantile" each row of the background is as wide as any other.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
@@ -156,7 +160,11 @@ class Curve(ReadOnly):
         from glasswood.plots._draw import Canvas, plot
 
         return plot(
-            self, position_of(self.outputs, output, output_index), sort=sort, canvas=Canvas(engine, ax, title, figsize)
+            self,
+            position_of(self.outputs, output, output_index),
+            sort=sort,
+            xscale=xscale,
+            canvas=Canvas(engine, ax, title, figsize),
         )
 
 
@@ -180,11 +188,18 @@ class Points(ReadOnly):
     heights: NDArray[np.float64]
     outputs: tuple[Any, ...]
     units: str
+    mean: NDArray[np.float64] | None = None
+    find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
 
     @property
     def values(self) -> NDArray[np.float64]:
         """The value at each point."""
         return squeezed(self.heights)
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The number (or weight) of background rows at each point; empty unless each row is at one of them."""
+        return self.find_rows()
 
     def __repr__(self) -> str:
         return f"Points({printable(self.name)}: {len(self.heights)} points, {self.units})"
@@ -211,15 +226,20 @@ class Points(ReadOnly):
         output: Any = None,
         output_index: int | None = None,
         sort: str | None = None,
+        xscale: str = "linear",
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw the points: along the axis for one feature that is a number, else each with its label.
+        """Draw the points: along the axis for one feature that is a number, as a surface or as dots for two features.
+
+        Other points are drawn with their labels, in the order of these.
 
         Parameters
         ----------
+        xscale : {"linear", "log", "quantile"}, default "linear"
+            The axis of numbers; on "quantile" each row of the background is as wide as any other.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
@@ -230,7 +250,7 @@ class Points(ReadOnly):
             One output (class, target); all by default, up to eight.
         output_index : int, optional
             The same, by its position among `outputs`.
-        sort : {"model", "height"}, optional
+        sort : {"height", "rows"}, optional
             The order of points with labels.
 
         Returns
@@ -246,12 +266,16 @@ class Points(ReadOnly):
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, groups={"blood": ["s1", "s2"]})
         >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3]).plot()
-        <Drawing size ... with 1 Axes>
+        <Drawing size ... with 2 Axes>
         """
         from glasswood.plots._draw import Canvas, plot
 
         return plot(
-            self, position_of(self.outputs, output, output_index), sort=sort, canvas=Canvas(engine, ax, title, figsize)
+            self,
+            position_of(self.outputs, output, output_index),
+            sort=sort,
+            xscale=xscale,
+            canvas=Canvas(engine, ax, title, figsize),
         )
 
 

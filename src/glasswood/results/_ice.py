@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._once import Deferred
 from glasswood._outputs import position_of
 from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
@@ -49,6 +50,7 @@ class Ice(ReadOnly):
     outputs: tuple[Any, ...]
     units: str
     weight: NDArray[np.float64] | None = None
+    find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
 
     def _main(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return heights without the cells of missing and unseen values, and without a single output."""
@@ -150,6 +152,8 @@ class Ice(ReadOnly):
         output: Any = None,
         output_index: int | None = None,
         sort: str | None = None,
+        xscale: str = "linear",
+        centered: bool = False,
         n_lines: int = 12,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -160,6 +164,11 @@ class Ice(ReadOnly):
 
         Parameters
         ----------
+        xscale : {"linear", "log", "quantile"}, default "linear"
+            The axis of numbers; on "quantile" each row of the background is as wide as any other.
+        centered : bool, default False
+            Whether rows are shown as they differ from their own value in the first cell (of numbers) or in the most
+            frequent category, so that only their shapes are compared.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
@@ -197,5 +206,7 @@ class Ice(ReadOnly):
             position_of(self.outputs, output, output_index),
             sort=sort,
             n_lines=n_lines,
+            xscale=xscale,
+            centered=centered,
             canvas=Canvas(engine, ax, title, figsize),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from glasswood.engines._threads import for_each, in_order
 from glasswood.errors import TableError
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._html import facts_html
+from glasswood.results._shown import ShownRows
 
 __all__ = ["Interactions", "SetValues"]
 
@@ -76,6 +77,7 @@ class Interactions(ReadOnly):
     players: tuple[str, ...]
     outputs: tuple[Any, ...]
     units: str
+    columns: ShownRows = field(default_factory=lambda: ShownRows.of(None))
 
     @property
     def n_rows(self) -> int:
@@ -331,7 +333,8 @@ class Interactions(ReadOnly):
         row : int, default 0
             The number of the row.
         top : int, default 10
-            The largest number of parts of their own; the others are one.
+            The number of parts of their own; the others are one. There are up to twenty if the others together would be
+            larger than all of these.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.

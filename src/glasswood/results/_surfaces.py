@@ -128,6 +128,7 @@ class Surface(ReadOnly):
         output_index: int | None = None,
         rows: Any = None,
         sort: str | None = None,
+        xscale: str = "linear",
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -139,6 +140,8 @@ class Surface(ReadOnly):
         ----------
         kind : {"both", "surface", "interaction"}, default "both"
             "both" draws two panels, and so takes two axes.
+        xscale : {"linear", "log", "quantile"}, default "linear"
+            The axes of numbers, both of them; on "quantile" each row of the background is as wide as any other.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
@@ -175,7 +178,7 @@ class Surface(ReadOnly):
         density = None if rows is None else self.shares(*(axis.cell_of(rows[axis.name]) for axis in axes))
         canvas = Canvas(engine, ax, title, figsize)
         place = position_of(self.first.outputs, output, output_index)
-        return plot_surface(self, kind, canvas, output=place, density=density, sort=sort)
+        return plot_surface(self, kind, canvas, output=place, density=density, sort=sort, xscale=xscale)
 
     def shares(self, x: NDArray[np.int64], y: NDArray[np.int64], weight: Any = None) -> NDArray[np.float64]:
         """Return the share of rows in each pair of cells, given the cells of the rows; those of missing ones left out.

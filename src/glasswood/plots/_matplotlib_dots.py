@@ -1,0 +1,53 @@
+"""Panels of dots on axes of matplotlib: a dot per row, coloured by another number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glasswood.plots._look import LINES, SEQUENTIAL, Look
+from glasswood.plots._matplotlib_categories import PLAIN
+from glasswood.plots._spec import Dots
+from glasswood.plots._text import several
+
+__all__ = ["draw_dots"]
+
+
+def draw_dots(ax: Any, panel: Dots, look: Look) -> None:
+    """Draw a dot per row, those without a colour in grey and below the others."""
+    x, y = np.asarray(panel.x), np.asarray(panel.y)
+    size = 14 if x.size < 1000 else 7
+    if panel.zero:
+        ax.axvline(0, color=look.dim, linewidth=0.8, zorder=0)
+    if not panel.colours:
+        ax.scatter(x, y, s=size, color=LINES[0], alpha=0.6, linewidth=0, rasterized=x.size > 5000)
+    else:
+        colours = np.asarray(panel.colours)
+        known = np.isfinite(colours)
+        style = {"s": size, "linewidth": 0, "alpha": 0.8, "rasterized": x.size > 5000}
+        ax.scatter(x[~known], y[~known], color=look.dim, **style)
+        dots = ax.scatter(x[known], y[known], c=colours[known], cmap=SEQUENTIAL, **style)
+        if known.any():
+            _add_bar(ax, panel, dots, look)
+    for axis, labels in ((ax.xaxis, panel.x_labels), (ax.yaxis, panel.y_labels)):
+        if labels:
+            texts = [look.readable(text) for text in several(labels, 24)]
+            turned = axis is ax.xaxis and sum(map(len, texts)) > 40
+            axis.set_ticks(range(len(texts)), texts, **({"rotation": 90} if turned else {}), **PLAIN)
+    if panel.y_labels:
+        ax.set_ylim(len(panel.y_labels) - 0.4, -0.6)
+    ax.set_xlabel(look.readable(panel.x_label), **PLAIN)
+    ax.set_ylabel(look.readable(panel.y_label), **PLAIN)
+
+
+def _add_bar(ax: Any, panel: Dots, dots: Any, look: Look) -> None:
+    """Add the bar of colours."""
+    bar = ax.figure.colorbar(dots, ax=ax, pad=0.02, fraction=0.05, aspect=30)
+    bar.set_label(look.readable(panel.colour_label), **PLAIN)
+    bar.outline.set_visible(False)
+    bar.solids.set_alpha(1)
+    if panel.colour_ends:
+        low, high = dots.get_clim()
+        bar.set_ticks([low, high], labels=[look.readable(text) for text in panel.colour_ends])
+        bar.ax.tick_params(length=0)
