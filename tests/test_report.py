@@ -88,7 +88,7 @@ def test_all_sections_are_there(diabetes):
     assert list(sections) == [
         "summary",
         "model",
-        "data",
+        "rows",
         "checks",
         "features",
         "interactions",

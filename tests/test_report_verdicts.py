@@ -469,7 +469,7 @@ def test_a_pipeline_says_what_is_not_looked_at(census):
     assert not any("splits on no numbers" in text_of(section) for section in sections.values())
     summary = [item["tag"] for item in sections["summary"]["list"]]
     assert "Groups" in summary
-    kinds = {row[0]: row[1:5] for row in sections["data"]["table"]["rows"]}
+    kinds = {row[0]: row[1:5] for row in sections["rows"]["table"]["rows"]}
     assert kinds["sex"][0] == "2 categories"
     assert kinds["age"] == ["whole numbers", X["age"].min(), X["age"].max(), share["age"]]
 
@@ -517,9 +517,9 @@ def test_sentences_hold_for_what_is_known_of_the_rows(diabetes, tmp_path, kind):
         assert (words in whole) == (kind != "covers"), words
     assert ("path-dependent" in text_of(sections["features"])) == (kind == "covers")
     assert ("There is no importance" in whole) == (kind == "covers")
-    assert ("No rows were given" in text_of(sections["data"])) == (kind == "covers")
-    assert ("by weight" in text_of(sections["data"])) == (kind == "weights")
-    assert ("Only counts are at hand" in text_of(sections["data"])) == (kind in ("counts", "parquet"))
+    assert ("No rows were given" in text_of(sections["rows"])) == (kind == "covers")
+    assert ("by weight" in text_of(sections["rows"])) == (kind == "weights")
+    assert ("Only counts are at hand" in text_of(sections["rows"])) == (kind in ("counts", "parquet"))
     assert ("goes on" in text_of(sections["features"])) == (kind in ("counts", "covers", "parquet"))
     between = "the least and the greatest value" if kind in ("table", "weights") else "the first and the last cut"
     assert between in text_of(sections["spikes"])
@@ -568,7 +568,7 @@ def test_a_model_of_categories_only():
 
 def test_the_rows_are_described(census):
     X, _, model = census
-    made = sections_of(gw.Explainer(model, X.assign(rate=X["rate"])))["data"]
+    made = sections_of(gw.Explainer(model, X.assign(rate=X["rate"])))["rows"]
     kinds = {row[0]: row[1:] for row in made["table"]["rows"]}
     assert kinds["age"][:3] == ["whole numbers", X["age"].min(), X["age"].max()]
     assert kinds["age"][3] == pytest.approx(X["age"].isna().mean(), rel=1e-4)

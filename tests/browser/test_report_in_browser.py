@@ -6,6 +6,7 @@ import csv
 import re
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -76,6 +77,8 @@ def test_the_page_is_quiet_fits_and_is_accessible(visit, report, width, scheme):
         page.locator(f"#{section} .figure").first.scroll_into_view_if_needed()
         page.locator(f"#{section} .figure svg").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    ids = page.eval_on_selector_all("[id]", "found => found.map((node) => node.id)")
+    assert len(set(ids)) == len(ids)
     assert there.accessibility() == []
     assert there.complaints == []
     assert there.requests == [report.as_uri()]
@@ -199,6 +202,113 @@ def test_figures_are_saved_as_csv(visit, report, tmp_path):
     assert there.complaints == []
 
 
+SHAPES = {"svg", "g", "rect", "line", "path", "text", "circle", "clipPath", "pattern", "linearGradient", "stop"}
+
+
+def test_figures_are_saved_as_svg_that_stands_alone(visit, report):
+    there = visit()
+    page = there.open(report)
+    for section in ("features", "interactions", "groups"):
+        middle_of(page, f"#{section} .figure")
+        card = page.locator(f"#{section} .card").first
+        with page.expect_download() as waiting:
+            card.get_by_role("button", name=re.compile("as SVG")).click()
+        assert waiting.value.suggested_filename.endswith(".svg")
+        text = Path(waiting.value.path()).read_text(encoding="utf-8")
+        root = ElementTree.fromstring(text)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert {node.tag.rpartition("}")[2] for node in root.iter()} <= SHAPES
+        assert "var(" not in text
+        assert not any(node.get("class") or node.get("style") for node in root.iter())
+    assert "old" in text
+    assert "young" in text
+    assert there.complaints == []
+
+
+def test_permalinks_lead_to_figures_that_are_not_shown_yet(visit, wide_report):
+    there = visit()
+    page = there.open(wide_report)
+    data = page.evaluate("JSON.parse(document.getElementById('data').textContent).sections")
+    figure = next(part for part in data if part["id"] == "features")["figures"][-1]
+    anchor = figure["id"]
+    assert anchor == f"feature-{figure['names'][0].replace(' ', '-')}"
+    assert figure["names"][0] not in titles_of(page)
+    page.goto(f"{wide_report.as_uri()}#{anchor}")
+    page.reload()
+    page.locator(f"#{anchor} svg").wait_for()
+    assert page.locator(f"#{anchor} .permalink").get_attribute("href") == f"#{anchor}"
+    box = page.locator(f"#{anchor}").bounding_box()
+    assert 0 <= box["y"] <= 900
+    assert page.locator("#checks h2 .permalink").get_attribute("href") == "#checks"
+    assert there.complaints == []
+
+
+def test_all_figures_and_categories_are_printed(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(800, 13)), columns=[f"x{k}" for k in range(13)])
+    X["place"] = pd.Categorical(rng.choice([f"place {k}" for k in range(20)], 800))
+    y = X[[f"x{k}" for k in range(13)]].sum(axis=1) + X["place"].cat.codes
+    model = HistGradientBoostingRegressor(max_iter=30, categorical_features="from_dtype").fit(X, y)
+    path = gw.Explainer(model, X).report(tmp_path / "print.html", notes="A note.")
+    there = visit()
+    page = there.open(path)
+    assert len(titles_of(page)) == 12
+    assert page.locator("#features .more").inner_text() == "Show 2 more figures"
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert sorted(titles_of(page)) == sorted(X.columns)
+    assert page.locator("#features .card:not(:has(svg))").count() == 0
+    labels = page.locator("#feature-place svg text.label").all_text_contents()
+    assert len([label for label in labels if "place" in label]) == 20
+    assert page.locator("#features .more").is_hidden()
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert len(titles_of(page)) == 12
+    page.locator("#feature-place").scroll_into_view_if_needed()
+    labels = page.locator("#feature-place svg text").all_text_contents()
+    assert len([label for label in labels if "place " in label]) == 12
+    assert "the most frequent 12 of 20" in labels
+    assert page.locator("#notes .said").inner_text() == "A note."
+    assert page.locator("#signature .sign dt").count() == 6
+    assert page.pdf()[:4] == b"%PDF"
+    assert there.complaints == []
+
+
+def test_one_more_figure_is_in_the_singular(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 13)), columns=[f"x{k}" for k in range(13)])
+    model = HistGradientBoostingRegressor(max_iter=30).fit(X, X.sum(axis=1))
+    page = visit().open(gw.Explainer(model, X).report(tmp_path / "one.html", n_interactions=0))
+    assert page.locator("#features .more").inner_text() == "Show 1 more figure"
+
+
+def test_cuts_and_whole_numbers_in_words(visit, tmp_path):
+    xgboost = pytest.importorskip("xgboost")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"flag": rng.integers(0, 2, 400), "half": rng.integers(0, 9, 400) / 2})
+    model = xgboost.XGBRegressor(n_estimators=4, max_depth=2).fit(X, X["flag"] + X["half"])
+    there = visit()
+    page = there.open(gw.Explainer(model, X).report(tmp_path / "cuts.html"))
+
+    def spoken(name):
+        page.locator(f"#feature-{name}").scroll_into_view_if_needed()
+        page.locator(f"#feature-{name} svg").wait_for()
+        page.locator(f"#feature-{name} .figure").focus()
+        found = []
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+            found.append(page.locator("#spoken").inner_text().split(", average")[0])
+        return found
+
+    assert spoken("flag")[:2] == ["up to 0", "from 1"]
+    ticks = page.locator("#feature-flag svg text").all_text_contents()
+    assert {"0", "1"} <= set(ticks)
+    assert not {"0.5", "1.5", "2"} & set(ticks)
+    first, second, _ = spoken("half")
+    assert re.fullmatch(r"below [\d.]+", first)
+    assert re.fullmatch(r"from [\d.]+, below [\d.]+", second)
+    assert float(first.split()[1]) * 2 % 1 == 0
+    assert there.complaints == []
+
+
 def test_hostile_names_do_nothing(visit, tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(400, len(HOSTILE_NAMES))), columns=HOSTILE_NAMES)
@@ -207,11 +317,18 @@ def test_hostile_names_do_nothing(visit, tmp_path):
     y = X[HOSTILE_NAMES].sum(axis=1) + (X["category"].cat.codes % 3) * 4
     model = HistGradientBoostingRegressor(max_iter=20, categorical_features="from_dtype").fit(X, y)
     title = HOSTILE_NAMES[0] + HOSTILE_NAMES[1]
-    path = gw.Explainer(model, X).report(tmp_path / "hostile.html", title=title, by="category")
+    path = gw.Explainer(model, X).report(tmp_path / "hostile.html", title=title, by="category", notes=HOSTILE_NAMES)
     there = visit(390)
     page = there.open(path)
     assert page.title() == title
     assert page.evaluate("document.querySelectorAll('main img, main script, main b, main iframe').length") == 0
+    links = page.eval_on_selector_all("a", "found => found.map((link) => link.getAttribute('href'))")
+    assert all(link.startswith("#") for link in links)
+    middle_of(page, "#groups .figure")
+    with page.expect_download() as waiting:
+        page.locator("#groups .card").first.get_by_role("button", name=re.compile("as SVG")).click()
+    saved = ElementTree.fromstring(Path(waiting.value.path()).read_text(encoding="utf-8"))
+    assert not {"script", "img", "a", "image", "foreignObject"} & {node.tag.rpartition("}")[2] for node in saved.iter()}
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     shown = names_of(page)
     assert len(set(shown)) == len(HOSTILE_NAMES) + 1

@@ -34,7 +34,7 @@ ORDER = [
     "summary",
     "notes",
     "model",
-    "data",
+    "rows",
     "checks",
     "features",
     "interactions",

@@ -105,7 +105,7 @@ def data_section(subject: Subject) -> Section:
     title = "The rows"
     if subject.rows == "none":
         text = "No rows were given. Curves are averages over the covers that the model keeps from training."
-        return section("data", title, text)
+        return section("rows", title, text)
     lines = _described_table(subject) if subject.rows == "table" else _described_counts(subject)
     known = [line[4] for line in lines if line[4] is not None]
     text = f"{_rows_text(subject)}, {len(lines):,} columns that the model takes"
@@ -122,7 +122,7 @@ def data_section(subject: Subject) -> Section:
         else "",
     ]
     table = {"caption": "Columns", "columns": COLUMNS_OF_DATA, "rows": lines}
-    return section("data", title, " ".join(filter(None, notes)), table=table, short="Rows", tools=len(lines) > FEW)
+    return section("rows", title, " ".join(filter(None, notes)), table=table, short="Rows", tools=len(lines) > FEW)
 
 
 def _described_counts(subject: Subject) -> list[list[Any]]:

@@ -75,11 +75,12 @@ class Table {
   csv() { return [this.data.columns.map(({ name }) => name), this.order.map((i) => this.data.rows[i])]; }
 }
 
-function goTo(target) {
+function goTo(target, behavior = "auto") {
   if (!target) return;
-  target.scrollIntoView({ block: "center" });
-  const figure = target.querySelector(".figure");
-  if (figure) figure.focus({ preventScroll: true });
+  const host = target.querySelector(".figure");
+  if (host && !host.figure.over) host.figure.draw(); // it is as high as it will be
+  target.scrollIntoView({ block: "center", behavior });
+  if (host) host.focus({ preventScroll: true });
 }
 
 // The cards of a section: a page of them at first, in the order of its table.
@@ -118,11 +119,11 @@ class Cards {
   }
   each(doing) { this.grid.querySelectorAll(".figure").forEach((host) => doing(host.figure)); }
   find(id) { return this.items.findIndex((item) => item.id === id); }
-  reveal(i) {
+  reveal(i, behavior) {
     if (!this.order.includes(i)) this.order = [i, ...this.order];
     this.count = Math.max(this.count, this.order.indexOf(i) + 1);
     this.update();
-    goTo(this.card(i));
+    goTo(this.card(i), behavior);
   }
 }
 
@@ -211,10 +212,11 @@ function start() {
   window.addEventListener("afterprint", () => allCards.forEach((cards) => cards.printed()));
   const follow = () => {
     const id = location.hash.slice(1), cards = id && allCards.find((one) => one.find(id) >= 0);
-    if (cards) cards.reveal(cards.find(id));
+    if (cards) cards.reveal(cards.find(id), "instant");
   };
   window.addEventListener("hashchange", follow);
-  follow();
+  window.addEventListener("load", follow);
+  if (location.hash) history.scrollRestoration = "manual"; // the link says where to be
   document.addEventListener("scroll", () => { document.getElementById("tip").hidden = true; }, { passive: true });
 }
 
