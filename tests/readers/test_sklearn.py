@@ -29,6 +29,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 import glasswood as gw
 from adversarial import FINITE, FINITE_OR_MISSING, ODD, hostile_array, hostile_frame
+from glasswood.readers import _sklearn
 
 
 def data(task="regression", *, targets=1, classes=2, missing=False, n=300, seed=0):
@@ -351,3 +352,47 @@ def test_sparse_tables_count_absent_entries_as_zero():
     model = RandomForestRegressor(**SMALL).fit(X, y)
     for table in (scipy.sparse.csr_matrix(X), scipy.sparse.coo_array(X)):
         np.testing.assert_array_equal(gw.read_model(model).predict(table), model.predict(table))
+
+
+# ---------------------------------------------------------------------------------------------- releases to come
+
+
+class Later:
+    """A tree of a release to come: the same, but for some parts."""
+
+    def __init__(self, tree, **parts):
+        self.tree, self.parts = tree, parts
+
+    def __getattr__(self, name):
+        return self.parts.get(name) if name in self.parts else getattr(self.tree, name)
+
+    def __getstate__(self):
+        return self.parts.get("state", self.tree.__getstate__())
+
+
+def test_unknown_parts_of_trees_are_refused():
+    X, y = data(R)
+    model = RandomForestRegressor(**SMALL).fit(X, y)
+    tree = model.estimators_[0].tree_
+    state = tree.__getstate__()
+    nodes = state["nodes"]
+    wider = np.zeros(
+        nodes.size, dtype=[*((name, nodes.dtype[name]) for name in nodes.dtype.names), ("left_cats", "u8")]
+    )
+    threshold = np.where(tree.children_left >= 0, -np.inf, tree.threshold)
+    for later, says in (
+        (Later(tree, state=state | {"_n_categories": 3}), "parts that Glasswood does not know: _n_categories"),
+        (Later(tree, state=state | {"nodes": wider}), "parts that Glasswood does not know: left_cats"),
+        (Later(tree, threshold=threshold), "a split at minus infinity, which stands for a split on categories"),
+    ):
+        with pytest.raises(gw.errors.UnsupportedModelError, match=says):
+            _sklearn._tree(later)
+    boosted = HistGradientBoostingRegressor(**BOOST).fit(X, y)
+    for predictor in (predictor for iteration in boosted._predictors for predictor in iteration):
+        own = predictor.nodes
+        more = np.zeros(own.size, dtype=[*((name, own.dtype[name]) for name in own.dtype.names), ("oblique", "f8")])
+        for name in own.dtype.names:
+            more[name] = own[name]
+        predictor.nodes = more
+    with pytest.raises(gw.errors.UnsupportedModelError, match="parts that Glasswood does not know: oblique"):
+        gw.read_model(boosted)

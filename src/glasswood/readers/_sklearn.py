@@ -29,6 +29,13 @@ GRADIENT = ("GradientBoostingRegressor", "GradientBoostingClassifier")
 HISTOGRAM = ("BaseHistGradientBoosting",)
 ISOLATION = ("IsolationForest",)
 
+# Every part of a tree that is understood; a tree with others, of a later release, is refused.
+TREE_PARTS = {"max_depth", "node_count", "nodes", "values"}
+NODE_PARTS = {"left_child", "right_child", "feature", "threshold", "impurity", "n_node_samples"}
+NODE_PARTS |= {"weighted_n_node_samples", "missing_go_to_left"}
+HISTOGRAM_PARTS = {"value", "count", "feature_idx", "num_threshold", "missing_go_to_left", "left", "right", "gain"}
+HISTOGRAM_PARTS |= {"depth", "is_leaf", "bin_threshold", "is_categorical", "bitset_idx"}
+
 
 def read(model: Any) -> TreeEnsemble:
     """Return a fitted scikit-learn model as arrays."""
@@ -108,6 +115,7 @@ def _tree(
 ) -> Tree:
     """Return one `tree_`; `feature_of` translates its features where the tree saw only some of them."""
     left = tree.children_left
+    _check_tree(tree)
     feature = tree.feature
     if feature_of is not None:
         feature = feature_of[_in_range(np.where(left < 0, 0, feature), len(feature_of))]
@@ -123,6 +131,24 @@ def _tree(
         round_cut=cut_at_most,
         n_leaves=(left.size + 1) // 2,  # every inner node has two children
     )
+
+
+def _check_tree(tree: Any) -> None:
+    """Raise if a tree has parts that are not understood, as splits on categories are in releases to come."""
+    state = tree.__getstate__()
+    _check_parts(set(state) - TREE_PARTS | set(state["nodes"].dtype.names) - NODE_PARTS)
+    if np.isneginf(tree.threshold).any():
+        message = "a tree has a split at minus infinity, which stands for a split on categories; they are not read yet"
+        raise UnsupportedModelError(message)
+
+
+def _check_parts(unknown: set[str]) -> None:
+    if unknown:
+        message = (
+            f"the trees of this scikit-learn have parts that Glasswood does not know: {', '.join(sorted(unknown))}; "
+            "install a later Glasswood, or the scikit-learn that it was made for, and fit again"
+        )
+        raise UnsupportedModelError(message)
 
 
 def _in_range(numbers: NDArray[np.integer[Any]], end: Any) -> NDArray[np.integer[Any]]:
@@ -294,6 +320,8 @@ def _histogram_trees(
     sets: CategorySets,
 ) -> Tree:
     """Return all trees one behind the other, as one: a hundred small trees are not worth a hundred calls."""
+    for predictor in predictors[:1]:
+        _check_parts(set(predictor.nodes.dtype.names) - HISTOGRAM_PARTS)
     nodes = np.concatenate([predictor.nodes for predictor in predictors])
     start = np.repeat(first, np.diff(np.append(first, len(nodes))))
     leaf = nodes["is_leaf"].astype(bool)
