@@ -250,6 +250,7 @@ class TestStrengths:
         for background in (gw.summarize(model, rows, order=2), tmp_path / "rows.parquet"):
             found = gw.Explainer(model, background).interaction_strengths()
             assert found.weights == "independent"
+            assert "features taken as independent" in repr(found)
             for (a, b), height, h in list(zip(found.pairs, found.heights[:, 0], found.h[:, 0], strict=True))[:3]:
                 i, j = np.indices((N, N)).reshape(2, -1)
                 surface = ex.partial_dependence(a, b)

@@ -266,6 +266,7 @@ class Strengths(ReadOnly):
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         colon = _colon(self) if shown else ""
         features = f"{len(self)} pairs of {len(self.names)} features"
+        features += "" if self.weights == "rows" else " taken as independent"
         return f"Strengths({features}{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
 
     def _repr_html_(self) -> str:
