@@ -485,7 +485,8 @@ def test_centred_ice_begins_at_zero():
     assert panel.lines[0].heights == (0.0, 4.0)
     assert panel.lines[0].missing is None
     assert all(row[0] == 0 for row in panel.faint)
-    assert panel.y_label == "change of prediction of y from x up to 0.5"
+    assert panel.y_label == "change of prediction of y"
+    assert panel.note == "each row from its value at: up to 0.5"
 
 
 def test_axes_of_logarithms_and_of_quantiles():

@@ -88,7 +88,8 @@ def panel_of_ice(
         cell, name = _first_cell(layout)
         heights = heights - heights[:, [layout.cells[cell]]]
         mean = np.average(heights, axis=0, weights=ice.weight)
-        label = f"change of {label} from {plain(ice.name)} {name}"
+        label = f"change of {label}"
+        layout = replace(layout, note="; ".join(filter(None, (layout.note, f"each row from its value at: {name}"))))
     layout = rescaled(layout, options.get("xscale", "linear"))
     main = heights[:, layout.cells]
     bands = []

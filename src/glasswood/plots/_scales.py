@@ -59,8 +59,12 @@ def _logarithmic(scale: Scale) -> Scale:
     if len(places) < 3:
         places = sorted({*places, float(low), float(high)})
     places = places[:: max(1, -(-len(places) // (N_TICKS + 2)))]
-    ticks = tuple((float(moved(np.array(x))), number(x)) for x in places)
     new = moved(edges)
+    ticks: list[tuple[float, str]] = []
+    for x in places:
+        at = float(moved(np.array(x)))
+        if not ticks or at - ticks[-1][0] > 0.07 * float(new[-1] - new[0]):  # or they would be on each other
+            ticks.append((at, number(x)))
     label = f"{scale.label} (log scale)"
     return replace(
         scale,
@@ -68,7 +72,7 @@ def _logarithmic(scale: Scale) -> Scale:
         edges=tuple(new.tolist()),
         view=(float(new[0]), float(new[-1])),
         cuts=_with_cuts(scale),
-        ticks=ticks,
+        ticks=tuple(ticks),
     )
 
 
