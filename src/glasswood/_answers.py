@@ -140,6 +140,15 @@ class Answers:
             find_density=Deferred(lambda: self._density(a, b)),
         )
 
+    def surface_of(self, chosen: Chosen, names: tuple[str, str]) -> Surface:
+        """Return the surface of two features, given by their names."""
+        known = self.ensemble.feature_names
+        return self.surface(known.index(names[0]), known.index(names[1]), chosen)
+
+    def points_of(self, chosen: Chosen, name: str) -> Points:
+        """Return the partial dependence of a player at the values that it has."""
+        return self.points([name], None, chosen)
+
     def _density(self, a: int, b: int) -> NDArray[np.float64] | None:
         """Return the share of the background's rows in each pair of cells of two features; None without a table."""
         study, axes = self._study, (self.axis(a), self.axis(b))

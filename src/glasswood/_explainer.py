@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -151,7 +152,7 @@ class Explainer:
                 message = "at= gives values of features; name the features too"
                 raise TableError(message)
             if self._study.originals is not None:
-                return Lazy(tuple(self._study.groups), lambda name: self._answers.points([name], None, chosen))
+                return Lazy(tuple(self._study.groups), partial(self._answers.points_of, chosen))
             own, names = set(self._study.plan(1).players), self.ensemble.feature_names
             # The column of a group of one has a curve, too, but it is asked for by the name of the group.
             return {names[f]: self._answers.curve(f, chosen) for f in self._study.curves if names[f] in own}
@@ -182,9 +183,8 @@ class Explainer:
         Surface(petal length (cm) x petal width (cm): ... x ... cells, probability)
         """
         chosen = self._study.outputs.choose(output, output_index)
-        names = self.ensemble.feature_names
         single = [name for name in self._study.plan(1).players if name not in self._study.groups]
-        return Lazy(Pairs(single), lambda key: self._answers.surface(names.index(key[0]), names.index(key[1]), chosen))
+        return Lazy(Pairs(single), partial(self._answers.surface_of, chosen))
 
     def joint_grids(
         self, grids: Mapping[str, Any], *, output: Any = None, output_index: int | None = None
