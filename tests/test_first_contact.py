@@ -192,6 +192,13 @@ def test_a_report_that_cannot_be_written_is_refused_at_once(ex, tmp_path, monkey
             ex.report(path)
 
 
+def test_a_background_that_cannot_be_written(tmp_path):
+    background = gw.summarize(MODEL, X)
+    for path, says in {tmp_path / "nodir" / "x.gw": "there is no folder", tmp_path: "is a folder"}.items():
+        with pytest.raises(FileError, match=says):
+            background.save(path)
+
+
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize(
     ("rows", "says"),

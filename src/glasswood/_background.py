@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._arguments import new_file
 from glasswood._files import pack_arrays, unpack_arrays, write_whole
 from glasswood._html import facts_html
 from glasswood._read_only import ReadOnly
@@ -160,6 +161,7 @@ class Background(ReadOnly):
         ...     gw.Background.load(folder + "/iris.gw") == background
         True
         """
+        path = new_file(path)
         facts = {
             "order": self.order,
             "n_rows": self.n_rows,
