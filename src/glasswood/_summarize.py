@@ -18,9 +18,9 @@ from glasswood._given_tables import given_table
 from glasswood._passes import Pass
 from glasswood._plan import CountPlan
 from glasswood._sources import open_source
-from glasswood._tables import frame_of
+from glasswood._tables import frame_of, n_rows
 from glasswood.errors import TableError
-from glasswood.readers import Proof, prove, read_model
+from glasswood.readers import Proof, prove, read_unproven, refuse_own_predictions
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -110,8 +110,9 @@ def read_for(model: Any, table: Any, further: Sequence[str]) -> tuple[TreeEnsemb
     """
     if isinstance(model, TreeEnsemble):
         return model, None
-    ensemble = read_model(model)
-    if table is None:
+    ensemble = read_unproven(model)
+    if table is None or n_rows(table) == 0:
+        refuse_own_predictions(model)
         return ensemble, None
     return ensemble, prove(ensemble, model, table if ensemble.schema.named else without_columns(table, further))
 

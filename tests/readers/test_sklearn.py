@@ -396,3 +396,26 @@ def test_unknown_parts_of_trees_are_refused():
         predictor.nodes = more
     with pytest.raises(gw.errors.UnsupportedModelError, match="parts that Glasswood does not know: oblique"):
         gw.read_model(boosted)
+
+
+class Halved(RandomForestRegressor):
+    """A forest of somebody's, which predicts something else."""
+
+    def predict(self, X):
+        return super().predict(X) / 2
+
+
+class Renamed(RandomForestRegressor):
+    """A forest of somebody's, which predicts as its parent does."""
+
+
+def test_classes_of_others_that_predict_in_their_own_way():
+    X, y = data(R)
+    renamed, halved = Renamed(**SMALL).fit(X, y), Halved(**SMALL).fit(X, y)
+    np.testing.assert_array_equal(gw.read_model(renamed).predict(X), renamed.predict(X))
+    for ask in (lambda: gw.read_model(halved), lambda: gw.Explainer(halved)):
+        with pytest.raises(gw.errors.UnsupportedModelError, match="Halved has a predict of its own"):
+            ask()
+    for ask in (lambda: gw.read_model(halved, X), lambda: gw.Explainer(halved, X)):
+        with pytest.raises(gw.errors.ModelMismatchError):
+            ask()

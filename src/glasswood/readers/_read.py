@@ -18,7 +18,17 @@ from glasswood._given_tables import as_trained, given_table
 from glasswood._tables import n_rows, take_rows
 from glasswood.errors import GlasswoodError, MissingExtraError, ModelMismatchError, TableError, UnsupportedModelError
 
-__all__ = ["Proof", "check", "library_errors", "measure", "prove", "read_model", "refusing_damage"]
+__all__ = [
+    "Proof",
+    "check",
+    "library_errors",
+    "measure",
+    "prove",
+    "read_model",
+    "read_unproven",
+    "refuse_own_predictions",
+    "refusing_damage",
+]
 
 CHECKED_ROWS = 100
 
@@ -34,6 +44,9 @@ READER_OF_PACKAGE = {
 
 # Readers of libraries that learn the labels of pandas' categories, and take no other form of them.
 LEARN_LABELS = ("_lightgbm", "_xgboost")
+
+KNOWN_PACKAGES = {*READER_OF_PACKAGE, "builtins"}
+PREDICTIONS = ("predict", "predict_proba", "decision_function", "_raw_predict")
 
 # What a JSON model of CatBoost may begin with: it sorts the parts by name, and the counts of categories are long.
 PARTS_OF_CATBOOST = ("ctr_data", "features_info", "oblivious_trees")
@@ -94,16 +107,10 @@ def read_model(model: Any, rows: Any = None) -> TreeEnsemble:
     >>> gw.read_model(GradientBoostingClassifier(n_estimators=5).fit(X, y), X)
     TreeEnsemble(sklearn GradientBoostingClassifier: 15 trees, ... leaves, 4 features, 3 outputs, score: softmax margin)
     """
-    if isinstance(model, str | PathLike):
-        path = Path(model)
-        reader = _reader_of_file(path)
-        with refusing_damage(f"the model file {path.name!r}"):
-            ensemble = reader.read_file(path)
+    ensemble = read_unproven(model)
+    if rows is None:
+        refuse_own_predictions(model)
     else:
-        reader = _reader_of(model)
-        with refusing_damage(f"the {type(model).__name__}"):
-            ensemble = reader.read(model)
-    if rows is not None:
         prove(ensemble, model, rows)
     return ensemble
 
@@ -124,6 +131,30 @@ def refusing_damage(what: str) -> Iterator[None]:
             "or fit the model again; if its own library does predict with it, please report it"
         )
         raise UnsupportedModelError(message) from error
+
+
+def read_unproven(model: Any) -> TreeEnsemble:
+    """Return a model as arrays; whoever calls this proves it with rows, or calls `refuse_own_predictions`."""
+    if isinstance(model, str | PathLike):
+        path = Path(model)
+        reader = _reader_of_file(path)
+        with refusing_damage(f"the model file {path.name!r}"):
+            return reader.read_file(path)
+    reader = _reader_of(model)
+    with refusing_damage(f"the {type(model).__name__}"):
+        return reader.read(model)
+
+
+def refuse_own_predictions(model: Any) -> None:
+    """Raise if a class of another package predicts in its own way, where there are no rows to prove the reading."""
+    for method in PREDICTIONS:
+        owner = next((parent for parent in type(model).__mro__ if method in vars(parent)), None)
+        if owner is not None and owner.__module__.partition(".")[0] not in KNOWN_PACKAGES:
+            message = (
+                f"{owner.__module__}.{owner.__qualname__} has a {method} of its own, which may be anything; pass rows, "
+                "and it is proved on them that the trees give the same scores"
+            )
+            raise UnsupportedModelError(message)
 
 
 class Proof(NamedTuple):
