@@ -53,7 +53,8 @@ class Oracle:
         table = rows.iloc[np.tile(np.arange(n_rows), n_points)].reset_index(drop=True)
         repeated = points.iloc[np.repeat(np.arange(n_points), n_rows)].reset_index(drop=True)
         table = table.assign(**{name: repeated[name] for name in points})[list(rows)]
-        return self.score(table).reshape(n_points, n_rows, -1).transpose(1, 0, 2)
+        scores = self.score(table)
+        return scores.reshape(n_points, n_rows, scores.shape[1]).transpose(1, 0, 2)
 
     def mean(self, points: pd.DataFrame) -> np.ndarray:
         """Return the average score at every point: (n_points, n_outputs)."""
@@ -81,7 +82,8 @@ class Oracle:
             )  # the background's values, then the rows'
             place = np.where(takes_part[number, player_of[name]], n_own + row, own)
             table[name] = both.iloc[place].reset_index(drop=True)
-        scores = self.score(pd.DataFrame(table)).reshape(len(sets), n_rows, n_own, -1)
+        scores = self.score(pd.DataFrame(table))
+        scores = scores.reshape(len(sets), n_rows, n_own, scores.shape[1])
         return dict(zip(sets, np.einsum("b,srbo->sro", self.shares, scores), strict=True))
 
 

@@ -859,7 +859,10 @@ def test_no_rows_one_row_and_many(method):
     for background in (X, None):
         ask = getattr(gw.Explainer(model, background), method)
         expected = ask(X).values
-        assert ask(X[:0]).values.shape == (0, *expected.shape[1:])
+        none = ask(X[:0])
+        assert none.values.shape == (0, *expected.shape[1:])
+        assert not none.mean_abs().any()  # without a warning
+        assert "Attributions" in none._repr_html_()
         np.testing.assert_allclose(ask(X[7:8]).values, expected[7:8], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(ask(many).values, np.tile(expected, (41, *[1] * (expected.ndim - 1))), atol=1e-12)
 

@@ -273,7 +273,8 @@ class TestStrengths:
             assert found.heights.shape == found.h.shape == (0, 1)
             assert found.matrix()[1].shape == (0, 0)
             assert len(found.to_frame()) == 0
-            assert repr(found) == "Strengths(0 pairs of 2 features, value)"
+            note = "" if found.weights == "rows" else " taken as independent"
+            assert repr(found) == f"Strengths(0 pairs of 2 features{note}, value)"
 
     def test_pairs_of_a_path_that_do_not_interact(self, way):
         grid = pd.DataFrame([(a, b) for a in (0.0, 1.0) for b in (0.0, 1.0)] * 4, columns=["a", "b"])

@@ -18,6 +18,12 @@ from glasswood.results._shown import ShownRows
 __all__ = ["Attributions", "arrange"]
 
 
+def mean_size(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean absolute value over the rows, the first axis; of no rows, 0."""
+    mean: NDArray[np.float64] = np.abs(values).sum(axis=0) / max(1, len(values))
+    return mean
+
+
 def arrange(values: NDArray[np.float64], sets: list[tuple[int, ...]], shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the values of features by feature; those of pairs in a matrix, in the way of the package shap.
 
@@ -92,7 +98,7 @@ class Attributions(ReadOnly):
         if self.heights.ndim > 3:  # pairs
             facts = {"rows": len(self), "features": len(self.names), "units": self.units}
             return facts_html(f"Attributions: {self.name}", facts | {"outputs": ", ".join(map(str, self.outputs))})
-        mean = np.abs(self.heights).mean(axis=0)
+        mean = mean_size(self.heights)
         order = np.argsort(-mean.sum(axis=1), kind="stable")
         ends = [f" [{name}]" for name in self.outputs] if len(self.outputs) > 1 else [""]
         columns: dict[str, Any] = {"feature": [self.names[k] for k in order]}
@@ -111,8 +117,7 @@ class Attributions(ReadOnly):
         >>> ex.shap_values(X).mean_abs().shape
         (4, 3)
         """
-        mean: NDArray[np.float64] = np.abs(self.values).mean(axis=0)
-        return mean
+        return mean_size(self.values)
 
     def to_frame(self) -> Any:
         """Return one row per row, and one column per feature or pair of features (and output).
