@@ -47,7 +47,6 @@ CASE = {
 }
 
 
-@pytest.mark.slow
 def test_a_short_run_finds_nothing(capsys):
     minutes = float(os.environ.get("GLASSWOOD_FUZZ_MINUTES", 0))
     found = fuzz(minutes=minutes or 10, seed=2026, cases=None if minutes else N_CASES, shrinking=bool(minutes))
