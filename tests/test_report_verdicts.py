@@ -139,9 +139,12 @@ def test_curves_of_every_kind_are_checked(census, which):
     assert states(explainer)["Same curves"] == "bad"
 
 
-def test_only_five_curves_are_computed_again_and_the_text_says_so(diabetes):
+def test_how_many_curves_are_computed_again_is_limited_and_the_text_says_so(diabetes, monkeypatch):
     X, model = diabetes
+    monkeypatch.setattr(_checks, "SECONDS", np.inf)  # however slow the machine is
     assert "of 5 curves" in text_of_check(gw.Explainer(model, X), "Same curves")
+    monkeypatch.setattr(_checks, "SECONDS", -1.0)
+    assert "of one curve" in text_of_check(gw.Explainer(model, X), "Same curves")
 
 
 def test_costly_checks_are_run_on_a_sample(diabetes, monkeypatch):
