@@ -13,14 +13,16 @@ function drawCells(figure, host, width) {
   const [low, high] = extent(up.flatMap((j) => across.map((i) => panel.heights[j][i])));
   const tint = colourOf(panel, low, high), hatch = `hatch-${figure.id}`;
   host.append(svg("pattern", { id: hatch, width: 5, height: 5, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("line", { class: "hatch", x1: 0, x2: 0, y1: 0, y2: 5 })));
+  const empty = []; // cells without rows: one path, because a pattern for each takes minutes to print
   for (const j of up) {
     const y0 = y.x(y.at[j + 1]), tall = Math.max(0.5, y.x(y.at[j]) - y0);
     for (const i of across) {
       const x0 = x.x(x.at[i]), box = { x: x0.toFixed(2), y: y0.toFixed(2), width: Math.max(0.5, x.x(x.at[i + 1]) - x0).toFixed(2), height: tall.toFixed(2) };
       host.append(svg("rect", { ...box, fill: tint(panel.heights[j][i]), "shape-rendering": "crispEdges" }));
-      if (panel.rows.length && !panel.rows[j][i]) host.append(svg("rect", { ...box, fill: `url(#${hatch})` }));
+      if (panel.rows.length && !panel.rows[j][i]) empty.push(`M${box.x} ${box.y}h${box.width}v${box.height}h-${box.width}z`);
     }
   }
+  if (empty.length) host.append(svg("path", { d: empty.join(""), fill: `url(#${hatch})` }));
   cellLabels(host, x, (u, text) => {
     host.append(svg("line", { class: "axis", x1: u, x2: u, y1: bottom, y2: bottom + 4 }));
     host.append(svg("text", { x: u, y: bottom + 16, "text-anchor": "middle" }, text));
