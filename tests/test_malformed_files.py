@@ -313,6 +313,9 @@ def one_column_twice(document):
         (turned_borders, "do not ascend"),
         (one_column_twice, "one number"),
         (put(("scale_and_bias",), [1, 2, 3]), "damaged"),
+        (put(("scale_and_bias",), [2**62, [0.5]]), r"beyond 2\*\*53"),
+        (put(("scale_and_bias",), [1, [-(2**62)]]), r"beyond 2\*\*53"),
+        (put(("scale_and_bias",), [True, [0.5]]), "list of numbers"),
         (put(("oblivious_trees",), "x"), "damaged"),
     ],
 )

@@ -416,16 +416,14 @@ def _score(document: Mapping[str, Any], n_outputs: int) -> Score:
     kind = loss.get("type", "")
     units, link = UNITS_AND_LINK.get(kind, ("score", "unknown"))
     scale, bias = document["scale_and_bias"]
-    if type(scale) not in (int, float):
-        message = f"the model has the scale {scale!r}"
-        raise UnsupportedModelError(message)
+    factor = floats([scale], "the scale")
     labels = _labels(loss, _parsed(info.get("class_params")) or {}, n_outputs)
     return Score(
         base=floats(bias, "the bias"),
         labels=labels,
         units=units,
         link=link,
-        scale=float(scale),
+        scale=float(factor[0]),
         base_first=False,
         binary=len(labels) == 2 and (n_outputs == 1 or kind in ("MultiClass", "MultiClassOneVsAll")),
     )

@@ -108,7 +108,12 @@ def floats(values: Any, name: str) -> NDArray[np.float64]:
     if array.size and (array.ndim != 1 or array.dtype.kind not in "iuf"):
         message = f"{name} should be a list of numbers; the model is damaged"
         raise UnsupportedModelError(message)
-    return array.reshape(-1).astype(np.float64)
+    numbers = array.reshape(-1).astype(np.float64)
+    # CatBoost reads such whole numbers as 0.
+    if np.abs(numbers).max(initial=0) >= 2**53 and any(type(n) is int and abs(n) >= 2**53 for n in values):
+        message = f"{name} holds whole numbers beyond 2**53; the model is damaged"
+        raise UnsupportedModelError(message)
+    return numbers
 
 
 def ascending(values: Any, name: str) -> NDArray[np.float32]:
