@@ -157,7 +157,11 @@ def _read_checkpoint(path: Path, seed: Seed) -> Any:
     folder.mkdir(parents=True)
     Path(folder, Path(seed.name).name).write_bytes(path.read_bytes())
     ensemble = gw.read_model(_folder / "xgboost-reg.json")
-    return gw.summarize(ensemble, str(_folder / f"rows-{seed.rows}.parquet"), by=seed.rows, checkpoint=folder)
+    result = gw.summarize(ensemble, str(_folder / f"rows-{seed.rows}.parquet"), by=seed.rows, checkpoint=folder)
+    if len(list(folder.iterdir())) != 1:
+        message = "the pass has a checkpoint of another name, and did not look at this one: make the seeds anew"
+        raise RuntimeError(message)
+    return result
 
 
 def _read_partial(path: Path, seed: Seed) -> Any:  # noqa: ARG001
@@ -186,6 +190,7 @@ READERS = {
 }
 
 _folder = Path()  # of the seeds
+_alive: list[Any] = []
 
 
 # ------------------------------------------------------------------------------------------------------ one mutant
@@ -202,6 +207,7 @@ def _child(path: Path, seed: Seed, how: str, expected: Any, say: Callable[..., N
     except Exception as error:  # noqa: BLE001 (whatever a library raises)
         say(outcome="refused", detail=f"by the library: {error}"[:200])
         return
+    _alive.append(loaded)  # libraries may crash when they free what is damaged
     say(outcome="", detail="")
     before, start = _memory(), time.process_time()
     try:

@@ -164,6 +164,10 @@ def read_ctr(ctr: Mapping[str, Any], tables: Mapping[str, Any]) -> Ctr:
         raise UnsupportedModelError(message)
     keys = np.fromiter(map(int, table["hash_map"][::stride]), dtype=np.uint64)
     counts = np.array([floats(table["hash_map"][k::stride], "counts of categories") for k in range(1, stride)])
+    rows = counts[1:] if "Mean" in str(ctr["ctr_type"]) else counts  # a mean has a sum of targets first
+    if np.any((rows < 0) | (rows != np.floor(rows))) or np.any(rows.sum(axis=0) >= 2**31):
+        message = "a table of category statistics has counts that are no numbers of rows; the model is damaged"
+        raise UnsupportedModelError(message)
     used = keys != EMPTY
     hashes, first = np.unique(_category_hashes(keys[used]), return_index=True)
     # Last comes a category with counts of zero.
