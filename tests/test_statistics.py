@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import catboost
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
@@ -552,6 +553,32 @@ class TestComparison:
         assert found.shift[0] > 0.25
         np.testing.assert_array_equal(new(["z", "q"]), [new.values[z], new.unseen])
         assert np.isnan(new([None])) == np.isnan(new.missing)
+
+    @pytest.mark.parametrize("codes", [False, True])
+    def test_rows_of_categories_that_one_model_does_not_know(self, codes):
+        rng = np.random.default_rng(0)
+        kind = rng.choice(3, size=300)
+        fitted = {"old": kind < 2, "new": kind < 3}
+        explainers, backgrounds = {}, {}
+        for name, known in fitted.items():
+            labels = ["x", "y", "z"][: kind[known].max() + 1]
+            rows = pd.DataFrame({"kind": pd.Categorical(np.array(["x", "y", "z"])[kind], categories=["x", "y", "z"])})
+            if codes:
+                rows["kind"] = kind
+                model = lightgbm.LGBMRegressor(n_estimators=3, min_child_samples=5, verbose=-1)
+                model.fit(rows[known], kind[known].astype(float), categorical_feature=["kind"])
+                model = model.booster_
+            else:
+                model = HistGradientBoostingRegressor(max_iter=3, categorical_features="from_dtype")
+                model.fit(rows[known].astype(pd.CategoricalDtype(labels)), kind[known].astype(float))
+            explainers[name] = gw.Explainer(model, rows)
+            backgrounds[name] = gw.Explainer(model, gw.summarize(model, rows))
+        found = gw.compare(explainers)
+        for curve in found.curves("kind").values():
+            assert list(curve.rows) == list(np.bincount(kind))
+            assert curve.axis.rows.sum() == 300
+        assert found.shift[0] == 0
+        assert np.isnan(gw.compare(backgrounds).shift[0])  # counts do not say of which category the unseen rows are
 
     def test_what_cannot_be_compared(self):
         model, rows = boosted()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Dictionary, Extent, LabelColumn, cells_of
+from glasswood._columns import CodeColumn, Column, Dictionary, Extent, LabelColumn, cells_of
 from glasswood._once import Deferred
 from glasswood._statistics import apart, on_common_cuts, stability_index
 from glasswood.errors import TableError
@@ -114,12 +114,12 @@ def _common(explainers: Sequence[Any], curves: Sequence[Curve]) -> tuple[Curve, 
         message = f"{curves[0].name!r} holds categories for one of the models, and numbers for another"
         raise TableError(message)
     if all(coded):
-        return tuple(_on_labels(curves))
+        return tuple(_on_labels(explainers, curves))
     cuts, places = on_common_cuts([curve.cuts for curve in curves])
     extent = Deferred(lambda: _common_extent(curves))
     result = []
     for explainer, curve, place in zip(explainers, curves, places, strict=True):
-        rows = curve.axis.rows if curve.cuts.size == cuts.size else _rows_between(explainer, curve.name, cuts)
+        rows = curve.axis.rows if curve.cuts.size == cuts.size else _rows_in_cells(explainer, curve.axis.column, cuts)
         axis = Axis(curve.axis.column, cuts, rows, extent)
         result.append(replace(curve, axis=axis, heights=curve.heights[place]))
     return tuple(result)
@@ -138,33 +138,43 @@ def _common_extent(curves: Sequence[Curve]) -> Extent | None:
     )
 
 
-def _rows_between(explainer: Any, name: str, cuts: NDArray[np.float64]) -> NDArray[Any]:
-    """Return the rows between any cuts, missing ones last, if there is a table; nothing otherwise."""
-    values = explainer._overview.numbers_of(name)
+def _rows_in_cells(explainer: Any, column: Column, cuts: NDArray[np.float64]) -> NDArray[Any]:
+    """Return the rows in the cells of any cuts or categories, if there is a table; nothing otherwise."""
+    values = explainer._overview.numbers_of(column)
     if values is None:
         return np.empty(0)
-    cells = cells_of(values, cuts, 0)
+    cells = cells_of(values, cuts, column.n_codes)
     weight = explainer._study.weight
-    return np.bincount(cells, weights=None if weight is None else np.asarray(weight, float), minlength=cuts.size + 2)
+    n_cells = (column.n_codes or cuts.size) + 2
+    return np.bincount(cells, weights=None if weight is None else np.asarray(weight, float), minlength=n_cells)
 
 
-def _on_labels(curves: Sequence[Curve]) -> list[Curve]:
+def _on_labels(explainers: Sequence[Any], curves: Sequence[Curve]) -> list[Curve]:
     """Return curves of categories on all labels that some of them know."""
     curves = _told(curves)
     known = [curve.categories or () for curve in curves]
     labels = tuple(dict.fromkeys(label for own in known for label in own))
     if all(own == labels for own in known):
         return list(curves)
-    column = LabelColumn(curves[0].name, labels)
     result = []
-    for own, curve in zip(known, curves, strict=True):
+    for explainer, own, curve in zip(explainers, known, curves, strict=True):
         code = {label: place for place, label in enumerate(own)}
         place = np.array([*(code.get(label, len(own)) for label in labels), len(own), len(own) + 1])
+        column = _with_labels(curve.axis.column, labels)
         rows = curve.axis.rows
-        if rows.size:
-            rows = np.where([*(label in code for label in labels), True, True], rows[place], 0)
+        if rows.size and rows[len(own)] > 0:  # some of them may have a label that another model knows
+            rows = _rows_in_cells(explainer, column, curve.cuts)
+        elif rows.size:
+            rows = rows[place]
         result.append(replace(curve, axis=Axis(column, curve.cuts, rows), heights=curve.heights[place]))
     return result
+
+
+def _with_labels(column: Column, labels: tuple[Hashable, ...]) -> Column:
+    """Return a column of categories that knows all these labels."""
+    if isinstance(column, CodeColumn) and labels == tuple(range(len(labels))):
+        return replace(column, size=len(labels))
+    return LabelColumn(column.name, labels)
 
 
 def _told(curves: Sequence[Curve]) -> list[Curve]:

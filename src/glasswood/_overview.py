@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood._answers import Answers
 from glasswood._arguments import whole_number
+from glasswood._columns import Column
 from glasswood._interactions import Lookups
 from glasswood._outputs import Chosen
 from glasswood._rows import Rows
@@ -267,18 +268,17 @@ class Overview:
 
     def _range(self, feature: int, cuts: NDArray[np.float64]) -> tuple[float, float]:
         """Return the smallest and the largest number of a feature in the table, or of its cuts if there is none."""
-        values = self.numbers_of(self.ensemble.feature_names[feature])
+        values = self.numbers_of(self.ensemble.schema.columns[feature])
         values = cuts[np.abs(cuts) < LARGEST] if values is None else values
         values = values[np.isfinite(values)]
         return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
 
-    def numbers_of(self, name: str) -> NDArray[Any] | None:
-        """Return the values of a feature in the rows of the table; None if there is no table."""
+    def numbers_of(self, column: Column) -> NDArray[Any] | None:
+        """Return the rows of the table as numbers, encoded by a column of some name; None if there is no table."""
         if self._study.table is None:
             return None
-        feature = self.ensemble.feature_names.index(name)
-        columns = open_columns(self._study.table, self.ensemble.schema, [feature])
-        return columns.encode(0, columns.n_rows)[feature]
+        feature = self.ensemble.feature_names.index(column.name)
+        return column.encode(open_columns(self._study.table, self.ensemble.schema, [feature]).values[feature])
 
 
 def _strongest_first(heights: NDArray[np.float64]) -> NDArray[np.intp]:
