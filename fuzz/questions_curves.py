@@ -177,8 +177,9 @@ def ice(s: Session) -> None:
     """Curves of single rows: of given rows and of the background, at points and at every cell."""
     (player,) = s.few(s.setting.players, 1)
     made = s.points(player.columns, 6)
-    given = s.ask("ice", player.name, at=s.at(made), rows=s.setting.rows_table)
-    s.same("ICE of rows", given.heights, s.oracle.each(made, s.setting.rows))
+    if len(s.setting.rows):
+        given = s.ask("ice", player.name, at=s.at(made), rows=s.setting.rows_table)
+        s.same("ICE of rows", given.heights, s.oracle.each(made, s.setting.rows))
     own = s.ask("ice", player.name, at=s.at(made))
     each = s.oracle.each(made)
     s.same("ICE of the background", own.heights, each)

@@ -69,6 +69,11 @@ def _position(s: Session) -> Any:
     return s.explainer.partial_dependence(_first(s), output_index=99)
 
 
+def _rows_without_columns(s: Session) -> Any:
+    width = s.setting.train.shape[1] + 1  # a table of the model's width may be read by position
+    return s.explainer.shap_values(pd.DataFrame({f"no such column {k}": [1.0] for k in range(width)})).values
+
+
 def _points_without_columns(s: Session) -> Any:
     return s.explainer.partial_dependence(_first(s), at={"no such column": [1.0]})
 
@@ -103,7 +108,8 @@ WRONG: dict[str, Callable[[Session], Any]] = {
     "points without the column": _points_without_columns,
     "points of other lengths": _uneven_points,
     "points that are none": lambda s: s.explainer.partial_dependence(_first(s), at=3.0),
-    "rows without columns": lambda s: s.explainer.shap_values(pd.DataFrame({"no such column": [1.0]})).values,
+    "rows without columns": _rows_without_columns,
+    "ICE of no rows": lambda s: s.explainer.ice(_first(s), rows=s.setting.rows[:0]).values,
     "rows of another width": lambda s: s.explainer.shap_values(np.zeros((2, s.setting.train.shape[1] + 3))).values,
     "a group of nothing known": lambda s: s.setting.explainer(groups={"g": ["no such column"]}),
     "a model that is none": lambda s: gw.Explainer(object(), s.setting.table),

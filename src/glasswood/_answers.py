@@ -303,7 +303,11 @@ class Answers:
             cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
         else:
             features, cells, shown = self._located(players, at)
-        check_memory((n_rows(self._study.table if rows is None else rows), cells.shape[1], chosen.n_columns))
+        size = n_rows(self._study.table if rows is None else rows), cells.shape[1]
+        if 0 in size:
+            message = f"ice needs at least one row and one point, but got {size[0]} rows and {size[1]} points"
+            raise TableError(message)
+        check_memory((*size, chosen.n_columns))
         return Ice(
             name=" x ".join(players),
             axis=axis,

@@ -21,7 +21,8 @@ def panel_of_row(result: Any, row: int = 0, output: int | None = None, *, top: i
     """Return the waterfall of one row of `Interactions` or `Attributions`: the strongest parts, the others as one."""
     n_rows = result.n_rows if hasattr(result, "n_rows") else len(result)
     if not -n_rows <= row < n_rows:
-        message = f"there is no row {row}; the rows are numbered from 0 to {n_rows - 1}"
+        known = f"the rows are numbered from 0 to {n_rows - 1}" if n_rows else "the result has no rows"
+        message = f"there is no row {row}; {known}"
         raise TableError(message)
     row %= n_rows
     if output is None and len(result.outputs) > 1:
