@@ -677,6 +677,20 @@ def set_in(*path, to):
     return change
 
 
+def set_weights(level, name, weights, beside=None):
+    """A change of the weights of a DART model: where they stand (1: up to XGBoost 3.3, 2: from 3.4 on)."""
+
+    def change(whole):
+        for place in (1, 2):
+            parts(whole)[place].pop("weight_drop", None)
+        parts(whole)[1]["name"] = name
+        parts(whole)[level]["weight_drop"] = weights
+        if beside is not None:
+            parts(whole)[3 - level]["weight_drop"] = beside
+
+    return change
+
+
 def drop_trees(whole):
     forest = parts(whole)[2]
     forest["trees"], forest["tree_info"], forest["iteration_indptr"] = [], [], [0]
@@ -696,8 +710,9 @@ REFUSED = {
         set_in(0, "learner_model_param", "base_score", to="[5E-1,2E-1]"),
         "each of 1 outputs",
     ),
-    "dart without weights": ("dart", set_in(1, "weight_drop", to=[]), "8 trees without the weights"),
-    "dart with too few weights": ("dart", set_in(1, "weight_drop", to=[1.0]), "8 trees without the weights"),
+    "dart without weights": ("dart", set_weights(1, "dart", []), "8 trees without the weights"),
+    "dart with too few weights": ("dart", set_weights(1, "dart", [1.0]), "8 trees without the weights"),
+    "weights in two places": ("dart", set_weights(2, "gbtree", [1.0] * 8, beside=[1.0] * 8), "in two places"),
     "best round beyond the last": (
         "binary",
         set_in(0, "attributes", to={"best_iteration": "8"}),

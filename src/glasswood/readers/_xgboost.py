@@ -203,6 +203,9 @@ def _forest(booster: Part) -> tuple[Part, NDArray[np.float32] | None]:
         for part in (booster, forest)
         if len(part.get("weight_drop", ()))
     ]
+    if len(weights) > 1:
+        message = "the model has weights of trees (weight_drop) in two places"
+        raise UnsupportedModelError(message)
     if any(weight.size != len(forest["trees"]) for weight in weights) or (name == "dart" and not weights):
         message = f"a DART model of {len(forest['trees'])} trees without the weights (weight_drop) of all of them"
         raise UnsupportedModelError(message)
