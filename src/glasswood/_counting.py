@@ -32,7 +32,7 @@ def count(
     ensemble = plan.ensemble
     columns = open_columns(table, ensemble.schema, ensemble.used_features)
     weight, unit = fixed_point(sample_weight, columns.n_rows)
-    counter = Counter(plan, lists_only=lists_only or weight is not None)
+    counter = Counter(plan, lists_only=lists_only)
 
     def add(tally: Any, first: int, last: int) -> None:
         part = None if weight is None else weight[first:last]
@@ -54,7 +54,7 @@ def count_groups(
         message = f"by= has the shape {places.shape}, but there are {columns.n_rows} rows"
         raise TableError(message)
     weight, unit = fixed_point(sample_weight, columns.n_rows)
-    counter = Counter(plan, lists_only=weight is not None)
+    counter = Counter(plan)
     tallies: dict[Any, Tally] = {}
     for key in keys:
         tallies[key] = new_tally(counter, len(tallies))

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._interrupts import proceed
+from glasswood._once import once
 from glasswood._plan import CountPlan
-from glasswood._rows import addresses
+from glasswood.kernels import _core
 
 __all__ = ["Columns", "Counter", "Tally"]
 
@@ -29,11 +30,9 @@ Columns = Mapping[int, NDArray[np.floating[Any]]]
 class Chunk:
     """Some trees that are counted with bitsets together, and their distinct conditions."""
 
-    features: NDArray[np.int64]
-    conditions: tuple[Any, ...]
-    trees: tuple[Any, ...]
-    noted: NDArray[np.int64]  # conditions whose number of rows is kept
-    place: NDArray[np.int64]  # and where
+    which: NDArray[np.int64]  # columns, among those that are used
+    conditions: _core.Conditions
+    trees: _core.BitsetTrees
     n_counts: float
 
 
@@ -68,17 +67,17 @@ class Tally:
 class Counter:
     """Counts batches of rows for a plan.
 
-    Small trees are counted with bitsets, chunk by chunk of trees; large ones with lists of rows, and all if rows have
-    weights. The numbers of rows per cell come along: from the rows that meet each condition, or from the lists.
+    Small trees are counted with bitsets, chunk by chunk of trees; large ones with lists of rows. The numbers of rows
+    per cell come along: from the rows that meet each condition, or from the lists.
 
     Parameters
     ----------
     plan : CountPlan
     lists_only : bool
-        Whether to count all trees with lists; rows with weights need that.
+        Whether to count all trees with lists.
     """
 
-    def __init__(self, plan: CountPlan, *, lists_only: bool) -> None:
+    def __init__(self, plan: CountPlan, *, lists_only: bool = False) -> None:
         self.plan = plan
         e = plan.ensemble
         leaves = np.bincount(plan.leaf_tree, minlength=e.n_trees)
@@ -92,6 +91,8 @@ class Counter:
         self._place[e.used_features] = np.arange(e.used_features.size)
         self._counts = np.bincount(plan.leaf_tree, weights=plan.subsets.size[plan.n_players], minlength=e.n_trees)
         self._steps_per_row = self._counts / leaves * plan.depth
+        sets = plan.subsets
+        self._subsets = _core.Subsets(sets.size, sets.rest, sets.has)
         self._chunks = self._make_chunks()
 
     @property
@@ -132,23 +133,22 @@ class Counter:
         bounds : ndarray of shape (n_groups + 1,), int64, not decreasing
         weight : ndarray of shape (n_rows,), int64, optional
         """
-        from glasswood.kernels._bitsets import count_with_bitsets
-
         some = np.flatnonzero(np.diff(bounds)).tolist()
         if not some:
             return
         tallies = [tallies[k] for k in some]
         bounds = np.append(bounds[some], bounds[-1]).astype(np.int64)
-        homes = _homes([tally.counts for tally in tallies]), _homes([tally.cells for tally in tallies])
-        tables = (self.plan.subsets.size, self.plan.subsets.rest, self.plan.subsets.has)
-        memory = addresses(columns)
+        homes = _core.Homes([tally.counts for tally in tallies], [tally.cells for tally in tallies])
+        held = _core.Columns([_aligned(column) for column in columns.values()], int(bounds[-1]))
+        weights = np.empty(0, dtype=np.int64) if weight is None else weight
         for chunk in self._chunks:
             proceed()
-            held = tuple(array[self._place[chunk.features]] for array in memory)
-            count_with_bitsets(held, bounds, chunk.conditions, chunk.trees, tables, (chunk.noted, chunk.place), homes)
+            _core.count_with_bitsets(
+                held, chunk.which, bounds, chunk.conditions, chunk.trees, self._subsets, weights, homes
+            )
         if self._large.any():
-            self._add_lists(tallies, memory, bounds, weight)
-        self._add_categories(memory, bounds, homes[1])
+            self._add_lists(tallies, held, bounds, weights)
+        self._add_categories(held, bounds, weights, homes)
         n_rows = np.diff(bounds)
         total = n_rows if weight is None else np.add.reduceat(weight[: bounds[-1]], bounds[:-1])
         for tally, more_rows, more in zip(tallies, n_rows.tolist(), total.tolist(), strict=True):
@@ -157,19 +157,17 @@ class Counter:
 
     def finish(self, tally: Tally) -> Tally:
         """Turn the numbers of a tally into the counts G and the rows per cell; once, after the last row."""
-        from glasswood.kernels._lists import subset_sums
-
         plan = self.plan
         large = np.flatnonzero(self._large[plan.leaf_tree])
         if large.size:
-            tables = (plan.subsets.size, plan.subsets.minus)
+            size, minus = plan.subsets.size, plan.subsets.minus
             for leaves in np.array_split(large, 1 + plan.n_counts // MOST_COUNTS):
-                subset_sums(plan.leaf_offset[leaves], plan.n_players[leaves], tables, tally.counts)
+                _core.subset_sums(plan.leaf_offset[leaves], plan.n_players[leaves], size, minus, tally.counts)
         cells, offset = plan.cells, plan.cells.offset
         at = np.flatnonzero(self._cumulative)
         feature = np.searchsorted(offset, at, side="right") - 1
         last = offset[feature] + cells.n_cells[feature] - 2  # cumulative up to here: all rows that are not missing
-        missing = tally.n_rows - tally.cells[last]
+        missing = tally.total - tally.cells[last]
         below = tally.cells.copy()
         below[at] -= np.where(self._with_missing[at], missing, 0)
         tally.cells[at] = below[at] - np.where(at == offset[feature], 0, below[at - 1])
@@ -177,38 +175,34 @@ class Counter:
         return tally
 
     def _add_lists(
-        self,
-        tallies: Sequence[Tally],
-        memory: tuple[NDArray[Any], ...],
-        bounds: NDArray[np.int64],
-        weight: NDArray[np.int64] | None,
+        self, tallies: Sequence[Tally], held: _core.Columns, bounds: NDArray[np.int64], weight: NDArray[np.int64]
     ) -> None:
-        from glasswood.kernels._lists import BLOCK, count_with_lists, rank_rows
-
-        e, plan, cells = self.plan.ensemble, self.plan, self.plan.cells
-        place = np.zeros(e.n_features, dtype=np.int32)
-        place[self._listed] = np.arange(self._listed.size)
-        cuts = (
-            cells.cut,
-            *(part[self._listed] for part in (cells.cut_offset, cells.n_codes, cells.offset, cells.n_cells)),
-        )
-        splits = (place[e.feature], cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)
-        trees = (e.left, e.right, plan.slot, *splits, plan.leaf_offset, plan.depth)
-        block, spans = self._parts_of_lists(BLOCK)
-        weights, ranks = np.empty(0, dtype=np.int64), np.empty((self._listed.size, BLOCK), dtype=np.int32)
-        sets = plan.subsets
+        sets, listed, cells = self.plan.subsets, self._listed, self.plan.cells
+        which, offset = self._place[listed], cells.offset[listed]
+        cuts = _core.CutsOfColumns(cells.cut, cells.cut_offset[listed], cells.n_codes[listed], cells.n_cells[listed])
+        trees = self._list_trees
+        block, spans = self._parts_of_lists(_core.LIST_ROWS)
+        ranks = np.empty((listed.size, _core.LIST_ROWS), dtype=np.int32)
         following = np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)
-        address, stride, is_single = (array[self._place[self._listed]] for array in memory)
         for tally, start, end in zip(tallies, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
             for first in range(start, end, block):
-                last = min(end, first + block)
-                if weight is not None:
-                    weights = weight[first:last]
-                held = (address + first * stride, stride, is_single)
-                rank_rows(held, last - first, cuts, weights, ranks, tally.cells)
+                n_rows = min(end - first, block)
+                weights = weight[first : first + n_rows]
+                _core.rank_rows(held, which, cuts, offset, first, n_rows, weights, ranks, tally.cells)
                 for roots in spans:
                     proceed()
-                    count_with_lists(last - first, ranks, (roots, *trees), following, weights, tally.counts)
+                    _core.count_with_lists(roots, trees, n_rows, ranks, following, self._subsets, weights, tally.counts)
+
+    @once
+    def _list_trees(self) -> _core.ListTrees:
+        """The trees as `count_with_lists` takes them."""
+        e, plan = self.plan.ensemble, self.plan
+        column = np.zeros(e.n_features, dtype=np.int32)
+        column[self._listed] = np.arange(self._listed.size)
+        splits = (e.category_set, e.missing_left, e.unseen_left, e.words)
+        return _core.ListTrees(
+            e.left, e.right, plan.slot, column[e.feature], plan.cells.rank, *splits, plan.leaf_offset, plan.depth
+        )
 
     def _parts_of_lists(self, block: int) -> tuple[int, list[NDArray[np.int32]]]:
         """Return how many rows, and which roots of trees, are counted with lists at a time: a fraction of a second."""
@@ -218,17 +212,14 @@ class Counter:
         return block, np.split(self.plan.ensemble.root[self._large], ends)
 
     def _add_categories(
-        self, memory: tuple[NDArray[Any], ...], bounds: NDArray[np.int64], homes: NDArray[np.int64]
+        self, held: _core.Columns, bounds: NDArray[np.int64], weight: NDArray[np.int64], homes: _core.Homes
     ) -> None:
         """Note the rows per category of features that no list has noted."""
-        from glasswood.kernels._bitsets import count_categories
-
         cells, used = self.plan.cells, self.plan.ensemble.used_features
         features = np.setdiff1d(used[cells.n_codes[used] > 0], self._listed)
         if features.size:
-            held = tuple(array[self._place[features]] for array in memory)
-            places = (cells.n_codes[features], cells.n_cells[features], cells.offset[features])
-            count_categories(held, bounds, places, homes)
+            which, n_codes = self._place[features], cells.n_codes[features]
+            _core.count_categories(held, which, bounds, n_codes, cells.offset[features], weight, homes)
 
     def _make_chunks(self) -> list[Chunk]:
         """Cut the small trees into chunks of few enough conditions, and number the conditions of each."""
@@ -275,32 +266,42 @@ class Counter:
         rank = np.where(by_cut, rest >> 1, 0)
         cuts = np.append(cells.cut, np.inf)
         cut = cuts[np.where(rank < np.diff(cells.cut_offset)[feature], cells.cut_offset[feature] + rank, -1)]
-        conditions = (
-            np.searchsorted(feature, np.append(used, e.n_features)),
-            cut,
-            _float32_at_most(cut),
-            np.where(by_cut, -1, (rest & (CATEGORY - 1)) >> 2),
-            (rest & 1).astype(bool),
-            np.where(by_cut, 0, (rest >> 1) & 1).astype(bool),
-            e.words,
-        )
+        missing_left = (rest & 1).astype(bool)
         place = cells.offset[feature] + rank
         listed = np.isin(feature, self._listed)
         noted = np.flatnonzero(by_cut & ~listed & ~self._cumulative[place])
         noted = noted[np.unique(place[noted], return_index=True)[1]]  # without missing rows, where there is a choice
         self._cumulative[place[noted]] = True
-        self._with_missing[place[noted]] = conditions[4][noted]
-        members = (e.root[trees], e.left, e.right, plan.slot, condition, plan.leaf_offset, plan.depth)
-        return Chunk(used, conditions, members, noted, place[noted], float(self._counts[trees].sum()))
+        self._with_missing[place[noted]] = missing_left[noted]
+        conditions = _core.Conditions(
+            first=np.searchsorted(feature, np.append(used, e.n_features)),
+            n_codes=cells.n_codes[used],
+            cut=cut,
+            cut_single=_float32_at_most(cut),
+            category_set=np.where(by_cut, -1, (rest & (CATEGORY - 1)) >> 2),
+            missing_left=missing_left,
+            unseen_left=np.where(by_cut, 0, (rest >> 1) & 1).astype(bool),
+            words=e.words,
+            noted=noted,
+            noted_cell=place[noted],
+        )
+        members = _core.BitsetTrees(
+            root=e.root[trees],
+            left=e.left,
+            right=e.right,
+            slot=plan.slot,
+            condition=condition,
+            leaf_offset=plan.leaf_offset,
+            depth=plan.depth,
+            conditions=conditions,
+            subsets=self._subsets,
+        )
+        return Chunk(self._place[used], conditions, members, float(self._counts[trees].sum()))
 
 
-def _homes(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return where arrays are in memory; kernels that are given an address cannot see what they write to."""
-    found = [array.__array_interface__ for array in arrays]
-    if any(array["data"][1] or array["strides"] or array["typestr"][1:] != "i8" for array in found):
-        message = "tallies are added to in place: take those of Counter.start, or copies of their int64 arrays"
-        raise ValueError(message)
-    return np.array([array["data"][0] for array in found], dtype=np.int64)
+def _aligned(column: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Return a column as the core takes it: at places that are multiples of its size, apart by multiples of it."""
+    return column if column.flags.aligned and column.strides[0] % column.itemsize == 0 else column.copy()
 
 
 FEATURE = 40  # bits of a key below the feature

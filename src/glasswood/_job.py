@@ -76,7 +76,7 @@ class Job:
     @once
     def counter(self) -> Counter:
         """What counts rows."""
-        return Counter(self.plan, lists_only=self.weight is not None)
+        return Counter(self.plan)
 
     @property
     def columns(self) -> list[Any]:

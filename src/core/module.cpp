@@ -1,0 +1,7 @@
+// The Python module of one instruction level. glasswood.kernels chooses the level.
+#include "binding.h"
+
+NB_MODULE(GLASSWOOD_MODULE, m) {
+    m.doc() = "Kernels of Glasswood: functions on arrays.";
+    glasswood::bind_counting(m);
+}

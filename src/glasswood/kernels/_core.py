@@ -1,0 +1,30 @@
+"""The compiled core, for the best instruction level that this processor can run.
+
+``GLASSWOOD_CPU`` (v2, v3 or avx512) asks for another level. All levels return the same bits.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+from glasswood.kernels._cpu import levels
+
+__all__ = ["LEVEL"]
+
+
+def _chosen(known: list[str], asked: str) -> str:
+    """Return the level that is asked for, or the best one."""
+    if not known:
+        message = "Glasswood needs a processor with x86-64-v2 (SSE4.2 and POPCNT), as all have been since about 2009"
+        raise ImportError(message)
+    if asked and asked not in known:
+        message = f"GLASSWOOD_CPU is {asked!r}, but this processor can run {', '.join(known)} only"
+        raise ImportError(message)
+    return asked or known[0]
+
+
+LEVEL = _chosen(levels(), os.environ.get("GLASSWOOD_CPU", ""))
+_module = import_module(f"glasswood.kernels._core_{LEVEL}")
+__all__ += [name for name in dir(_module) if not name.startswith("_")]
+globals().update({name: getattr(_module, name) for name in __all__[1:]})
