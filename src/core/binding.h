@@ -84,6 +84,17 @@ struct Held {
     Held(View view, const Arrays&... arrays) : view(view), arrays{nb::ndarray<>(arrays)...} {}
 };
 
+// A NumPy array that owns the entries of a vector.
+template <class T>
+using Owned = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
+
+template <class T>
+Owned<T> numpy_of(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* given) noexcept { delete static_cast<std::vector<T>*>(given); });
+    return Owned<T>(kept->data(), {kept->size()}, owner);
+}
+
 // The columns of a table.
 struct Columns {
     std::vector<Column> columns;
