@@ -114,5 +114,6 @@ void check_leaves_of_subsets(std::span<const int64_t> leaf_offset, std::span<con
                              Matrix<const int32_t> minus, std::size_t n_counts);
 
 void bind_counting(nb::module_& m);
+void bind_plan(nb::module_& m);
 
 }  // namespace glasswood

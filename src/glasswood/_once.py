@@ -1,5 +1,7 @@
 """What is computed when it is first asked for, and once, whichever thread asks: `once`, `Deferred` and `Lock`.
 
+`once_here` is `once` for what cannot be pickled.
+
 One Explainer may be asked by any number of threads. Two rules make that safe. What is kept is a pure function of what
 never changes, so it does not matter who computes it, or when. And whoever computes it holds a lock: one for each value,
 so that locks are nested only as values depend on each other. These dependencies have no circle, so threads never wait
@@ -14,7 +16,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
-__all__ = ["Deferred", "Lock", "once"]
+__all__ = ["Deferred", "Lock", "once", "once_here"]
 
 T = TypeVar("T")
 
@@ -85,6 +87,37 @@ class once(Generic[T]):
                 kept[self._name] = self._compute(instance)
             kept.pop(f"(lock of {self._name})", None)
         found: T = kept[self._name]
+        return found
+
+
+class _Here:
+    """Something that is kept until it is pickled or copied in depth: the copy is empty."""
+
+    value: Any = None
+
+    def __reduce__(self) -> tuple[type[_Here], tuple[()]]:
+        return _Here, ()
+
+
+class once_here(once[T]):
+    """A property as `once`, for objects of the compiled core, which cannot be pickled: a copy computes its own."""
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> once[T]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type | None = None) -> once[T] | T:
+        if instance is None:
+            return self
+        kept = instance.__dict__
+        here = kept.setdefault(f"({self._name})", _Here())
+        if here.value is None:
+            with kept.setdefault(f"(lock of {self._name})", Lock()):
+                if here.value is None:
+                    here.value = self._compute(instance)
+        found: T = here.value
         return found
 
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from glasswood._columns import cells_of
 from glasswood._ensemble import TreeEnsemble
-from glasswood._once import once
+from glasswood._once import once, once_here
 from glasswood.errors import TooLargeError
+from glasswood.kernels import _core
 
 __all__ = ["MOST_COUNTS", "Cells", "CountPlan", "Subsets"]
 
@@ -85,6 +86,22 @@ class Paths(NamedTuple):
     node_tree: NDArray[np.int32]
     leaf_tree: NDArray[np.int32]
     depth: int
+
+
+class Boxes(NamedTuple):
+    """The values of each feature that lead to each leaf: those of leaf l from ``first[l]`` to ``first[l + 1]``.
+
+    Numbers: the cells from `low` to `high`. Categories: the set that starts at word `low` of `sets`.
+    """
+
+    first: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    slot: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    missing: NDArray[np.bool_]
+    unseen: NDArray[np.bool_]
+    sets: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,8 +274,8 @@ class CountPlan:
         return (*parents, *sides)
 
     @once
-    def boxes(self) -> tuple[Any, ...]:
-        """The values of each feature that lead to each leaf: first, feature, slot, low, high, missing, unseen, sets."""
+    def boxes(self) -> Boxes:
+        """The values of each feature that lead to each leaf."""
         from glasswood.kernels._paths import trace_boxes
 
         e, cells = self.ensemble, self.cells
@@ -270,7 +287,12 @@ class CountPlan:
         sets = np.empty(first[-1] * int(n_words.max(initial=0)), dtype=np.uint64)
         nodes = (e.feature, self.slot, cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)
         trace_boxes(self.parents, nodes, (np.diff(cells.cut_offset), n_words), first, (*boxes, sets))
-        return (first, *boxes, sets)
+        return Boxes(first, *boxes, sets)
+
+    @once_here
+    def core_boxes(self) -> _core.Boxes:
+        """The boxes, and the cells of each feature, as kernels take them."""
+        return _core.Boxes(*self.boxes, n_cells=self.cells.n_cells, n_codes=self.cells.n_codes)
 
     @once
     def slots(self) -> tuple[NDArray[Any], ...]:
