@@ -64,6 +64,13 @@ inline void check_starts(std::span<const int64_t> first, int64_t end, const char
     if (!std::is_sorted(first.begin(), first.end())) refuse(std::string(name) + " decreases");
 }
 
+// Entries tell where parts start, one behind the other, that make up something of `end` entries: from 0 to `end`.
+inline void check_parts(std::span<const int64_t> first, std::size_t end, const char* name) {
+    check_starts(first, int64_t(end), name);
+    if (first.empty() || first.front() != 0 || first.back() != int64_t(end))
+        refuse(std::string(name) + " does not begin with 0 or end with " + std::to_string(end));
+}
+
 // Children of nodes: nodes, or ~leaf.
 inline void check_children(std::span<const int32_t> children, std::size_t n_nodes, std::size_t n_leaves, const char* name) {
     check_range(children, -int64_t(n_leaves), int64_t(n_nodes), name);
@@ -113,7 +120,12 @@ struct Columns {
 void check_leaves_of_subsets(std::span<const int64_t> leaf_offset, std::span<const int32_t> n_players, std::span<const int64_t> size,
                              Matrix<const int32_t> minus, std::size_t n_counts);
 
+// The states of all seats are states of theirs.
+void check_states(Matrix<const std::uint16_t> states, std::span<const int64_t> state_first);
+
 void bind_counting(nb::module_& m);
 void bind_plan(nb::module_& m);
+void bind_interactions(nb::module_& m);
+void bind_responses(nb::module_& m);
 
 }  // namespace glasswood

@@ -5,4 +5,6 @@ NB_MODULE(GLASSWOOD_MODULE, m) {
     m.doc() = "Kernels of Glasswood: functions on arrays.";
     glasswood::bind_counting(m);
     glasswood::bind_plan(m);
+    glasswood::bind_interactions(m);
+    glasswood::bind_responses(m);
 }

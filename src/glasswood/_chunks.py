@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood._once import once
 from glasswood._plan import CountPlan
+from glasswood.kernels import _core
 
 __all__ = ["Chunks", "block_width"]
 
@@ -79,6 +80,18 @@ class Chunks:
     def n_chunks(self) -> int:
         """The number of chunks."""
         return self.chunk_first.size - 1
+
+    @once
+    def leaves(self) -> _core.ChunkedLeaves:
+        """The chunks as kernels take them."""
+        return _core.ChunkedLeaves(
+            chunk_first=self.chunk_first,
+            leaf_order=self.leaf_order,
+            seat_first=self.seat_first,
+            seat_player=self.seat_player,
+            state_first=self.state_first,
+            words=self.words,
+        )
 
     @property
     def n_seats(self) -> int:

@@ -16,6 +16,7 @@ from glasswood._plan import Subsets
 from glasswood._rows import Rows
 from glasswood.engines._threads import beside, for_each, n_threads
 from glasswood.errors import TooLargeError
+from glasswood.kernels import _core
 
 __all__ = ["Lookups"]
 
@@ -48,8 +49,6 @@ class Lookups:
     def __init__(
         self, effects: Effects, max_order: int, wanted: NDArray[np.bool_], outputs: list[int], rows: Rows
     ) -> None:
-        from glasswood.kernels._lookups import find_terms
-
         plan = effects.plan
         self.effects = effects
         self.outputs = outputs
@@ -64,20 +63,14 @@ class Lookups:
             raise _too_large(n_pairs, "sets of players on paths", MOST_PAIRS)
         self.subsets = Subsets.up_to(max_order, most)
         self.chunks = Chunks.of(plan, max_order, MOST_STATES)
-        self._chunk_arrays = (
-            self.chunks.chunk_first,
-            self.chunks.leaf_order,
-            self.chunks.seat_first,
-            self.chunks.seat_player,
-            self.chunks.state_first,
-        )
-        self._players = (plan.player_of, wanted)
-        boxes, sets = plan.boxes[:3], (self.subsets.size, self.subsets.rest)
-        found = beside(lambda: find_terms(self._chunk_arrays, boxes, self._players, sets, n_pairs))
+        first, feature, slot = plan.boxes[:3]
+        self._leaves = self.chunks.leaves
+        self._players = _core.PlayersOfLeaves(first, feature, slot, plan.player_of, wanted)
+        found = beside(lambda: _core.find_terms(self._leaves, self._players, self.subsets.size, self.subsets.rest))
         self.term_set, self.term_rest, self.term_seat, self.term_size, self.term_first = found[:5]
         self._pairs = found[5:7]
         self._set_rest, self._set_last, self._set_size = found[7:]
-        _ = self._groups, self._table, self._terms  # before threads share them
+        _ = self._lookups  # before threads share it
 
     @once
     def order(self) -> NDArray[np.int64]:
@@ -139,21 +132,21 @@ class Lookups:
 
     @once
     def _table(self) -> NDArray[np.float64]:
-        from glasswood.kernels._lookups import fill_tables
-
         plan, chunks = self.effects.plan, self.chunks
         n_entries = int(self._table_first[-1])
         if n_entries > MOST_ENTRIES:
             raise _too_large(n_entries, "entries of tables", MOST_ENTRIES)
         table = np.zeros(n_entries + 64)
-        subsets = (self.subsets.size, self.subsets.rest, plan.subsets.plus)
-        terms = (self.term_rest, self.term_seat, *self._pairs, self._table_first)
-        leaves = (plan.ensemble.value, plan.leaf_offset, self.effects.exact)
+        e, sets = plan.ensemble, (self.subsets.size, self.subsets.rest)
+        counted = _core.GrowingSets(plan.subsets.plus, plan.subsets.size, plan.order)
+        terms = _core.TermTables(
+            self._leaves, self.term_rest, self.term_seat, *self._pairs, self._table_first, e.value.shape[1]
+        )
+        leaves = (e.value, plan.leaf_offset, self.effects.exact)
 
         def fill(index: int) -> None:
-            span = (index * chunks.n_chunks // parts, (index + 1) * chunks.n_chunks // parts)
-            arrays = (*self._chunk_arrays, chunks.words)
-            fill_tables(span, arrays, plan.boxes[:3], self._players, subsets, terms, leaves, table)
+            first, last = index * chunks.n_chunks // parts, (index + 1) * chunks.n_chunks // parts
+            _core.fill_tables(first, last, self._leaves, self._players, *sets, counted, terms, *leaves, table)
 
         parts = min(chunks.n_chunks, max(4 * n_threads(), n_entries // ENTRIES_AT_A_TIME))
         for_each(parts, fill, "tables")
@@ -161,8 +154,8 @@ class Lookups:
         return table
 
     @once
-    def _terms(self) -> tuple[Any, ...]:
-        return self.term_rest, self.term_seat, np.diff(self.chunks.state_first).astype(np.int32)
+    def _lookups(self) -> _core.Lookups:
+        return _core.Lookups(*self._groups, self.term_rest, self.term_seat, self.chunks.state_first, self._table)
 
     @property
     def n_rows(self) -> int:
@@ -187,8 +180,6 @@ class Lookups:
         return self.effects.mean[self.outputs]
 
     def _look_up(self, cells: NDArray[np.int32], out: NDArray[np.float64], at: int, sums: NDArray[np.float64]) -> None:
-        from glasswood.kernels._lookups import look_up
-
         n_rows = cells.shape[1]
         width = block_width(n_rows, STATES_IN_CACHE // max(1, self.chunks.n_seats))
         states = np.zeros((self.chunks.n_seats, width), dtype=np.uint16)
@@ -196,8 +187,7 @@ class Lookups:
             proceed()
             span = (row, min(n_rows, row + width))
             self.chunks.write_states(cells, span, states)
-            place = (at + span[0], at + span[1])
-            look_up(states, self._groups, self._terms, self._table, place, out, sums)
+            _core.look_up(states, span[1] - span[0], self._lookups, at + span[0], out, sums)
 
 
 def _too_large(needed: int, what: str, most: int) -> TooLargeError:

@@ -20,6 +20,7 @@ from glasswood._plan import CountPlan
 from glasswood._rows import Rows
 from glasswood.engines._threads import in_order
 from glasswood.errors import ArgumentError, UnsupportedModelError
+from glasswood.kernels import _core
 
 __all__ = ["Questions", "Responses", "all_responses", "check_response", "link_of", "mean_responses"]
 
@@ -41,17 +42,16 @@ class Questions:
 
     Parameters
     ----------
-    arrays : tuple of arrays
-        seat_first, seats, state, question_first, change_first, new, old, change_seat; see `kernels._responses.ask`.
+    first : ndarray of shape (n_players + 1,)
+        Where the questions of each player start, and at the end their number.
+    seats : ndarray of int64
+        The seats of all players.
+    held : _core.Questions
     """
 
-    arrays: tuple[Any, ...]
-
-    @property
-    def first(self) -> NDArray[np.int64]:
-        """Where the questions of each player start, and at the end their number."""
-        first: NDArray[np.int64] = self.arrays[3]
-        return first
+    first: NDArray[np.int64]
+    seats: NDArray[np.int64]
+    held: _core.Questions
 
     @property
     def n_questions(self) -> int:
@@ -103,9 +103,9 @@ class Responses:
             question_first.append(question_first[-1] + cells.shape[1])
         seats, state, new, old, change_seat = (np.concatenate(found) for found in lists)
         change_first = np.concatenate([[0], np.cumsum(np.concatenate(change_counts), dtype=np.int64)])
-        return Questions(
-            (np.array(seat_first), seats, state, np.array(question_first), change_first, new, old, change_seat)
-        )
+        first = np.array(question_first)
+        held = _core.Questions(np.array(seat_first), seats, state, first, change_first, new, old, change_seat)
+        return Questions(first, seats, held)
 
     def add(self, rows: Rows, span: tuple[int, int], questions: Questions, weight: NDArray[np.float64]) -> Any:
         """Return the sums of responses and of their squares, (2, n_questions, n_outputs), over the rows of a span."""
@@ -131,8 +131,6 @@ class Responses:
         sums: NDArray[np.float64],
         out: NDArray[np.float64],
     ) -> None:
-        from glasswood.kernels._responses import ask, write_replies
-
         chunks, value = self.chunks, self.plan.ensemble.value
         n_states, n_rows = int(chunks.state_first[-1]), cells.shape[1]
         width = min(MOST_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
@@ -143,18 +141,16 @@ class Responses:
         answers = np.empty((*out.shape[:2], width if out.size else 0))
         here = np.empty(width)
         asked = np.zeros(chunks.n_seats, dtype=bool)
-        asked[questions.arrays[1]] = True
-        arrays = (chunks.chunk_first, chunks.leaf_order, chunks.seat_first, chunks.state_first, chunks.words)
-        places = (chunks.seat_chunk, chunks.output)
+        asked[questions.seats] = True
         for row in range(0, n_rows, width):
             proceed()
             last = min(n_rows, row + width)
             if row % block == 0:
                 chunks.write_states(cells, (row, min(n_rows, row + block)), states)
-            write_replies(states, row % block, arrays, value, asked, reply, own)
+            _core.write_replies(states, row % block, chunks.leaves, value, asked, reply, own)
             here[:] = 0
             here[: last - row] = weight[row:last]
-            ask((reply, own), places, questions.arrays, self._score, here, sums, answers)
+            _core.ask(reply, own, chunks.seat_chunk, chunks.output, questions.held, *self._score, here, sums, answers)
             if out.size:
                 out[:, :, row:last] = answers[:, :, : last - row]
 

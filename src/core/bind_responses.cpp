@@ -1,0 +1,97 @@
+#include "binding.h"
+#include "responses.h"
+
+namespace glasswood {
+namespace {
+
+using HeldChunks = Held<ChunkedLeaves>;
+using HeldQuestions = Held<Questions>;
+
+template <class T>
+Cube<T> cube_of(const Array3<T>& array) {
+    return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1)), int64_t(array.shape(2))};
+}
+
+HeldQuestions* make_questions(const Array<const int64_t>& seat_first, const Array<const int64_t>& seat, const Array<const int64_t>& state,
+                              const Array<const int64_t>& question_first, const Array<const int64_t>& change_first,
+                              const Array<const int64_t>& new_state, const Array<const int64_t>& old_state,
+                              const Array<const int64_t>& change_seat) {
+    check_parts(span_of(seat_first), seat.size(), "seat_first");
+    check_size(state.size(), seat.size(), "state");
+    check_size(question_first.size(), seat_first.size(), "question_first");
+    check(change_first.size() >= 1, "change_first has an entry more than there are questions");
+    check_parts(span_of(question_first), change_first.size() - 1, "question_first");
+    check_parts(span_of(change_first), new_state.size(), "change_first");
+    check_size(old_state.size(), new_state.size(), "old_state");
+    check_size(change_seat.size(), new_state.size(), "change_seat");
+    const Questions view{span_of(seat_first),   span_of(seat),      span_of(state),     span_of(question_first),
+                         span_of(change_first), span_of(new_state), span_of(old_state), span_of(change_seat)};
+    return new HeldQuestions(view, seat_first, seat, state, question_first, change_first, new_state, old_state, change_seat);
+}
+
+void bound_write_replies(const Array2<const std::uint16_t>& states, int64_t row, const HeldChunks& chunks, const Array2<const double>& value,
+                         const Array<const bool>& asked, const Array3<double>& reply, const Array3<double>& own) {
+    const std::size_t n_rows = reply.shape(2), n_seats = chunks.view.seat_player.size();
+    check_size(states.shape(0), n_seats, "states");
+    check(row >= 0 && row + int64_t(n_rows) <= int64_t(states.shape(1)) && n_rows % PARTS == 0, "rows that are not in states");
+    check_size(value.shape(0), chunks.view.leaf_order.size(), "value");
+    check_size(asked.size(), n_seats, "asked");
+    check_size(reply.shape(0), chunks.view.words.size(), "reply");
+    check_size(own.shape(0), std::size_t(chunks.view.n_chunks()), "own");
+    check_size(reply.shape(1), value.shape(1), "reply, for a state,");
+    check_size(own.shape(1), value.shape(1), "own, for a chunk,");
+    check_size(own.shape(2), n_rows, "a line of own");
+    for (std::size_t seat = 0; seat < n_seats; ++seat) {
+        const std::span<const std::uint16_t> line(states.data() + seat * states.shape(1) + row, n_rows);
+        check_range(line, 0, chunks.view.n_states(int64_t(seat)), "states");
+    }
+    write_replies(matrix_of(states), row, chunks.view, matrix_of(value), span_of(asked), cube_of(reply), cube_of(own));
+}
+
+void bound_ask(const Array3<const double>& reply, const Array3<const double>& own, const Array<const int64_t>& seat_chunk,
+               const Array<const int64_t>& output, const HeldQuestions& questions, int link, double factor,
+               const Array<const double>& constant, const Array<const double>& weight, const Array4<double>& sums, const Array3<double>& out) {
+    const Questions& q = questions.view;
+    const std::size_t n_rows = reply.shape(2), n_questions = q.change_first.size() - 1;
+    const int64_t n_states = int64_t(reply.shape(0)), n_values = int64_t(reply.shape(1)), n_seats = int64_t(seat_chunk.size());
+    check(n_rows % PARTS == 0, "the number of rows is no multiple of 8");
+    check_size(weight.size(), n_rows, "weight");
+    check_size(own.shape(1), reply.shape(1), "own, for a chunk,");
+    check_size(own.shape(2), n_rows, "a line of own");
+    check_size(output.size(), own.shape(0), "output");
+    check_range(span_of(output), 0, std::max<int64_t>(1, int64_t(constant.size()) - n_values + 1), "output");
+    check(constant.size() >= reply.shape(1), "there are fewer outputs than values of a leaf");
+    check_range(span_of(seat_chunk), 0, int64_t(own.shape(0)), "seat_chunk");
+    check_range(q.seat, 0, n_seats, "seat");
+    check_range(q.change_seat, 0, n_seats, "change_seat");
+    check_range(q.state, 0, n_states, "state");
+    check_range(q.new_state, 0, n_states, "new_state");
+    check_range(q.old_state, 0, n_states, "old_state");
+    check(link >= 0 && link <= 3, "there is no such link");
+    if (sums.size() > 0) {
+        check_size(sums.shape(0), n_questions, "sums");
+        check_size(sums.shape(1), constant.size(), "sums, for a question,");
+        check(sums.shape(2) == 2 && sums.shape(3) == PARTS, "sums have two lines of eight parts");
+    }
+    if (out.size() > 0) {
+        check_size(out.shape(0), n_questions, "out");
+        check_size(out.shape(1), constant.size(), "out, for a question,");
+        check_size(out.shape(2), n_rows, "a line of out");
+    }
+    ask(cube_of(reply), cube_of(own), PlacesOfChunks{span_of(seat_chunk), span_of(output)}, q,
+        Response{Link(link), factor, span_of(constant)}, span_of(weight), {sums.data(), sums.size()}, {out.data(), out.size()});
+}
+
+}  // namespace
+
+void bind_responses(nb::module_& m) {
+    nb::class_<HeldQuestions>(m, "Questions")
+        .def(nb::new_(&make_questions), arg("seat_first"), arg("seat"), arg("state"), arg("question_first"), arg("change_first"),
+             arg("new_state"), arg("old_state"), arg("change_seat"));
+    m.def("write_replies", &bound_write_replies, arg("states"), nb::arg("row"), nb::arg("chunks"), arg("value"), arg("asked"), arg("reply"),
+          arg("own"), without_gil());
+    m.def("ask", &bound_ask, arg("reply"), arg("own"), arg("seat_chunk"), arg("output"), nb::arg("questions"), nb::arg("link"),
+          nb::arg("factor"), arg("constant"), arg("weight"), arg("sums"), arg("out"), without_gil());
+}
+
+}  // namespace glasswood

@@ -1,0 +1,52 @@
+// Rows one by one: what the score of a row would be if one player took other values, and sums of that over rows.
+#pragma once
+
+#include "arrays.h"
+#include "interactions.h"
+#include "vectors.h"
+
+namespace glasswood {
+
+// An array of three dimensions, in C order.
+template <class T>
+struct Cube {
+    T* data;
+    int64_t n_layers, n_rows, n_columns;
+
+    T* line(int64_t layer, int64_t row) const { return data + (layer * n_rows + row) * n_columns; }
+};
+
+// Writes what each chunk adds to the score of each row: as the row is (`own`, (n_chunks, n_values, n_rows)), and with one
+// player in any other state (`reply`, (n_states, n_values, n_rows)): the value of the leaf that the row reaches if the
+// state's player is in that state and all others are as they are; 0 if the leaf is in another chunk.
+//
+// `states` has a line per seat; the rows are its columns from `row` on. `asked` tells which seats' replies are wanted. A
+// state's word tells which leaves suit it, so the leaf is the one bit that is left of the words of all players. A few
+// nanoseconds per state and row. The number of rows is a multiple of PARTS.
+void write_replies(Matrix<const std::uint16_t> states, int64_t row, const ChunkedLeaves& chunks, Matrix<const double> value,
+                   std::span<const bool> asked, Cube<double> reply, Cube<double> own);
+
+// Player p has the seats from seat_first[p] on, which are in `state` for its first question. Its questions are those from
+// question_first[p] on; before question v, the seats of the changes from change_first[v] on go from `old_state` to `new_state`.
+struct Questions {
+    std::span<const int64_t> seat_first, seat, state, question_first, change_first, new_state, old_state, change_seat;
+};
+
+// The response is the link of factor * (sum of leaf values) + constant.
+struct Response {
+    Link link;
+    double factor;
+    std::span<const double> constant;  // of each output
+};
+
+struct PlacesOfChunks {
+    std::span<const int64_t> seat_chunk, output;  // the chunk of each seat, and the first output of each chunk
+};
+
+// Asks each player's questions: what the response of each row is, if the player takes a value. Adds the weighted sums of
+// responses and of their squares, in eight parts, to `sums`, (n_questions, n_outputs, 2, 8), unless it is empty; writes
+// the response of each row to `out`, (n_questions, n_outputs, n_rows), unless it is empty.
+void ask(Cube<const double> reply, Cube<const double> own, const PlacesOfChunks& places, const Questions& questions,
+         const Response& response, std::span<const double> weight, std::span<double> sums, std::span<double> out);
+
+}  // namespace glasswood
