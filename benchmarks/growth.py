@@ -99,7 +99,7 @@ def trees(report: Report) -> None:
 
 
 def peak(model: Any, n_rows: int, order: str) -> int:
-    """Return the most memory that the curves take beyond the rows; compiled code and Numba itself are part of it."""
+    """Return the most memory that the curves take beyond the rows; the core is part of it."""
     X = made_rows(n_rows, order)
     return peak_beyond(lambda: every_curve(model, X))[1]
 

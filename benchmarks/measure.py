@@ -20,7 +20,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("glasswood", "numba", "numpy", "pandas", "scikit-learn", "xgboost", "lightgbm", "woodelf_explainer")
+PACKAGES = ("glasswood", "numpy", "pandas", "scikit-learn", "xgboost", "lightgbm", "woodelf_explainer")
 MEGABYTE, GIGABYTE = 10**6, 10**9
 
 

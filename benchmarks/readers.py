@@ -42,7 +42,7 @@ def read_large_forest(n_trees: int, n_rows: int, rounds: int) -> tuple[str, list
     """Fit a forest, and return what was read, the times, the bytes of the arrays, and the peak of the first reading."""
     X, y = noise(n_rows, 8)
     model = ExtraTreesRegressor(n_trees, max_features=1, bootstrap=True, n_jobs=2, random_state=0).fit(X, y)
-    gw.read_model(ExtraTreesRegressor(1).fit(X[:10], y[:10]))  # compiles or loads the kernels
+    gw.read_model(ExtraTreesRegressor(1).fit(X[:10], y[:10]))  # loads the library
     ensemble, beyond = peak_beyond(lambda: gw.read_model(model))
     arrays = [getattr(ensemble, each.name) for each in dataclasses.fields(ensemble)]
     size = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))

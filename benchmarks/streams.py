@@ -62,7 +62,7 @@ def summarized(ensemble: Any, path: Path, options: dict[str, Any]) -> tuple[floa
     """Return the seconds that a pass takes, the process's memory at its peak in bytes, and the rows."""
     first = sorted(path.glob("*.parquet"))[0]
     few = next(parquet.ParquetFile(first).iter_batches(5000))
-    gw.summarize(ensemble, pa.Table.from_batches([few]), **options)  # compiles
+    gw.summarize(ensemble, pa.Table.from_batches([few]), **options)  # loads what is imported late
     Path("/proc/self/clear_refs").write_text("5")
     start = time.perf_counter()
     found = gw.summarize(ensemble, path, **options)

@@ -46,7 +46,7 @@ class Outcome:
 
 
 def copy_tree(checkout: Path, copy: Path) -> None:
-    """Copy the files of a checkout that Git does not ignore, and the kernels that were compiled there."""
+    """Copy the files of a checkout that Git does not ignore, and the core that was compiled there."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=checkout,
@@ -54,7 +54,8 @@ def copy_tree(checkout: Path, copy: Path) -> None:
         capture_output=True,
         text=True,
     ).stdout
-    compiled = [str(path.relative_to(checkout)) for path in checkout.glob("src/**/*.nbc")]
+    found = (path for suffix in ("so", "pyd") for path in checkout.glob(f"src/**/*.{suffix}"))
+    compiled = [str(path.relative_to(checkout)) for path in found]
     for name in [*filter(None, listed.split("\0")), *compiled]:
         if (checkout / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +98,7 @@ def try_fault(fault: Fault, clean: Path, folder: Path, build: str | None, timeou
 
 def run_tests(copy: Path, tests: tuple[str, ...], build: str | None, timeout: float) -> tuple[int | None, str]:
     """Return pytest's exit code, or None if it took too long, and its output. It stops at the first failure."""
-    env = {**os.environ, "PYTHONPATH": str(copy / "src"), "NUMBA_CACHE_DIR": ""}
+    env = {**os.environ, "PYTHONPATH": str(copy / "src")}
     if build is not None:
         subprocess.run(build, shell=True, cwd=copy, env=env, check=True, capture_output=True)
     plugin = ["-p", "no:cacheprovider", "-p", "no:randomly", "--hypothesis-seed=0"]

@@ -13,7 +13,7 @@ from typing import IO, Any
 __all__ = ["Worker"]
 
 SECONDS = 120  # that a case may take; most take less than one
-SECONDS_TO_START = 300  # more for the first case, which may compile the kernels
+SECONDS_TO_START = 300  # more for the first case, which imports every library
 OUTSIDE = "outside of Glasswood"
 CASES_OF_A_WORKER = 400  # then a new process begins, so that memory does not hide a leak, or add up
 

@@ -15,7 +15,7 @@ import glasswood as gw
 # Several processes whose threads of OpenMP wait for each other take twice as long. Read when a library first loads it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# The first example compiles kernels, so times say nothing.
+# The first example imports libraries, so times say nothing.
 settings.register_profile("glasswood", deadline=None)
 settings.load_profile("glasswood")
 

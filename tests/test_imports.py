@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 import glasswood as gw
+from glasswood.kernels import _core
+from glasswood.kernels._cpu import levels
 
 OPTIONAL = (
-    "catboost click dask distributed duckdb lightgbm matplotlib numba pandas plotly polars pyarrow pyspark ray scipy "
+    "catboost click dask distributed duckdb lightgbm matplotlib pandas plotly polars pyarrow pyspark ray scipy "
     "sklearn treelite xgboost"
 )
 
@@ -51,48 +53,36 @@ def test_reading_a_model_loads_only_its_own_library():
     assert run(code) == "[]"
 
 
-def test_without_a_cache_directory_kernels_still_run(tmp_path):
-    # Numba finds no place for its cache in a read-only install without a home directory (numba#5566).
-    code = (
-        "import numba.core.caching as caching\n"
-        "caching.CacheImpl._locator_classes = []\n"
-        "import numpy as np, glasswood as gw\n"
-        "from sklearn.tree import DecisionTreeRegressor\n"
-        "model = DecisionTreeRegressor().fit(np.eye(3), np.arange(3.0))\n"
-        "print(gw.read_model(model).predict(np.eye(3)).tolist())"
-    )
-    assert run(code) == "[0.0, 1.0, 2.0]"
+def test_a_level_that_the_processor_lacks_is_refused():
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        run("import glasswood.kernels._core", GLASSWOOD_CPU="v9")
+    assert "GLASSWOOD_CPU is 'v9', but this processor can run" in refused.value.stderr
 
 
-@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv, to take root's rights from root")
-def test_a_read_only_install_without_a_home_keeps_what_it_compiles(tmp_path):
-    # As on the executors of a cluster: kernels are kept in a folder of our own, closed to others.
+def test_a_processor_below_the_least_level_is_refused():
+    with pytest.raises(ImportError, match="needs a processor with x86-64-v2"):
+        _core._chosen([], "")
+    assert _core._chosen(["v3", "v2"], "") == "v3"
+    assert _core._chosen(["v3", "v2"], "v2") == "v2"
+
+
+def test_a_read_only_install_without_a_home_works(tmp_path):
+    # As on the executors of a cluster: nothing is compiled, and nothing is written.
     package = tmp_path / "lib" / "glasswood"
     shutil.copytree(Path(gw.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     for path in [package, *package.rglob("*")]:
         path.chmod(path.stat().st_mode & ~0o222)
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
     code = (
         f"import sys; sys.path.insert(0, {str(package.parent)!r})\n"
-        "import numba, numpy as np, glasswood as gw\n"
+        "import numpy as np, glasswood as gw\n"
         "from sklearn.tree import DecisionTreeRegressor\n"
         "model = DecisionTreeRegressor().fit(np.eye(3), np.arange(3.0))\n"
-        "print(gw.__file__, gw.read_model(model).predict(np.eye(3)).tolist(), repr(numba.config.CACHE_DIR))"
+        "print(gw.__file__, gw.read_model(model).predict(np.eye(3)).tolist())"
     )
-    weak = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override"]
-    env = {"PATH": os.environ["PATH"], "HOME": "/dev/null/none", "TMPDIR": str(scratch)}
-    command = [*weak, sys.executable, "-c", code] if os.getuid() == 0 else [sys.executable, "-c", code]
-    for _ in range(2):
-        done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
-        assert done.stdout.strip() == f"{package / '__init__.py'} [0.0, 1.0, 2.0] ''"
-    (kept,) = scratch.iterdir()
-    assert kept.name == f"glasswood-{os.getuid()}"
-    assert kept.stat().st_mode & 0o777 == 0o700
-    assert list(kept.rglob("*.nbc"))
+    assert run(code, HOME="/dev/null/none") == f"{package / '__init__.py'} [0.0, 1.0, 2.0]"
 
 
-# What is compiled for a machine that has no AVX-512 takes other ways through small tables; the cache knows both.
+# Levels without AVX-512 take other ways through small tables.
 OF_COVERS = """
 values = gw.Explainer(model).shap_values(X)
 gaps = [values.values.sum(axis=1) + values.base_values - score]
@@ -109,14 +99,15 @@ gaps.append(curve(0.5) - model.predict_proba(changed)[:, 1].mean())
 
 @pytest.mark.parametrize("ask", [OF_COVERS, pytest.param(OF_ROWS, marks=pytest.mark.slow)], ids=["covers", "rows"])
 def test_machines_without_large_vectors(ask):
+    least = levels()[-1]
     code = (
         "import numpy as np, glasswood as gw\n"
-        "from glasswood.kernels._vectors import PERMUTES\n"
+        "from glasswood.kernels._core import LEVEL\n"
         "from sklearn.ensemble import GradientBoostingClassifier\n"
         "X = np.random.default_rng(0).normal(size=(100, 4))\n"
         "model = GradientBoostingClassifier(n_estimators=5).fit(X, X[:, 0] * X[:, 1] > 0)\n"
         "score = model.decision_function(X)\n"
         f"{ask}\n"
-        "print(PERMUTES, max(np.abs(gap).max() for gap in gaps) < 1e-12)"
+        "print(LEVEL, max(np.abs(gap).max() for gap in gaps) < 1e-12)"
     )
-    assert run(code, NUMBA_CPU_NAME="generic") == "False True"
+    assert run(code, GLASSWOOD_CPU=least) == f"{least} True"
