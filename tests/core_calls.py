@@ -1,0 +1,111 @@
+"""Calls of the compiled core, as real questions make them, and the same calls with something wrong in them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingClassifier
+from sklearn.tree import DecisionTreeRegressor
+
+import glasswood as gw
+from glasswood.kernels import _core
+
+NAMES = [name for name in _core.__all__ if callable(getattr(_core, name))]
+HUGE = 2**40
+
+
+def ask_everything():
+    """Ask what calls every kernel."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 16)), columns=[f"x{k}" for k in range(16)])
+    y = X["x0"] * X["x1"] + np.sin(3 * X["x2"]) + X.sum(axis=1) / 9
+    table = X[["x0", "x1", "x2"]].assign(kind=pd.Categorical(rng.choice(list("abc"), 300)))
+    boosted = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=7, categorical_features="from_dtype")
+    boosted.fit(table, np.digitize(y, [-1, 1]))
+    weight = rng.integers(1, 5, size=300)
+    for ex in (gw.Explainer(boosted, table), gw.Explainer(boosted, table, sample_weight=weight)):
+        ask_about_curves(ex, table)
+        ask_about_rows(ex, table[:9])
+    ex = gw.Explainer(boosted, table, response="probability")
+    ex.partial_dependence()
+    ex.ice("x0", rows=table[:9])
+    gw.summarize(boosted, table, by="kind")
+    large = ExtraTreesRegressor(1, max_features=1, random_state=0, bootstrap=False).fit(X[:60], y[:60])
+    for ex in (gw.Explainer(large, X[:20]), gw.Explainer(large)):
+        ex.shap_values(X[:9])
+    many = rng.normal(size=(2000, 3))
+    deep = DecisionTreeRegressor(random_state=0).fit(many, rng.normal(size=2000))  # over 1,024 leaves
+    gw.Explainer(deep, many[:200]).partial_dependence(0)
+
+
+def ask_about_curves(ex, table):
+    """Curves, surfaces, grids and points."""
+    ex.partial_dependence()
+    ex.partial_dependence("x0", "x1").values  # noqa: B018 (it is computed when asked for)
+    ex.partial_dependence("x0", "kind", at=table[["x0", "kind"]][:5])
+    ex.joint_grids({name: table[name][:4] for name in table})
+    ex.monotonicity()
+
+
+def ask_about_rows(ex, rows):
+    """Values of rows."""
+    ex.shap_values(rows)
+    ex.shap_interaction_values(rows)
+    ex.interaction_values(rows)
+    ex.interaction_strengths()
+
+
+def recorded(monkeypatch, ask, most=3):
+    """Return the arguments of the first calls of each kernel, by its name, with copies of what they may write to."""
+    calls = {name: [] for name in NAMES}
+
+    def watch(name, call):
+        def watched(*args, **named):
+            if len(calls[name]) < most:
+                calls[name].append(([copied(a) for a in args], {key: copied(a) for key, a in named.items()}))
+            return call(*args, **named)
+
+        return watched
+
+    with monkeypatch.context() as patch:
+        for name in NAMES:
+            patch.setattr(_core, name, watch(name, getattr(_core, name)))
+        ask()
+    return calls
+
+
+def copied(given):
+    """Return arrays as copies, also those in lists; anything else as it is."""
+    if isinstance(given, np.ndarray):
+        return given.copy()
+    return [copied(one) for one in given] if isinstance(given, list) else given
+
+
+def wrong(given, rng):
+    """Yield what is wrong with an argument, and the argument."""
+    if isinstance(given, np.ndarray):
+        yield "type", given.astype(np.complex64)
+        if given.size:
+            yield "short", np.ascontiguousarray(given[:-1])
+            yield "long", np.concatenate([given, given[-1:]])
+        if given.ndim == 2 and min(given.shape) > 1:
+            yield "order", np.asfortranarray(given)
+            yield "narrow", np.ascontiguousarray(given[:, :-1])
+        if given.size and given.dtype.kind == "i":
+            for number in (HUGE, -HUGE, -1, int(given.max()) + 1):
+                changed = given.copy()
+                changed.flat[rng.integers(given.size)] = np.clip(number, *_ends(given.dtype))
+                yield "entry", changed
+    elif isinstance(given, list) and given:
+        yield "short", given[:-1]
+        yield "type", [None, *given[1:]]
+        for what, one in wrong(given[0], rng):
+            yield what, [one, *given[1:]]
+    elif isinstance(given, int) and not isinstance(given, bool):
+        yield "entry", -1
+        yield "entry", given + 1
+        yield "entry", HUGE
+
+
+def _ends(dtype):
+    return np.iinfo(dtype).min, np.iinfo(dtype).max
