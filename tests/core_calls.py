@@ -84,7 +84,7 @@ def copied(given):
 def wrong(given, rng):
     """Yield what is wrong with an argument, and the argument."""
     if isinstance(given, np.ndarray):
-        yield "type", given.astype(np.complex64)
+        yield "type", given.astype(np.complex128)
         if given.size:
             yield "short", np.ascontiguousarray(given[:-1])
             yield "long", np.concatenate([given, given[-1:]])
