@@ -6,6 +6,8 @@ files may go.
 
 from __future__ import annotations
 
+from weakref import finalize
+
 import duckdb
 import narwhals as nw
 import numpy as np
@@ -109,6 +111,7 @@ def iceberg(table, folder):
     made = catalog.create_table("here.rows", schema=table.schema)
     made.append(table.slice(0, GROUP))
     made.append(table.slice(GROUP))
+    finalize(made, catalog.engine.dispose)
     return made
 
 
