@@ -34,6 +34,9 @@ def _lightgbm(path: Path, rows: Any) -> Any:
     from lightgbm import Booster
 
     booster = Booster(model_file=path)
+    names = booster.feature_name()
+    if sorted(getattr(rows, "columns", ())) == sorted(names):
+        rows = rows[names]  # LightGBM goes by position, but a file tells the names of its columns
     scores = booster.predict(rows, raw_score=True, num_threads=1)
     header = path.read_bytes().partition(b"\nTree=")[0]
     averaged = re.search(rb"^average_output(=|\r?$)", header, flags=re.MULTILINE)
