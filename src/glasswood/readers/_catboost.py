@@ -309,8 +309,8 @@ class _Splits:
 
     def number(self, split: Mapping[str, Any]) -> int:
         """Return the number of a tree's split, which is proved by its description."""
-        index = split.get("split_index")
-        known = type(index) is int and 0 <= index < len(self.descriptions)
+        index: int = split.get("split_index", -1)
+        known = type(index) is int and 0 <= index < len(self.descriptions)  # True is 1, for lists
         if not known or self.descriptions[index] != split:
             message = f"a tree splits on {dict(split)!r}, which is not what the model's list of features has there"
             raise UnsupportedModelError(message)

@@ -216,7 +216,8 @@ def _count_and_total(
 
 def _values(ctr: Mapping[str, Any], count: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float32]:
     names = ("prior_numerator", "prior_denomerator", "shift", "scale")
+    numbers = floats([ctr[name] for name in names], ", ".join(names))
     with np.errstate(over="ignore"):
-        prior, denominator, shift, scale = floats([ctr[name] for name in names], ", ".join(names)).astype(np.float32)
+        prior, denominator, shift, scale = map(np.float32, numbers)
     ratio = (count.astype(np.float32) + prior) / (total.astype(np.float32) + denominator)
     return (ratio + shift) * scale
