@@ -106,7 +106,7 @@ def delta(table, folder):
 def iceberg(table, folder):
     from pyiceberg.catalog.sql import SqlCatalog
 
-    catalog = SqlCatalog("local", uri="sqlite:///:memory:", warehouse=folder.as_uri())
+    catalog = SqlCatalog("local", uri=f"sqlite:///{folder / 'catalog.db'}", warehouse=folder.as_uri())
     catalog.create_namespace("here")
     made = catalog.create_table("here.rows", schema=table.schema)
     made.append(table.slice(0, GROUP))
