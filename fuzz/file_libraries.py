@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PACKAGES", "SCORES", "TRUSTED"]
+__all__ = ["PACKAGES", "SCORES", "TIMES", "TRUSTED", "catboost_contradicts_itself"]
+
+TIMES = 5  # that a library is asked again, where it may read memory that is not its own
 
 # What skops asks about for the seeds.
 TRUSTED = [
@@ -50,6 +52,22 @@ def _catboost(path: Path, rows: Any) -> Any:
     model = CatBoost().load_model(str(path), format="cbm" if binary else "json")
     raw = np.asarray(model.predict(rows, prediction_type="RawFormulaVal", thread_count=1))
     return raw if raw.ndim == 1 else raw[:, ~np.isneginf(raw).all(axis=0)]
+
+
+def catboost_contradicts_itself(path: Path, rows: Any) -> bool:
+    """Return whether CatBoost predicts one thing with a file, and another with it again, or with its JSON form.
+
+    CatBoost does not check that the numbers in a .cbm file point to what is there: of a damaged one, it may read memory
+    that is not its own.
+    """
+    from catboost import CatBoost
+
+    form, scores = path.with_suffix(".form"), []
+    for _ in range(TIMES):
+        scores.append(_catboost(path, rows))
+        CatBoost().load_model(str(path), format="cbm").save_model(str(form), format="json")
+        scores.append(_catboost(form, rows))
+    return not all(np.array_equal(scores[0], others, equal_nan=True) for others in scores)
 
 
 def _sklearn(path: Path, rows: Any) -> Any:
