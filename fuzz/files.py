@@ -171,7 +171,7 @@ def _read_partial(path: Path, seed: Seed) -> Any:  # noqa: ARG001
     partial, _ = Partial.unpack(packed)
     add_packed(packed, packed)
     tallies = {key: (tally.counts.tolist(), tally.cells.tolist()) for key, tally in partial.tallies.items()}
-    return tallies, partial.n_fragments, partial.ledger
+    return tallies, partial.rows, partial.n_fragments, partial.ledger
 
 
 def _itself(result: Any, rows: Any) -> Any:  # noqa: ARG001

@@ -15,15 +15,16 @@ from glasswood._arrow import Fragment, read_fragment
 from glasswood._checkpoints import Checkpoint
 from glasswood._columns import Dictionary
 from glasswood._counting import background_of
+from glasswood._counts import Tally
 from glasswood._extra_columns import row_weights, sorted_groups
-from glasswood._job import FINEST, Job, partition_digest
+from glasswood._job import Job, partition_digest
 from glasswood._partials import WHOLE, Partial, ledger_of
 from glasswood._plan import CountPlan
 from glasswood._sources import EngineFrame, Files, Source, Stream
 from glasswood._tables import OpenColumns, Schema, column_names, open_columns, open_named
 from glasswood.engines._streams import count_files, count_stream
 from glasswood.engines._threads import in_order
-from glasswood.errors import BackgroundError, MissingExtraError, TableError, TooLargeError
+from glasswood.errors import BackgroundError, MissingExtraError, TableError
 
 __all__ = ["Pass", "RowsPart", "bundles", "finish", "verify"]
 
@@ -149,11 +150,9 @@ class Pass:
         by = () if by is None else (by,) if isinstance(by, str) else by
         further = [*by, *([] if sample_weight is None else [sample_weight])]
         names = self._names_of(schema, plan.ensemble.used_features, further)
-        unit = 1.0
-        weighted = sample_weight is not None and self.head is not None
-        if weighted and row_weights(self.head, sample_weight).dtype.kind == "f":
-            unit = FINEST
-        return Job(plan.ensemble, plan.order, plan.groups, names, tuple(by), sample_weight, unit)
+        if sample_weight is not None and self.head is not None:
+            row_weights(self.head, sample_weight)  # raises what would fail on a worker
+        return Job(plan.ensemble, plan.order, plan.groups, names, tuple(by), sample_weight)
 
     def _names_of(self, schema: Schema, features: Iterable[int], further: Sequence[Any]) -> dict[int, Any] | None:
         """Return the source's names of some columns of the model; None if it has none. Some are not the model's."""
@@ -262,19 +261,24 @@ def verify(partial: Partial, expected: Sequence[bytes]) -> None:
 def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
     """Return the background that a partial is, or one per group, after proving that all rows are in it, once."""
     verify(partial, expected)
-    plan = job.plan
-    if any(tally.total >= 2**62 for tally in partial.tallies.values()):
-        message = f"the weights in {job.weight!r} sum to more than {2**62 * job.unit:.3g}; scale them down"
-        raise TooLargeError(message)
-    tallies = partial.tallies if job.by or partial.tallies else {WHOLE: job.counter.start()}
-    found = {key: background_of(job.counter, tally.writable(), job.unit) for key, tally in tallies.items()}
-    first_leaf = np.searchsorted(plan.leaf_tree, np.arange(plan.ensemble.n_trees))
-    for key, background in found.items():
-        rows = np.add.reduceat(background.counts[plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed
-        if (rows != background.total).any():
-            message = f"the counts of a tree do not sum to the number of rows (group {key!r}); nothing is saved"
-            raise BackgroundError(message)
+    planes: dict[Any, dict[int, Tally]] = {key: {} for key in (partial.rows if job.by else [WHOLE])}
+    for (key, plane), tally in partial.tallies.items():
+        _check_sums(job.plan, key, tally)
+        planes[key][plane] = tally.writable()
+    found = {
+        key: background_of(job.counter, parts, partial.rows.get(key, 0), weight=job.weight)
+        for key, parts in planes.items()
+    }
     return sorted_groups(found) if job.by else found[WHOLE]
+
+
+def _check_sums(plan: CountPlan, key: Any, tally: Tally) -> None:
+    """Raise an error unless each row is in one leaf of each tree."""
+    first_leaf = np.searchsorted(plan.leaf_tree, np.arange(plan.ensemble.n_trees))
+    rows = np.add.reduceat(tally.counts[plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed
+    if (rows != tally.total).any():
+        message = f"the counts of a tree do not sum to the number of rows (group {key!r}); nothing is saved"
+        raise BackgroundError(message)
 
 
 def _engine_of(engine: Any) -> tuple[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glasswood._arguments import checked_groups, refuse_no_name, similar
 from glasswood._background import Background
 from glasswood._columns import Extent, extent_of
-from glasswood._counting import count, count_in_parts, fixed_point
+from glasswood._counting import count, count_in_parts
 from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
 from glasswood._extra_columns import row_weights
@@ -35,6 +35,7 @@ from glasswood._sources import open_source
 from glasswood._summarize import make_plan, names_in, own_names, read_for
 from glasswood._tables import n_rows, open_columns, take_rows, with_labels
 from glasswood._templates import refuse_long_paths
+from glasswood._weights import fixed_point
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.metrics import CubeMetric, InteractionIndex
 
