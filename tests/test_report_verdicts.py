@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -206,6 +207,17 @@ def test_a_check_that_failed_leads_the_summary(diabetes, monkeypatch):
     assert first["tag"] == "Check failed"
     assert first["state"] == "bad"
     assert first["text"].startswith("Same average.")
+
+
+def test_weights_of_a_column_are_counted_once_though_their_sums_are_rounded(diabetes):
+    X, model = diabetes
+    weight = 10 ** np.random.default_rng(0).uniform(-12, 0, len(X))
+    background = gw.summarize(model, X.assign(w=weight), sample_weight="w")
+    (item,) = _checks.checks_section(subject_of(gw.Explainer(model, background)))["list"][1:2]
+    assert item["state"] == "good"
+    assert "of weight" in item["text"]
+    lost = gw.Explainer(model, replace(background, total=background.total + background.total // 10**9))
+    assert _checks.checks_section(subject_of(lost))["list"][1]["state"] == "bad"
 
 
 @pytest.mark.parametrize(

@@ -36,12 +36,15 @@ def count(
 
 
 def _count_rows(counter: Counter, columns: OpenColumns, weight: NDArray[np.int64] | None, threads: int | None) -> Tally:
-    def add(tally: Tally, first: int, last: int) -> None:
-        part = None if weight is None else weight[first:last]
-        counter.add(tally, columns.encode(first, last), last - first, part)
+    rows = None if weight is None or weight.all() else np.flatnonzero(weight)
+    n_rows = columns.n_rows if rows is None else rows.size
 
-    batch = min(batch_size(columns.n_rows), counter.most_rows)
-    tallies = sum_over_batches(columns.n_rows, batch, counter.start, add, threads)
+    def add(tally: Tally, first: int, last: int) -> None:
+        some = slice(first, last) if rows is None else rows[first:last]
+        counter.add(tally, columns.take(some), last - first, None if weight is None else weight[some])
+
+    batch = min(batch_size(n_rows), counter.most_rows)
+    tallies = sum_over_batches(n_rows, batch, counter.start, add, threads)
     for other in tallies[1:]:
         tallies[0] += other
     return tallies[0]
