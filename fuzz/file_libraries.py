@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PACKAGES", "SCORES", "TRUSTED"]
+__all__ = ["PACKAGES", "SCORES", "TIMES", "TRUSTED", "catboost_contradicts_itself"]
+
+TIMES = 5  # that a library is asked again, where it may read memory that is not its own
 
 # What skops asks about for the seeds.
 TRUSTED = [
@@ -34,6 +36,9 @@ def _lightgbm(path: Path, rows: Any) -> Any:
     from lightgbm import Booster
 
     booster = Booster(model_file=path)
+    names = booster.feature_name()
+    if sorted(getattr(rows, "columns", ())) == sorted(names):
+        rows = rows[names]  # LightGBM goes by position, but a file tells the names of its columns
     scores = booster.predict(rows, raw_score=True, num_threads=1)
     header = path.read_bytes().partition(b"\nTree=")[0]
     averaged = re.search(rb"^average_output(=|\r?$)", header, flags=re.MULTILINE)
@@ -47,6 +52,22 @@ def _catboost(path: Path, rows: Any) -> Any:
     model = CatBoost().load_model(str(path), format="cbm" if binary else "json")
     raw = np.asarray(model.predict(rows, prediction_type="RawFormulaVal", thread_count=1))
     return raw if raw.ndim == 1 else raw[:, ~np.isneginf(raw).all(axis=0)]
+
+
+def catboost_contradicts_itself(path: Path, rows: Any) -> bool:
+    """Return whether CatBoost predicts one thing with a file, and another with it again, or with its JSON form.
+
+    CatBoost does not check that the numbers in a .cbm file point to what is there: of a damaged one, it may read memory
+    that is not its own.
+    """
+    from catboost import CatBoost
+
+    form, scores = path.with_suffix(".form"), []
+    for _ in range(TIMES):
+        scores.append(_catboost(path, rows))
+        CatBoost().load_model(str(path), format="cbm").save_model(str(form), format="json")
+        scores.append(_catboost(form, rows))
+    return not all(np.array_equal(scores[0], others, equal_nan=True) for others in scores)
 
 
 def _sklearn(path: Path, rows: Any) -> Any:

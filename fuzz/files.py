@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fuzz.file_libraries import PACKAGES, SCORES, TRUSTED
+from fuzz.file_libraries import PACKAGES, SCORES, TIMES, TRUSTED, catboost_contradicts_itself
 from fuzz.file_seeds import Seed, load_seeds
 from fuzz.mutations import MUTATIONS
 
@@ -171,7 +171,7 @@ def _read_partial(path: Path, seed: Seed) -> Any:  # noqa: ARG001
     partial, _ = Partial.unpack(packed)
     add_packed(packed, packed)
     tallies = {key: (tally.counts.tolist(), tally.cells.tolist()) for key, tally in partial.tallies.items()}
-    return tallies, partial.n_fragments, partial.ledger
+    return tallies, partial.rows, partial.n_fragments, partial.ledger
 
 
 def _itself(result: Any, rows: Any) -> Any:  # noqa: ARG001
@@ -249,6 +249,8 @@ def _compared(path: Path, seed: Seed, used: Any, n_features: int, *, same: bool)
         used, theirs = np.exp2(-used), np.exp2(-theirs)
     if _equal(used, theirs):
         return {"outcome": "same" if same else "agrees", "detail": ""}
+    if seed.format == "catboost-cbm" and catboost_contradicts_itself(path, seed.rows):
+        return {"outcome": "library", "detail": "it contradicts itself"}
     return {"outcome": "WRONG", "detail": f"shapes {np.shape(used)} and {theirs.shape}, " + _difference(used, theirs)}
 
 
@@ -314,6 +316,20 @@ def _in_a_fork(work: Callable[[Callable[..., None]], None]) -> tuple[str, str]:
         return outcome, detail
     out_of_time = not ended or os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
     return "slow" if out_of_time else "crash", f"after {outcome!r}: {cause}"
+
+
+def _blame(path: Path, seed: Seed, found: tuple[str, str]) -> tuple[str, str]:
+    """Return whose crash it was: the library's, if it also crashes alone, which need not be the first time."""
+
+    def work(say: Callable[..., None]) -> None:
+        say(outcome="loading", detail="")
+        for _ in range(TIMES):
+            with suppress(Exception):
+                READERS[seed.format].load(path)
+        say(outcome="", detail="")
+
+    alone = _in_a_fork(work)
+    return alone if alone[0] == "library" else found
 
 
 def _run(work: Callable[[Callable[..., None]], None], sender: int) -> None:
@@ -406,6 +422,8 @@ def try_format(format: str, numbers: Sequence[int], seed: int, folder: Path) -> 
             outcome, detail = _in_a_fork(
                 lambda say, path=path, subject=subject, how=how: _child(path, subject.seed, how, subject.expected, say)
             )
+            if outcome == "crash":
+                outcome, detail = _blame(path, subject.seed, (outcome, detail))
             path.unlink()
             outcomes[outcome] += 1
             findings.append(Finding(format, number, subject.seed.name, how, outcome, detail, content))

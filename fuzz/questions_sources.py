@@ -160,6 +160,23 @@ def sources(s: Session) -> None:
         _curves_of(s, "curve of a file", _file(s, frame))
 
 
+ONCE = {"a stream of batches", "an iterator of frames"}
+
+
+def rows_again(s: Session) -> None:
+    """Strengths and spikes of sources that can be read again have the same bits as those of a table."""
+    if not can_count(s) or not len(s.setting.background) or s.setting.weight is not None:
+        return
+    frame, model, groups = named(s), s.setting.fitted.model, s.setting.groups
+    what = str(s.rng.choice([name for name in SOURCES if name not in ONCE]))
+    table, source = (gw.Explainer(model, rows, groups=groups) for rows in (frame, SOURCES[what](s, frame)))
+    one, other = table.interaction_strengths(), source.interaction_strengths()
+    same = one.pairs == other.pairs and np.array_equal(one.heights, other.heights)
+    s.true(f"strengths from {what}", same and np.array_equal(one.h, other.h, equal_nan=True), f"{one} and {other}")
+    found = [explainer.spikes(points=7).found for explainer in (table, source)]
+    s.true(f"spikes from {what}", repr(found[0]) == repr(found[1]), f"{found[0]} and {found[1]}")
+
+
 def checkpoints(s: Session) -> None:
     """A pass with a checkpoint, and one that goes on from it, give the counts of a pass without."""
     if not can_count(s) or not len(s.setting.background):
@@ -201,4 +218,4 @@ def weight_column(s: Session) -> None:
     _curves_of(s, "curve with a column of weights", _summarize(s, source, sample_weight="the weight"))
 
 
-QUESTIONS = (backgrounds, by_groups, checkpoints, sources, weight_column)
+QUESTIONS = (backgrounds, by_groups, checkpoints, rows_again, sources, weight_column)

@@ -6,6 +6,8 @@ files may go.
 
 from __future__ import annotations
 
+from weakref import finalize
+
 import duckdb
 import narwhals as nw
 import numpy as np
@@ -104,11 +106,12 @@ def delta(table, folder):
 def iceberg(table, folder):
     from pyiceberg.catalog.sql import SqlCatalog
 
-    catalog = SqlCatalog("local", uri="sqlite:///:memory:", warehouse=folder.as_uri())
+    catalog = SqlCatalog("local", uri=f"sqlite:///{folder / 'catalog.db'}", warehouse=folder.as_uri())
     catalog.create_namespace("here")
     made = catalog.create_table("here.rows", schema=table.schema)
     made.append(table.slice(0, GROUP))
     made.append(table.slice(GROUP))
+    finalize(made, catalog.engine.dispose)
     return made
 
 

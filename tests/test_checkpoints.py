@@ -220,8 +220,9 @@ def forged(content, change):
     """Return a checkpoint with too few counts, or of groups where there should be none."""
     partial, notes = Partial.unpack(content)
     (tally,) = partial.tallies.values()
-    tallies = {"short": {WHOLE: replace(tally, counts=tally.counts[:1])}, "keyed": {"a group": tally}}[change]
-    return replace(partial, tallies=tallies).pack(**notes)
+    if change == "keyed":
+        return replace(partial, tallies={("a group", 0): tally}, rows={"a group": partial.n_rows}).pack(**notes)
+    return replace(partial, tallies={(WHOLE, 0): replace(tally, counts=tally.counts[:1])}).pack(**notes)
 
 
 @pytest.mark.parametrize("change", ["flip", "cut", "empty", "text", "foreign", "short", "keyed"])
@@ -233,7 +234,7 @@ def test_damaged_checkpoints_are_refused(known, files, change, tmp_path):
     if change == "flip":
         content[len(content) // 2] ^= 4
     elif change == "foreign":
-        content = pack_arrays("glasswood counts 2", {"a": 1}, {})
+        content = pack_arrays("glasswood counts 3", {"a": 1}, {})
     elif change in ("short", "keyed"):  # with a digest that is right: made by somebody, not by chance
         content = forged(bytes(content), change)
     else:

@@ -218,6 +218,8 @@ def test_interactions(glasswood, home):
     assert found[0]["value"] == strengths.values[0]
     good(glasswood("summarize", "model.json", "rows.parquet", "--order", "2", "-o", "pairs.gw"))
     assert "first" in good(glasswood("interactions", "model.json", "pairs.gw"))
+    assert json.loads(good(glasswood("interactions", "model.json", "pairs.gw", "--json")))[0]["basis"] == "counts"
+    assert "basis" not in found[0]
     sets = json.loads(good(glasswood("interactions", "model.json", "rows.parquet", "--max-order", "3", "--json")))
     assert {"features", "order", "mean_abs"} <= set(sets[0])
     assert "needs rows" in refused(glasswood("interactions", "model.json", "pairs.gw", "--max-order", "3"))

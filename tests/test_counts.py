@@ -14,9 +14,10 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 import glasswood as gw
 import oracle
 from glasswood import _counting, _counts
-from glasswood._counting import count, fixed_point
+from glasswood._counting import count
 from glasswood._plan import Subsets
 from glasswood._summarize import make_plan
+from glasswood._weights import fixed_point
 from glasswood.errors import TableError
 from strategies import ensembles, tables
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fuzz import files
 from fuzz.__main__ import fuzz
 from fuzz.cases import draw_case
 from fuzz.columns import make_frame
@@ -136,6 +138,22 @@ def test_a_crash_and_a_hang_are_findings(monkeypatch, tmp_path):
         for seed, kind in ((1, "crash"), (2, "hang")):
             (finding,) = worker.run(CASE | {"seed": seed})["findings"]
             assert finding["kind"] == kind
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="mutants are read in forks")
+@pytest.mark.parametrize("times", [3, 100])
+def test_a_crash_of_a_library_need_not_be_its_first(times, monkeypatch, tmp_path):
+    path, seed, loads = tmp_path / "model.cbm", files.Seed("catboost-cbm", "model.cbm", None), []
+
+    def load(path):
+        loads.append(path)
+        if len(loads) == times:
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+    path.write_bytes(b"CBM1")
+    monkeypatch.setitem(files.READERS, seed.format, files.READERS[seed.format]._replace(load=load))
+    outcome, _ = files._blame(path, seed, ("crash", "after ''"))
+    assert outcome == ("library" if times == 3 else "crash")
 
 
 def test_the_command_shows_a_case_again():

@@ -219,7 +219,9 @@ DAMAGES = {
     "child out of range": (first_tree("right_children", 0, 10**9), "a child is not one of its nodes"),
     "cut": (no_cut, "cut is NaN"),
     "feature": (first_tree("split_indices", 0, 2**32), "feature|split_indices"),
-    "text": (first_tree("split_conditions", 0, "1"), "other things than the numbers"),
+    "text": (first_tree("split_conditions", 0, "1"), "split_conditions should be a list of numbers"),
+    "long text": (first_tree("split_conditions", 0, "A" * 10**6), "split_conditions should be a list of numbers"),
+    "flag": (first_tree("split_conditions", 0, True), "split_conditions should be a list of numbers"),
     "fraction": (first_tree("left_children", 0, 1.5), "other things than the numbers"),
     "categories": (huge_category(10**8), "categories of node"),
     "many categories": (huge_category(2**24 - 1), "sets of categories"),
@@ -303,6 +305,9 @@ def one_column_twice(document):
     document["features_info"]["float_features"][0]["flat_feature_index"] = 1
 
 
+FIRST_COLUMN = ("features_info", "float_features", 0)
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -312,6 +317,14 @@ def one_column_twice(document):
         (many_splits, "60 splits has 8 values"),
         (turned_borders, "do not ascend"),
         (one_column_twice, "one number"),
+        (put((*FIRST_COLUMN, "flat_feature_index"), "A" * 10**6), "one number, or one has none"),
+        (put((*FIRST_COLUMN, "feature_index"), ""), "not numbered as they are listed"),
+        (put((*FIRST_COLUMN, "feature_index"), 3), "not numbered as they are listed"),
+        (put((*FIRST_COLUMN, "feature_index"), False), "not numbered as they are listed"),
+        (put((*FIRST_COLUMN, "has_nans"), "x"), "missing values in an unknown way"),
+        (put(("oblivious_trees", 0, "leaf_values", 1), True), "leaf_values should be a list of numbers"),
+        (put(("oblivious_trees", 0, "leaf_values", 1), "A" * 10**6), "leaf_values should be a list of numbers"),
+        (put(("oblivious_trees", 0, "splits", 0, "split_index"), True), "a tree splits on"),
         (put(("scale_and_bias",), [1, 2, 3]), "damaged"),
         (put(("scale_and_bias",), [2**62, [0.5]]), r"beyond 2\*\*53"),
         (put(("scale_and_bias",), [1, [-(2**62)]]), r"beyond 2\*\*53"),
@@ -325,6 +338,21 @@ def test_catboost(catboost_files, change, says, tmp_path):
     path = tmp_path / "model.json"
     path.write_text(json.dumps(document))
     refused(path, says)
+
+
+@pytest.mark.parametrize("value", [True, "1", [1.0, 2.0], None])
+def test_leaves_of_catboost_that_are_no_numbers(value, tmp_path):
+    path = tmp_path / "model.json"
+    settings = {"iterations": 1, "depth": 2, "verbose": False, "allow_writing_files": False, "thread_count": 1}
+    model = catboost.CatBoostRegressor(**settings, grow_policy="Depthwise").fit(X, Y)
+    model.save_model(str(path), format="json")
+    document = json.loads(path.read_text())
+    leaf = document["trees"][0]
+    while "value" not in leaf:
+        leaf = leaf["left"]
+    leaf["value"] = value  # CatBoost reads most of them as 0
+    path.write_text(json.dumps(document))
+    refused(path, r"the values of leaves should be a list of numbers|of different lengths")
 
 
 def test_what_catboost_itself_refuses(catboost_files, tmp_path):

@@ -71,13 +71,16 @@ def several_partials(draw, most=4):
     n_counts, n_cells = draw(st.integers(0, 9)), draw(st.integers(0, 5))
     partials = []
     for number in range(draw(st.integers(1, most))):
-        tallies = {}
+        tallies, rows = {}, {}
         for key in keys:
             if key == WHOLE or draw(st.booleans()):
-                seed = draw(st.integers(0, 2**32))
-                tallies[key] = Tally(numbers(n_counts, seed) // 8, numbers(n_cells, seed) // 8, seed % 1000, seed)
+                rows[key] = draw(st.integers(0, 1000))
+                for plane in draw(st.lists(st.integers(-6, 6), unique=True, max_size=3)):
+                    seed = draw(st.integers(0, 2**32))
+                    counts, cells = numbers(n_counts, seed) // 8, numbers(n_cells, seed) // 8
+                    tallies[key, plane] = Tally(counts, cells, seed % 1000, seed)
         digests = [partition_digest(f"{number} {k}") for k in range(draw(st.integers(0, 3)))]
-        partials.append(Partial(tallies, len(digests), ledger_of(digests)))
+        partials.append(Partial(tallies, rows, len(digests), ledger_of(digests)))
     return partials
 
 
@@ -87,7 +90,7 @@ def told(partial):
         key: (tally.counts.tolist(), tally.cells.tolist(), tally.n_rows, tally.total)
         for key, tally in partial.tallies.items()
     }
-    return tallies, partial.n_fragments, partial.ledger
+    return tallies, partial.rows, partial.n_fragments, partial.ledger
 
 
 def unpacked(packed):
@@ -104,8 +107,12 @@ def test_sums_are_exact_and_do_not_touch_what_is_added(partials):
         assert counts == [sum(column) for column in zip(*(tally.counts.tolist() for tally in having), strict=True)]
         assert cells == [sum(column) for column in zip(*(tally.cells.tolist() for tally in having), strict=True)]
         assert (n_rows, total) == (sum(t.n_rows for t in having), sum(t.total for t in having))
-    assert whole[0].keys() == set().union(*(partial.tallies for partial in partials))
-    assert whole[1:] == (sum(p.n_fragments for p in partials), sum(p.ledger for p in partials) % 2**128)
+    known = set().union(*(partial.tallies for partial in partials))
+    highest = {key: max(plane for other, plane in known if other == key) for key, _ in known}
+    assert whole[0].keys() == {(key, plane) for key, plane in known if plane > highest[key] - 4}
+    n_rows = {key: [partial.rows.get(key, 0) for partial in partials] for partial in partials for key in partial.rows}
+    assert whole[1] == {key: sum(found) for key, found in n_rows.items()}
+    assert whole[2:] == (sum(p.n_fragments for p in partials), sum(p.ledger for p in partials) % 2**128)
 
 
 @given(several_partials(most=3))
@@ -136,7 +143,7 @@ def test_slices_are_added_up_apart_and_joined(partials, n):
 
 
 def test_slices_of_different_rows_are_not_joined():
-    one, two = (Partial({WHOLE: Tally(np.arange(4), np.arange(2), n, n)}, 1, n) for n in (5, 6))
+    one, two = (Partial({(WHOLE, 0): Tally(np.arange(4), np.arange(2), n, n)}, {WHOLE: n}, 1, n) for n in (5, 6))
     with pytest.raises(BackgroundError, match="different rows"):
         Partial.join([next(one.slices(2)), list(two.slices(2))[1]])
 
@@ -153,7 +160,7 @@ def test_damaged_bytes_are_refused(partials, place, change):
 
 
 def test_bytes_of_something_else_are_refused():
-    for packed in (b"", b"short", b"\0" * 1000, _arrow.pack_keys([[1]]), pack_arrays("glasswood counts 2", {}, {})):
+    for packed in (b"", b"short", b"\0" * 1000, _arrow.pack_keys([[1]]), pack_arrays("glasswood counts 3", {}, {})):
         with pytest.raises(BackgroundError, match="damaged"):
             Partial.unpack(packed)
 
@@ -161,12 +168,12 @@ def test_bytes_of_something_else_are_refused():
 def test_keys_of_several_types_are_refused():
     tally = Tally(np.arange(2), np.arange(2), 1, 1)
     with pytest.raises(TableError, match="of one type"):
-        Partial({1: tally, "a": tally}).pack()
+        Partial({(1, 0): tally, ("a", 0): tally}, {1: 1, "a": 1}).pack()
 
 
 def test_the_ledger_tells_what_was_counted_twice_or_not_at_all():
     digests = [partition_digest(str(number)) for number in range(10)]
-    parts = [Partial({}, 1, ledger_of([digest])) for digest in digests]
+    parts = [Partial({}, {}, 1, ledger_of([digest])) for digest in digests]
     verify(Partial.sum(parts[::-1]), digests)
     verify(Partial(), [])
     for wrong in (parts[1:], [*parts, parts[3]], [*parts[1:], parts[3]], [], parts * 2):
@@ -245,7 +252,7 @@ class Workers:
                 raise BackgroundError(message)
             digest = partition_digest(str(task))
             tally = Tally(numbers(3, task) >> 10, numbers(2, task) >> 10, task, task)
-            return Partial({WHOLE: tally}, 1, ledger_of([digest])).pack()
+            return Partial({(WHOLE, 0): tally}, {WHOLE: task}, 1, ledger_of([digest])).pack()
 
         return self.start(work)
 

@@ -378,7 +378,8 @@ def test_importance_as_bars():
 
 
 def strengths_of(pairs, heights):
-    return SimpleNamespace(pairs=pairs, heights=np.array(heights, dtype=float), outputs=("y",), units="value")
+    heights = np.array(heights, dtype=float)
+    return SimpleNamespace(pairs=pairs, heights=heights, outputs=("y",), units="value", caveat="")
 
 
 def test_strengths_as_a_square_and_as_a_network():

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -206,6 +207,17 @@ def test_a_check_that_failed_leads_the_summary(diabetes, monkeypatch):
     assert first["tag"] == "Check failed"
     assert first["state"] == "bad"
     assert first["text"].startswith("Same average.")
+
+
+def test_weights_of_a_column_are_counted_once_though_their_sums_are_rounded(diabetes):
+    X, model = diabetes
+    weight = 10 ** np.random.default_rng(0).uniform(-12, 0, len(X))
+    background = gw.summarize(model, X.assign(w=weight), sample_weight="w")
+    (item,) = _checks.checks_section(subject_of(gw.Explainer(model, background)))["list"][1:2]
+    assert item["state"] == "good"
+    assert "of weight" in item["text"]
+    lost = gw.Explainer(model, replace(background, total=background.total + background.total // 10**9))
+    assert _checks.checks_section(subject_of(lost))["list"][1]["state"] == "bad"
 
 
 @pytest.mark.parametrize(
@@ -503,7 +515,7 @@ def test_several_models_have_no_raw_score(census):
 ROWS = ("Grey bars", "that rows have", "share of rows")
 
 
-@pytest.mark.parametrize("kind", ["table", "weights", "counts", "covers", "parquet"])
+@pytest.mark.parametrize("kind", ["table", "weights", "counts", "pairs", "covers", "parquet"])
 def test_sentences_hold_for_what_is_known_of_the_rows(diabetes, tmp_path, kind):
     X, model = diabetes
     X.to_parquet(tmp_path / "rows.parquet")
@@ -511,6 +523,7 @@ def test_sentences_hold_for_what_is_known_of_the_rows(diabetes, tmp_path, kind):
         "table": lambda: gw.Explainer(model, X),
         "weights": lambda: gw.Explainer(model, X, sample_weight=np.linspace(0, 1, len(X))),
         "counts": lambda: gw.Explainer(model, gw.summarize(model, X)),
+        "pairs": lambda: gw.Explainer(model, gw.summarize(model, X, order=2)),
         "covers": lambda: gw.Explainer(model),
         "parquet": lambda: gw.Explainer(model, str(tmp_path / "rows.parquet")),
     }[kind]()
@@ -522,13 +535,15 @@ def test_sentences_hold_for_what_is_known_of_the_rows(diabetes, tmp_path, kind):
     assert ("There is no importance" in whole) == (kind == "covers")
     assert ("No rows were given" in text_of(sections["rows"])) == (kind == "covers")
     assert ("by weight" in text_of(sections["rows"])) == (kind == "weights")
-    assert ("Only counts are at hand" in text_of(sections["rows"])) == (kind in ("counts", "parquet"))
-    assert ("goes on" in text_of(sections["features"])) == (kind in ("counts", "covers", "parquet"))
-    between = "the least and the greatest value" if kind in ("table", "weights") else "the first and the last cut"
+    assert ("Only counts are at hand" in text_of(sections["rows"])) == (kind in ("counts", "pairs"))
+    assert ("made of counts" in text_of(sections["rows"])) == (kind == "parquet")
+    assert ("goes on" in text_of(sections["features"])) == (kind in ("counts", "pairs", "covers", "parquet"))
+    at_hand = kind in ("table", "weights", "parquet")  # the rows of files are read again
+    between = "the least and the greatest value" if at_hand else "the first and the last cut"
     assert between in text_of(sections["spikes"])
     pairs = text_of(sections["interactions"])
     assert ("Hatched cells have no rows" in pairs) == (kind in ("table", "weights"))
-    assert ("taken as independent" in pairs) == (kind == "parquet")
+    assert ("taken as independent" in pairs) == (kind == "pairs")
     assert ("only single features were counted" in pairs) == (kind == "counts")
     assert ("taken over rows, and there are none" in pairs) == (kind == "covers")
     missing = text_of(sections["missing"])

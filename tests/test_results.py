@@ -33,6 +33,17 @@ def mixed():
     return HistGradientBoostingRegressor(max_iter=20, random_state=0).fit(frame, y), frame
 
 
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=str)
+def test_every_missing_value_can_be_asked(mixed, missing):
+    model, frame = mixed
+    curve, categories = (gw.Explainer(model, frame).partial_dependence(name) for name in ("size", "town"))
+    assert curve(missing) == curve(np.nan) == curve.missing
+    np.testing.assert_array_equal(curve([missing, 1.0]), curve([np.nan, 1.0]))
+    np.testing.assert_array_equal(categories([missing, "a"]), categories([None, "a"]))
+    surface = gw.Explainer(model, frame).partial_dependence("size", "town")
+    np.testing.assert_array_equal(surface([missing, 1.0], ["a", missing]), surface([np.nan, 1.0], ["a", None]))
+
+
 def test_a_curve_of_numbers(mixed):
     model, frame = mixed
     curve = gw.Explainer(model, frame).partial_dependence("size")

@@ -207,7 +207,7 @@ class TestStrengths:
     def test_are_brute_force(self, make, way):
         model, rows = make()
         found = gw.Explainer(model, rows).interaction_strengths()
-        assert found.weights == "rows"
+        assert found.basis == "rows"
         assert_strengths(found, brute_strengths(model, rows))
         assert (np.diff(found.total) <= 0).all()
 
@@ -244,13 +244,12 @@ class TestStrengths:
         found = gw.Explainer(model, rows).interaction_strengths()
         assert_strengths(found, brute_strengths(model, rows))
 
-    def test_counts_alone_take_features_as_independent(self, tmp_path):
+    def test_counts_alone_take_features_as_independent(self):
         model, rows = boosted()
-        rows.to_parquet(tmp_path / "rows.parquet")
         ex = gw.Explainer(model, rows)
-        for background in (gw.summarize(model, rows, order=2), tmp_path / "rows.parquet"):
+        for background in (gw.summarize(model, rows, order=2), iter([rows[:50], rows[50:]])):
             found = gw.Explainer(model, background).interaction_strengths()
-            assert found.weights == "independent"
+            assert found.basis == "counts"
             assert "features taken as independent" in repr(found)
             for (a, b), height, h in list(zip(found.pairs, found.heights[:, 0], found.h[:, 0], strict=True))[:3]:
                 i, j = np.indices((N, N)).reshape(2, -1)
@@ -274,7 +273,7 @@ class TestStrengths:
             assert found.heights.shape == found.h.shape == (0, 1)
             assert found.matrix()[1].shape == (0, 0)
             assert len(found.to_frame()) == 0
-            note = "" if found.weights == "rows" else " taken as independent"
+            note = "" if found.basis == "rows" else " taken as independent"
             assert repr(found) == f"Strengths(0 pairs of 2 features{note}, value)"
 
     def test_pairs_of_a_path_that_do_not_interact(self, way):

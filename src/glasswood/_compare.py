@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import CodeColumn, Column, Dictionary, Extent, LabelColumn, cells_of
+from glasswood._columns import CodeColumn, Column, Dictionary, Extent, LabelColumn
 from glasswood._once import Deferred
+from glasswood._rows_again import rows_in_cells
 from glasswood._statistics import apart, on_common_cuts, stability_index
 from glasswood.errors import TableError
-from glasswood.results import Axis, Comparison, Curve
+from glasswood.results import BASES, Axis, Comparison, Curve
 
 __all__ = ["compare"]
 
@@ -67,8 +68,14 @@ def compare(explainers: Mapping[str, Any], *, output: Any = None, output_index: 
         )
         raise TableError(message)
     _check_outputs(names, [found[features[0]] for found in curves])
-    shared = {feature: _common(listed, [found[feature] for found in curves]) for feature in features}
-    return _comparison(names, shared)
+    together = {feature: [found[feature] for found in curves] for feature in features}
+    cells = {feature: _common_cells(own) for feature, own in together.items()}
+    looked = [_look_again(study, k, cells) for k, study in enumerate(explainer._study for explainer in listed)]
+    shared = {
+        feature: _on_cells(own, cells[feature], [rows[feature] for rows, _ in looked])
+        for feature, own in together.items()
+    }
+    return _comparison(names, shared, max((basis for _, basis in looked), key=BASES.index))
 
 
 def _names(explainers: Any) -> tuple[str, ...]:
@@ -107,22 +114,57 @@ def _check_outputs(names: Sequence[str], curves: Sequence[Curve]) -> None:
                 raise TableError(message)
 
 
-def _common(explainers: Sequence[Any], curves: Sequence[Curve]) -> tuple[Curve, ...]:
-    """Return curves of one feature on cells that all of them have."""
+class _Cells(NamedTuple):
+    """How a curve is put on the cells that all curves of its feature have.
+
+    `place` has the curve's own cell of each, `rows` those in each cell: None if its counts do not tell.
+    """
+
+    column: Column
+    cuts: NDArray[np.float64]
+    place: NDArray[np.int64]
+    rows: NDArray[Any] | None
+
+
+def _common_cells(curves: Sequence[Curve]) -> list[_Cells]:
+    """Return the cells that the curves of one feature have together, for each curve."""
     coded = [curve.categories is not None for curve in curves]
     if any(coded) != all(coded):
         message = f"{curves[0].name!r} holds categories for one of the models, and numbers for another"
         raise TableError(message)
     if all(coded):
-        return tuple(_on_labels(explainers, curves))
+        return _cells_of_labels([_told(curve, curves) for curve in curves])
     cuts, places = on_common_cuts([curve.cuts for curve in curves])
-    extent = Deferred(lambda: _common_extent(curves))
-    result = []
-    for explainer, curve, place in zip(explainers, curves, places, strict=True):
-        rows = curve.axis.rows if curve.cuts.size == cuts.size else _rows_in_cells(explainer, curve.axis.column, cuts)
-        axis = Axis(curve.axis.column, cuts, rows, extent)
-        result.append(replace(curve, axis=axis, heights=curve.heights[place]))
-    return tuple(result)
+    return [
+        _Cells(curve.axis.column, cuts, place, curve.axis.rows if curve.cuts.size == cuts.size else None)
+        for curve, place in zip(curves, places, strict=True)
+    ]
+
+
+def _look_again(study: Any, k: int, cells: Mapping[str, list[_Cells]]) -> tuple[dict[str, NDArray[Any]], str]:
+    """Return the rows of the k-th explainer in the cells of each feature, and what they are known by.
+
+    Where its counts do not tell, the rows are looked at again if they are at hand; otherwise there is nothing.
+    """
+    found = {feature: own[k].rows for feature, own in cells.items()}
+    wanted = [feature for feature, rows in found.items() if rows is None]
+    number = study.ensemble.feature_names.index
+    if study.basis == "rows":
+        seen = rows_in_cells(study, {number(name): (cells[name][k].column, cells[name][k].cuts) for name in wanted})
+        looked = {name: seen[number(name)] for name in wanted}
+    else:
+        looked = {name: np.empty(0) for name in wanted}
+    known = {feature: rows for feature, rows in found.items() if rows is not None}
+    return known | looked, "rows" if study.basis == "counts" and not wanted else study.basis
+
+
+def _on_cells(curves: Sequence[Curve], cells: Sequence[_Cells], rows: Sequence[NDArray[Any]]) -> tuple[Curve, ...]:
+    """Return curves of one feature on common cells, given the rows in these."""
+    extent: Deferred[Extent | None] = Deferred(lambda: _common_extent(curves))
+    return tuple(
+        replace(curve, axis=Axis(own.column, own.cuts, seen, extent), heights=curve.heights[own.place])
+        for curve, own, seen in zip(curves, cells, rows, strict=True)
+    )
 
 
 def _common_extent(curves: Sequence[Curve]) -> Extent | None:
@@ -138,35 +180,21 @@ def _common_extent(curves: Sequence[Curve]) -> Extent | None:
     )
 
 
-def _rows_in_cells(explainer: Any, column: Column, cuts: NDArray[np.float64]) -> NDArray[Any]:
-    """Return the rows in the cells of any cuts or categories, if there is a table; nothing otherwise."""
-    values = explainer._overview.numbers_of(column)
-    if values is None:
-        return np.empty(0)
-    cells = cells_of(values, cuts, column.n_codes)
-    weight = explainer._study.weight
-    n_cells = (column.n_codes or cuts.size) + 2
-    return np.bincount(cells, weights=None if weight is None else np.asarray(weight, float), minlength=n_cells)
-
-
-def _on_labels(explainers: Sequence[Any], curves: Sequence[Curve]) -> list[Curve]:
-    """Return curves of categories on all labels that some of them know."""
-    curves = _told(curves)
-    known = [curve.categories or () for curve in curves]
+def _cells_of_labels(axes: Sequence[Axis]) -> list[_Cells]:
+    """Return the cells of all labels that some of the axes know, for each of them."""
+    known = [axis.categories or () for axis in axes]
     labels = tuple(dict.fromkeys(label for own in known for label in own))
     if all(own == labels for own in known):
-        return list(curves)
+        return [_Cells(axis.column, axis.cuts, np.arange(axis.n_cells), axis.rows) for axis in axes]
     result = []
-    for explainer, own, curve in zip(explainers, known, curves, strict=True):
+    for own, axis in zip(known, axes, strict=True):
         code = {label: place for place, label in enumerate(own)}
         place = np.array([*(code.get(label, len(own)) for label in labels), len(own), len(own) + 1])
-        column = _with_labels(curve.axis.column, labels)
-        rows = curve.axis.rows
+        rows = axis.rows
+        seen: NDArray[Any] | None = rows[place] if rows.size else rows
         if rows.size and rows[len(own)] > 0:  # some of them may have a label that another model knows
-            rows = _rows_in_cells(explainer, column, curve.cuts)
-        elif rows.size:
-            rows = rows[place]
-        result.append(replace(curve, axis=Axis(column, curve.cuts, rows), heights=curve.heights[place]))
+            seen = None
+        result.append(_Cells(_with_labels(axis.column, labels), axis.cuts, place, seen))
     return result
 
 
@@ -177,18 +205,16 @@ def _with_labels(column: Column, labels: tuple[Hashable, ...]) -> Column:
     return LabelColumn(column.name, labels)
 
 
-def _told(curves: Sequence[Curve]) -> list[Curve]:
-    """Return curves whose columns know the labels that the tables of the others tell, as CatBoost keeps hashes only."""
-    columns = [curve.axis.column for curve in curves]
-    told = Dictionary(
-        list(dict.fromkeys(label for column in columns for label in column.told_labels)), np.empty(0, dtype=np.intp)
-    )
-    if not told.labels or not any(column.wants_labels for column in columns):
-        return list(curves)
-    return [replace(curve, axis=replace(curve.axis, column=curve.axis.column.labelled(told))) for curve in curves]
+def _told(curve: Curve, curves: Sequence[Curve]) -> Axis:
+    """Return the axis of a curve with the labels that the rows of others tell, as CatBoost keeps hashes only."""
+    column = curve.axis.column
+    told = list(dict.fromkeys(label for other in curves for label in other.axis.column.told_labels))
+    if not told or not column.wants_labels:
+        return curve.axis
+    return replace(curve.axis, column=column.labelled(Dictionary(told, np.empty(0, dtype=np.intp))))
 
 
-def _comparison(names: tuple[str, ...], shared: dict[str, tuple[Curve, ...]]) -> Comparison:
+def _comparison(names: tuple[str, ...], shared: dict[str, tuple[Curve, ...]], basis: str) -> Comparison:
     """Return how far curves on common cells are apart, the largest difference first."""
     found = []
     for curves in shared.values():
@@ -206,6 +232,7 @@ def _comparison(names: tuple[str, ...], shared: dict[str, tuple[Curve, ...]]) ->
         difference=difference,
         largest=largest,
         shift=np.array([entry[2] for entry in found]),
+        basis=basis,
         outputs=first.outputs,
         units=first.units,
         shared=shared,

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._arguments import brief
 from glasswood._background import Background
 from glasswood._counts import Counter, Tally
 from glasswood._effects import Effects
-from glasswood._job import FINEST, add_groups, new_tally
+from glasswood._job import SomeRows, add_groups, new_tally
 from glasswood._plan import CountPlan
-from glasswood._tables import open_columns
+from glasswood._tables import OpenColumns, open_columns
+from glasswood._weights import column_of, in_one_unit, refuse_large_sum, weights_of_groups, weights_of_rows
 from glasswood.engines._threads import n_threads, sum_over, sum_over_batches
 from glasswood.errors import TableError
 
-__all__ = ["background_of", "count", "count_groups", "count_in_parts", "fixed_point", "in_units"]
+__all__ = ["background_of", "count", "count_groups", "count_in_parts"]
 
-WORST = 1e-6  # of the sum of weights: what rounding to a fixed unit may change
 BLOCK = 8192  # of which the kernels' own blocks are parts
 BATCH = 8 * BLOCK
 
@@ -29,20 +28,26 @@ def count(
     plan: CountPlan, table: Any, sample_weight: Any = None, *, threads: int | None = None, lists_only: bool = False
 ) -> Background:
     """Return the counts of a plan over all rows of a table."""
-    ensemble = plan.ensemble
-    columns = open_columns(table, ensemble.schema, ensemble.used_features)
-    weight, unit = fixed_point(sample_weight, columns.n_rows)
+    columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
+    weights, unit = weights_of_rows(sample_weight, columns.n_rows)
     counter = Counter(plan, lists_only=lists_only)
+    planes = {plane: _count_rows(counter, columns, weight, threads) for plane, weight in weights}
+    return background_of(counter, planes, columns.n_rows, unit, column_of(sample_weight))
 
-    def add(tally: Any, first: int, last: int) -> None:
-        part = None if weight is None else weight[first:last]
-        counter.add(tally, columns.encode(first, last), last - first, part)
 
-    batch = min(batch_size(columns.n_rows), counter.most_rows)
-    tallies = sum_over_batches(columns.n_rows, batch, counter.start, add, threads)
+def _count_rows(counter: Counter, columns: OpenColumns, weight: NDArray[np.int64] | None, threads: int | None) -> Tally:
+    rows = None if weight is None or weight.all() else np.flatnonzero(weight)
+    n_rows = columns.n_rows if rows is None else rows.size
+
+    def add(tally: Tally, first: int, last: int) -> None:
+        some = slice(first, last) if rows is None else rows[first:last]
+        counter.add(tally, columns.take(some), last - first, None if weight is None else weight[some])
+
+    batch = min(batch_size(n_rows), counter.most_rows)
+    tallies = sum_over_batches(n_rows, batch, counter.start, add, threads)
     for other in tallies[1:]:
         tallies[0] += other
-    return background_of(counter, tallies[0], unit)
+    return tallies[0]
 
 
 def count_groups(
@@ -53,52 +58,72 @@ def count_groups(
     if places.shape != (columns.n_rows,):
         message = f"by= has the shape {places.shape}, but there are {columns.n_rows} rows"
         raise TableError(message)
-    weight, unit = fixed_point(sample_weight, columns.n_rows)
+    weights, units = weights_of_groups(sample_weight, places, len(keys))
     counter = Counter(plan)
-    tallies: dict[Any, Tally] = {}
-    for key in keys:
-        tallies[key] = new_tally(counter, len(tallies))
-    listed = [tallies[key] for key in keys]
-    # Each thread takes some of the groups, with about as many rows.
-    ends = np.cumsum(np.bincount(places, minlength=len(keys)))
-    wanted = columns.n_rows * np.arange(1, n_threads()) // n_threads()
-    limits = np.unique(np.concatenate([[0], np.searchsorted(ends, wanted) + 1, [len(keys)]]))
+    planes: list[dict[int, Tally]] = [{} for _ in keys]
+    n_tallies = 0
+    for plane, weight in weights:
+        rows = np.arange(columns.n_rows) if weight is None else np.flatnonzero(weight)
+        sizes = np.bincount(places[rows], minlength=len(keys))
+        tallies = []
+        for group in np.flatnonzero(sizes).tolist():
+            tallies.append(new_tally(counter, n_tallies))
+            planes[group][plane] = tallies[-1]
+            n_tallies += 1
+        number = np.cumsum(sizes > 0) - 1  # of a group among those that have rows here
+        _count_rows_of_groups(counter, tallies, columns, SomeRows(rows, number[places[rows]], weight))
+    n_rows = np.bincount(places, minlength=len(keys)).tolist()
+    return {
+        key: background_of(counter, planes[group], n_rows[group], float(units[group]), column_of(sample_weight))
+        for group, key in enumerate(keys)
+        if n_rows[group]
+    }
+
+
+def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
+    """Count rows of several groups. Each thread takes some of the groups, with about as many rows."""
+    ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))
+    wanted = some.rows.size * np.arange(1, n_threads()) // n_threads()
+    limits = np.unique(np.concatenate([[0], np.searchsorted(ends, wanted) + 1, [len(tallies)]]))
 
     def add(_: None, part: int) -> None:
-        rows = np.flatnonzero((places >= limits[part]) & (places < limits[part + 1]))
-        add_groups(counter, listed, columns, places, rows, weight)
+        chosen = np.flatnonzero((some.places >= limits[part]) & (some.places < limits[part + 1]))
+        add_groups(counter, tallies, columns, SomeRows(some.rows[chosen], some.places[chosen], some.weight))
 
     sum_over(range(limits.size - 1), lambda: None, add)
-    return {key: background_of(counter, tally, unit) for key, tally in tallies.items() if tally.n_rows}
 
 
-def background_of(counter: Counter, tally: Tally, unit: float) -> Background:
-    """Return the background that a tally is, after its last row."""
+def background_of(
+    counter: Counter, planes: Mapping[int, Tally], n_rows: int, unit: float = 1.0, weight: Any = None
+) -> Background:
+    """Return the background of a group of rows, after the last of them.
+
+    Parameters
+    ----------
+    counter : Counter
+    planes : mapping from int to Tally
+        The sums by plane of the weights. They are written to.
+    n_rows : int
+    unit : float, default 1
+        What all sums are multiples of.
+    weight : name, optional
+        The column of weights.
+    """
     plan = counter.plan
+    refuse_large_sum(planes, weight)
+    tally, own_unit = in_one_unit(planes) if planes else (counter.start(), 1.0)
+    tally.n_rows = n_rows
     tally = counter.finish(tally)
-    if unit == FINEST and tally.total and tally.n_rows / 2 > WORST * tally.total:
-        mean = tally.total * unit / tally.n_rows
-        message = (
-            "weights by the name of a column are rounded to multiples of 2**-24, and these are too small for that: "
-            f"their mean is {mean:.3g}, so sums could change by more than a millionth. Multiply them by "
-            f"2**{_enough(mean)}, or pass them as an array"
-        )
-        raise TableError(message)
     return Background(
         order=plan.order,
         n_rows=tally.n_rows,
         total=tally.total,
-        unit=unit,
+        unit=unit * own_unit,
         counts=tally.counts,
         cells=tally.cells,
         fingerprint=plan.fingerprint,
         groups={name: tuple(columns) for name, columns in plan.groups.items()},
     )
-
-
-def _enough(mean: float) -> int:
-    """Return which power of two makes weights so large that they can be rounded."""
-    return max(1, int(np.ceil(-np.log2(mean))))
 
 
 def batch_size(n_rows: int) -> int:
@@ -131,51 +156,3 @@ def count_in_parts(
         cells = np.maximum(cells, background.cells * background.unit)
         first = last
     return curves, mean, cells
-
-
-class InUnits(NamedTuple):
-    """Weights as whole numbers of a unit."""
-
-    weight: NDArray[np.int64]
-    unit: float
-
-
-def in_units(weight: NDArray[Any]) -> InUnits:
-    """Return the weights of a column as a stream of tables would have them, whose sum is not known in advance."""
-    unit = 1.0 if weight.dtype.kind in "iu" else FINEST
-    return InUnits(np.rint(weight / unit).astype(np.int64), unit)
-
-
-def fixed_point(sample_weight: Any, n_rows: int) -> tuple[NDArray[np.int64] | None, float]:
-    """Return weights as whole numbers and the unit that they count in.
-
-    Whole numbers keep the unit 1. Others get a power of two as unit, so small that rounding changes the sum of any rows
-    by less than 1e-12 of the whole, and so large that no sum overflows.
-    """
-    if sample_weight is None:
-        return None, 1.0
-    if isinstance(sample_weight, InUnits):
-        return sample_weight
-    weight = _numbers(sample_weight)
-    if weight.shape != (n_rows,):
-        message = f"sample_weight has shape {weight.shape}, but there are {n_rows} rows"
-        raise TableError(message)
-    if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        message = "sample_weight must be finite and not negative"
-        raise TableError(message)
-    total = float(weight.sum())
-    if np.array_equal(weight, np.rint(weight)) and total < 2**53:
-        return weight.astype(np.int64), 1.0
-    unit = 2.0 ** max(np.ceil(np.log2(total)) - 62, -1074)  # every float64 is a multiple of 2**-1074
-    return np.rint(weight / unit).astype(np.int64), float(unit)
-
-
-def _numbers(sample_weight: Any) -> NDArray[np.float64]:
-    try:
-        found = np.asarray(sample_weight)
-        if found.dtype.kind in "fiubO":
-            return found.astype(np.float64)
-    except (TypeError, ValueError):
-        pass
-    message = f"sample_weight is one number per row, not {brief(sample_weight)}"
-    raise TableError(message)

@@ -449,8 +449,9 @@ class Explainer:
         Parameters
         ----------
         rows : table, optional
-            The rows to average over, all alike; by default those of the background, with their weights. If only their
-            counts are at hand (a Background of order 2, files), features are taken as independent.
+            The rows to average over, all alike; by default those of the background, with their weights: files are read
+            a second time. If only their counts are at hand (a Background of order 2, a stream that can be read once, a
+            frame of a cluster), features are taken as independent, and the result says so.
         output, output_index : label and int, optional
             One output, by its label or its position.
 
@@ -486,7 +487,8 @@ class Explainer:
         *features : str or int
             All that are numbers by default.
         points : int, default 100
-            The number of sample points.
+            The number of sample points, from the smallest to the largest value of the background's rows; files are read
+            a second time for that. If only counts are at hand, from the first to the last cut.
         output, output_index : label and int, optional
             One output, by its label or its position.
 

@@ -15,7 +15,7 @@ from glasswood.errors import TableError
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["group_rows", "row_weights", "sorted_groups", "without_columns"]
+__all__ = ["check_weights", "group_rows", "row_weights", "sorted_groups", "without_columns"]
 
 
 def group_rows(table: Any, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.intp]]:
@@ -73,7 +73,9 @@ def _labels(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
         missing = labels.index(None) if None in labels else len(labels)
         labels = labels if None in labels else [*labels, None]
         places = np.where(places < 0, missing, places)
-    return labels, places
+    number: dict[Any, int] = {}  # labels that are equal, as 0.0 and -0.0, are one
+    numbers = [number.setdefault(label, len(number)) for label in labels]
+    return list(number), np.array(numbers, dtype=np.intp)[places]
 
 
 def without_columns(table: Any, names: Sequence[Any]) -> Any:
@@ -84,16 +86,28 @@ def without_columns(table: Any, names: Sequence[Any]) -> Any:
 
 
 def row_weights(table: Any, name: Any) -> NDArray[Any]:
-    """Return the weights of rows, which are in a column of a data frame, as float64, or as int64 if they are whole."""
+    """Return the weights of rows, which are in a column of a data frame, as float64, or as integers if they are."""
     frame = frame_of(table)
     if frame is None or name not in frame.columns:
         message = f"sample_weight names the column {name!r}, which the table does not have"
         raise TableError(message)
     values = frame_values(frame, name)
-    weight = numbers_of(str(name), values) if isinstance(values, Dictionary) else values
-    if weight.dtype.kind not in "iu":
-        weight = weight.astype(np.int64 if weight.dtype.kind == "b" else np.float64)
-    if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        message = f"sample_weight must be finite and not negative; the column {name!r} is not"
-        raise TableError(message)
+    try:
+        weight = numbers_of(str(name), values) if isinstance(values, Dictionary) else values
+        if weight.dtype.kind not in "iu":
+            weight = weight.astype(np.int64 if weight.dtype.kind == "b" else np.float64)
+    except (TableError, TypeError, ValueError) as error:
+        message = f"weights are numbers, but the column {name!r} holds {frame.get_column(name).dtype}"
+        raise TableError(message) from error
+    check_weights(weight, f"the column {name!r}")
     return weight
+
+
+def check_weights(weight: NDArray[Any], where: str) -> None:
+    """Raise an error if a weight is missing, infinite or negative."""
+    wrong = ~(np.isfinite(weight) & (weight >= 0))
+    if wrong.any():
+        first = weight[wrong][0].item()
+        shown = "nan, or a missing value" if first != first else f"{first!r}"
+        message = f"weights must be finite and not negative; {where} has {shown}"
+        raise TableError(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from math import comb
 from typing import Any
 
@@ -13,7 +14,7 @@ from glasswood._effects import Effects
 from glasswood._interrupts import proceed
 from glasswood._once import once
 from glasswood._plan import Subsets
-from glasswood._rows import Rows
+from glasswood._rows import CellBlock, Rows
 from glasswood.engines._threads import beside, for_each, n_threads
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
@@ -43,16 +44,16 @@ class Lookups:
         Sets have no other players than these.
     outputs : list of int
         The outputs that are wanted.
-    rows : Rows
+    rows : Rows or CellBlock
     """
 
     def __init__(
-        self, effects: Effects, max_order: int, wanted: NDArray[np.bool_], outputs: list[int], rows: Rows
+        self, effects: Effects, max_order: int, wanted: NDArray[np.bool_], outputs: list[int], rows: Rows | CellBlock
     ) -> None:
         plan = effects.plan
         self.effects = effects
         self.outputs = outputs
-        self.rows = rows
+        self.rows: Rows | CellBlock = rows
         used = np.minimum(plan.n_players, int(wanted.sum()))
         most = int(used.max(initial=0))
         n_pairs = sum(
@@ -71,6 +72,12 @@ class Lookups:
         self._pairs = found[5:7]
         self._set_rest, self._set_last, self._set_size = found[7:]
         _ = self._lookups  # before threads share it
+
+    def of_rows(self, rows: Rows | CellBlock) -> Lookups:
+        """Return the same tables for other rows."""
+        found = copy(self)
+        found.rows = rows
+        return found
 
     @once
     def order(self) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,16 @@ from glasswood._counts import Columns, Counter, Tally
 from glasswood._ensemble import TreeEnsemble
 from glasswood._extra_columns import group_rows, row_weights
 from glasswood._once import once
-from glasswood._partials import WHOLE, Partial, ledger_of
+from glasswood._partials import WHOLE, Partial, kept, ledger_of
 from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._tables import OpenColumns, n_rows, open_columns, open_named
+from glasswood._weights import SMALLEST, lowest_planes, refuse_large_sum, split
 from glasswood.errors import TableError, TooLargeError
 
 __all__ = [
-    "FINEST",
     "Job",
     "ShippedJob",
+    "SomeRows",
     "Sums",
     "add_fragment",
     "add_groups",
@@ -37,7 +38,6 @@ __all__ = [
 
 BATCH = 65536  # rows encoded at a time
 MANY_ROWS, MANY_BYTES = 2**21, 2**28  # sorted by group at a time: small groups cost more than their rows
-FINEST = 2.0**-24  # what weights that are not whole numbers are rounded to multiples of
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +56,6 @@ class Job:
         The columns whose values tell groups of rows; none if it is empty.
     weight : name or None
         The column of weights.
-    unit : float
-        What weights are whole numbers of.
     """
 
     ensemble: TreeEnsemble
@@ -66,7 +64,6 @@ class Job:
     names: Mapping[int, Any] | None
     by: tuple[Any, ...] = ()
     weight: Any = None
-    unit: float = 1.0
 
     @once
     def plan(self) -> CountPlan:
@@ -87,12 +84,12 @@ class Job:
     @once
     def key(self) -> str:
         """A hash of everything that the counts depend on, the data excepted."""
-        told = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight, self.unit)
+        told = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight)
         return blake2b(repr(told).encode(), digest_size=16).hexdigest()
 
     def ship(self) -> ShippedJob:
         """Return the job as bytes."""
-        parts = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight, self.unit)
+        parts = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight)
         packed = pickle.dumps(parts, protocol=5)
         return ShippedJob(blake2b(packed, digest_size=16).hexdigest(), packed)
 
@@ -128,16 +125,17 @@ class Sums:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.tallies: dict[Any, Tally] = {}
+        self.tallies: dict[tuple[Any, int], Tally] = {}  # by group and plane
+        self.rows: dict[Any, int] = {}  # by group
         self.digests: list[bytes] = []
         self.since = monotonic()  # when it began
+        self._lowest: dict[Any, int] = {}  # plane of weights that counts, by group
         self._waiting: list[Any] = []  # tables whose rows are sorted by group together
 
     def add(self, table: Any) -> int:
         """Count the rows of a table, at once or with those of the next ones, and return their number."""
         if not self.job.by:
-            weight = None if self.job.weight is None else self._weights(table)
-            self._add_rows(self._tally(WHOLE), self._open(table), weight)
+            self._add_whole(self._open(table), self._weights(table))
             return n_rows(table)
         self._open(table).encode(0, 1)  # errors are to name the right file
         if self._waiting and not can_join(self._waiting[0], table):
@@ -154,18 +152,13 @@ class Sums:
         waiting, self._waiting = self._waiting, []
         table = join(waiting)
         keys, places = group_rows(table, self.job.by)
-        tallies = [self._tally(key) for key in keys]
         order = _sorted(places, len(keys))
-        weight = None if self.job.weight is None else self._weights(table)[order]
-        columns = self._move(waiting, order)
-        ends = np.cumsum(np.bincount(places, minlength=len(keys)))
-        add_sorted(
-            self.job.counter,
-            tallies,
-            ends,
-            lambda first, last: {index: values[first:last] for index, values in columns.items()},
-            weight,
-        )
+        weight = self._weights(table)
+        sizes = np.bincount(places, minlength=len(keys))
+        some = np.flatnonzero(sizes)
+        ends = np.cumsum(sizes[some])
+        weight = None if weight is None else weight[order]
+        self._add_sorted([keys[group] for group in some], ends, self._move(waiting, order), weight)
 
     def _move(self, tables: Sequence[Any], order: NDArray[np.intp]) -> dict[int, NDArray[Any]]:
         """Return the encoded columns of tables that are below each other, in another order of the rows.
@@ -198,33 +191,72 @@ class Sums:
     def partial(self) -> Partial:
         """Return what was counted, and begin anew."""
         self.flush()
-        partial = Partial(self.tallies, len(self.digests), ledger_of(self.digests))
-        self.tallies, self.digests, self.since = {}, [], monotonic()
+        partial = Partial(kept(self.tallies), self.rows, len(self.digests), ledger_of(self.digests))
+        self.tallies, self.rows, self._lowest = {}, {}, {}
+        self.digests, self.since = [], monotonic()
         return partial
 
-    def _add_rows(self, tally: Tally, columns: OpenColumns, weight: NDArray[np.int64] | None) -> None:
+    def _add_whole(self, columns: OpenColumns, weight: NDArray[Any] | None) -> None:
+        """Count rows that are one group."""
+        self.rows.setdefault(WHOLE, 0)  # for a table of no rows
         batch = min(BATCH, self.job.counter.most_rows)
         for first in range(0, columns.n_rows, batch):
             last = min(first + batch, columns.n_rows)
             part = None if weight is None else weight[first:last]
-            self.job.counter.add(tally, columns.encode(first, last), last - first, part)
+            self._add_sorted([WHOLE], np.array([last - first]), columns.encode(first, last), part)
 
-    def _tally(self, key: Any) -> Tally:
-        if key not in self.tallies:
-            self.tallies[key] = new_tally(self.job.counter, len(self.tallies))
-        return self.tallies[key]
+    def _add_sorted(
+        self, keys: Sequence[Any], ends: NDArray[np.int64], columns: Columns, weight: NDArray[Any] | None
+    ) -> None:
+        """Count rows that are sorted by group, given the groups' keys and where each ends."""
+        sizes = np.diff(ends, prepend=0)
+        for key, size in zip(keys, sizes.tolist(), strict=True):
+            self.rows[key] = self.rows.get(key, 0) + size
+        if weight is None or not keys:  # of a table of no rows
+            self._add_plane(0, keys, ends, columns, None)
+            return
+        lowest = np.repeat(self._lowest_planes(keys, ends, weight), sizes)
+        for plane, digits in split(weight, lowest):
+            rows = np.flatnonzero(digits)
+            held = columns if rows.size == digits.size else {index: part[rows] for index, part in columns.items()}
+            self._add_plane(plane, keys, np.searchsorted(rows, ends), held, digits[rows])
 
-    def _weights(self, table: Any) -> NDArray[np.int64]:
-        weight = row_weights(table, self.job.weight)
-        if float(weight.sum(dtype=np.float64)) / self.job.unit > 2**62:
-            message = f"the weights in {self.job.weight!r} sum to more than {2**62 * self.job.unit:.3g}; scale them"
-            raise TooLargeError(message)
-        if self.job.unit == 1:
-            if not np.array_equal(weight, np.rint(weight)):
-                message = f"the weights in {self.job.weight!r} are not whole numbers everywhere, but they began so"
-                raise TableError(message)
-            return weight.astype(np.int64)
-        return np.rint(weight / self.job.unit).astype(np.int64)
+    def _lowest_planes(self, keys: Sequence[Any], ends: NDArray[np.int64], weight: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the lowest plane of weights that counts for each group, given all of its weights so far."""
+        lowest = lowest_planes(np.maximum.reduceat(weight, np.append(0, ends[:-1])))
+        for group, key in enumerate(keys):
+            lowest[group] = self._lowest[key] = max(int(lowest[group]), self._lowest.get(key, SMALLEST))
+        return lowest
+
+    def _add_plane(
+        self,
+        plane: int,
+        keys: Sequence[Any],
+        ends: NDArray[np.int64],
+        columns: Columns,
+        digits: NDArray[np.int64] | None,
+    ) -> None:
+        """Count rows that are sorted by group, with their digits in one plane."""
+        sizes = np.diff(ends, prepend=0)
+        some = np.flatnonzero(sizes)
+        tallies = [self._tally(keys[group], plane) for group in some.tolist()]
+        add_sorted(
+            self.job.counter,
+            tallies,
+            ends[some],
+            lambda first, last: {index: values[first:last] for index, values in columns.items()},
+            digits,
+        )
+        for tally in tallies:
+            refuse_large_sum({plane: tally}, self.job.weight)
+
+    def _tally(self, key: Any, plane: int) -> Tally:
+        if (key, plane) not in self.tallies:
+            self.tallies[key, plane] = new_tally(self.job.counter, len(self.tallies))
+        return self.tallies[key, plane]
+
+    def _weights(self, table: Any) -> NDArray[Any] | None:
+        return None if self.job.weight is None else row_weights(table, self.job.weight)
 
 
 def new_tally(counter: Counter, n_before: int) -> Tally:
@@ -232,25 +264,27 @@ def new_tally(counter: Counter, n_before: int) -> Tally:
     n_counts = counter.plan.n_counts
     if n_before and (n_before + 1) * n_counts > MOST_COUNTS:
         message = (
-            f"there are more than {n_before:,} groups of {n_counts:,} counts each, which is more than fits "
-            f"({8 * MOST_COUNTS / 1e9:.0f} GB); pass coarser groups in by=, or summarize some at a time"
+            f"this needs more than {n_before:,} sums of {n_counts:,} counts each, which is more than fits "
+            f"({8 * MOST_COUNTS / 1e9:.0f} GB). There is one for each group of rows, or up to four if weights are not "
+            "whole numbers: pass coarser groups in by=, summarize some at a time, or round the weights"
         )
         raise TooLargeError(message)
     return counter.start()
 
 
-def add_groups(
-    counter: Counter,
-    tallies: Sequence[Tally],
-    columns: OpenColumns,
-    places: NDArray[np.intp],
-    rows: NDArray[np.intp],
-    weight: NDArray[np.int64] | None,
-) -> None:
-    """Count some rows of several groups, given every row's place in the list of the groups' tallies."""
-    rows = rows[_sorted(places[rows], len(tallies))]
-    ends = np.cumsum(np.bincount(places[rows], minlength=len(tallies)))
-    weight = None if weight is None else weight[rows]
+class SomeRows(NamedTuple):
+    """Some rows of a table, each one's place in a list of groups, and the weights of all rows of the table."""
+
+    rows: NDArray[np.intp]
+    places: NDArray[np.intp]
+    weight: NDArray[np.int64] | None
+
+
+def add_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
+    """Count some rows of several groups, given the groups' tallies."""
+    rows = some.rows[_sorted(some.places, len(tallies))]
+    ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))
+    weight = None if some.weight is None else some.weight[rows]
     add_sorted(counter, tallies, ends, lambda first, last: columns.take(rows[first:last]), weight)
 
 

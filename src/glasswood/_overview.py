@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ from numpy.typing import NDArray
 
 from glasswood._answers import Answers
 from glasswood._arguments import whole_number
-from glasswood._columns import Column
 from glasswood._interactions import Lookups
 from glasswood._outputs import Chosen
-from glasswood._rows import Rows
+from glasswood._pair_rows import CountedRows, PairRows, RowsAgain, RowsInMemory
+from glasswood._rows import CellBlock, Rows
+from glasswood._rows_again import ranges
 from glasswood._statistics import (
+    Moments,
     Trend,
-    joint_rows,
     missed,
     pair_moments,
     standard_deviation,
@@ -24,7 +26,6 @@ from glasswood._statistics import (
     trend,
 )
 from glasswood._study import Study
-from glasswood._tables import open_columns
 from glasswood.engines._threads import in_order
 from glasswood.errors import BackgroundError, TableError, TooLargeError
 from glasswood.results import LARGEST, Curve, Importance, Monotonicity, Spike, Spikes, Strengths
@@ -135,22 +136,13 @@ class Overview:
             message = "pass rows=, the table of rows over which the strength of interactions is taken"
             raise BackgroundError(message)
         self._refuse_uncountable_pairs()
-        opened = study.rows(rows) if rows is not None else None if study.table is None else Rows(plan, study.table)
-        weight = None
-        if rows is None and opened is not None and study.weight is not None:
-            weight = np.asarray(study.weight, dtype=np.float64)
+        over = self._pair_rows(rows)
         pairs: list[Any] = []
         moments = np.zeros((4, 0, len(outputs)))
-        if plan.most_players < 2:
-            pass  # no path has a pair
-        elif opened is None or self._by_cells(opened.n_rows, len(outputs)):
-            pairs, moments = self._moments_of_cells(opened, weight, outputs)
-        else:
-            wanted = np.ones(len(plan.players), dtype=bool)
-            source = Lookups(study.effects(2), 2, wanted, outputs, opened)
-            moments = streamed_moments(source, weight, len(outputs))
-            kept = [number for number, members in enumerate(source.sets) if len(members) == 2]
-            pairs, moments = [source.sets[number] for number in kept], moments[:, kept]
+        if plan.most_players >= 2:  # otherwise no path has a pair
+            study.effects(2)  # the largest order first: some sources can be counted once only
+            by_cells = self._by_cells(over, len(outputs))
+            pairs, moments = (self._moments_of_cells if by_cells else self._moments_of_rows)(over, outputs)
         scale = max((float(np.abs(curve).max(initial=0.0)) for curve in study.curves.values()), default=0.0)
         heights, h = strength_and_h(moments, scale)
         order = _strongest_first(heights)
@@ -158,11 +150,20 @@ class Overview:
             pairs=[(plan.players[pairs[k][0]], plan.players[pairs[k][1]]) for k in order],
             heights=heights[order],
             h=h[order],
-            weights="independent" if opened is None else "rows",
+            basis=over.basis,
             outputs=chosen.labels,
             units=study.units,
             names=plan.players,
         )
+
+    def _pair_rows(self, rows: Any) -> PairRows:
+        """Return the rows over which interactions are taken: those given, or those of the background."""
+        study = self._study
+        if rows is not None:
+            return RowsInMemory(study, study.rows(rows), None)
+        if study.table is not None:
+            return RowsInMemory(study, Rows(study.plan(1), study.table), study.weights)
+        return RowsAgain(study) if study.basis == "rows" else CountedRows(study)
 
     def _refuse_uncountable_pairs(self) -> None:
         """Raise an error if the counts of pairs do not fit in memory."""
@@ -174,11 +175,16 @@ class Overview:
             )
             raise TooLargeError(message)
 
-    def _by_cells(self, n_rows: int, n_outputs: int) -> bool:
+    def _by_cells(self, over: PairRows, n_outputs: int) -> bool:
         """Return whether to make the surface of each pair, rather than to look up the values of each row."""
         study, plan = self._study, self._study.plan(1)
-        if np.bincount(plan.player_of).max(initial=0) > 1 or plan.cells.n_cells.max(initial=0) > 2**16:
+        if np.bincount(plan.player_of).max(initial=0) > 1:
             return False
+        if over.basis == "counts":
+            return True
+        if plan.cells.n_cells.max(initial=0) > 2**16:
+            return False
+        n_rows = over.n_rows
         a, b = np.nonzero(study.pairs)
         n_cells = float((plan.cells.n_cells[a].astype(np.float64) * plan.cells.n_cells[b]).sum())
         by_cells = a.size * (PER_PAIR + n_rows * PER_ROW + plan.boxes[0][-1] * PER_BOX)
@@ -186,33 +192,39 @@ class Overview:
         return bool(by_cells < a.size * n_rows * n_outputs * PER_LOOKUP)
 
     def _moments_of_cells(
-        self, opened: Rows | None, weight: NDArray[np.float64] | None, outputs: list[int]
+        self, over: PairRows, outputs: list[int]
     ) -> tuple[list[tuple[int, int]], NDArray[np.float64]]:
         """Return the pairs of players, and their moments over rows, from the surface of each pair."""
         study, plan = self._study, self._study.plan(1)
-        if np.bincount(plan.player_of).max(initial=0) > 1:
-            message = "interactions of groups need the rows themselves, not only counts; pass rows=, a table"
-            raise BackgroundError(message)
         effects, curves = study.effects(2), study.curves
         found = list(zip(*(side.tolist() for side in np.nonzero(study.pairs)), strict=True))
-        cells = {} if opened is None else _cells_of(opened, self.ensemble.used_features)
-        weights = np.empty(0) if weight is None else weight
+        listed: list[NDArray[np.float64]] = []
+        for pairs, joint in over.joint(found):
 
-        def moments(number: int) -> NDArray[np.float64]:
-            a, b = found[number]
-            interaction = effects.interaction(a, b)
-            if interaction is None:  # never, as the two share a path
-                return np.zeros((4, len(outputs)))
-            if opened is None:
-                rows = np.outer(study.rows_per_cell(a), study.rows_per_cell(b)).astype(np.float64)
-            else:
-                rows = joint_rows(cells[a], cells[b], weights, (len(curves[a]), len(curves[b])))
-            return pair_moments(interaction[..., outputs], (curves[a][:, outputs], curves[b][:, outputs]), rows)
+            def moments(number: int, pairs: Any = pairs, joint: Any = joint) -> NDArray[np.float64]:
+                a, b = pairs[number]
+                interaction = effects.interaction(a, b)
+                if interaction is None:  # never, as the two share a path
+                    return np.zeros((4, len(outputs)))
+                both = (curves[a][:, outputs], curves[b][:, outputs])
+                return pair_moments(interaction[..., outputs], both, joint(number))
 
-        with in_order(len(found), moments, "interactions") as parts:
-            listed = list(parts)
+            with in_order(len(pairs), moments, "interactions") as parts:
+                listed += parts
         players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in found]
         return players, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
+
+    def _moments_of_rows(self, over: PairRows, outputs: list[int]) -> tuple[list[tuple[int, ...]], NDArray[np.float64]]:
+        """Return the same from the values of each row."""
+        study, plan = self._study, self._study.plan(1)
+        nothing = CellBlock(np.empty((self.ensemble.used_features.size, 0), dtype=np.int32))
+        wanted = np.ones(len(plan.players), dtype=bool)
+        source = Lookups(study.effects(2), 2, wanted, outputs, nothing)
+        moments = Moments(source.sets, len(outputs))
+        for rows, weight in over.blocks(moments.batch):
+            moments.add(source.of_rows(rows), weight)
+        kept = [number for number, members in enumerate(source.sets) if len(members) == 2]
+        return [source.sets[number] for number in kept], moments.means[:, kept]
 
     def _numbers(self, features: list[str], what: str) -> list[int]:
         """Return the features of some players, or of all, that are numbers on an axis of their own."""
@@ -250,49 +262,35 @@ class Overview:
         """Return what curves sampled at some points would not show."""
         points = whole_number(points, "points is the number of sample points", 2)
         features = self._numbers(players, "a spike")
+        curves = {feature: self._answers.curve(feature, chosen) for feature in features}
+        curves = {feature: curve for feature, curve in curves.items() if curve.cuts.size > 1}
         found: list[Spike] = []
-        for feature in features:
-            curve = self._answers.curve(feature, chosen)
-            if curve.cuts.size > 1:
-                sampled = np.searchsorted(curve.cuts, np.linspace(*self._range(feature, curve.cuts), points))
-                for output in range(len(chosen.labels)):
-                    found += _spikes(curve, output, sampled)
+        for feature, ends in self._ranges(curves).items():
+            curve = curves[feature]
+            sampled = np.searchsorted(curve.cuts, np.linspace(*ends, points))
+            for output in range(len(chosen.labels)):
+                found += _spikes(curve, output, sampled)
         names = self.ensemble.feature_names
         return Spikes(
             found=tuple(sorted(found, key=lambda spike: -abs(spike.by))),
             names=tuple(names[f] for f in features),
             points=points,
+            basis=self._study.basis,
             outputs=chosen.labels,
             units=self._study.units,
         )
 
-    def _range(self, feature: int, cuts: NDArray[np.float64]) -> tuple[float, float]:
-        """Return the smallest and the largest number of a feature in the table, or of its cuts if there is none."""
-        values = self.numbers_of(self.ensemble.schema.columns[feature])
-        values = cuts[np.abs(cuts) < LARGEST] if values is None else values
-        values = values[np.isfinite(values)]
-        return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
-
-    def numbers_of(self, column: Column) -> NDArray[Any] | None:
-        """Return the rows of the table as numbers, encoded by a column of some name; None if there is no table."""
-        if self._study.table is None:
-            return None
-        feature = self.ensemble.feature_names.index(column.name)
-        return column.encode(open_columns(self._study.table, self.ensemble.schema, [feature]).values[feature])
+    def _ranges(self, curves: Mapping[int, Curve]) -> dict[int, tuple[float, float]]:
+        """Return the smallest and the largest number of features in the rows, or of their cuts if there are none."""
+        if self._study.basis == "rows":
+            return ranges(self._study, list(curves))
+        cuts = {feature: curve.cuts[np.abs(curve.cuts) < LARGEST] for feature, curve in curves.items()}
+        return {f: (float(own[0]), float(own[-1])) if own.size else (0.0, 0.0) for f, own in cuts.items()}
 
 
 def _strongest_first(heights: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the order of lines of heights, (n, n_outputs), by their sum of squares; equal ones stay as they are."""
     return np.argsort(-(heights**2).sum(axis=1), kind="stable")
-
-
-def _cells_of(rows: Rows, used: NDArray[Any]) -> dict[int, NDArray[np.uint16]]:
-    """Return the cells of all rows for each feature that is used, in a quarter of the memory of float64."""
-    cells = np.empty((len(used), rows.n_rows), dtype=np.uint16)
-    for first in range(0, rows.n_rows, 2**16):
-        last = min(rows.n_rows, first + 2**16)
-        cells[:, first:last] = rows.cells(first, last)
-    return dict(zip(used.tolist(), cells, strict=True))
 
 
 def _trend(curve: Curve) -> Trend:

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from glasswood._arrow import pack_keys, unpack_keys
 from glasswood._counts import Tally
 from glasswood._files import pack_arrays, unpack_arrays
+from glasswood._weights import KEPT
 from glasswood.errors import BackgroundError
 
-__all__ = ["WHOLE", "Partial", "add_packed", "ledger_of"]
+__all__ = ["WHOLE", "Partial", "add_packed", "kept", "ledger_of"]
 
 WHOLE = ()  # the key of all rows, where there are no groups
 
-FORMAT = "glasswood counts 2"  # the kind of bytes, and their version
+FORMAT = "glasswood counts 3"  # the kind of bytes, and their version
 
 MODULUS = 1 << 128
 
@@ -32,29 +33,36 @@ class Partial:
 
     Parameters
     ----------
-    tallies : mapping from keys to Tally
-        One for each group of rows; `WHOLE` is the key of the only one, if there are no groups.
+    tallies : mapping from pairs of a key and a plane to Tally
+        The counts of a group of rows, by plane of their weights; rows without weights are in plane 0. `WHOLE` is the
+        key of the only group, if there are no groups.
+    rows : mapping from keys to int
+        The number of rows of each group.
     n_fragments : int
     ledger : int
         The sum of the fragments' digests, modulo 2**128.
     """
 
-    tallies: Mapping[Any, Tally] = field(default_factory=dict)
+    tallies: Mapping[tuple[Any, int], Tally] = field(default_factory=dict)
+    rows: Mapping[Any, int] = field(default_factory=dict)
     n_fragments: int = 0
     ledger: int = 0
 
     @property
     def n_rows(self) -> int:
         """The number of rows of all groups."""
-        return sum(tally.n_rows for tally in self.tallies.values())
+        return sum(self.rows.values())
 
     @classmethod
     def sum(cls, parts: Iterable[Partial]) -> Partial:
         """Return the sum of partials. None of them is written to."""
-        tallies: dict[Any, Tally] = {}
+        tallies: dict[tuple[Any, int], Tally] = {}
+        rows: dict[Any, int] = {}
         own: set[Any] = set()  # keys of tallies that were made here
         n_fragments = ledger = 0
         for part in parts:
+            for key, n_rows in part.rows.items():
+                rows[key] = rows.get(key, 0) + n_rows
             n_fragments += part.n_fragments
             ledger = (ledger + part.ledger) % MODULUS
             for key, tally in part.tallies.items():
@@ -65,7 +73,7 @@ class Partial:
                     own.add(key)
                 else:
                     tallies[key] = tally
-        return cls(tallies, n_fragments, ledger)
+        return cls(kept(tallies), rows, n_fragments, ledger)
 
     def slices(self, n: int) -> Iterator[Partial]:
         """Yield the partial in n parts that are added up apart: of each tally, a share of the counts."""
@@ -76,7 +84,7 @@ class Partial:
                 first, last = (tally.counts.size * k // n for k in (index, index + 1))
                 cells = empty if index else tally.cells
                 tallies[key] = Tally(tally.counts[first:last], cells, tally.n_rows, tally.total)
-            yield Partial(tallies, self.n_fragments, self.ledger)
+            yield Partial(tallies, self.rows, self.n_fragments, self.ledger)
 
     @classmethod
     def join(cls, slices: Sequence[Partial]) -> Partial:
@@ -91,17 +99,20 @@ class Partial:
             )
             for key, tally in first.tallies.items()
         }
-        return cls(tallies, first.n_fragments, first.ledger)
+        return cls(tallies, first.rows, first.n_fragments, first.ledger)
 
     def pack(self, **notes: bytes) -> bytes:
         """Return the partial as bytes."""
-        keys, tallies = list(self.tallies), list(self.tallies.values())
+        keys, tallies = list(self.rows), list(self.tallies.values())
+        place = {key: number for number, key in enumerate(keys)}
         tuples = bool(keys) and isinstance(keys[0], tuple)
         columns = [list(column) for column in zip(*keys, strict=True)] if tuples else [keys]
         facts = {
             "n_fragments": self.n_fragments,
             "ledger": self.ledger,
             "tuples": tuples,
+            "rows": [int(n_rows) for n_rows in self.rows.values()],
+            "planes": [[place[key], plane] for key, plane in self.tallies],
             "n_rows": [int(tally.n_rows) for tally in tallies],
             "total": [int(tally.total) for tally in tallies],
             "sizes": [[tally.counts.size, tally.cells.size] for tally in tallies],
@@ -116,13 +127,15 @@ class Partial:
         """Return the partial that `pack` was given, and the notes."""
         try:
             facts, arrays = unpack_arrays(FORMAT, packed)
-            keys = _keys(unpack_keys(arrays["keys"].tobytes()), len(facts["sizes"]), tuples=facts["tuples"])
-            tallies = dict(zip(keys, _tallies(facts, arrays), strict=True))
-            partial = cls(tallies, int(facts["n_fragments"]), int(facts["ledger"]))
+            keys = _keys(unpack_keys(arrays["keys"].tobytes()), len(facts["rows"]), tuples=facts["tuples"])
+            rows = dict(zip(keys, map(int, facts["rows"]), strict=True))
+            places = [(keys[number], int(plane)) for number, plane in facts["planes"]]
+            tallies = dict(zip(places, _tallies(facts, arrays), strict=True))
+            partial = cls(tallies, rows, int(facts["n_fragments"]), int(facts["ledger"]))
         except (BackgroundError, TypeError, ValueError, LookupError, OverflowError) as error:
             message = f"these are not the bytes of a sum of counts, or they are damaged ({error})"
             raise BackgroundError(message) from error
-        if len(tallies) != len(keys):
+        if len(rows) != len(keys):
             message = "two groups have the same key after packing; pass a column of another type in by="
             raise BackgroundError(message)
         notes = {name[5:]: note.tobytes() for name, note in arrays.items() if name.startswith("note ")}
@@ -156,6 +169,14 @@ def _tallies(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> It
         counts, cells = (array[slice(*part)] for array, *part in zip(whole.values(), first, last, strict=True))
         yield Tally(counts, cells, int(n_rows), int(total))
         first = last
+
+
+def kept(tallies: Mapping[tuple[Any, int], Tally]) -> dict[tuple[Any, int], Tally]:
+    """Return the tallies without those of planes that are too low to count, see `glasswood._weights`."""
+    highest: dict[Any, int] = {}
+    for key, plane in tallies:
+        highest[key] = max(plane, highest.get(key, plane))
+    return {(key, plane): tally for (key, plane), tally in tallies.items() if plane > highest[key] - KEPT}
 
 
 def add_packed(*parts: bytes) -> bytes:

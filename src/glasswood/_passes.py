@@ -2,31 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glasswood._arrow import Fragment
+from glasswood._arrow import Fragment, read_fragment
 from glasswood._checkpoints import Checkpoint
+from glasswood._columns import Dictionary
 from glasswood._counting import background_of
+from glasswood._counts import Tally
 from glasswood._extra_columns import row_weights, sorted_groups
-from glasswood._job import FINEST, Job, partition_digest
+from glasswood._job import Job, partition_digest
 from glasswood._partials import WHOLE, Partial, ledger_of
 from glasswood._plan import CountPlan
 from glasswood._sources import EngineFrame, Files, Source, Stream
-from glasswood._tables import column_names
+from glasswood._tables import OpenColumns, Schema, column_names, open_columns, open_named
 from glasswood.engines._streams import count_files, count_stream
-from glasswood.errors import BackgroundError, MissingExtraError, TableError, TooLargeError
+from glasswood.engines._threads import in_order
+from glasswood.errors import BackgroundError, MissingExtraError, TableError
 
-__all__ = ["Pass", "bundles", "finish", "verify"]
+__all__ = ["Pass", "RowsPart", "bundles", "finish", "verify"]
+
+T = TypeVar("T")
 
 ENGINES = {"distributed": "dask", "pyspark": "spark", "ray": "ray"}  # by the package of what the user holds
 
 ROWS_PER_TASK = 2**21
 WAVE = 2**27  # rows, about, between two saves of a checkpoint
+
+
+class RowsPart(NamedTuple):
+    """Some of the rows: columns of theirs, and their weights if they have any."""
+
+    columns: OpenColumns
+    weight: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Which columns of a source's tables are read, and how.
+
+    `names` are the tables' own, by the model's number of the column; None for tables without names.
+    """
+
+    schema: Schema
+    features: Sequence[int]
+    names: dict[int, Any] | None
+    weight: Any
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names of all columns that are read."""
+        further = [] if self.weight is None else [self.weight]
+        return list(dict.fromkeys([*(self.names or {}).values(), *further]))
+
+    def open(self, tables: Iterable[Any]) -> Iterator[RowsPart]:
+        """Yield the columns and the weights of tables."""
+        for table in tables:
+            if self.names is None:
+                columns = open_columns(table, self.schema, self.features)
+            else:
+                columns = open_named(table, self.schema, self.names)
+            weight = None if self.weight is None else row_weights(table, self.weight).astype(np.float64)
+            yield RowsPart(columns, weight)
 
 
 class Pass:
@@ -106,20 +149,78 @@ class Pass:
         schema = plan.ensemble.schema
         by = () if by is None else (by,) if isinstance(by, str) else by
         further = [*by, *([] if sample_weight is None else [sample_weight])]
+        names = self._names_of(schema, plan.ensemble.used_features, further)
+        if sample_weight is not None and self.head is not None:
+            row_weights(self.head, sample_weight)  # raises what would fail on a worker
+        return Job(plan.ensemble, plan.order, plan.groups, names, tuple(by), sample_weight)
+
+    def _names_of(self, schema: Schema, features: Iterable[int], further: Sequence[Any]) -> dict[int, Any] | None:
+        """Return the source's names of some columns of the model; None if it has none. Some are not the model's."""
         for name in further:
             if self.names is None or not isinstance(name, str) or name not in self.names:
                 message = f"by= and sample_weight= name columns of a source; it has no column {name!r}"
                 raise TableError(message)
-        names = None
-        if self.names is not None:
-            own = self.names if schema.named else [name for name in self.names if name not in further]
-            found = column_names(own, schema)
-            names = {int(index): found[index] for index in plan.ensemble.used_features}
-        unit = 1.0
-        weighted = sample_weight is not None and self.head is not None
-        if weighted and row_weights(self.head, sample_weight).dtype.kind == "f":
-            unit = FINEST
-        return Job(plan.ensemble, plan.order, plan.groups, names, tuple(by), sample_weight, unit)
+        if self.names is None:
+            return None
+        own = self.names if schema.named else [name for name in self.names if name not in further]
+        found = column_names(own, schema)
+        return {int(index): found[index] for index in features}
+
+    # ----------------------------------------------------------------------------------------- the rows, once more
+
+    @property
+    def can_read_again(self) -> bool:
+        """Whether the rows themselves can be read here as often as need be: of files, and of lists of tables, say.
+
+        Iterators can be read once, and the rows of an engine's frame stay where they are.
+        """
+        return isinstance(self.source, Files) or (isinstance(self.source, Stream) and self.source.again)
+
+    def parts(self, schema: Schema, features: Iterable[int], sample_weight: Any) -> Iterator[RowsPart]:
+        """Yield some columns of all rows, part by part in their order, and the weights."""
+        reading = self._reading(schema, features, sample_weight)
+        if isinstance(self.source, Files):
+            for fragment in self.source.fragments:
+                yield from reading.open(read_fragment(fragment, reading.columns))
+        elif isinstance(self.source, Stream):
+            yield from reading.open(self.source.tables(reading.columns))
+
+    def each(
+        self, schema: Schema, features: Iterable[int], sample_weight: Any, work: Callable[[RowsPart], T]
+    ) -> Iterator[T]:
+        """Yield what `work` makes of each part of the rows, in their order. Files are read by several threads."""
+        if not isinstance(self.source, Files):
+            yield from map(work, self.parts(schema, features, sample_weight))
+            return
+        reading, fragments = self._reading(schema, features, sample_weight), self.source.fragments
+
+        def of_fragment(number: int) -> list[T]:
+            return [work(part) for part in reading.open(read_fragment(fragments[number], reading.columns))]
+
+        with in_order(len(fragments), of_fragment, "reading") as found:
+            for several in found:
+                yield from several
+
+    def _reading(self, schema: Schema, features: Iterable[int], sample_weight: Any) -> _Reading:
+        features = [int(feature) for feature in features]
+        further = [] if sample_weight is None else [sample_weight]
+        return _Reading(schema, features, self._names_of(schema, features, further), sample_weight)
+
+    def with_labels(self, schema: Schema, sample_weight: Any) -> Schema:
+        """Return the schema with the labels of categories that only the rows know, if they can be read again."""
+        wanting = [index for index, column in enumerate(schema.columns) if column.wants_labels]
+        if not wanting or not self.can_read_again:
+            return schema
+        columns = list(schema.columns)
+
+        def told(part: RowsPart) -> dict[int, Sequence[Hashable]]:
+            values = part.columns.values
+            return {index: schema.columns[index].labelled(values[index]).told_labels for index in wanting}
+
+        for labels in self.each(schema, wanting, sample_weight, told):
+            for index in wanting:
+                columns[index] = columns[index].labelled(Dictionary(labels[index], np.empty(0, dtype=np.intp)))
+        return replace(schema, columns=tuple(columns))
 
 
 def bundles(fragments: Sequence[Fragment], most: int | None = None) -> list[list[Fragment]]:
@@ -160,19 +261,24 @@ def verify(partial: Partial, expected: Sequence[bytes]) -> None:
 def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
     """Return the background that a partial is, or one per group, after proving that all rows are in it, once."""
     verify(partial, expected)
-    plan = job.plan
-    if any(tally.total >= 2**62 for tally in partial.tallies.values()):
-        message = f"the weights in {job.weight!r} sum to more than {2**62 * job.unit:.3g}; scale them down"
-        raise TooLargeError(message)
-    tallies = partial.tallies if job.by or partial.tallies else {WHOLE: job.counter.start()}
-    found = {key: background_of(job.counter, tally.writable(), job.unit) for key, tally in tallies.items()}
-    first_leaf = np.searchsorted(plan.leaf_tree, np.arange(plan.ensemble.n_trees))
-    for key, background in found.items():
-        rows = np.add.reduceat(background.counts[plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed
-        if (rows != background.total).any():
-            message = f"the counts of a tree do not sum to the number of rows (group {key!r}); nothing is saved"
-            raise BackgroundError(message)
+    planes: dict[Any, dict[int, Tally]] = {key: {} for key in (partial.rows if job.by else [WHOLE])}
+    for (key, plane), tally in partial.tallies.items():
+        _check_sums(job.plan, key, tally)
+        planes[key][plane] = tally.writable()
+    found = {
+        key: background_of(job.counter, parts, partial.rows.get(key, 0), weight=job.weight)
+        for key, parts in planes.items()
+    }
     return sorted_groups(found) if job.by else found[WHOLE]
+
+
+def _check_sums(plan: CountPlan, key: Any, tally: Tally) -> None:
+    """Raise an error unless each row is in one leaf of each tree."""
+    first_leaf = np.searchsorted(plan.leaf_tree, np.arange(plan.ensemble.n_trees))
+    rows = np.add.reduceat(tally.counts[plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed
+    if (rows != tally.total).any():
+        message = f"the counts of a tree do not sum to the number of rows (group {key!r}); nothing is saved"
+        raise BackgroundError(message)
 
 
 def _engine_of(engine: Any) -> tuple[str, Any]:

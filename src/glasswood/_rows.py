@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from glasswood._interrupts import proceed
 from glasswood._plan import CountPlan
-from glasswood._tables import open_columns
+from glasswood._tables import OpenColumns, open_columns
 
-__all__ = ["Rows", "addresses"]
+__all__ = ["CellBlock", "Rows", "addresses"]
 
 MOST_ROWS = 2**16  # at a time
 
@@ -23,13 +23,13 @@ class Rows:
     Parameters
     ----------
     plan : CountPlan
-    table : table
+    table : table, or the opened columns of the features that the model uses
     """
 
     def __init__(self, plan: CountPlan, table: Any) -> None:
         e, cells = plan.ensemble, plan.cells
         used = e.used_features
-        self._columns = open_columns(table, e.schema, used)
+        self._columns = table if isinstance(table, OpenColumns) else open_columns(table, e.schema, used)
         self._cuts = (cells.cut, cells.cut_offset[used], cells.n_codes[used], cells.n_cells[used])
 
     @property
@@ -49,6 +49,28 @@ class Rows:
         cells = np.empty((len(columns), last - first), dtype=np.int32)
         write_cells(addresses(columns), self._cuts, cells)
         return cells
+
+
+class CellBlock:
+    """Rows whose cells are known already; otherwise like `Rows`.
+
+    Parameters
+    ----------
+    cells : ndarray of shape (n_features, n_rows), int32
+        One line per feature that the model uses.
+    """
+
+    def __init__(self, cells: NDArray[np.int32]) -> None:
+        self._cells = cells
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self._cells.shape[1])
+
+    def cells(self, first: int, last: int) -> NDArray[np.int32]:
+        """Return the cells of the rows from first to last."""
+        return np.ascontiguousarray(self._cells[:, first:last])
 
 
 def addresses(columns: Mapping[int, NDArray[np.floating[Any]]]) -> tuple[NDArray[Any], ...]:

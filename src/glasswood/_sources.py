@@ -34,12 +34,13 @@ class Files:
 class Stream:
     """Tables that come one after the other: `tables` starts them, given the columns that are wanted.
 
-    `names` is None if the tables are arrays, whose columns have none.
+    `names` is None if the tables are arrays, whose columns have none. `again` tells whether they can be started again.
     """
 
     names: list[Any] | None
     head: Any
     tables: Callable[[Sequence[Any]], Iterator[Any]]
+    again: bool = True
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ def _once(names: list[Any] | None, tables: Iterator[Any], select: Callable[[Any,
             raise TableError(message)
         return (select(table, wanted) for table in chain([] if head is None else [head], unread.pop()))
 
-    return Stream(names, head, start)
+    return Stream(names, head, start, again=False)
 
 
 def _lazy_polars(frame: Any) -> Stream:

@@ -15,6 +15,7 @@ from glasswood.engines._threads import in_order
 
 __all__ = [
     "Missed",
+    "Moments",
     "Trend",
     "apart",
     "joint_rows",
@@ -68,11 +69,10 @@ def quantiles(values: Floats, q: Any, weight: Floats | None) -> Floats:
     return each.reshape(*np.shape(q), *values.shape[1:])
 
 
-def joint_rows(first: NDArray[Any], second: NDArray[Any], weight: Floats, shape: tuple[int, int]) -> Floats:
-    """Return the number of rows (or their weight, unless that is empty) in each pair of cells of two features."""
+def joint_rows(first: NDArray[Any], second: NDArray[Any], weight: Floats, out: Floats) -> Floats:
+    """Add the number of rows (or their weight, unless that is empty) in each pair of cells of two features to `out`."""
     from glasswood.kernels._joint import add_joint_rows
 
-    out = np.zeros(shape)
     add_joint_rows(first, second, weight, out)
     return out
 
@@ -107,39 +107,65 @@ class Streamed(Protocol):
         """Write the values of some rows to the columns of `out` from `at` on."""
 
 
-def streamed_moments(source: Streamed, weight: Floats | None, n_outputs: int) -> Floats:
-    """Return the moments of sets over rows, batch by batch: (4, n_sets, n_outputs), for pairs as `pair_moments` does.
+class Moments:
+    """Sums of the values of sets over rows, batch by batch in the order of the rows.
 
-    Other sets have the means of values and of squares, and zeros. Rows are added up in a fixed order.
+    If rows are added in parts, all of which but the last are whole batches, the result has the same bits as if they
+    were added at once.
+
+    Parameters
+    ----------
+    sets : list of tuples of int
+        The players of each set.
+    n_outputs : int
     """
-    from glasswood.kernels._joint import add_moments
 
-    sets = source.sets
-    number = {players: index for index, players in enumerate(sets)}
-    parts = np.full((2, len(sets)), -1, dtype=np.int64)
-    for index, players in enumerate(sets):
-        if len(players) == 2:
-            parts[:, index] = [number[(player,)] for player in players]
-    outputs = np.arange(n_outputs)
-    first, second = (np.where(part[:, None] < 0, -1, part[:, None] * n_outputs + outputs).ravel() for part in parts)
-    n_groups = len(sets) * n_outputs
-    batch = max(64, min(4096, VALUES_OF_A_BATCH // max(1, n_groups)))
+    def __init__(self, sets: list[tuple[int, ...]], n_outputs: int) -> None:
+        number = {players: index for index, players in enumerate(sets)}
+        parts = np.full((2, len(sets)), -1, dtype=np.int64)
+        for index, players in enumerate(sets):
+            if len(players) == 2:
+                parts[:, index] = [number[(player,)] for player in players]
+        outputs = np.arange(n_outputs)
+        first, second = (np.where(part[:, None] < 0, -1, part[:, None] * n_outputs + outputs).ravel() for part in parts)
+        self._players = (first, second)
+        self._shape = (4, len(sets), n_outputs)
+        self._n_groups = len(sets) * n_outputs
+        self._sums = np.zeros((4, self._n_groups))
+        self._weight = 0.0
+        self.batch = max(64, min(4096, VALUES_OF_A_BATCH // max(1, self._n_groups)))
 
-    def work(index: int) -> Floats:
-        span = (index * batch, min(source.n_rows, (index + 1) * batch))
-        values, sums = np.empty((n_groups, span[1] - span[0])), np.zeros((4, n_groups))
-        source.write(span, values, 0)
-        weights = np.ones(span[1] - span[0]) if weight is None else weight[span[0] : span[1]]
-        add_moments(values, (first, second), weights, sums)
-        return sums
+    def add(self, source: Streamed, weight: Floats | None) -> None:
+        """Add rows of a source of these sets."""
+        from glasswood.kernels._joint import add_moments
 
-    n_batches = -(-source.n_rows // batch)
-    total = np.zeros((4, n_groups))
-    with in_order(n_batches, work, "interactions") as batches:
-        for sums in batches:
-            total += sums
-    total /= source.n_rows if weight is None else weight.sum()
-    return total.reshape(4, len(sets), n_outputs)
+        def work(index: int) -> tuple[Floats, float]:
+            span = (index * self.batch, min(source.n_rows, (index + 1) * self.batch))
+            values, sums = np.empty((self._n_groups, span[1] - span[0])), np.zeros((4, self._n_groups))
+            source.write(span, values, 0)
+            weights = np.ones(span[1] - span[0]) if weight is None else weight[span[0] : span[1]]
+            add_moments(values, self._players, weights, sums)
+            return sums, float(weights.sum())
+
+        with in_order(-(-source.n_rows // self.batch), work, "interactions") as batches:
+            for sums, total in batches:
+                self._sums += sums
+                self._weight += total
+
+    @property
+    def means(self) -> Floats:
+        """The moments over all rows so far: (4, n_sets, n_outputs), for pairs as `pair_moments` has them.
+
+        Other sets have the means of values and of squares, and zeros.
+        """
+        return (self._sums / self._weight).reshape(self._shape)
+
+
+def streamed_moments(source: Streamed, weight: Floats | None, n_outputs: int) -> Floats:
+    """Return the moments of sets over the rows of one source, see `Moments`."""
+    moments = Moments(source.sets, n_outputs)
+    moments.add(source, weight)
+    return moments.means
 
 
 def strength_and_h(moments: Floats, scale: float) -> tuple[Floats, Floats]:

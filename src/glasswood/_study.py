@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glasswood._arguments import checked_groups, refuse_no_name, similar
 from glasswood._background import Background
 from glasswood._columns import Extent, extent_of
-from glasswood._counting import count, count_in_parts, fixed_point
+from glasswood._counting import count, count_in_parts
 from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
 from glasswood._extra_columns import row_weights
@@ -24,7 +24,7 @@ from glasswood._model_facts import facts_of
 from glasswood._once import Lock, once
 from glasswood._originals import Originals
 from glasswood._outputs import Outputs
-from glasswood._passes import Pass
+from glasswood._passes import Pass, RowsPart
 from glasswood._pipelines import unwrap
 from glasswood._plan import MOST_COUNTS, CountPlan
 from glasswood._read_only import read_only
@@ -35,6 +35,7 @@ from glasswood._sources import open_source
 from glasswood._summarize import make_plan, names_in, own_names, read_for
 from glasswood._tables import n_rows, open_columns, take_rows, with_labels
 from glasswood._templates import refuse_long_paths
+from glasswood._weights import fixed_point
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.metrics import CubeMetric, InteractionIndex
 
@@ -100,12 +101,8 @@ class Study:
                 self.originals = Originals(unwrapped, table)
                 table = None if table is None else self.originals.transform(table)
         self.ensemble, self.proof = read_for(model, table, names_in(None, weight))
-        if self.source is not None:
-            table = None
-        schema = self.ensemble.schema if table is None else with_labels(table, self.ensemble.schema)
-        if schema is not self.ensemble.schema:
-            self.ensemble = replace(self.ensemble, schema=schema)
-        self.table = table
+        self.table = table if self.source is None else None
+        self._learn_labels(weight)
         self.weight = _weight_of(weight, None if self.source is not None else given)
         score = self.ensemble.score
         self.link = "identity" if several is not None else link_of(score, response)
@@ -136,6 +133,16 @@ class Study:
         self._extents: dict[int, Extent | None] = {}
         self._check()
 
+    def _learn_labels(self, weight: Any) -> None:
+        """Learn the labels of categories that only the rows know."""
+        schema = self.ensemble.schema
+        if self.source is not None:
+            schema = self.source.with_labels(schema, weight)
+        elif self.table is not None:
+            schema = with_labels(self.table, schema)
+        if schema is not self.ensemble.schema:
+            self.ensemble = replace(self.ensemble, schema=schema)
+
     def _refuse_source(self) -> None:
         """Refuse rows that are not in memory where a pipeline would have to transform them."""
         if self.source is not None:
@@ -149,6 +156,16 @@ class Study:
     def only_counts(self) -> bool:
         """Whether there are counts of rows (or will be), and the rows themselves are not at hand."""
         return self.table is None and (self.background is not None or self.source is not None)
+
+    @property
+    def basis(self) -> str:
+        """What is at hand for questions about the rows themselves, see `glasswood.results.BASES`.
+
+        "rows" (in memory, or in a source that can be read again), "counts" of them, or "covers" of training.
+        """
+        if self.table is not None or (self.source is not None and self.source.can_read_again):
+            return "rows"
+        return "counts" if self.only_counts else "covers"
 
     @property
     def has_rows(self) -> bool:
@@ -288,6 +305,52 @@ class Study:
         asked.append((-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64)))
         heights = mean_responses(responses, asked, Rows(plan, self.table), self.shares)
         return dict(zip(single.tolist(), heights[:-1], strict=True)), heights[-1][0]
+
+    def parts(self, features: Iterable[int]) -> Iterator[RowsPart]:
+        """Yield some columns of all rows and the weights, part by part in the order of the rows: a table is one part.
+
+        Only if `basis` is "rows", and after they were counted.
+        """
+        schema = self.ensemble.schema
+        if self.source is None:
+            yield RowsPart(open_columns(self.table, schema, features), self.weights)
+            return
+        n_read = 0
+        for part in self.source.parts(schema, features, self.weight):
+            n_read += part.columns.n_rows
+            yield part
+        self._check_read_again(n_read)
+
+    def each_part(self, features: Iterable[int], work: Callable[[RowsPart], T]) -> Iterator[T]:
+        """Yield what `work` makes of each of these parts, in their order, by threads where that is possible."""
+        if self.source is None:
+            yield from map(work, self.parts(features))
+            return
+
+        def with_size(part: RowsPart) -> tuple[int, T]:
+            return part.columns.n_rows, work(part)
+
+        n_read = 0
+        for size, found in self.source.each(self.ensemble.schema, features, self.weight, with_size):
+            n_read += size
+            yield found
+        self._check_read_again(n_read)
+
+    def _check_read_again(self, n_read: int) -> None:
+        """Refuse a source that has changed since it was counted."""
+        counted = self.counted(1)
+        if counted is not None and counted.n_rows != n_read:
+            message = (
+                f"the source has {n_read:,} rows now, but had {counted.n_rows:,} when they were counted; it must not "
+                "change while an Explainer uses it. Make a new Explainer"
+            )
+            raise TableError(message)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of the background's rows."""
+        counted = self.counted(1) if self.table is None else None
+        return n_rows(self.table) if counted is None else counted.n_rows
 
     @property
     def weights(self) -> NDArray[np.float64] | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood._arguments import brief, checked_groups, whole_number
 from glasswood._columns import index_labels
-from glasswood._counting import count, count_groups, in_units
+from glasswood._counting import count, count_groups
 from glasswood._ensemble import TreeEnsemble
 from glasswood._extra_columns import group_rows, row_weights, sorted_groups, without_columns
 from glasswood._given_tables import given_table
@@ -19,6 +19,7 @@ from glasswood._passes import Pass
 from glasswood._plan import CountPlan
 from glasswood._sources import open_source
 from glasswood._tables import frame_of, n_rows
+from glasswood._weights import ColumnWeights
 from glasswood.errors import TableError
 from glasswood.readers import Proof, prove, read_unproven, refuse_own_predictions
 
@@ -56,8 +57,8 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     groups : mapping of str to sequences of str, optional
         Columns to be fixed together, such as the columns of a one-hot encoding: ``{"city": ["city_a", "city_b"]}``.
     sample_weight : array of shape (n_rows,), or the name of a column, optional
-        Whole numbers are exact. Others are rounded to a fixed point: so fine that sums are right to 1e-12 if they are
-        an array, to multiples of 2**-24 if they are a column.
+        Whole numbers are exact. Others are rounded to a fixed point, so fine that sums are right to 1e-12. Those of a
+        column are summed exactly before they are rounded, so that the order and the division of rows do not matter.
     by : name of a column, sequence of names, or array of shape (n_rows,), optional
         Groups of rows that are summed up apart, in the same pass. Names of partitions will do.
     engine : {"auto", "threads", "dask", "spark", "ray"}, Dask Client, or SparkSession, default "auto"
@@ -158,7 +159,7 @@ def _count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any) -> An
     further = names_in(by, sample_weight)
     own = table if plan.ensemble.schema.named else without_columns(table, further)
     if isinstance(sample_weight, str):
-        sample_weight = in_units(row_weights(table, sample_weight))
+        sample_weight = ColumnWeights(row_weights(table, sample_weight), sample_weight)
     if by is None:
         return count(plan, own, sample_weight)
     return sorted_groups(count_groups(plan, own, sample_weight, *places_of_groups(table, by)))

@@ -647,6 +647,23 @@ def test_fractions_in_a_json_file_that_catboost_itself_misreads(tmp_path):
         gw.read_model(tmp_path / "model.json", table)
 
 
+@pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise"])
+def test_large_whole_numbers(policy, tmp_path):
+    # CatBoost writes them without a point, and reads borders right, but leaves, scale and bias as 0.
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (200, 2)) * [2e16, 3e15]
+    path = tmp_path / "model.json"
+    model = catboost.CatBoostRegressor(**SMALL, grow_policy=policy).fit(X, X[:, 0] / 1e16)
+    model.save_model(str(path), format="json")
+    for given in (model, path):
+        np.testing.assert_array_equal(gw.read_model(given, X).predict(X), raw(model, X))
+    model = catboost.CatBoostRegressor(**SMALL, grow_policy=policy).fit(X, X[:, 1] * 10)
+    model.save_model(str(path), format="json")
+    np.testing.assert_array_equal(gw.read_model(model, X).predict(X), raw(model, X))
+    with pytest.raises(UnsupportedModelError, match=r"whole number beyond 2\*\*53.*reads as 0. Pass the fitted model"):
+        gw.read_model(path)
+
+
 def test_only_binary_files_need_catboost(monkeypatch, tmp_path):
     model, table = mixed()
     expected = raw(model, table)

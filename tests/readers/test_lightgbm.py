@@ -501,6 +501,18 @@ def test_file(tmp_path, name):
     np.testing.assert_array_equal(gw.read_model(path).predict(rows), raw(model, rows))
 
 
+def test_file_with_names_in_another_order(tmp_path):
+    # LightGBM goes by position, whatever the names are; Glasswood by the names that the file tells.
+    model, X = plain()
+    names = model.feature_name()
+    swapped = [names[1], names[0], *names[2:]]
+    path = tmp_path / "model.txt"
+    path.write_text(model.model_to_string().replace(" ".join(names), " ".join(swapped), 1))
+    table = pd.DataFrame(X, columns=names)
+    expected = raw(lgb.Booster(model_file=path), table[swapped])
+    np.testing.assert_array_equal(gw.read_model(path).predict(table), expected)
+
+
 def test_file_of_version_3(tmp_path):
     model, X = plain()
     path = tmp_path / "model.txt"

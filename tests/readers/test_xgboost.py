@@ -739,7 +739,7 @@ REFUSED = {
     "a category split without a set": ("binary", set_in(3, "split_type", 0, to=1), "have no category set"),
     "a cut at minus infinity": ("binary", set_in(3, "split_conditions", 0, to=-np.inf), "some cut is NaN"),
     "an array is absent": ("binary", lambda whole: parts(whole)[3].pop("default_left"), "KeyError: 'default_left'"),
-    "a text for a number": ("binary", set_in(3, "split_conditions", 0, to="x"), "split_conditions holds other things"),
+    "a text for a number": ("binary", set_in(3, "split_conditions", 0, to="x"), "split_conditions should be a list"),
 }
 
 

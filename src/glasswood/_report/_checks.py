@@ -19,6 +19,7 @@ FEWEST_ROWS = 100  # of a sample
 TRIED = 5  # features whose curves are computed again, at most
 SECONDS = 1.0  # after which no further curve is
 NEAR = 1e-9  # of the size of the score: sums in another order
+ROUNDING = 1e-12  # of the sum of weights that are not whole numbers
 NEAR_SINGLE = 1e-5  # where the library itself adds up in float32
 
 Item = dict[str, Any]
@@ -82,7 +83,8 @@ def _count_check(subject: Subject) -> Item:
     in_leaf = background.counts[plan.leaf_offset[:-1]]  # the first count of a leaf is that of the empty set
     per_tree = np.zeros(subject.study.ensemble.n_trees, dtype=np.int64)
     np.add.at(per_tree, plan.leaf_tree, in_leaf)
-    wrong = int((per_tree != background.total).sum())
+    rounding = 0 if background.unit == 1 else ROUNDING * abs(background.total)  # of weights that are not whole
+    wrong = int((np.abs(per_tree - background.total) > rounding).sum())
     what = f"{background.n_rows:,} rows" + (f" of weight {background.weight:,.6g}" if subject.weighted else "")
     if wrong:
         return _item(tag, f"The leaves of {wrong:,} of {per_tree.size:,} trees do not add up to {what}.", good=False)

@@ -117,12 +117,18 @@ def data_section(subject: Subject) -> Section:
     notes = [
         f"{text}; {missing}{'' if len(known) == len(lines) else ' (as far as they are looked at)'}.",
         "Shares are by weight." if subject.weighted else "",
-        "Only counts are at hand, so the least and the greatest value are not known, and unused columns not looked at."
-        if subject.rows == "counts"
-        else "",
+        _about_counts(subject) if subject.rows == "counts" else "",
     ]
     table = {"caption": "Columns", "columns": COLUMNS_OF_DATA, "rows": lines}
     return section("rows", title, " ".join(filter(None, notes)), table=table, short="Rows", tools=len(lines) > FEW)
+
+
+def _about_counts(subject: Subject) -> str:
+    """Return what a table of columns lacks that is made of counts."""
+    why = "Only counts are at hand, so the least and the greatest value are not known"
+    if subject.study.basis == "rows":  # which curves and this table are not made of
+        why = "The table is made of counts, which do not tell the least and the greatest value"
+    return f"{why}, and unused columns not looked at."
 
 
 def _described_counts(subject: Subject) -> list[list[Any]]:

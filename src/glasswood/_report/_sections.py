@@ -243,7 +243,7 @@ def _why_no_pairs(subject: Subject, error: GlasswoodError) -> str:
     background = subject.study.background
     if background is not None and subject.rows == "counts" and background.order < 2:
         return "only single features were counted; summarize(model, rows, order=2) counts pairs as well"
-    if subject.study.groups and subject.rows == "counts":
+    if subject.study.groups and subject.study.basis == "counts":
         return "interactions of groups of columns need the rows themselves, and only their counts are at hand"
     return str(error).rstrip(".")
 
@@ -255,7 +255,7 @@ def _notes_on_pairs(subject: Subject, strengths: Any, figures: list[dict[str, An
             f"All of this is about the raw score ({strengths.units}), on which trees add up; the curves above are of "
             f"the {subject.noun}."
         )
-    if strengths.weights != "rows":
+    if strengths.basis != "rows":
         yield "Only counts were at hand, so the two features of a pair are taken as independent."
     if len(strengths) > MOST_PAIRS:
         yield f"These are the {MOST_PAIRS:,} strongest of {len(strengths):,} pairs."
@@ -373,7 +373,7 @@ def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]
     count: dict[str, int] = {}
     for spike in found:
         count[spike.feature] = count.get(spike.feature, 0) + 1
-    between = "the least and the greatest value" if subject.rows == "table" else "the first and the last cut"
+    between = "the least and the greatest value" if spikes.basis == "rows" else "the first and the last cut"
     text = (
         f"Stretches that a curve sampled at {spikes.points} evenly spaced values between {between} would not show: "
         "between two sample points the exact curve leaves the range of both by more than 5 % of its whole range. They "

@@ -93,7 +93,7 @@ def _name_block(number: int, block: Any) -> tuple[None, bytes]:
     """Return the sum of the partials in a block, under the name that the driver gave it."""
     packed = block.column("partial").to_pylist() if block.num_rows else []  # of no rows, Ray makes no batch
     parts = Partial.sum(Partial.unpack(part)[0] for part in packed)
-    return None, Partial(parts.tallies, 1, ledger_of([partition_digest(str(number))])).pack()
+    return None, Partial(parts.tallies, parts.rows, 1, ledger_of([partition_digest(str(number))])).pack()
 
 
 @contextmanager

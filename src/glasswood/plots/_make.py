@@ -171,7 +171,8 @@ def panel_of_strengths(
     strength = np.sqrt((heights**2).sum(axis=1)) if output is None else heights[:, output]
     names, square = _square(strengths.pairs, strength, top)
     n_all = len({name for pair in strengths.pairs for name in pair})
-    note = f"the {len(names)} of {n_all:,} features that interact most" if n_all > len(names) else ""
+    fewer = f"the {len(names)} of {n_all:,} features that interact most" if n_all > len(names) else ""
+    note = "; ".join(filter(None, (fewer, strengths.caveat)))
     of = [output] if output is not None else list(range(len(strengths.outputs)))
     largest = ", all outputs" if len(of) > 1 else ""
     label = (

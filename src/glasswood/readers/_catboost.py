@@ -88,8 +88,14 @@ def read(model: Any) -> TreeEnsemble:
                 "features are not read; train without them, or turn them into numbers first."
             )
             raise UnsupportedModelError(message) from error
-        document = parse_json(path.read_bytes())
+        document = parse_json(path.read_bytes(), parse_int=_whole_or_float)
     return _read_document(document, f"catboost {type(model).__name__}", model.feature_names_)
+
+
+def _whole_or_float(digits: str) -> int | float:
+    """Return a number that CatBoost wrote without a point: a number of something, or a large float that is whole."""
+    number = int(digits)
+    return number if abs(number) <= 2**53 else float(number)
 
 
 def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
@@ -180,6 +186,7 @@ def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str
     for kind, parts in PARTS_OF_FEATURES.items():
         for part in features.get(parts, ()):
             _expect(part, kind)
+    _check_numbering(features)
     ctrs = [read_ctr(ctr, document.get("ctr_data") or {}) for ctr in features.get("ctrs", ())]
     hashes = _known_hashes(features, ctrs)
     sets = CategorySets()
@@ -198,6 +205,25 @@ def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str
         score=_score(document, arrays["value"].shape[1]),
         source=source,
     )
+
+
+def _check_numbering(features: Mapping[str, Any]) -> None:
+    """Raise unless columns of a kind are numbered as they are listed, and all have numbers of their own in tables."""
+    flat: list[Any] = []
+    for kind in ("float_features", "categorical_features"):
+        listed = features.get(kind) or ()
+        numbers = [feature["feature_index"] for feature in listed]
+        if not _are_whole(numbers) or numbers != list(range(len(numbers))):
+            message = f"{kind} are not numbered as they are listed: {str(numbers)[:100]}; the model is damaged"
+            raise UnsupportedModelError(message)
+        flat += [feature["flat_feature_index"] for feature in listed]
+    if not _are_whole(flat) or len({*flat}) != len(flat):
+        message = f"two columns of the model have one number, or one has none: {str(flat)[:100]}"
+        raise UnsupportedModelError(message)
+
+
+def _are_whole(numbers: Sequence[Any]) -> bool:
+    return all(type(number) is int and number >= 0 for number in numbers)
 
 
 def _refuse_shared_statistics(document: Mapping[str, Any], features: Mapping[str, Any], n_outputs: int) -> None:
@@ -237,11 +263,6 @@ def _schema(
     """Return the columns of numbers and of categories in the user's order."""
     text_of = {entry["hash"]: str(entry["value"]) for entry in features.get("cat_features_hash") or ()}
     columns: dict[int, Column] = {}
-    listed = [feature for kind in ("float_features", "categorical_features") for feature in features.get(kind) or ()]
-    flat = [feature["flat_feature_index"] for feature in listed]
-    if not all(type(index) is int and index >= 0 for index in flat) or len({*flat}) != len(flat):
-        message = f"two columns of the model have one number, or one has none: {flat[:20]}"
-        raise UnsupportedModelError(message)
     for feature in features.get("float_features", ()):
         columns[feature["flat_feature_index"]] = NumberColumn(_name(feature))
     for feature in features.get("categorical_features", ()):
@@ -289,7 +310,8 @@ class _Splits:
     def number(self, split: Mapping[str, Any]) -> int:
         """Return the number of a tree's split, which is proved by its description."""
         index: int = split.get("split_index", -1)
-        if not 0 <= index < len(self.descriptions) or self.descriptions[index] != split:
+        known = type(index) is int and 0 <= index < len(self.descriptions)  # True is 1, for lists
+        if not known or self.descriptions[index] != split:
             message = f"a tree splits on {dict(split)!r}, which is not what the model's list of features has there"
             raise UnsupportedModelError(message)
         return index
@@ -327,12 +349,14 @@ def _all_splits(
 
 
 def _float_splits(feature: Mapping[str, Any]) -> Iterator[_Split]:
-    treatment = feature["nan_value_treatment"]
-    if treatment not in ("AsIs", "AsFalse", "AsTrue"):
-        message = f"column {_name(feature)!r} treats missing values in an unknown way: {treatment!r}"
+    treatment, has_missing = feature["nan_value_treatment"], feature["has_nans"]
+    if treatment not in ("AsIs", "AsFalse", "AsTrue") or type(has_missing) is not bool:
+        message = (
+            f"column {_name(feature)!r} treats missing values in an unknown way: {treatment!r}, has_nans={has_missing}"
+        )
         raise UnsupportedModelError(message)
     # NaN is above no border, unless CatBoost puts +inf in its place.
-    missing_left = not (feature["has_nans"] and treatment == "AsTrue")
+    missing_left = not (has_missing and treatment == "AsTrue")
     flat, number = feature["flat_feature_index"], feature["feature_index"]
     borders = ascending(feature["borders"] or (), f"the borders of column {_name(feature)!r}")
     for border, cut in zip(feature["borders"] or (), cut_at_most(borders), strict=True):
@@ -388,7 +412,7 @@ def _nested_tree(root: Mapping[str, Any], splits: _Splits) -> Tree:
             nodes += [node["left"], node["right"]]
     first = np.array(left)
     leaves = np.flatnonzero(first < 0)
-    leaf_value = np.array([nodes[k]["value"] for k in leaves], dtype=np.float64).reshape(leaves.size, -1)
+    leaf_value = _leaf_values([nodes[k]["value"] for k in leaves])
     value = np.zeros((first.size, leaf_value.shape[1]))
     value[leaves] = leaf_value
     return Tree(
@@ -396,10 +420,19 @@ def _nested_tree(root: Mapping[str, Any], splits: _Splits) -> Tree:
     )
 
 
+def _leaf_values(values: Sequence[Any]) -> NDArray[np.float64]:
+    """Return the values of leaves, each a number, or a list with one for every output."""
+    rows = [value if isinstance(value, list) else [value] for value in values]
+    if len({len(row) for row in rows}) != 1:
+        message = "the leaves of a tree have values of different lengths; the model is damaged"
+        raise UnsupportedModelError(message)
+    return floats([number for row in rows for number in row], "the values of leaves").reshape(len(rows), -1)
+
+
 def _nested_cover(nodes: Sequence[Mapping[str, Any]], left: NDArray[np.int64]) -> NDArray[np.float64] | None:
     if any("value" in node and "weight" not in node for node in nodes):
         return None
-    cover = np.array([node.get("weight", 0.0) for node in nodes], dtype=np.float64)
+    cover = floats([node.get("weight", 0.0) for node in nodes], "the weights of leaves")
     for node in np.flatnonzero(left >= 0)[::-1]:  # children come after their parent
         cover[node] = cover[left[node]] + cover[left[node] + 1]
     return cover

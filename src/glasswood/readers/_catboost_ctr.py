@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from glasswood._columns import UNSEEN, Column, Dictionary, Numbers, dictionary_of
 from glasswood.errors import TableError, UnsupportedModelError
 from glasswood.readers._cityhash import cityhash64
+from glasswood.readers._json import number_array
 
 __all__ = ["Ctr", "HashColumn", "ascending", "floats", "read_ctr"]
 
@@ -104,22 +105,28 @@ class HashColumn(Column):
 
 def floats(values: Any, name: str) -> NDArray[np.float64]:
     """Return a list of numbers as an array."""
-    array = np.asarray(values)
-    if array.size and (array.ndim != 1 or array.dtype.kind not in "iuf"):
-        message = f"{name} should be a list of numbers; the model is damaged"
-        raise UnsupportedModelError(message)
-    numbers = array.reshape(-1).astype(np.float64)
-    # CatBoost reads such whole numbers as 0.
-    if np.abs(numbers).max(initial=0) >= 2**53 and any(type(n) is int and abs(n) >= 2**53 for n in values):
-        message = f"{name} holds whole numbers beyond 2**53; the model is damaged"
+    numbers = _floats(values, name)
+    if np.abs(numbers).max(initial=0) > 2**53 and any(type(n) is int and abs(n) > 2**53 for n in values):
+        message = (
+            f"{name} has a whole number beyond 2**53, which CatBoost writes to JSON files but reads as 0. Pass the "
+            "fitted model, or its .cbm file"
+        )
         raise UnsupportedModelError(message)
     return numbers
+
+
+def _floats(values: Any, name: str) -> NDArray[np.float64]:
+    array = number_array(values, name)
+    if array.dtype.kind not in "iuf":
+        message = f"{name} should be a list of numbers; the model is damaged"
+        raise UnsupportedModelError(message)
+    return array.astype(np.float64)
 
 
 def ascending(values: Any, name: str) -> NDArray[np.float32]:
     """Return borders, which CatBoost takes to be in ascending order."""
     with np.errstate(over="ignore"):
-        borders = floats(values, name).astype(np.float32)
+        borders = _floats(values, name).astype(np.float32)
     if not np.all(borders[1:] >= borders[:-1]):
         message = f"{name} do not ascend; the model is damaged"
         raise UnsupportedModelError(message)
@@ -154,6 +161,10 @@ def read_ctr(ctr: Mapping[str, Any], tables: Mapping[str, Any]) -> Ctr:
             + ADVICE
         )
         raise UnsupportedModelError(message)
+    column, target_border = elements[0]["cat_feature_index"], ctr["target_border_idx"]
+    if type(column) is not int or type(target_border) is not int or target_border < 0:
+        message = f"a statistic of categories is of column {column!r} and target border {target_border!r}"
+        raise UnsupportedModelError(message)
     table = tables.get(ctr["identifier"])
     if table is None:
         message = "the model has no counts for its category statistics; train with final_ctr_computation_mode='Default'"
@@ -174,7 +185,7 @@ def read_ctr(ctr: Mapping[str, Any], tables: Mapping[str, Any]) -> Ctr:
     counts = np.column_stack([counts[:, used][:, first], np.zeros(len(counts))])
     value = _values(ctr, *_count_and_total(ctr, counts, table["counter_denominator"]))
     border = ascending(ctr["borders"], "the borders of a statistic of categories")
-    return Ctr(elements[0]["cat_feature_index"], hashes, value[:-1], value[-1], border)
+    return Ctr(column, hashes, value[:-1], value[-1], border)
 
 
 def _category_hashes(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
@@ -198,14 +209,15 @@ def _count_and_total(
     if kind in ("BinarizedTargetMeanValue", "FloatTargetMeanValue"):  # sum of targets, by rows
         return counts[0], counts[1]
     if kind in ("Counter", "FeatureFreq"):  # rows, by the rows of the largest category or of all
-        return counts[0], np.full(counts.shape[1], float(denominator))
+        return counts[0], np.repeat(floats([denominator], "counter_denominator"), counts.shape[1])
     message = f"the model has category statistics of the unknown type {kind!r}; {ADVICE}"
     raise UnsupportedModelError(message)
 
 
 def _values(ctr: Mapping[str, Any], count: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float32]:
-    prior, denominator, shift, scale = (
-        np.float32(ctr[name]) for name in ("prior_numerator", "prior_denomerator", "shift", "scale")
-    )
+    names = ("prior_numerator", "prior_denomerator", "shift", "scale")
+    numbers = floats([ctr[name] for name in names], ", ".join(names))
+    with np.errstate(over="ignore"):
+        prior, denominator, shift, scale = map(np.float32, numbers)
     ratio = (count.astype(np.float32) + prior) / (total.astype(np.float32) + denominator)
     return (ratio + shift) * scale

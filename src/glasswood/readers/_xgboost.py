@@ -21,7 +21,7 @@ from glasswood._ensemble import Link, Score, TreeEnsemble
 from glasswood._outputs import labels_of
 from glasswood._tables import Schema
 from glasswood.errors import MissingExtraError, TableError, UnsupportedModelError
-from glasswood.readers._json import parse_json
+from glasswood.readers._json import number_array, parse_json
 from glasswood.readers._rounding import float32_interval
 from glasswood.readers._ubjson import decode
 from glasswood.readers._xgboost_trees import (
@@ -348,8 +348,8 @@ def _column(name: str, kind: str, n_codes: int, labels: tuple[Any, ...] | None, 
 
 def _labels(encoder: Part, version: tuple[int, ...]) -> tuple[Any, ...] | None:
     """Return the labels of one column's categories in the order of their codes; None if the model keeps none."""
-    values = np.asarray(encoder.get("values", ()))
     if "offsets" not in encoder:
+        values = number_array(encoder.get("values", ()), "the labels of categories")
         return tuple(values.tolist()) if values.size else None
     text = numbers_of(encoder["values"], "values", np.uint8).tobytes()
     if not text.isascii() and version < (3, 4):

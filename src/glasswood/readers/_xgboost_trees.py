@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from glasswood._columns import Column
 from glasswood._ensemble import CategorySets, int32
 from glasswood.errors import UnsupportedModelError
+from glasswood.readers._json import number_array
 from glasswood.readers._rounding import cut_below
 
 __all__ = ["Part", "Trees", "check_keys", "count_bits", "count_codes", "numbers_of", "read_trees", "whole_number"]
@@ -74,11 +75,11 @@ def numbers_of(values: Any, name: str, dtype: type[Any]) -> NDArray[Any]:
 
 def _all_numbers(lists: Iterable[Any], name: str, dtype: Any) -> NDArray[Any]:
     """Return several lists of numbers as one array."""
-    arrays = [np.asarray(values) for values in lists]
+    arrays = [number_array(values, name) for values in lists]
     kinds = {array.dtype: array.dtype.kind in KINDS[dtype] and array.dtype != np.uint64 for array in arrays}
-    if not all(kinds.values()) or any(array.ndim != 1 for array in arrays):
+    if not all(kinds.values()):
         arrays = [array for array in arrays if array.size]  # an empty list has any type
-        if any(array.ndim != 1 or not kinds[array.dtype] for array in arrays):
+        if not all(kinds[array.dtype] for array in arrays):
             message = f"{name} holds other things than the numbers it should; the model is damaged"
             raise UnsupportedModelError(message)
     array = np.concatenate(arrays) if arrays else np.empty(0, dtype)

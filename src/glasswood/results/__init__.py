@@ -2,6 +2,7 @@
 
 from glasswood.results._attributions import Attributions, arrange
 from glasswood.results._axis import LARGEST, Axis, squeezed
+from glasswood.results._basis import BASES
 from glasswood.results._comparison import Comparison
 from glasswood.results._curves import Curve, Lazy, Pairs, Points
 from glasswood.results._frames import check_memory, to_frame
@@ -14,6 +15,7 @@ from glasswood.results._shown import ShownRows
 from glasswood.results._surfaces import Surface, shares
 
 __all__ = [
+    "BASES",
     "LARGEST",
     "Attributions",
     "Axis",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Column, Extent, Numbers, cells_of, dictionary_of
+from glasswood._columns import Column, Extent, Numbers, cells_of, dictionary_of, is_missing
 from glasswood._once import Deferred
 from glasswood._read_only import ReadOnly
 
@@ -93,6 +93,9 @@ class Axis(ReadOnly):
         if self.categories is not None and values.dtype.kind in "OUS":
             values = np.asarray(x, dtype=object)  # NumPy alone makes the text "nan" of a NaN among texts
             return self.locate(self.column.encode(dictionary_of(values.ravel()))).reshape(values.shape)
+        if values.dtype.kind == "O":  # pandas' missing values are no numbers for NumPy
+            numbers = [np.nan if is_missing(value) else value for value in values.ravel().tolist()]
+            return self.locate(self.column.encode(np.array(numbers, dtype=object))).reshape(values.shape)
         return self.locate(self.column.encode(values.ravel())).reshape(values.shape)
 
     def describe(self) -> dict[str, list[Any]]:

@@ -13,6 +13,7 @@ from glasswood._outputs import position_of
 from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
+from glasswood.results._basis import with_basis
 from glasswood.results._curves import Curve
 from glasswood.results._frames import to_frame
 from glasswood.results._html import table_html
@@ -36,13 +37,18 @@ class Comparison(ReadOnly):
         The features that all of them have, those with the largest `difference` first.
     difference : ndarray of shape (n_features, n_outputs)
         How far the centred curves are apart, as a mean over rows (each explainer's rows count alike). With three or
-        more explainers: how far the highest is above the lowest. NaN if rows of the common cells are not known.
+        more explainers: how far the highest is above the lowest. NaN if the rows in common cells are not known.
     largest : ndarray of shape (n_features, n_outputs)
         How far they are apart where it is most.
     shift : ndarray of shape (n_features,)
         How differently the rows are distributed: the population stability index, over ten bins of about as many rows
         each, or over categories; missing values are a bin. The largest of all pairs of explainers. 0.1 is customarily
-        called small, 0.25 large. NaN unless all have the same cuts and rows.
+        called small, 0.25 large. NaN if the rows in common cells are not known.
+    basis : {"rows", "counts", "covers"}
+        "rows": the rows of all explainers in common cells are known. "counts": some explainer has only counts in the
+        cells of its own model (a Background, a stream that can be read once, a frame of a cluster), and models have
+        different cuts. "covers": some explainer has no background. Unless it is "rows", all cells count alike where
+        rows are not known, features are ranked by `largest`, `caveat` says so, and frames have a column `basis`.
     outputs : tuple
         The labels of the outputs.
     units : str
@@ -66,6 +72,7 @@ class Comparison(ReadOnly):
     difference: NDArray[np.float64]
     largest: NDArray[np.float64]
     shift: NDArray[np.float64]
+    basis: str
     outputs: tuple[Any, ...]
     units: str
     shared: Mapping[str, tuple[Curve, ...]]
@@ -80,15 +87,21 @@ class Comparison(ReadOnly):
         more = ", ..." if len(self) > 3 else ""
         names = ", ".join(map(printable, self.names[:3])) + (", ..." if len(self.names) > 3 else "")
         total = f" in total over {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        return f"Comparison({names}: {len(self)} features, {self.units} apart{total} by {', '.join(shown)}{more})"
+        by = "by" if self.basis == "rows" else f"by at most ({self.caveat})"
+        return f"Comparison({names}: {len(self)} features, {self.units} apart{total} {by} {', '.join(shown)}{more})"
+
+    @property
+    def caveat(self) -> str:
+        """What to know before using the numbers; empty if the rows in common cells are known."""
+        return "" if self.basis == "rows" else "rows in common cells are not known"
 
     @property
     def total(self) -> NDArray[np.float64]:
-        """One value per feature, by which they are ranked: `difference`, or `largest` where rows are not known.
+        """One value per feature, by which they are ranked: `difference`, or `largest` if `basis` is not "rows".
 
-        Of several outputs, the root of the sum of squares.
+        Of several outputs, the root of the sum of squares. `largest`, too, for features without rows of their own.
         """
-        known = np.where(np.isnan(self.difference), self.largest, self.difference)
+        known = np.where(np.isnan(self.difference) | (self.basis != "rows"), self.largest, self.difference)
         total: NDArray[np.float64] = np.sqrt((known**2).sum(axis=1))
         return total
 
@@ -118,13 +131,15 @@ class Comparison(ReadOnly):
             difference=self.difference[:n],
             largest=self.largest[:n],
             shift=self.shift[:n],
+            basis=self.basis,
             outputs=self.outputs,
             units=self.units,
             shared={feature: self.shared[feature] for feature in self.features[:n]},
         )
 
     def _repr_html_(self) -> str:
-        return table_html(f"Comparison of {', '.join(self.names)} ({self.units})", self._columns())
+        note = f"; {self.caveat}" if self.caveat else ""
+        return table_html(f"Comparison of {', '.join(self.names)} ({self.units}){note}", self._columns())
 
     def to_frame(self) -> Any:
         """Return one row per feature (and output): how far the curves are apart, and how differently rows are spread.
@@ -142,7 +157,7 @@ class Comparison(ReadOnly):
         columns |= {"difference": self.difference.ravel(), "largest": self.largest.ravel()}
         if len(self.outputs) > 1:
             columns["total"] = np.repeat(self.total, len(self.outputs))
-        return columns | {"shift": np.repeat(self.shift, len(self.outputs))}
+        return with_basis(columns | {"shift": np.repeat(self.shift, len(self.outputs))}, self.basis)
 
     def plot(
         self,
@@ -202,4 +217,5 @@ class Comparison(ReadOnly):
         chosen = self.features[:6] if features is None else [features] if isinstance(features, str) else features
         place = position_of(self.outputs, output, output_index)
         panels = [panel_of(self, name, place, sort=sort, xscale=xscale) for name in chosen]
-        return plot_page(panels, Canvas(engine, ax, title, figsize), sharey=sharey)
+        notes = [self.caveat] if self.caveat else []
+        return plot_page(panels, Canvas(engine, ax, title, figsize), notes, sharey=sharey)

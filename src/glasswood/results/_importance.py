@@ -12,6 +12,7 @@ from glasswood._outputs import position_of
 from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
+from glasswood.results._basis import with_basis
 from glasswood.results._frames import to_frame
 from glasswood.results._html import table_html
 
@@ -210,9 +211,10 @@ class Strengths(ReadOnly):
         interaction; 1: nothing but interaction. Above 1, the joint effect varies less than its parts: the two features
         depend on each other, and curves and interaction cancel where the rows are. NaN if the joint effect does not
         vary at all, but the interaction does. A large H of a pair with small `heights` is of no consequence.
-    weights : {"rows", "independent"}
-        "rows": the pair's values in each row. "independent": only counts were at hand, so every combination of the two
-        features' cells counts as often as if they were independent.
+    basis : {"rows", "counts"}
+        "rows": the pair's values in each row. "counts": the rows themselves were not at hand (a Background, a stream
+        that can be read once, a frame of a cluster), so every combination of the two features' cells counts as often
+        as if they were independent. Then `caveat` says so, and frames have a column `basis`.
     outputs : tuple
         The labels of the outputs.
     units : str
@@ -239,7 +241,7 @@ class Strengths(ReadOnly):
     pairs: list[tuple[str, str]]
     heights: NDArray[np.float64]
     h: NDArray[np.float64]
-    weights: str
+    basis: str
     outputs: tuple[Any, ...]
     units: str
     names: tuple[str, ...]
@@ -254,6 +256,11 @@ class Strengths(ReadOnly):
         """One value per pair: the root of the sum of squares over outputs, by which pairs are ranked."""
         return _total(self.heights)
 
+    @property
+    def caveat(self) -> str:
+        """What to know before using the numbers; empty if they were taken over the rows themselves."""
+        return "" if self.basis == "rows" else "features taken as independent"
+
     def __len__(self) -> int:
         return len(self.pairs)
 
@@ -266,11 +273,11 @@ class Strengths(ReadOnly):
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         colon = _colon(self) if shown else ""
         features = f"{len(self)} pairs of {len(self.names)} features"
-        features += "" if self.weights == "rows" else " taken as independent"
+        features += self.caveat.removeprefix("features")
         return f"Strengths({features}{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
 
     def _repr_html_(self) -> str:
-        note = "" if self.weights == "rows" else "; features taken as independent"
+        note = f"; {self.caveat}" if self.caveat else ""
         return table_html(f"Interactions of pairs: root mean square ({self.units}), and H{note}", self._columns())
 
     def top(self, n: int = 10) -> Strengths:
@@ -291,7 +298,7 @@ class Strengths(ReadOnly):
             pairs=self.pairs[:n],
             heights=self.heights[:n],
             h=self.h[:n],
-            weights=self.weights,
+            basis=self.basis,
             outputs=self.outputs,
             units=self.units,
             names=self.names,
@@ -310,7 +317,7 @@ class Strengths(ReadOnly):
         columns: dict[str, Any] = {"first": [a for a, _ in self.pairs], "second": [b for _, b in self.pairs]}
         columns |= _spread(self.heights, self.outputs)
         columns |= {name.replace("value", "h", 1): h for name, h in _spread(self.h, self.outputs).items()}
-        return columns | _totals(self)
+        return with_basis(columns | _totals(self), self.basis)
 
     def matrix(self, n: int | None = None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
         """Return the names of features that interact, the strongest first, and a square of their pairs' strengths.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from glasswood._printable import printable
 from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
+from glasswood.results._basis import with_basis
 from glasswood.results._frames import to_frame
 from glasswood.results._html import table_html
 
@@ -156,8 +157,11 @@ class Spikes:
     names : tuple of str
         The features that were looked at.
     points : int
-        The number of sample points: from the smallest to the largest value of the background's table, or from the first
-        to the last cut if there is no table.
+        The number of sample points: from the smallest to the largest value of the background's rows.
+    basis : {"rows", "counts", "covers"}
+        What told these values. "counts" (a Background, a stream that can be read once, a frame of a cluster) and
+        "covers" (no background) do not: then the points are from the first to the last cut, `caveat` says so, and
+        frames have a column `basis`.
     outputs : tuple
         The labels of the outputs.
     units : str
@@ -182,6 +186,7 @@ class Spikes:
     found: tuple[Spike, ...]
     names: tuple[str, ...]
     points: int
+    basis: str
     outputs: tuple[Any, ...]
     units: str
 
@@ -201,10 +206,19 @@ class Spikes:
             spike = self.found[0]
             first = f": {printable(spike.feature)} from {spike.above:.6g} to {spike.to:.6g} by {spike.by:.4g}"
         more = ", ..." if len(self) > 1 else ""
-        return f"Spikes({len(self)} in {features} that {self.points} sample points would miss{first}{more})"
+        return f"Spikes({len(self)} in {features} that {self._sampled} would miss{first}{more})"
 
     def _repr_html_(self) -> str:
-        return table_html(f"Spikes that {self.points} sample points would miss ({self.units})", self._columns())
+        return table_html(f"Spikes that {self._sampled} would miss ({self.units})", self._columns())
+
+    @property
+    def caveat(self) -> str:
+        """What to know before using the numbers; empty if the values of the rows themselves were known."""
+        return "" if self.basis == "rows" else "sample points from the first to the last cut"
+
+    @property
+    def _sampled(self) -> str:
+        return f"{self.points} {self.caveat or 'sample points'}"
 
     def top(self, n: int = 10) -> Spikes:
         """Return the n largest spikes.
@@ -217,6 +231,7 @@ class Spikes:
             found=self.found[: max(0, n)],
             names=self.names,
             points=self.points,
+            basis=self.basis,
             outputs=self.outputs,
             units=self.units,
         )
@@ -236,4 +251,4 @@ class Spikes:
             columns["output"] = [spike.output for spike in self.found]
         for field in ("above", "to", "height", "by", "share", "rows"):
             columns[field] = np.array([getattr(spike, field) for spike in self.found], dtype=np.float64)
-        return columns
+        return with_basis(columns, self.basis)
