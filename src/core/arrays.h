@@ -20,6 +20,15 @@ struct Matrix {
     T* operator[](int64_t row) const { return data + row * n_columns; }
 };
 
+// An array of three dimensions, in C order.
+template <class T>
+struct Cube {
+    T* data;
+    int64_t n_layers, n_rows, n_columns;
+
+    T* line(int64_t layer, int64_t row) const { return data + (layer * n_rows + row) * n_columns; }
+};
+
 // Whether the category `code` is in the set that starts at `words`.
 inline bool has_category(const Word* words, int64_t code) { return words[code >> 6] >> (code & 63) & 1; }
 

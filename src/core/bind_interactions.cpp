@@ -17,23 +17,6 @@ struct GrowingSets {
 };
 using HeldSets = Held<GrowingSets>;
 
-HeldChunks* make_chunked_leaves(const Array<const int64_t>& chunk_first, const Array<const int32_t>& leaf_order,
-                                const Array<const int64_t>& seat_first, const Array<const int32_t>& seat_player,
-                                const Array<const int64_t>& state_first, const Array<const Word>& words) {
-    check(chunk_first.size() >= 1, "chunk_first has an entry more than there are chunks");
-    check_parts(span_of(chunk_first), leaf_order.size(), "chunk_first");
-    check_size(seat_first.size(), chunk_first.size(), "seat_first");
-    check_parts(span_of(seat_first), seat_player.size(), "seat_first");
-    check_size(state_first.size(), seat_player.size() + 1, "state_first");
-    check_parts(span_of(state_first), words.size(), "state_first");
-    check_range(span_of(leaf_order), 0, int64_t(leaf_order.size()), "leaf_order");
-    for (std::size_t chunk = 0; chunk + 1 < chunk_first.size(); ++chunk)
-        check(chunk_first.data()[chunk + 1] - chunk_first.data()[chunk] <= 64, "a chunk has more than 64 leaves");
-    const ChunkedLeaves view{span_of(chunk_first), span_of(leaf_order),  span_of(seat_first),
-                             span_of(seat_player), span_of(state_first), span_of(words)};
-    return new HeldChunks(view, chunk_first, leaf_order, seat_first, seat_player, state_first, words);
-}
-
 HeldPlayers* make_players(const Array<const int64_t>& first, const Array<const int32_t>& feature, const Array<const int32_t>& slot,
                           const Array<const int32_t>& player, const Array<const bool>& wanted) {
     check(first.size() >= 1, "first has an entry more than there are leaves");
@@ -212,17 +195,7 @@ void bound_look_up(const Array2<const std::uint16_t>& states, int64_t n_rows, co
 
 }  // namespace
 
-void check_states(Matrix<const std::uint16_t> states, std::span<const int64_t> state_first) {
-    for (int64_t seat = 0; seat < states.n_rows; ++seat) {
-        const std::span<const std::uint16_t> line(states[seat], std::size_t(states.n_columns));
-        check_range(line, 0, std::max<int64_t>(1, state_first[seat + 1] - state_first[seat]), "states");
-    }
-}
-
 void bind_interactions(nb::module_& m) {
-    nb::class_<HeldChunks>(m, "ChunkedLeaves")
-        .def(nb::new_(&make_chunked_leaves), arg("chunk_first"), arg("leaf_order"), arg("seat_first"), arg("seat_player"),
-             arg("state_first"), arg("words"));
     nb::class_<HeldPlayers>(m, "PlayersOfLeaves")
         .def(nb::new_(&make_players), arg("first"), arg("feature"), arg("slot"), arg("player"), arg("wanted"));
     nb::class_<HeldTerms>(m, "TermTables")

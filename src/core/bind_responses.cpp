@@ -7,11 +7,6 @@ namespace {
 using HeldChunks = Held<ChunkedLeaves>;
 using HeldQuestions = Held<Questions>;
 
-template <class T>
-Cube<T> cube_of(const Array3<T>& array) {
-    return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1)), int64_t(array.shape(2))};
-}
-
 HeldQuestions* make_questions(const Array<const int64_t>& seat_first, const Array<const int64_t>& seat, const Array<const int64_t>& state,
                               const Array<const int64_t>& question_first, const Array<const int64_t>& change_first,
                               const Array<const int64_t>& new_state, const Array<const int64_t>& old_state,

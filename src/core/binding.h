@@ -32,6 +32,10 @@ template <class T>
 std::span<T> span_of(const Array<T>& array) { return {array.data(), array.size()}; }
 template <class T>
 Matrix<T> matrix_of(const Array2<T>& array) { return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1))}; }
+template <class T>
+Cube<T> cube_of(const Array3<T>& array) {
+    return {array.data(), int64_t(array.shape(0)), int64_t(array.shape(1)), int64_t(array.shape(2))};
+}
 
 inline auto arg(const char* name) { return nb::arg(name).noconvert(); }
 
@@ -52,9 +56,13 @@ inline void check_size(std::size_t size, std::size_t expected, const char* name)
 template <class T>
 void check_range(std::span<const T> values, int64_t least, int64_t end, const char* name) {
     if (values.empty()) return;
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
-    if (int64_t(*low) < least || int64_t(*high) >= end)
-        refuse(std::string(name) + " has entries from " + std::to_string(*low) + " to " + std::to_string(*high) +
+    T low = values.front(), high = values.front();
+    for (const T value : values) {  // a loop that compilers turn into vector instructions
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+    if (int64_t(low) < least || int64_t(high) >= end)
+        refuse(std::string(name) + " has entries from " + std::to_string(low) + " to " + std::to_string(high) +
                ", but they must be from " + std::to_string(least) + " to before " + std::to_string(end));
 }
 
@@ -127,5 +135,7 @@ void bind_counting(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_interactions(nb::module_& m);
 void bind_responses(nb::module_& m);
+void bind_chunks(nb::module_& m);
+void bind_leaves(nb::module_& m);
 
 }  // namespace glasswood

@@ -4,23 +4,9 @@
 #include <vector>
 
 #include "arrays.h"
+#include "chunks.h"
 
 namespace glasswood {
-
-// Leaves in chunks, see chunks.h. The leaves of chunk c are those from chunk_first[c] on in `leaf_order`; a seat is a
-// player in a chunk, with the states from state_first[seat] on; bit i of a state's word tells whether such a row meets
-// the conditions of the i-th leaf of the chunk on the player.
-struct ChunkedLeaves {
-    std::span<const int64_t> chunk_first;
-    std::span<const int32_t> leaf_order;
-    std::span<const int64_t> seat_first;
-    std::span<const int32_t> seat_player;
-    std::span<const int64_t> state_first;
-    std::span<const Word> words;
-
-    int64_t n_chunks() const { return int64_t(chunk_first.size()) - 1; }
-    int64_t n_states(int64_t seat) const { return state_first[seat + 1] - state_first[seat]; }
-};
 
 // The players of paths: the boxes of leaf l are those from first[l] on, each of a feature and at a slot of the path.
 struct PlayersOfLeaves {

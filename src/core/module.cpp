@@ -7,4 +7,6 @@ NB_MODULE(GLASSWOOD_MODULE, m) {
     glasswood::bind_plan(m);
     glasswood::bind_interactions(m);
     glasswood::bind_responses(m);
+    glasswood::bind_chunks(m);
+    glasswood::bind_leaves(m);
 }

@@ -6,8 +6,6 @@
 namespace glasswood {
 namespace {
 
-constexpr int MOST_LEAVES = 64;  // of a chunk: the bits of a word
-
 // Replaces the scores of each row by their softmax; y has a line per output.
 void softmax(Matrix<double> y) {
     for (int64_t row = 0; row < y.n_columns; ++row) {

@@ -7,15 +7,6 @@
 
 namespace glasswood {
 
-// An array of three dimensions, in C order.
-template <class T>
-struct Cube {
-    T* data;
-    int64_t n_layers, n_rows, n_columns;
-
-    T* line(int64_t layer, int64_t row) const { return data + (layer * n_rows + row) * n_columns; }
-};
-
 // Writes what each chunk adds to the score of each row: as the row is (`own`, (n_chunks, n_values, n_rows)), and with one
 // player in any other state (`reply`, (n_states, n_values, n_rows)): the value of the leaf that the row reaches if the
 // state's player is in that state and all others are as they are; 0 if the leaf is in another chunk.

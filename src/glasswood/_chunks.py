@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._once import once
+from glasswood._once import once, once_here
 from glasswood._plan import CountPlan
 from glasswood.kernels import _core
 
@@ -29,7 +28,7 @@ class Chunks:
     """The trees of a plan, cut into chunks of up to 64 leaves.
 
     A *seat* is a player in a chunk. All a chunk asks of a row is which leaves' conditions on each of its players the
-    row meets: the *state* of the seat. See `glasswood.kernels._chunks.make_chunks` for the arrays.
+    row meets: the *state* of the seat. An *axis* is a feature of a seat. See src/core/chunks.h for more on the arrays.
 
     Parameters
     ----------
@@ -39,11 +38,17 @@ class Chunks:
         The leaves, chunk by chunk.
     seat_first : ndarray of shape (n_chunks + 1,)
     seat_player : ndarray of shape (n_seats,)
+    axis_first : ndarray of shape (n_seats + 1,)
+    axis_feature : ndarray of shape (n_axes,)
+    axis_table : ndarray of shape (n_axes,)
+        Where what is said of the axis starts in `table`.
+    axis_kind : ndarray of shape (n_axes,)
+        The number of cuts, or -1 for categories.
     state_first : ndarray of shape (n_seats + 1,)
+    table : ndarray of int32
+        From cells to states.
     words : ndarray of uint64
         For each state, which leaves of the chunk the row suits.
-    axes : tuple of arrays
-        axis_first, axis_place, axis_missing, axis_table, axis_kind, table; see `write_states`.
     """
 
     plan: CountPlan
@@ -51,37 +56,27 @@ class Chunks:
     leaf_order: NDArray[np.int32]
     seat_first: NDArray[np.int64]
     seat_player: NDArray[np.int32]
+    axis_first: NDArray[np.int64]
+    axis_feature: NDArray[np.int32]
+    axis_table: NDArray[np.int64]
+    axis_kind: NDArray[np.int32]
     state_first: NDArray[np.int64]
+    table: NDArray[np.int32]
     words: NDArray[np.uint64]
-    axes: tuple[Any, ...]
 
     @classmethod
     def of(cls, plan: CountPlan, order: int, most_states: int) -> Chunks:
         """Cut the trees of a plan, so that `order` players of a leaf have at most so many combinations of states."""
-        from glasswood.kernels._chunks import make_chunks, order_leaves
-
-        e, cells = plan.ensemble, plan.cells
-        leaf_order, ranges = np.empty(e.n_leaves, dtype=np.int32), np.empty((e.n_nodes, 2), dtype=np.int64)
-        order_leaves(e.root, (e.left, e.right), leaf_order, ranges)
-        chunk_first, seat_first, seat_player, axis_first, feature, *axis, state_first, table, words = make_chunks(
-            (e.root, e.left, e.right),
-            (leaf_order, ranges),
-            plan.boxes,
-            (plan.player_of, cells.n_cells, cells.n_codes),
-            most_states,
-            order,
-        )
-        place = np.zeros(e.n_features, dtype=np.int32)
-        place[e.used_features] = np.arange(e.used_features.size)
-        axes = (axis_first, place[feature], cells.n_cells[feature] - 1, *axis, table)
-        return cls(plan, chunk_first, leaf_order, seat_first, seat_player, state_first, words, axes)
+        e = plan.ensemble
+        made = _core.make_chunks(e.root, e.left, e.right, plan.core_boxes, plan.player_of, most_states, order)
+        return cls(plan, **made)
 
     @property
     def n_chunks(self) -> int:
         """The number of chunks."""
         return self.chunk_first.size - 1
 
-    @once
+    @once_here
     def leaves(self) -> _core.ChunkedLeaves:
         """The chunks as kernels take them."""
         return _core.ChunkedLeaves(
@@ -91,6 +86,20 @@ class Chunks:
             seat_player=self.seat_player,
             state_first=self.state_first,
             words=self.words,
+        )
+
+    @once_here
+    def axes(self) -> _core.Axes:
+        """The way from cells to states as kernels take it."""
+        features = self.plan.ensemble.used_features
+        return _core.Axes(
+            leaves=self.leaves,
+            first=self.axis_first,
+            line=np.searchsorted(features, self.axis_feature).astype(np.int32),
+            missing=self.plan.cells.n_cells[self.axis_feature] - 1,
+            start=self.axis_table,
+            kind=self.axis_kind,
+            table=self.table,
         )
 
     @property
@@ -107,16 +116,12 @@ class Chunks:
 
     def write_states(self, cells: NDArray[np.int32], rows: tuple[int, int], states: NDArray[np.uint16]) -> None:
         """Write the state of every seat, for the rows from first to last: (n_seats, at least so many)."""
-        from glasswood.kernels._chunks import write_states
-
-        write_states(cells, rows, self.axes, self._all_seats, states)
+        _core.write_states(cells, *rows, self.axes, self._all_seats, states)
 
     def states_of(self, seats: NDArray[np.int64], cells: NDArray[np.int32]) -> NDArray[np.uint16]:
         """Return the states of some seats, for all rows."""
-        from glasswood.kernels._chunks import write_states
-
         states = np.empty((seats.size, cells.shape[1]), dtype=np.uint16)
-        write_states(cells, (0, cells.shape[1]), self.axes, seats, states)
+        _core.write_states(cells, 0, cells.shape[1], self.axes, seats, states)
         return states
 
     @once

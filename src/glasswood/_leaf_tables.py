@@ -14,6 +14,7 @@ from glasswood._rows import Rows
 from glasswood._templates import MOST_PLAYERS, Template, set_masks
 from glasswood.engines._threads import for_each, n_threads
 from glasswood.errors import TooLargeError
+from glasswood.kernels import _core
 from glasswood.metrics import CubeMetric, InteractionIndex
 
 __all__ = ["LeafTables", "seconds_for_tables"]
@@ -71,8 +72,6 @@ class LeafTables:
         return self.rows.n_rows
 
     def _fill(self) -> None:
-        from glasswood.kernels._leaves import fill_leaf_tables
-
         plan, numbers = self.effects.plan, self.leaves.numbers
         value = plan.ensemble.value
         partner, partner_bit = self.leaves.partners
@@ -90,17 +89,19 @@ class LeafTables:
         parts = [self.templates[used] for used in sorted(self.templates)]
         n_entries = np.zeros(numbers.n_masks.size, dtype=np.int64)
         n_entries[sorted(self.templates)] = [part.value.size for part in parts]
-        templates = (
-            numbers.n_masks,
-            np.concatenate([[0], np.cumsum(n_entries)]),
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("target", "broken", "value")),
+        templates = _core.Templates(
+            n_sets=numbers.n_masks,
+            first=np.concatenate([[0], np.cumsum(n_entries)]),
+            target=np.concatenate([part.target for part in parts]),
+            broken=np.concatenate([part.broken for part in parts]),
+            value=np.concatenate([part.value for part in parts]),
         )
+        leaves = _core.TabledLeaves(templates, plan.n_players, value, self.table_first, partner, partner_bit)
         table = np.zeros(n_table + 64)
-        leaves = (plan.n_players, value, self.table_first, partner, partner_bit)
 
         def fill(index: int) -> None:
-            span = (index * n_leaves // n_parts, (index + 1) * n_leaves // n_parts)
-            fill_leaf_tables(span, leaves, templates, (plan.leaf_offset, self.effects.exact), table)
+            first, last = index * n_leaves // n_parts, (index + 1) * n_leaves // n_parts
+            _core.fill_leaf_tables(first, last, leaves, templates, plan.leaf_offset, self.effects.exact, table)
 
         n_leaves = plan.ensemble.n_leaves
         n_parts = min(n_leaves, max(8 * n_threads(), n_table // ENTRIES_AT_A_TIME))
@@ -111,16 +112,11 @@ class LeafTables:
 
     def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
         """Write the values of some rows to the columns of `out`, (n_sets x n_outputs, ...), from `at` on."""
-        from glasswood.kernels._leaves import add_leaf_tables
-
         leaves, plan = self.leaves, self.effects.plan
         cells = self.rows.cells(*span)
         n_rows = cells.shape[1]
         width = block_width(n_rows, min(CACHE // max(1, leaves.n_groups), LOOKUPS_AT_A_TIME // plan.ensemble.n_leaves))
         states = np.zeros((leaves.chunks.n_seats, width), dtype=np.uint16)
-        paths = (plan.n_players, plan.slots[0], leaves.slot_seat, self.table_first, leaves.output)
-        numbers = leaves.numbers
-        groups = (numbers.n_masks, numbers.first, numbers.of_leaf, leaves.output_place, len(leaves.outputs))
         sums = np.empty((leaves.n_groups, width))
         for row in range(0, n_rows, width):
             proceed()
@@ -129,9 +125,7 @@ class LeafTables:
             sums[:] = 0
             if self._constant.any():
                 sums[: self._constant.size] = self._constant[:, None]
-            add_leaf_tables(
-                states, leaves.chunk_arrays, (*paths, plan.ensemble.value.shape[1]), groups, self.table, sums
-            )
+            _core.add_leaf_tables(states, leaves.chunks.leaves, leaves.core, self.table_first, self.table, sums)
             out[:, at + row : at + last] = sums[:, : last - row]
 
     def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._chunks import Chunks
-from glasswood._once import once
+from glasswood._once import once, once_here
 from glasswood._plan import CountPlan
+from glasswood.kernels import _core
 
 __all__ = ["Leaves"]
 
@@ -71,17 +72,28 @@ class Leaves:
         self.numbers = SetNumbers(plan, masks)
         self.outputs = outputs
         self.chunks = Chunks.of(plan, 1, MOST_STATES)
-        chunks = self.chunks
-        self.chunk_arrays = (
-            chunks.chunk_first,
-            chunks.leaf_order,
-            chunks.seat_first,
-            chunks.state_first,
-            chunks.words,
-        )
         self.output_place = np.full(plan.ensemble.n_outputs, -1)
         self.output_place[outputs] = np.arange(len(outputs))
         self.output = np.maximum(plan.ensemble.tree_output, 0)[plan.leaf_tree].astype(np.int64)
+
+    @once_here
+    def core(self) -> _core.MetricLeaves:
+        """The leaves as kernels take them."""
+        plan, numbers = self.plan, self.numbers
+        return _core.MetricLeaves(
+            chunks=self.chunks.leaves,
+            n_players=plan.n_players,
+            slot_first=plan.slots[0],
+            seat=self.slot_seat,
+            output=self.output,
+            output_place=self.output_place,
+            n_sets=numbers.n_masks,
+            set_first=numbers.first,
+            set=numbers.of_leaf,
+            n_values=plan.ensemble.value.shape[1],
+            n_outputs=len(self.outputs),
+            n_numbers=len(numbers.sets),
+        )
 
     @once
     def slot_seat(self) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from glasswood._rows import Rows
 from glasswood._templates import set_masks
 from glasswood.engines._threads import in_order, n_threads
 from glasswood.errors import TooLargeError
+from glasswood.kernels import _core
 from glasswood.metrics import InteractionIndex
 
 __all__ = ["LongPaths", "seconds_for_paths"]
@@ -95,18 +96,11 @@ class LongPaths:
 
     def _part_of_rows(self, chunks: range, rows: slice) -> NDArray[np.float64]:
         """Return what some chunks add to some rows."""
-        from glasswood.kernels._leaves import add_long_paths, add_shared_paths
-
-        plan, leaves, numbers = self.plan, self.leaves, self.leaves.numbers
-        sets = (
-            np.concatenate([[0], np.cumsum(numbers.n_masks)]),
-            self._masks.astype(np.uint64),
-            np.array([mask.bit_count() for mask in self._masks.tolist()], dtype=np.int64),
-            numbers.first,
-            numbers.of_leaf,
-            leaves.output_place,
+        plan, leaves, chunked = self.plan, self.leaves, self.leaves.chunks.leaves
+        sets = _core.SetMasks(
+            first=np.concatenate([[0], np.cumsum(leaves.numbers.n_masks)]), mask=self._masks.astype(np.uint64)
         )
-        paths = (plan.n_players, plan.slots[0], leaves.slot_seat, plan.ensemble.value, leaves.output)
+        value = plan.ensemble.value
         cells = np.ascontiguousarray(self._here[:, rows])
         out = np.zeros((len(self.sets), len(leaves.outputs), cells.shape[1]))
         for chunk in chunks:
@@ -114,10 +108,13 @@ class LongPaths:
             seats = leaves.chunks.seats_of(chunk)
             here = leaves.chunks.states_of(seats, cells)
             if self._there is None:
-                add_shared_paths(chunk, here, plan.shares, leaves.chunk_arrays, paths, sets, self._rule, out)
+                nodes = _core.Quadrature(*self._rule)
+                _core.add_shared_paths(chunk, here, plan.shares, chunked, leaves.core, value, sets, nodes, out)
             else:
-                both = (here, leaves.chunks.states_of(seats, self._there))
-                add_long_paths(chunk, both, self._weight, leaves.chunk_arrays, paths, sets, self._rule, out)
+                there = leaves.chunks.states_of(seats, self._there)
+                _core.add_long_paths(
+                    chunk, here, there, self._weight, chunked, leaves.core, value, sets, self._rule, out
+                )
         return out
 
     @once
