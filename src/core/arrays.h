@@ -29,6 +29,15 @@ struct Cube {
     T* line(int64_t layer, int64_t row) const { return data + (layer * n_rows + row) * n_columns; }
 };
 
+// Numbers with any distance, in entries, from one to the next, such as a field of a library's nodes.
+template <class T>
+struct Strided {
+    const T* data;
+    int64_t size, stride;
+
+    T operator[](int64_t at) const { return data[at * stride]; }
+};
+
 // Whether the category `code` is in the set that starts at `words`.
 inline bool has_category(const Word* words, int64_t code) { return words[code >> 6] >> (code & 63) & 1; }
 

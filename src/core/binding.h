@@ -132,10 +132,12 @@ void check_leaves_of_subsets(std::span<const int64_t> leaf_offset, std::span<con
 void check_states(Matrix<const std::uint16_t> states, std::span<const int64_t> state_first);
 
 void bind_counting(nb::module_& m);
+void bind_ensemble(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_interactions(nb::module_& m);
 void bind_responses(nb::module_& m);
 void bind_chunks(nb::module_& m);
 void bind_leaves(nb::module_& m);
+void bind_closed_forms(nb::module_& m);
 
 }  // namespace glasswood

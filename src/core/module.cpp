@@ -4,9 +4,11 @@
 NB_MODULE(GLASSWOOD_MODULE, m) {
     m.doc() = "Kernels of Glasswood: functions on arrays.";
     glasswood::bind_counting(m);
+    glasswood::bind_ensemble(m);
     glasswood::bind_plan(m);
     glasswood::bind_interactions(m);
     glasswood::bind_responses(m);
     glasswood::bind_chunks(m);
     glasswood::bind_leaves(m);
+    glasswood::bind_closed_forms(m);
 }

@@ -10,4 +10,8 @@ namespace glasswood {
 void subset_sums(std::span<const int64_t> leaf_offset, std::span<const int32_t> n_players, std::span<const int64_t> size,
                  Matrix<const int32_t> minus, std::span<int64_t> counts);
 
+// Turns the rows that break no others than S, for each leaf, into those that break exactly S. Undoes subset_sums.
+void subset_differences(std::span<const int64_t> leaf_offset, std::span<const int32_t> n_players, std::span<const int64_t> size,
+                        Matrix<const int32_t> minus, std::span<double> counts);
+
 }  // namespace glasswood

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._arrays import aligned
 from glasswood._interrupts import proceed
 from glasswood._once import once
 from glasswood._plan import CountPlan
@@ -139,7 +140,7 @@ class Counter:
         tallies = [tallies[k] for k in some]
         bounds = np.append(bounds[some], bounds[-1]).astype(np.int64)
         homes = _core.Homes([tally.counts for tally in tallies], [tally.cells for tally in tallies])
-        held = _core.Columns([_aligned(column) for column in columns.values()], int(bounds[-1]))
+        held = _core.Columns([aligned(column) for column in columns.values()], int(bounds[-1]))
         weights = np.empty(0, dtype=np.int64) if weight is None else weight
         for chunk in self._chunks:
             proceed()
@@ -297,11 +298,6 @@ class Counter:
             subsets=self._subsets,
         )
         return Chunk(self._place[used], conditions, members, float(self._counts[trees].sum()))
-
-
-def _aligned(column: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Return a column as the core takes it: at places that are multiples of its size, apart by multiples of it."""
-    return column if column.flags.aligned and column.strides[0] % column.itemsize == 0 else column.copy()
 
 
 FEATURE = 40  # bits of a key below the feature

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._interrupts import proceed
-from glasswood._once import once
+from glasswood._once import once, once_here
 from glasswood._plan import CountPlan
+from glasswood.kernels import _core
 
 __all__ = ["Effects", "path_dependent"]
 
@@ -40,14 +41,29 @@ class Effects:
     total: float
 
     @once
-    def _leaves(self) -> tuple[Any, ...]:
-        e = self.plan.ensemble
-        output = np.maximum(e.tree_output, 0)[self.plan.leaf_tree]
-        return e.value, output, self.plan.leaf_offset, self.counts.astype(np.float64, copy=False)
+    def _output(self) -> NDArray[np.int32]:
+        """The first output that each leaf adds to."""
+        return np.maximum(self.plan.ensemble.tree_output, 0)[self.plan.leaf_tree]
 
     @once
-    def _cells(self) -> tuple[Any, ...]:
-        return self.plan.cells.n_cells, self.plan.cells.n_codes
+    def _counts(self) -> NDArray[np.float64]:
+        return self.counts.astype(np.float64, copy=False)
+
+    @once_here
+    def _leaves(self) -> _core.Leaves:
+        """The leaves as kernels take them."""
+        plan, sets = self.plan, self.plan.subsets
+        return _core.Leaves(
+            boxes=plan.core_boxes,
+            value=plan.ensemble.value,
+            output=self._output,
+            offset=plan.leaf_offset,
+            counts=self._counts,
+            n_players=plan.n_players,
+            size=sets.size,
+            plus=sets.plus,
+            has=sets.has,
+        )
 
     @property
     def unit(self) -> float:
@@ -60,8 +76,8 @@ class Effects:
     @once
     def mean(self) -> NDArray[np.float64]:
         """The average score, for each output."""
-        value, output, offset, counts = self._leaves
-        weighted = value * counts[offset[:-1], None]
+        value, output = self.plan.ensemble.value, self._output
+        weighted = value * self._counts[self.plan.leaf_offset[:-1], None]
         total = self._blank()
         for k in range(value.shape[1]):
             total += np.bincount(output + k, weights=weighted[:, k], minlength=total.size)
@@ -70,36 +86,30 @@ class Effects:
     @once
     def exact(self) -> NDArray[np.float64]:
         """The number of rows that break exactly the players of each set, laid out as `counts`."""
-        from glasswood.kernels._lookups import subset_differences
-
         plan, exact = self.plan, self.counts.astype(np.float64)
-        tables = (plan.subsets.size, plan.subsets.minus)
+        size, minus = plan.subsets.size, plan.subsets.minus
         n_leaves = max(1, STEPS_AT_A_TIME // (plan.most_players * plan.subsets.rest.size))
         for one in range(0, plan.n_players.size, n_leaves):
             proceed()
-            subset_differences(plan.leaf_offset[one:], plan.n_players[one : one + n_leaves], tables, exact)
+            some = plan.n_players[one : one + n_leaves]
+            _core.subset_differences(plan.leaf_offset[one:], some, size, minus, exact)
         return exact
 
-    def _some_leaves(self, steps: int) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-        """Yield the boxes and the values of some leaves after the other, given what each leaf costs."""
-        first, *boxes = self.plan.boxes
-        value, output, offset, counts = self._leaves
+    def _some_leaves(self, steps: int) -> Iterator[tuple[int, int]]:
+        """Yield the first of some leaves after the other, and the one behind the last, given what each leaf costs."""
         n_leaves = max(1, STEPS_AT_A_TIME // steps)
-        for one in range(0, first.size - 1, n_leaves):
+        for one in range(0, self.plan.ensemble.n_leaves, n_leaves):
             proceed()
-            two = min(one + n_leaves, first.size - 1)
-            yield (first[one : two + 1], *boxes), (value[one:two], output[one:two], offset[one:two], counts)
+            yield one, min(one + n_leaves, self.plan.ensemble.n_leaves)
 
     def curves(self) -> dict[int, NDArray[np.float64]]:
         """Return the height of every cell, of every feature that is a player of its own, for each output."""
-        from glasswood.kernels._cells import add_curves
-
         plan = self.plan
         single = np.bincount(plan.player_of)[plan.player_of] == 1
         width = np.where(single, plan.cells.n_cells + 1, 0)  # one more: the step behind the last cell
         place = np.where(single, np.cumsum(width) - width, -1)
         steps = self._blank(int(width.sum()))
-        add_curves(plan.boxes, self._cells, self._leaves, plan.subsets.plus, place, steps)
+        _core.add_curves(self._leaves, place, steps)
         return {
             int(f): np.cumsum(steps[place[f] : place[f] + plan.cells.n_cells[f]], axis=0) * self.unit + self.mean
             for f in np.flatnonzero(single)
@@ -107,14 +117,12 @@ class Effects:
 
     def interaction(self, a: int, b: int) -> NDArray[np.float64] | None:
         """Return the height of every pair of cells of the interaction of two features; None if they share no path."""
-        from glasswood.kernels._cells import add_surface
-
         plan = self.plan
         n_a, n_b = (int(n) for n in plan.cells.n_cells[[a, b]])
         steps = self._blank(n_a + 1, n_b + 1)
         found = False
-        for boxes, leaves in self._some_leaves(4096):
-            found |= add_surface((a, b), boxes, self._cells, leaves, plan.subsets.plus, steps)
+        for one, two in self._some_leaves(4096):
+            found |= _core.add_surface(self._leaves, one, two, a, b, steps)
         if not found:
             return None
         heights = steps.cumsum(axis=0).cumsum(axis=1)
@@ -127,31 +135,25 @@ class Effects:
 
         The shape is (n_pairs, n_points, n_points, n_outputs).
         """
-        from glasswood.kernels._cells import add_grids
-
         n_points = grids.shape[1]
         out = self._blank(n_pairs, n_points, n_points)
-        for boxes, leaves in self._some_leaves((n_points * self.plan.most_players) ** 2):
-            add_grids(grids, pair_number, boxes, self._cells, leaves, self.plan.subsets.plus, out)
+        for one, two in self._some_leaves((n_points * self.plan.most_players) ** 2):
+            _core.add_grids(self._leaves, one, two, grids, pair_number, out)
         return out * self.unit
 
     def at(self, cells: NDArray[np.int64], features: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the partial dependence of some features at points, given the cell of each feature at each point."""
-        from glasswood.kernels._cells import add_points
-
         plan = self.plan
         points = np.zeros((plan.ensemble.n_features, cells.shape[1]), dtype=np.int64)
         points[features] = cells
         fixed = np.zeros(plan.ensemble.n_features, dtype=bool)
         fixed[features] = True
         out = self._blank(cells.shape[1])
-        tables = (plan.subsets.plus, plan.subsets.has)
         at_a_time = max(1, STEPS_AT_A_TIME // (8 * plan.ensemble.n_leaves))
         for one in range(0, cells.shape[1], at_a_time):
             proceed()
             some = np.ascontiguousarray(points[:, one : one + at_a_time])
-            part = out[one : one + at_a_time]
-            add_points(some, fixed, plan.boxes, self._cells, self._leaves, tables, part)
+            _core.add_points(self._leaves, some, fixed, out[one : one + at_a_time])
         return out * self.unit + plan.ensemble.score.constant
 
 
@@ -161,9 +163,7 @@ def path_dependent(plan: CountPlan) -> Effects:
     G_l(S)/n becomes the product, over the nodes of the path whose player is not in S, of the cover of the child over
     the cover of the node.
     """
-    from glasswood.kernels._paths import cover_shares
-
     subsets = plan.subsets
     shares = np.empty(plan.n_counts)
-    cover_shares(plan.slots[0], plan.shares, (subsets.size, subsets.has), (plan.leaf_offset, shares))
+    _core.cover_shares(plan.slots[0], plan.shares, subsets.size, subsets.has, plan.leaf_offset, shares)
     return Effects(plan, shares, 1.0)

@@ -12,11 +12,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._arrays import aligned
 from glasswood._html import facts_html
-from glasswood._once import once
+from glasswood._once import once, once_here
 from glasswood._read_only import ReadOnly, read_only
 from glasswood._tables import Schema, encode, n_rows
 from glasswood.errors import UnsupportedModelError
+from glasswood.kernels import _core
 
 __all__ = ["CategorySets", "Score", "Tree", "TreeEnsemble", "int32", "stack"]
 
@@ -323,21 +325,36 @@ class TreeEnsemble(ReadOnly):
             scores += score.base
         return scores
 
-    def _add_leaf_values(self, columns: list[NDArray[np.floating[Any]]], scores: NDArray[np.floating[Any]]) -> None:
-        """Add every tree's leaf values to the scores, block by block of rows."""
-        from glasswood.kernels._forest import add_leaf_values
+    @once_here
+    def core_trees(self) -> _core.Trees:
+        """The trees as kernels take them."""
+        return _core.Trees(self.root, self.left, self.right, self.n_leaves)
 
+    @once_here
+    def _splits(self) -> _core.Splits:
+        """What each node asks for, with the used columns numbered in order."""
         place = np.zeros(self.n_features, dtype=np.int32)
         place[self.used_features] = np.arange(self.used_features.size)
-        branches = (self.cut, self.left, self.right, self.missing_left, self.category_set, self.unseen_left)
-        nodes = (place[self.feature], *branches)
+        return _core.Splits(
+            column=place[self.feature],
+            cut=self.cut,
+            missing_left=self.missing_left,
+            category_set=self.category_set,
+            unseen_left=self.unseen_left,
+            words=self.words,
+            n_codes=np.array([self.schema.columns[f].n_codes for f in self.used_features.tolist()], dtype=np.int64),
+        )
+
+    def _add_leaf_values(self, columns: list[NDArray[np.floating[Any]]], scores: NDArray[np.floating[Any]]) -> None:
+        """Add every tree's leaf values to the scores, block by block of rows."""
         value = self.value.astype(scores.dtype, copy=False)
         block = np.empty((min(BLOCK, len(scores)), len(columns)))
         for start in range(0, len(scores), BLOCK):
             part = scores[start : start + BLOCK]
             for index, column in enumerate(columns):
                 block[: len(part), index] = column[start : start + BLOCK]
-            add_leaf_values(block[: len(part)], (self.root, self.tree_output), nodes, self.words, value, part)
+            rows = block[: len(part)]
+            _core.add_leaf_values(rows, self.core_trees, self._splits, self.tree_output, value, part)
 
 
 def stack(trees: Iterable[Tree], sets: CategorySets | None = None) -> dict[str, Any]:
@@ -357,14 +374,15 @@ def stack(trees: Iterable[Tree], sets: CategorySets | None = None) -> dict[str, 
         message = f"the model has {leaves.sum():,} leaves; up to {MOST_NODES:,} are read"
         raise UnsupportedModelError(message)
     arrays = _allocate(trees, int(inner.sum()), int(leaves.sum()))
-    firsts = zip(np.cumsum(inner) - inner, np.cumsum(leaves) - leaves, inner, strict=True)
+    stacked = _core.StackedTrees(**{name: arrays[name] for name in STACKED})
+    firsts = np.stack([np.cumsum(inner) - inner, np.cumsum(leaves) - leaves, inner], axis=1).tolist()
     places = zip(range(len(trees)), trees, firsts, strict=True)
     if arrays["feature"].size < MANY_NODES:
         for place in places:
-            _take_apart(arrays, *place)
+            _take_apart(arrays, stacked, *place)
     else:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda place: _take_apart(arrays, *place), places))
+            list(pool.map(lambda place: _take_apart(arrays, stacked, *place), places))
     words = sets.words if sets is not None else np.empty(0, dtype=np.uint64)
     no_covers = {"cover": None, "leaf_cover": None} if trees[0].cover is None else {}
     return arrays | no_covers | {"words": words}
@@ -413,22 +431,28 @@ def _allocate(trees: Sequence[Tree], n_nodes: int, n_leaves: int) -> dict[str, N
     }
 
 
-def _take_apart(arrays: dict[str, NDArray[Any]], index: int, tree: Tree, numbers: tuple[int, int, int]) -> None:
-    """Write one tree's inner nodes and leaves to the arrays, numbered from the first node and leaf in `numbers` on."""
-    from glasswood.kernels._forest import take_apart
+STACKED = ("feature", "cut", "left", "right", "missing_left", "cover", "value", "leaf_cover")
 
+
+def _take_apart(
+    arrays: dict[str, NDArray[Any]], stacked: _core.StackedTrees, index: int, tree: Tree, numbers: list[int]
+) -> None:
+    """Write one tree's inner nodes and leaves to the arrays, numbered from the first node and leaf in `numbers` on."""
     first_node, first_leaf, n_inner = numbers
-    fields = (
-        np.asarray(tree.feature, dtype=np.int64),
-        np.asarray(tree.cut, dtype=np.float64),
-        np.asarray(tree.left, dtype=np.int64),
-        np.asarray(tree.right, dtype=np.int64),
-        np.asarray(tree.missing_left, dtype=np.uint8),
-        np.asarray(tree.value, dtype=np.float64).reshape(tree.left.size, -1),
-        np.asarray([] if tree.cover is None else tree.cover, dtype=np.float64),
+    fits = _core.take_apart(
+        feature=aligned(np.asarray(tree.feature, dtype=np.int64)),
+        cut=aligned(np.asarray(tree.cut, dtype=np.float64)),
+        left=aligned(np.asarray(tree.left, dtype=np.int64)),
+        right=aligned(np.asarray(tree.right, dtype=np.int64)),
+        missing_left=np.asarray(tree.missing_left, dtype=np.uint8),
+        value=aligned(np.asarray(tree.value, dtype=np.float64).reshape(tree.left.size, -1)),
+        cover=aligned(np.asarray([] if tree.cover is None else tree.cover, dtype=np.float64)),
+        first_node=first_node,
+        first_leaf=first_leaf,
+        n_inner=n_inner,
+        out=stacked,
     )
-    nodes = tuple(arrays[name] for name in ("feature", "cut", "left", "right", "missing_left", "cover"))
-    if not take_apart(fields, numbers, nodes, (arrays["value"], arrays["leaf_cover"])):
+    if not fits:
         message = (
             f"tree {index} of the model is broken: a child is none of its nodes, a feature is out of range, or it has "
             "another number of leaves than it says"
@@ -452,10 +476,8 @@ def _check(ensemble: TreeEnsemble) -> None:
 
 def _problems(e: TreeEnsemble) -> Iterator[str]:
     """Yield what is wrong. Sizes come first, because all else relies on them, and no array is walked before that."""
-    from glasswood.kernels._forest import is_forest
-
     yield from _size_problems(e)
-    if not is_forest(e.root, e.left, e.right, e.n_leaves):
+    if not _core.is_forest(e.root, e.left, e.right, e.n_leaves):
         yield "some node or leaf is not the child of exactly one node, or is below no root"
     if e.n_nodes and not (e.feature.min() >= 0 and e.feature.max() < e.n_features):
         yield f"features {e.feature.min()} to {e.feature.max()} for {e.n_features} columns"

@@ -187,7 +187,7 @@ class Overview:
         n_rows = over.n_rows
         a, b = np.nonzero(study.pairs)
         n_cells = float((plan.cells.n_cells[a].astype(np.float64) * plan.cells.n_cells[b]).sum())
-        by_cells = a.size * (PER_PAIR + n_rows * PER_ROW + plan.boxes[0][-1] * PER_BOX)
+        by_cells = a.size * (PER_PAIR + n_rows * PER_ROW + plan.boxes.first[-1] * PER_BOX)
         by_cells += n_cells * study.outputs.n_columns * PER_CELL
         return bool(by_cells < a.size * n_rows * n_outputs * PER_LOOKUP)
 

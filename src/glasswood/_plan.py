@@ -88,6 +88,15 @@ class Paths(NamedTuple):
     depth: int
 
 
+class Parents(NamedTuple):
+    """The node above each node and each leaf, -1 above roots; and whether they are left children."""
+
+    node_parent: NDArray[np.int32]
+    leaf_parent: NDArray[np.int32]
+    node_side: NDArray[np.bool_]
+    leaf_side: NDArray[np.bool_]
+
+
 class Boxes(NamedTuple):
     """The values of each feature that lead to each leaf: those of leaf l from ``first[l]`` to ``first[l + 1]``.
 
@@ -136,14 +145,12 @@ class CountPlan:
 
     @once
     def _paths(self) -> Paths:
-        from glasswood.kernels._paths import number_players
-
         e = self.ensemble
         slot, node_tree = (np.empty(e.n_nodes, dtype=np.int32) for _ in range(2))
         n_players, leaf_tree = (np.empty(e.n_leaves, dtype=np.int32) for _ in range(2))
         player = self.player_of[e.feature]
         is_new = np.empty(e.n_nodes, dtype=bool)
-        depth = number_players(e.root, (e.left, e.right), player, (slot, is_new), n_players, (node_tree, leaf_tree))
+        depth = _core.number_players(e.core_trees, player, slot, is_new, n_players, node_tree, leaf_tree)
         return Paths(slot, is_new, n_players, node_tree, leaf_tree, depth)
 
     @property
@@ -258,8 +265,8 @@ class CountPlan:
         return plan
 
     @once
-    def parents(self) -> tuple[NDArray[Any], ...]:
-        """The node above each node and each leaf, -1 above roots; and whether they are left children."""
+    def parents(self) -> Parents:
+        """The node above each node and each leaf."""
         e = self.ensemble
         parents = np.full(e.n_nodes, -1, dtype=np.int32), np.full(e.n_leaves, -1, dtype=np.int32)
         sides = np.zeros(e.n_nodes, dtype=bool), np.zeros(e.n_leaves, dtype=bool)
@@ -271,23 +278,44 @@ class CountPlan:
             ):
                 parent[number] = np.flatnonzero(at)
                 side[number] = is_left
-        return (*parents, *sides)
+        return Parents(*parents, *sides)
+
+    @once_here
+    def core_parents(self) -> _core.Parents:
+        """The parents as kernels take them."""
+        return _core.Parents(*self.parents)
 
     @once
     def boxes(self) -> Boxes:
         """The values of each feature that lead to each leaf."""
-        from glasswood.kernels._paths import trace_boxes
-
         e, cells = self.ensemble, self.cells
         # A leaf has one box per feature of its path: one per player, if no player has several features.
         n_boxes = self.n_players if not self.groups else CountPlan(e, 1, {}).n_players
         first = np.concatenate([[0], np.cumsum(n_boxes, dtype=np.int64)])
         n_words = -(-cells.n_codes // 64)
-        boxes = tuple(np.empty(first[-1], dtype=dtype) for dtype in (np.int32,) * 4 + (np.bool_,) * 2)
-        sets = np.empty(first[-1] * int(n_words.max(initial=0)), dtype=np.uint64)
-        nodes = (e.feature, self.slot, cells.rank, e.category_set, e.missing_left, e.unseen_left, e.words)
-        trace_boxes(self.parents, nodes, (np.diff(cells.cut_offset), n_words), first, (*boxes, sets))
-        return Boxes(first, *boxes, sets)
+        arrays = tuple(np.empty(first[-1], dtype=dtype) for dtype in (np.int32,) * 4 + (np.bool_,) * 2)
+        boxes = Boxes(first, *arrays, sets=np.empty(first[-1] * int(n_words.max(initial=0)), dtype=np.uint64))
+        _core.trace_boxes(
+            self.core_parents,
+            feature=e.feature,
+            slot=self.slot,
+            rank=cells.rank,
+            category_set=e.category_set,
+            missing_left=e.missing_left,
+            unseen_left=e.unseen_left,
+            words=e.words,
+            last_cell=np.diff(cells.cut_offset),
+            n_words=n_words,
+            first=first,
+            box_feature=boxes.feature,
+            box_slot=boxes.slot,
+            low=boxes.low,
+            high=boxes.high,
+            missing=boxes.missing,
+            unseen=boxes.unseen,
+            sets=boxes.sets,
+        )
+        return boxes
 
     @once_here
     def core_boxes(self) -> _core.Boxes:
@@ -307,11 +335,9 @@ class CountPlan:
     @once
     def shares(self) -> NDArray[np.float64]:
         """The share of the training weight that gets past the player in each slot."""
-        from glasswood.kernels._paths import player_shares
-
         e, slot_first = self.ensemble, self.slots[0]
         shares = np.empty(slot_first[-1])
-        player_shares(self.parents, (e.cover, e.leaf_cover), (self.slot, slot_first), shares)
+        _core.player_shares(self.core_parents, e.cover, e.leaf_cover, self.slot, slot_first, shares)
         return shares
 
     @once

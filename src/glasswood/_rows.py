@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._arrays import aligned
 from glasswood._interrupts import proceed
+from glasswood._once import once_here
 from glasswood._plan import CountPlan
 from glasswood._tables import OpenColumns, open_columns
+from glasswood.kernels import _core
 
-__all__ = ["CellBlock", "Rows", "addresses"]
+__all__ = ["CellBlock", "Rows"]
 
 MOST_ROWS = 2**16  # at a time
 
@@ -30,7 +32,11 @@ class Rows:
         e, cells = plan.ensemble, plan.cells
         used = e.used_features
         self._columns = table if isinstance(table, OpenColumns) else open_columns(table, e.schema, used)
-        self._cuts = (cells.cut, cells.cut_offset[used], cells.n_codes[used], cells.n_cells[used])
+        self._of_columns = (cells.cut, cells.cut_offset[used], cells.n_codes[used], cells.n_cells[used])
+
+    @once_here
+    def _cuts(self) -> _core.CutsOfColumns:
+        return _core.CutsOfColumns(*self._of_columns)
 
     @property
     def n_rows(self) -> int:
@@ -39,15 +45,14 @@ class Rows:
 
     def cells(self, first: int, last: int) -> NDArray[np.int32]:
         """Return the cells of the rows from first to last: one line per feature that the model uses."""
-        from glasswood.kernels._rows import write_cells
-
         if last - first > MOST_ROWS:
             starts = range(first, last, MOST_ROWS)
             return np.concatenate([self.cells(start, min(last, start + MOST_ROWS)) for start in starts], axis=1)
         proceed()
         columns = self._columns.encode(first, last)
         cells = np.empty((len(columns), last - first), dtype=np.int32)
-        write_cells(addresses(columns), self._cuts, cells)
+        held = _core.Columns([aligned(column) for column in columns.values()], last - first)
+        _core.write_cells(held, self._cuts, cells)
         return cells
 
 
@@ -71,13 +76,3 @@ class CellBlock:
     def cells(self, first: int, last: int) -> NDArray[np.int32]:
         """Return the cells of the rows from first to last."""
         return np.ascontiguousarray(self._cells[:, first:last])
-
-
-def addresses(columns: Mapping[int, NDArray[np.floating[Any]]]) -> tuple[NDArray[Any], ...]:
-    """Return where columns are in memory, the bytes from row to row, and whether they are float32."""
-    arrays = list(columns.values())
-    return (
-        np.array([array.__array_interface__["data"][0] for array in arrays], dtype=np.int64),
-        np.array([array.strides[0] for array in arrays], dtype=np.int64),
-        np.array([array.itemsize == 4 for array in arrays], dtype=bool),
-    )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.engines._threads import in_order
+from glasswood.kernels import _core
 
 __all__ = [
     "Missed",
@@ -71,9 +72,7 @@ def quantiles(values: Floats, q: Any, weight: Floats | None) -> Floats:
 
 def joint_rows(first: NDArray[Any], second: NDArray[Any], weight: Floats, out: Floats) -> Floats:
     """Add the number of rows (or their weight, unless that is empty) in each pair of cells of two features to `out`."""
-    from glasswood.kernels._joint import add_joint_rows
-
-    add_joint_rows(first, second, weight, out)
+    _core.add_joint_rows(first, second, np.ascontiguousarray(weight), out)
     return out
 
 
@@ -137,14 +136,13 @@ class Moments:
 
     def add(self, source: Streamed, weight: Floats | None) -> None:
         """Add rows of a source of these sets."""
-        from glasswood.kernels._joint import add_moments
 
         def work(index: int) -> tuple[Floats, float]:
             span = (index * self.batch, min(source.n_rows, (index + 1) * self.batch))
             values, sums = np.empty((self._n_groups, span[1] - span[0])), np.zeros((4, self._n_groups))
             source.write(span, values, 0)
-            weights = np.ones(span[1] - span[0]) if weight is None else weight[span[0] : span[1]]
-            add_moments(values, self._players, weights, sums)
+            weights = np.ones(span[1] - span[0]) if weight is None else np.ascontiguousarray(weight[span[0] : span[1]])
+            _core.add_moments(values, *self._players, weights, sums)
             return sums, float(weights.sum())
 
         with in_order(-(-source.n_rows // self.batch), work, "interactions") as batches:

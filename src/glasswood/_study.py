@@ -37,6 +37,7 @@ from glasswood._tables import n_rows, open_columns, take_rows, with_labels
 from glasswood._templates import refuse_long_paths
 from glasswood._weights import fixed_point
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood.kernels import _core
 from glasswood.metrics import CubeMetric, InteractionIndex
 
 __all__ = ["Study"]
@@ -461,11 +462,8 @@ class Study:
     @once
     def pairs(self) -> NDArray[np.bool_]:
         """Which pairs of features share a path, the smaller number first."""
-        from glasswood.kernels._cells import pairs_on_paths
-
         found = np.zeros((self.ensemble.n_features,) * 2, dtype=bool)
-        first, feature = self.effects(2).plan.boxes[:2]
-        pairs_on_paths(first, feature, found)
+        _core.pairs_on_paths(self.effects(2).plan.core_boxes, found)
         return found
 
     def evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> LeafTables | LongPaths:
