@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood._arrays import aligned
 from glasswood._interrupts import proceed
-from glasswood._once import once
+from glasswood._once import once_here
 from glasswood._plan import CountPlan
 from glasswood.kernels import _core
 
@@ -194,7 +194,7 @@ class Counter:
                     proceed()
                     _core.count_with_lists(roots, trees, n_rows, ranks, following, self._subsets, weights, tally.counts)
 
-    @once
+    @once_here
     def _list_trees(self) -> _core.ListTrees:
         """The trees as `count_with_lists` takes them."""
         e, plan = self.plan.ensemble, self.plan

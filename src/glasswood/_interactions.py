@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasswood._chunks import Chunks, block_width
 from glasswood._effects import Effects
 from glasswood._interrupts import proceed
-from glasswood._once import once
+from glasswood._once import once, once_here
 from glasswood._plan import Subsets
 from glasswood._rows import CellBlock, Rows
 from glasswood.engines._threads import beside, for_each, n_threads
@@ -160,7 +160,7 @@ class Lookups:
         table *= self.effects.unit
         return table
 
-    @once
+    @once_here
     def _lookups(self) -> _core.Lookups:
         return _core.Lookups(*self._groups, self.term_rest, self.term_seat, self.chunks.state_first, self._table)
 
