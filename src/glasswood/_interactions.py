@@ -64,10 +64,9 @@ class Lookups:
             raise _too_large(n_pairs, "sets of players on paths", MOST_PAIRS)
         self.subsets = Subsets.up_to(max_order, most)
         self.chunks = Chunks.of(plan, max_order, MOST_STATES)
-        first, feature, slot = plan.boxes[:3]
-        self._leaves = self.chunks.leaves
-        self._players = _core.PlayersOfLeaves(first, feature, slot, plan.player_of, wanted)
-        found = beside(lambda: _core.find_terms(self._leaves, self._players, self.subsets.size, self.subsets.rest))
+        self._wanted = wanted
+        leaves, players = self.chunks.leaves, self._players
+        found = beside(lambda: _core.find_terms(leaves, players, self.subsets.size, self.subsets.rest))
         self.term_set, self.term_rest, self.term_seat, self.term_size, self.term_first = found[:5]
         self._pairs = found[5:7]
         self._set_rest, self._set_last, self._set_size = found[7:]
@@ -78,6 +77,12 @@ class Lookups:
         found = copy(self)
         found.rows = rows
         return found
+
+    @once_here
+    def _players(self) -> _core.PlayersOfLeaves:
+        """The wanted players of each leaf as kernels take them."""
+        boxes, plan = self.effects.plan.boxes, self.effects.plan
+        return _core.PlayersOfLeaves(boxes.first, boxes.feature, boxes.slot, plan.player_of, self._wanted)
 
     @once
     def order(self) -> NDArray[np.int64]:
@@ -147,13 +152,13 @@ class Lookups:
         e, sets = plan.ensemble, (self.subsets.size, self.subsets.rest)
         counted = _core.GrowingSets(plan.subsets.plus, plan.subsets.size, plan.order)
         terms = _core.TermTables(
-            self._leaves, self.term_rest, self.term_seat, *self._pairs, self._table_first, e.value.shape[1]
+            chunks.leaves, self.term_rest, self.term_seat, *self._pairs, self._table_first, e.value.shape[1]
         )
         leaves = (e.value, plan.leaf_offset, self.effects.exact)
 
         def fill(index: int) -> None:
             first, last = index * chunks.n_chunks // parts, (index + 1) * chunks.n_chunks // parts
-            _core.fill_tables(first, last, self._leaves, self._players, *sets, counted, terms, *leaves, table)
+            _core.fill_tables(first, last, chunks.leaves, self._players, *sets, counted, terms, *leaves, table)
 
         parts = min(chunks.n_chunks, max(4 * n_threads(), n_entries // ENTRIES_AT_A_TIME))
         for_each(parts, fill, "tables")
