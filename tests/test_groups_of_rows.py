@@ -167,5 +167,5 @@ def test_tallies_that_cannot_be_written_to_are_refused(case):
         tally = counter.start()
         tally.counts = spoil(tally.counts)
         tally.counts.flags.writeable = spoil is not np.asarray
-        with pytest.raises(ValueError, match="added to in place"):
+        with pytest.raises(ValueError, match="writable int64 arrays in C order"):
             counter.add_groups([tally], columns, np.array([0, 10]))

@@ -48,7 +48,7 @@ void check_rows(const Columns& columns, std::span<const int64_t> bounds, std::sp
     check_size(bounds.size() - 1, homes.counts.size(), "bounds, less one,");
     check_starts(bounds, columns.n_rows, "bounds");
     if (!weight.empty()) {
-        check_size(weight.size(), std::size_t(columns.n_rows), "weight");
+        check(int64_t(weight.size()) >= bounds.back(), "weight has an entry for each row");
         check_range(weight, 0, std::numeric_limits<int64_t>::max(), "weight");
     }
 }
@@ -278,7 +278,7 @@ Columns::Columns(const nb::list& given, int64_t n_rows) : n_rows(n_rows) {
 
 template <class Given>
 void Columns::add(const Given& array, bool is_single) {
-    check_size(array.size(), std::size_t(n_rows), "a column");
+    check(int64_t(array.size()) >= n_rows, "a column is too short");
     columns.push_back({reinterpret_cast<const std::byte*>(array.data()), array.stride(0) * (is_single ? 4 : 8), is_single});
     arrays.emplace_back(array);
 }
