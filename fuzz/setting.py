@@ -201,6 +201,6 @@ class Setting:
         return max(self.scale_of(self.oracle), size)
 
     def scale_of(self, oracle: Oracle) -> float:
-        """The size of what a model gives for any of the rows: leaves that some of them reach may be large."""
+        """Return the size of what a model gives for any of the rows: leaves that some of them reach may be large."""
         found = [np.abs(oracle.score(frame)).max(initial=0.0) for frame in (self.background, self.rows, self.train)]
         return max(*(float(x) for x in found if np.isfinite(x)), 1e-300)
