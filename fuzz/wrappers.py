@@ -76,9 +76,7 @@ def _fit(training: Training) -> Fitted:
         (f"m{k}", small_estimator(kind, options, classify=classify)) for k, kind in enumerate(options["members"])
     ]
     if case["model"]["kind"] == "temperature" and not _are_codes(target.labels):
-        message = (
-            "temperature scaling takes labels that are numbers for positions, and reads memory anywhere"
-        )
+        message = "temperature scaling takes labels that are numbers for positions, and reads memory anywhere"
         raise LibraryRefusedError(message)
     made: Callable[[Any], Any] = (CLASSIFY if classify else REGRESS)[case["model"]["kind"]]
     try:
