@@ -140,6 +140,16 @@ def test_a_crash_and_a_hang_are_findings(monkeypatch, tmp_path):
             assert finding["kind"] == kind
 
 
+def test_contributions_that_xgboost_rounds_away_are_no_difference():
+    # The first tree takes the base of 0.3 back; XGBoost tells 0 for its mean, but -1.5e-13 for its score.
+    options = {"n_estimators": 7, "max_depth": 0, "learning_rate": 1.0, "reg_lambda": 0.0, "max_leaves": 2}
+    model = {"maker": "xgboost", "kind": "trees", "given_as": "booster", "options": options | {"base_score": 0.3}}
+    case = CASE | {"columns": CASE["columns"][:1], "target": {"task": "number", "scale": 1e-12}, "model": model}
+    outcome = run_case(case | {"seed": 203000590, "n_train": 2, "weights": "none", "questions": ["contributions"]})
+    assert outcome["findings"] == []
+    assert outcome["compared"]["contributions"] > 0
+
+
 def test_labels_that_crash_temperature_scaling_are_left_out():
     # scikit-learn 1.9 takes -3 and 1e9 for places in an array.
     model = {"maker": "wrapper", "kind": "temperature", "options": {"members": ["forest"], "n_trees": 1, "depth": 1}}
