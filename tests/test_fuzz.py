@@ -143,9 +143,11 @@ def test_a_crash_and_a_hang_are_findings(monkeypatch, tmp_path):
 def test_contributions_that_xgboost_rounds_away_are_no_difference():
     # The first tree takes the base of 0.3 back; XGBoost tells 0 for its mean, but -1.5e-13 for its score.
     options = {"n_estimators": 7, "max_depth": 0, "learning_rate": 1.0, "reg_lambda": 0.0, "max_leaves": 2}
-    model = {"maker": "xgboost", "kind": "trees", "given_as": "booster", "options": options | {"base_score": 0.3}}
-    case = CASE | {"columns": CASE["columns"][:1], "target": {"task": "number", "scale": 1e-12}, "model": model}
-    outcome = run_case(case | {"seed": 203000590, "n_train": 2, "weights": "none", "questions": ["contributions"]})
+    model = {"maker": "xgboost", "kind": "trees", "fit_on": "frame", "given_as": "booster"}
+    model |= {"options": options | {"base_score": 0.3}}
+    case = {"seed": 203000590, "columns": [{"kind": "float", "seed": 1713211}], "model": model, "response": "raw"}
+    case |= {"target": {"task": "number", "scale": 1e-12}, "n_train": 2, "n_background": 1, "n_rows": 1}
+    outcome = run_case(CASE | case | {"table": "pandas", "rows_table": "pandas", "questions": ["contributions"]})
     assert outcome["findings"] == []
     assert outcome["compared"]["contributions"] > 0
 
