@@ -43,7 +43,7 @@ def sklearn_function(s: Session) -> None:
     oracle = Oracle(setting.fitted.responses[response], rows, weight)
     points = grid.to_frame(name)
     average, each = oracle.mean(points), oracle.each(points)
-    scale = max(1e-300, float(np.abs(average).max(initial=0.0)))
+    scale = setting.scale_of(oracle)
     s.same("average of scikit-learn's function", found.average.T, average, scale=scale)
     s.same("individual of scikit-learn's function", found.individual.transpose(1, 2, 0), each, scale=scale)
 

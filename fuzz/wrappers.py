@@ -16,23 +16,24 @@ from fuzz.streams import pick
 
 __all__ = ["MAKERS"]
 
+FOLDS = 2
 CLASSIFY = {
     "voting": lambda members: ensemble.VotingClassifier(members, voting="soft"),
     "voting_weights": lambda members: ensemble.VotingClassifier(members, voting="soft", weights=[3, 1][: len(members)]),
-    "stacking": lambda members: ensemble.StackingClassifier(members, linear_model.LogisticRegression(), cv=2),
-    "sigmoid": lambda members: calibration.CalibratedClassifierCV(members[0][1], method="sigmoid", cv=2),
-    "isotonic": lambda members: calibration.CalibratedClassifierCV(members[0][1], method="isotonic", cv=2),
-    "temperature": lambda members: calibration.CalibratedClassifierCV(members[0][1], method="temperature", cv=2),
-    "not_ensemble": lambda members: calibration.CalibratedClassifierCV(members[0][1], cv=2, ensemble=False),
-    "search": lambda members: model_selection.GridSearchCV(members[0][1], {"max_depth": [1, 3]}, cv=2),
+    "stacking": lambda members: ensemble.StackingClassifier(members, linear_model.LogisticRegression(), cv=FOLDS),
+    "sigmoid": lambda members: calibration.CalibratedClassifierCV(members[0][1], method="sigmoid", cv=FOLDS),
+    "isotonic": lambda members: calibration.CalibratedClassifierCV(members[0][1], method="isotonic", cv=FOLDS),
+    "temperature": lambda members: calibration.CalibratedClassifierCV(members[0][1], method="temperature", cv=FOLDS),
+    "not_ensemble": lambda members: calibration.CalibratedClassifierCV(members[0][1], cv=FOLDS, ensemble=False),
+    "search": lambda members: model_selection.GridSearchCV(members[0][1], {"max_depth": [1, 3]}, cv=FOLDS),
     "threshold": lambda members: model_selection.FixedThresholdClassifier(members[0][1], threshold=0.3),
 }
 REGRESS = {
     "voting": lambda members: ensemble.VotingRegressor(members),
     "voting_weights": lambda members: ensemble.VotingRegressor(members, weights=[3, 1][: len(members)]),
-    "stacking": lambda members: ensemble.StackingRegressor(members, linear_model.LinearRegression(), cv=2),
+    "stacking": lambda members: ensemble.StackingRegressor(members, linear_model.LinearRegression(), cv=FOLDS),
     "search": lambda members: model_selection.RandomizedSearchCV(
-        members[0][1], {"max_depth": [1, 2, 3]}, n_iter=2, cv=2, random_state=0
+        members[0][1], {"max_depth": [1, 2, 3]}, n_iter=2, cv=FOLDS, random_state=0
     ),
     "transformed": lambda members: compose.TransformedTargetRegressor(
         members[0][1], func=np.arcsinh, inverse_func=np.sinh
@@ -74,6 +75,9 @@ def _fit(training: Training) -> Fitted:
     members = [
         (f"m{k}", small_estimator(kind, options, classify=classify)) for k, kind in enumerate(options["members"])
     ]
+    if case["model"]["kind"] == "temperature" and not _are_codes(target.labels):
+        message = "temperature scaling takes labels that are numbers for positions, and reads memory anywhere"
+        raise LibraryRefusedError(message)
     made: Callable[[Any], Any] = (CLASSIFY if classify else REGRESS)[case["model"]["kind"]]
     try:
         model = made(members).fit(training.frame, target.values)
@@ -90,6 +94,11 @@ def _fit(training: Training) -> Fitted:
         tolerance=max(tolerance_of(kind) for kind in options["members"]),
         pipeline=case["model"]["kind"] == "rfe",
     )
+
+
+def _are_codes(labels: tuple[Any, ...] | None) -> bool:
+    """Return whether the labels are texts, which are given codes, or codes already: 0, 1, 2..."""
+    return labels is None or isinstance(labels[0], str) or labels == tuple(range(len(labels)))
 
 
 def _raw(model: Any, kind: str) -> Any:

@@ -19,8 +19,9 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingRegressor, IsolationForest, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import glasswood as gw
@@ -387,6 +388,16 @@ def test_trees_of_another_width():
     model.estimators_[1] = DecisionTreeClassifier(max_depth=5, random_state=0).fit(X, np.arange(len(X)) % 100)
     with pytest.raises(UnsupportedModelError, match="tree 1 of the model is broken"):
         gw.read_model(model)
+
+
+def test_an_encoder_of_other_columns():
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(c=pd.Categorical((X[:, 2] > 0).astype(str)))
+    model = HistGradientBoostingRegressor(max_iter=2).fit(table, Y)
+    name, function, columns = model._preprocessor.transformers_[1]
+    for others in (columns[:0], ~columns):  # with fewer columns, scikit-learn reads memory that is not the table's
+        model._preprocessor.transformers_[1] = (name, function, others)
+        with pytest.raises(UnsupportedModelError, match="encoder takes other columns"):
+            gw.read_model(model)
 
 
 def test_an_isolation_forest_is_read_as_it_scores():

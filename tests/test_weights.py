@@ -238,5 +238,5 @@ def test_wrong_weights_name_the_column_and_the_value(known, weight, says):
 
 
 def test_wrong_weights_of_an_array_name_the_value():
-    with pytest.raises(TableError, match=r"not negative; sample_weight has -2\.0$"):
+    with pytest.raises(TableError, match=r"not negative; a row has -2\.0$"):
         fixed_point([1.0, -2.0], 2)

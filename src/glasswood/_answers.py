@@ -210,14 +210,22 @@ class Answers:
     def _shown(self, rows: Any, numbers: NDArray[np.intp] | None) -> Any:
         """Return the values of some rows as an array, one column per player; None if a player has several columns."""
         if self._study.originals is not None:
-            table = rows if numbers is None else take(rows, numbers.tolist())
-            listed = columns_of(table, self._study.originals.names)
-            return np.array([shown_values(values) for values in listed.values()], dtype=object).T
+            return self._shown_before(self._study.originals, rows, numbers)
         if self._study.groups:
             return None
         columns = open_columns(rows, self.ensemble.schema, range(self.ensemble.n_features))
         values = [np.array(columns.listed(f, numbers)) for f in range(self.ensemble.n_features)]
         return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
+
+    def _shown_before(self, originals: Originals, rows: Any, numbers: NDArray[np.intp] | None) -> Any:
+        """Return the same as `_shown` for players that are columns of a pipeline; groups come before other columns."""
+        columns = self._study.original_groups
+        if tuple(columns) != self._study.plan(1).players or any(len(group) != 1 for group in columns.values()):
+            return None
+        names = [name for (name,) in columns.values()]
+        table = rows if numbers is None else take(rows, numbers.tolist())
+        listed = columns_of(table, names, [originals.names.index(name) for name in names])
+        return np.array([shown_values(values) for values in listed.values()], dtype=object).T
 
     def points(self, players: list[str], at: Any, chosen: Chosen) -> Points:
         """Return the partial dependence of players at points."""

@@ -109,5 +109,5 @@ def check_weights(weight: NDArray[Any], where: str) -> None:
     if wrong.any():
         first = weight[wrong][0].item()
         shown = "nan, or a missing value" if first != first else f"{first!r}"
-        message = f"weights must be finite and not negative; {where} has {shown}"
+        message = f"sample_weight must be finite and not negative; {where} has {shown}"
         raise TableError(message)

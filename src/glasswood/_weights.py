@@ -232,7 +232,7 @@ def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     if weight.shape != (n_rows,):
         message = f"sample_weight has shape {weight.shape}, but there are {n_rows} rows"
         raise TableError(message)
-    check_weights(weight, "sample_weight")
+    check_weights(weight, "a row")
     return weight
 
 

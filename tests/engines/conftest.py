@@ -54,7 +54,7 @@ class Case:
 
 
 def make_rows(n_rows, seed=0):
-    """Numbers with missing values, texts that are categories, flags, a group, a weight, and what no model needs."""
+    """Numbers with missing values, texts that are categories, flags, a group, weights, and what no model needs."""
     generator = np.random.default_rng(seed)
     columns = {f"x{place}": generator.normal(size=n_rows).round(2) for place in range(4)}
     for values in columns.values():
@@ -65,6 +65,7 @@ def make_rows(n_rows, seed=0):
     columns["day"] = generator.integers(0, 5, n_rows)
     columns["weight"] = generator.integers(0, 4, n_rows)
     columns["unused"] = np.arange(n_rows)
+    columns["share"] = np.exp(10 * generator.normal(size=n_rows))
     frame = pd.DataFrame(columns)
     frame["region"] = np.array(REGIONS)[(np.arange(n_rows) * len(REGIONS)) // max(n_rows, 1)]
     return frame

@@ -180,6 +180,13 @@ def test_groups_weights_and_pairs(run, way, few):
     assert found == few.expected_by(["region", "day"], 2, "weight")
 
 
+@names([*ONE_OF_EACH, spark_frame_in_slices], COSTLY)
+def test_weights_of_any_size(run, way, few):
+    found = run(way, few.model, few.folder, by="day", sample_weight="share")
+    assert found == gw.summarize(few.model, few.frame, by="day", sample_weight="share")
+    assert all(background.unit < 1 for background in found.values())
+
+
 @names(ONE_OF_EACH, COSTLY)
 def test_a_single_row(run, way, few, tmp_path):
     path = tmp_path / "one.parquet"

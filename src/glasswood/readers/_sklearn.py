@@ -305,11 +305,24 @@ def _histogram_columns(model: Any) -> tuple[tuple[Column, ...], NDArray[np.intp]
     # Inside the model, columns of categories come first.
     original = np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
     columns = list(plain)
-    encoder = model._preprocessor.named_transformers_["encoder"]
+    encoder = _category_encoder(model._preprocessor, categorical)
     for j, categories in zip(np.flatnonzero(categorical), encoder.categories_, strict=True):
         labels = tuple(label for label in categories.tolist() if not is_missing(label))
         columns[j] = LabelColumn(plain[j].name, labels)
     return tuple(columns), original
+
+
+def _category_encoder(preprocessor: Any, categorical: NDArray[np.bool_]) -> Any:
+    """Return what encodes the columns of categories, if the others are put behind them just as they are."""
+    (first, encoder, coded), (second, _, others) = preprocessor.transformers_[:2]
+    if (
+        (first, second) != ("encoder", "numerical")
+        or not np.array_equal(coded, categorical)
+        or not np.array_equal(others, ~categorical)
+    ):
+        message = "the model's own encoder takes other columns than those that are its categories; the model is damaged"
+        raise UnsupportedModelError(message)
+    return encoder
 
 
 def _histogram_trees(
