@@ -30,7 +30,7 @@ def ask_everything():
     ex.partial_dependence()
     ex.ice("x0", rows=table[:9])
     gw.summarize(boosted, table, by="kind")
-    large = ExtraTreesRegressor(1, max_features=1, random_state=0, bootstrap=False).fit(X[:60], y[:60])
+    large = ExtraTreesRegressor(1, max_features=1, random_state=0, bootstrap=False).fit(X, y)  # paths of 14 players
     for ex in (gw.Explainer(large, X[:20]), gw.Explainer(large)):
         ex.shap_values(X[:9])
     many = rng.normal(size=(2000, 3))

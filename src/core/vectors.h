@@ -11,7 +11,7 @@
 
 #include "arrays.h"
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
 #include <immintrin.h>
 #define GLASSWOOD_PERMUTES 1  // tables of up to 64 entries are held in registers
 #endif
@@ -115,12 +115,26 @@ inline void pick(const Word* bits, Word word, const double* table, int64_t n_row
 
 // For the BATCH rows from `row` on, a number whose bit k is the bit `bit` of the row's word in line k.
 inline void collect_bits(const Word* const* lines, int64_t n_lines, int bit, int64_t row, std::uint16_t* out) {
+#if GLASSWOOD_PERMUTES
+    const __m512i wanted = _mm512_set1_epi64(int64_t(1) << bit);
+    __m512i found = _mm512_setzero_si512();
+    for (int64_t k = 0; k < n_lines; ++k) {
+        __mmask32 have = 0;
+        for (int piece = 0; piece < BATCH / PARTS; ++piece) {
+            const __m512i words = _mm512_loadu_si512(lines[k] + row + PARTS * piece);
+            have |= __mmask32(_mm512_test_epi64_mask(words, wanted)) << (PARTS * piece);
+        }
+        found = _mm512_mask_add_epi16(found, have, found, _mm512_set1_epi16(short(1 << k)));
+    }
+    _mm512_storeu_si512(out + row, found);
+#else
     std::uint16_t found[BATCH] = {};
     for (int64_t k = 0; k < n_lines; ++k) {
         const Word* line = lines[k] + row;
         for (int i = 0; i < BATCH; ++i) found[i] = std::uint16_t(found[i] | (line[i] >> bit & 1) << k);
     }
     std::copy(found, found + BATCH, out + row);
+#endif
 }
 
 // Writes the sums of absolute values and of squares, in eight parts each.
