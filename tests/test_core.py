@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,3 +41,12 @@ def test_what_does_not_fit_is_refused(name, calls):
                 else:
                     with suppress(TypeError, ValueError, MemoryError):
                         getattr(_core, name)(*here, **there)
+
+
+def test_the_stub_is_what_the_module_tells():
+    pytest.importorskip("nanobind")
+    path = Path(__file__).parent.parent / "tools" / "stub.py"
+    spec = spec_from_file_location("stub", path)
+    made = module_from_spec(spec)
+    spec.loader.exec_module(made)
+    assert made.PATH.read_text() == made.stub()

@@ -12,7 +12,6 @@ import pytest
 
 import glasswood as gw
 from glasswood.kernels import _core
-from glasswood.kernels._cpu import levels
 
 OPTIONAL = (
     "catboost click dask distributed duckdb lightgbm matplotlib pandas plotly polars pyarrow pyspark ray scipy "
@@ -99,7 +98,7 @@ gaps.append(curve(0.5) - model.predict_proba(changed)[:, 1].mean())
 
 @pytest.mark.parametrize("ask", [OF_COVERS, pytest.param(OF_ROWS, marks=pytest.mark.slow)], ids=["covers", "rows"])
 def test_machines_without_large_vectors(ask):
-    least = levels()[-1]
+    least = _core.levels()[-1]
     code = (
         "import numpy as np, glasswood as gw\n"
         "from glasswood.kernels._core import LEVEL\n"

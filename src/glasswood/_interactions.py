@@ -149,16 +149,35 @@ class Lookups:
         if n_entries > MOST_ENTRIES:
             raise _too_large(n_entries, "entries of tables", MOST_ENTRIES)
         table = np.zeros(n_entries + 64)
-        e, sets = plan.ensemble, (self.subsets.size, self.subsets.rest)
+        e = plan.ensemble
         counted = _core.GrowingSets(plan.subsets.plus, plan.subsets.size, plan.order)
+        pair_term, pair_first = self._pairs
         terms = _core.TermTables(
-            chunks.leaves, self.term_rest, self.term_seat, *self._pairs, self._table_first, e.value.shape[1]
+            chunks=chunks.leaves,
+            rest=self.term_rest,
+            seat=self.term_seat,
+            pair_term=pair_term,
+            pair_first=pair_first,
+            table_first=self._table_first,
+            n_values=e.value.shape[1],
         )
-        leaves = (e.value, plan.leaf_offset, self.effects.exact)
 
         def fill(index: int) -> None:
             first, last = index * chunks.n_chunks // parts, (index + 1) * chunks.n_chunks // parts
-            _core.fill_tables(first, last, chunks.leaves, self._players, *sets, counted, terms, *leaves, table)
+            _core.fill_tables(
+                first=first,
+                last=last,
+                chunks=chunks.leaves,
+                players=self._players,
+                size=self.subsets.size,
+                rest=self.subsets.rest,
+                counted=counted,
+                terms=terms,
+                value=e.value,
+                leaf_offset=plan.leaf_offset,
+                exact=self.effects.exact,
+                table=table,
+            )
 
         parts = min(chunks.n_chunks, max(4 * n_threads(), n_entries // ENTRIES_AT_A_TIME))
         for_each(parts, fill, "tables")
@@ -167,7 +186,17 @@ class Lookups:
 
     @once_here
     def _lookups(self) -> _core.Lookups:
-        return _core.Lookups(*self._groups, self.term_rest, self.term_seat, self.chunks.state_first, self._table)
+        group_order, group_first, entry_term, entry_table = self._groups
+        return _core.Lookups(
+            group_order=group_order,
+            group_first=group_first,
+            entry_term=entry_term,
+            entry_table=entry_table,
+            rest=self.term_rest,
+            seat=self.term_seat,
+            state_first=self.chunks.state_first,
+            table=self._table,
+        )
 
     @property
     def n_rows(self) -> int:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -293,8 +293,10 @@ class CountPlan:
         n_boxes = self.n_players if not self.groups else CountPlan(e, 1, {}).n_players
         first = np.concatenate([[0], np.cumsum(n_boxes, dtype=np.int64)])
         n_words = -(-cells.n_codes // 64)
-        arrays = tuple(np.empty(first[-1], dtype=dtype) for dtype in (np.int32,) * 4 + (np.bool_,) * 2)
-        boxes = Boxes(first, *arrays, sets=np.empty(first[-1] * int(n_words.max(initial=0)), dtype=np.uint64))
+        feature, slot, low, high = (np.empty(first[-1], dtype=np.int32) for _ in range(4))
+        missing, unseen = (np.empty(first[-1], dtype=np.bool_) for _ in range(2))
+        sets = np.empty(first[-1] * int(n_words.max(initial=0)), dtype=np.uint64)
+        boxes = Boxes(first, feature, slot, low, high, missing, unseen, sets)
         _core.trace_boxes(
             self.core_parents,
             feature=e.feature,
@@ -335,9 +337,11 @@ class CountPlan:
     @once
     def shares(self) -> NDArray[np.float64]:
         """The share of the training weight that gets past the player in each slot."""
-        e, slot_first = self.ensemble, self.slots[0]
+        slot_first = self.slots[0]
+        covers = (self.ensemble.cover, self.ensemble.leaf_cover)  # shares are asked of ensembles that have covers
+        cover, leaf_cover = cast("tuple[NDArray[np.float64], NDArray[np.float64]]", covers)
         shares = np.empty(slot_first[-1])
-        _core.player_shares(self.core_parents, e.cover, e.leaf_cover, self.slot, slot_first, shares)
+        _core.player_shares(self.core_parents, cover, leaf_cover, self.slot, slot_first, shares)
         return shares
 
     @once
