@@ -8,6 +8,7 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
+from glasswood._statistics import joint_rows
 from glasswood.kernels import _core
 
 NAMES = [name for name in _core.__all__ if callable(getattr(_core, name))]
@@ -30,6 +31,7 @@ def ask_everything():
     ex.partial_dependence()
     ex.ice("x0", rows=table[:9])
     gw.summarize(boosted, table, by="kind")
+    joint_rows(*rng.integers(0, 3, size=(2, 9), dtype=np.uint16), np.ones(9), np.zeros((3, 3)))
     large = ExtraTreesRegressor(1, max_features=1, random_state=0, bootstrap=False).fit(X, y)  # paths of 14 players
     for ex in (gw.Explainer(large, X[:20]), gw.Explainer(large)):
         ex.shap_values(X[:9])
