@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from contextlib import suppress
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import twin
 from core_calls import NAMES, ask_everything, copied, recorded, wrong
+from glasswood._counting import count
+from glasswood._effects import Effects
+from glasswood._summarize import make_plan
 from glasswood.kernels import _core
+from strategies import ensembles, tables
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +39,8 @@ def test_what_does_not_fit_is_refused(name, calls):
     """
     rng = np.random.default_rng(0)
     for args, named in calls[name]:
-        for place, given in [*enumerate(args), *named.items()]:
-            for what, changed in wrong(given, rng):
+        for place, argument in [*enumerate(args), *named.items()]:
+            for what, changed in wrong(argument, rng):
                 here, there = [copied(a) for a in args], {key: copied(a) for key, a in named.items()}
                 (here if isinstance(place, int) else there)[place] = changed
                 if what in ("type", "order"):
@@ -50,3 +58,22 @@ def test_the_stub_is_what_the_module_tells():
     made = module_from_spec(spec)
     spec.loader.exec_module(made)
     assert made.PATH.read_text() == made.stub()
+
+
+@settings(max_examples=60)
+@given(ensembles(), st.integers(1, 70), st.integers(0, 2**32 - 1), st.booleans())
+def test_counts_curves_and_pairs_are_those_of_the_twin(ensemble, n_rows, seed, whole):
+    table = tables(ensemble, n_rows, seed)
+    weight = np.random.default_rng(seed).integers(0, 2**40, size=n_rows) if whole else None
+    plan = make_plan(ensemble, 2, None)
+    found = count(plan, table, weight)
+    cells = {f: plan.cells.locate(f, table[:, f]) for f in range(ensemble.n_features)}
+    expected = twin.counts(plan, cells, np.ones(n_rows, dtype=np.int64) if weight is None else weight)
+    np.testing.assert_array_equal(found.counts, expected)
+    if expected.any():
+        effects = Effects(plan, found.counts, found.total)
+        for f, curve in effects.curves().items():
+            np.testing.assert_array_equal(curve, twin.curves(plan, expected)[f] * effects.unit + effects.mean)
+        for a, b in combinations(range(min(3, ensemble.n_features)), 2):
+            ours, theirs = effects.interaction(a, b), twin.interaction(plan, expected, a, b) * effects.unit
+            np.testing.assert_array_equal(np.zeros_like(theirs) if ours is None else ours, theirs)
