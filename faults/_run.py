@@ -14,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 
 from faults._list import Fault
+from glasswood.kernels._core import LEVEL
 
 __all__ = ["Outcome", "copy_commit", "copy_tree", "run_tests", "try_fault"]
 
@@ -80,7 +81,8 @@ def try_fault(fault: Fault, clean: Path, folder: Path, build: str | None, timeou
         except (OSError, ValueError) as error:
             return Outcome(fault, "broken", str(error), time.monotonic() - start)
         (copy / fault.file).write_text(source)
-        code, output = run_tests(copy, fault.tests, build, timeout)
+        compiled = fault.file.startswith("src/core/")
+        code, output = run_tests(copy, fault.tests, build, timeout, compiled=compiled)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     seconds = time.monotonic() - start
@@ -96,11 +98,20 @@ def try_fault(fault: Fault, clean: Path, folder: Path, build: str | None, timeou
     return Outcome(fault, "caught", *failed[:1] or [_last_lines(output)], seconds)
 
 
-def run_tests(copy: Path, tests: tuple[str, ...], build: str | None, timeout: float) -> tuple[int | None, str]:
-    """Return pytest's exit code, or None if it took too long, and its output. It stops at the first failure."""
+def run_tests(
+    copy: Path, tests: tuple[str, ...], build: str | None, timeout: float, *, compiled: bool = False
+) -> tuple[int | None, str]:
+    """Return pytest's exit code, or None if it took too long, and its output. It stops at the first failure.
+
+    If the fault is in compiled code, the core is built first: by the command `build`, or for this machine's level.
+    """
     env = {**os.environ, "PYTHONPATH": str(copy / "src")}
     if build is not None:
         subprocess.run(build, shell=True, cwd=copy, env=env, check=True, capture_output=True)
+    elif compiled:
+        env["GLASSWOOD_CPU"] = LEVEL
+        command = [sys.executable, "tools/build.py", "--levels", LEVEL]
+        subprocess.run(command, cwd=copy, env=env, check=True, capture_output=True)
     plugin = ["-p", "no:cacheprovider", "-p", "no:randomly", "--hypothesis-seed=0"]
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=short", *plugin, *tests]
     with subprocess.Popen(

@@ -50,7 +50,9 @@ class Template:
             masks, number, met, broken, value = _from_cubes(metric, n_players)
         target = (number << n_players) | met
         order = np.argsort(target, kind="stable")
-        return cls(masks, target[order].astype(np.int32), broken[order].astype(np.int32), value[order])
+        return cls(
+            masks, target[order].astype(np.int32), broken[order].astype(np.int32), value[order].astype(np.float64)
+        )
 
 
 def refuse_long_paths(n_players: int) -> None:
