@@ -134,8 +134,8 @@ def test_strengths_with_weights(source, way, whole):
         assert_same_strengths(found, expected)
     else:  # counts of files take weights as multiples of 2**-24
         assert found.pairs == expected.pairs
-        np.testing.assert_allclose(found.heights, expected.heights, rtol=1e-6)
-        np.testing.assert_allclose(found.h, expected.h, rtol=1e-6)
+        np.testing.assert_allclose(found.heights, expected.heights, rtol=1e-12)
+        np.testing.assert_allclose(found.h, expected.h, rtol=1e-12)
 
 
 def test_strengths_of_groups(source):
@@ -233,7 +233,7 @@ def test_comparisons_with_weights(source, whole):
     weighted = rows.assign(weight=weight)
     expected = compared(models, weighted, sample_weight="weight")
     found = compared(models, source(weighted), sample_weight="weight")
-    assert_same_comparison(found, expected, 1e-12 if whole else 1e-6)
+    assert_same_comparison(found, expected, 1e-12)
 
 
 def test_a_table_and_a_file_are_compared_alike(tmp_path):
