@@ -27,6 +27,7 @@ int64_t n_reached(const Trees& trees) {
 
 bool is_forest(const Trees& trees) {
     const int64_t n_nodes = trees.n_nodes();
+    if (n_nodes + trees.n_leaves != int64_t(trees.root.size()) + 2 * n_nodes) return false;  // each is a root or a child
     std::vector<std::uint8_t> node_found(n_nodes), leaf_found(trees.n_leaves);
     for (const std::span<const int32_t> children : {trees.root, trees.left, trees.right})
         for (const int32_t child : children) {

@@ -505,6 +505,7 @@ def test_classes_without_training_rows_have_no_output():
     np.testing.assert_array_equal(ensemble.predict(X), theirs[:, [0, 2, 4]])
 
 
+@pytest.mark.filterwarnings("ignore:Failed to import numba")
 def test_an_own_loss_has_an_unknown_link():
     class Squares:
         def calc_ders_range(self, approxes, targets, weights):
