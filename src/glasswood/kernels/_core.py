@@ -16,7 +16,7 @@ __all__ = ["LEVEL"]
 def _chosen(known: list[str], asked: str) -> str:
     """Return the level that is asked for, or the best one."""
     if not known:
-        message = "Glasswood needs a processor with x86-64-v2 (SSE4.2 and POPCNT), as all have been since about 2009"
+        message = "Glasswood needs a processor with x86-64-v2 (SSE4.2 and POPCNT), as nearly all since 2011 are"
         raise ImportError(message)
     if asked and asked not in known:
         message = f"GLASSWOOD_CPU is {asked!r}, but this processor can run {', '.join(known)} only"
