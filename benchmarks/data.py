@@ -36,6 +36,12 @@ def _one_hot(table: pd.DataFrame) -> pd.DataFrame:
     return pd.get_dummies(table.drop(columns="label"), columns=["protocol_type", "service", "flag"])
 
 
+def california(n_rows: int | None = None) -> tuple[pd.DataFrame, pd.Series]:
+    """Return 8 columns of float64 and the median house value; all 20,640 rows, or a random choice of them."""
+    table = _read("california_housing", n_rows)
+    return table.iloc[:, :-1].astype(np.float64), table.iloc[:, -1].astype(np.float64)
+
+
 def made(n_rows: int) -> tuple[pd.DataFrame, pd.Series]:
     """Return 100 columns of normal numbers, and a target of two strong pairs, of most columns alone, and of noise."""
     rng = np.random.default_rng(0)

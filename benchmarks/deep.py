@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from data import covertype, ieee, rows_for
-from measure import GIGABYTE, Figure, Report, in_fresh_process, memory, peak_beyond, race
+from measure import GIGABYTE, Figure, Report, in_fresh_process, memory, peak_beyond, race, run
 from sklearn.ensemble import RandomForestRegressor
 
 import glasswood as gw
@@ -55,12 +55,5 @@ def booster(report: Report) -> None:
 CASES = {"forest": forest, "ieee": booster}
 
 
-def main() -> None:
-    report = Report(__doc__ or "", CASES)
-    for case in report.cases:
-        CASES[case](report)
-    report.finish()
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, CASES)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from measure import MEGABYTE, Figure, Report, in_fresh_process, peak_beyond, race
+from measure import MEGABYTE, Figure, Report, in_fresh_process, peak_beyond, race, run
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
@@ -116,12 +116,5 @@ def memory(report: Report) -> None:
 CASES = {"rows": rows, "grid": grid, "trees": trees, "memory": memory}
 
 
-def main() -> None:
-    report = Report(__doc__ or "", CASES)
-    for case in report.cases:
-        CASES[case](report)
-    report.finish()
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, CASES)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from curves import claim
 from data import covertype, ieee, kddcup, kddcup_test, made, rows_for
-from measure import GIGABYTE, Figure, Laps, Report, in_fresh_process, memory, peak_beyond, race
+from measure import GIGABYTE, Figure, Laps, Report, in_fresh_process, memory, peak_beyond, race, run
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
@@ -218,12 +218,5 @@ def deep(report: Report) -> None:
 CASES: dict[str, Callable[[Report], None]] = {"made": made_rows, "kdd": test_table, "all-rows": all_rows, "deep": deep}
 
 
-def main() -> None:
-    report = Report(__doc__ or "", CASES)
-    for case in report.cases:
-        CASES[case](report)
-    report.finish()
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, CASES)

@@ -165,6 +165,14 @@ class Report:
             self._json.write_text(json.dumps(about | {"figures": lines}, indent=1) + "\n")
 
 
+def run(description: str | None, cases: dict[str, Callable[[Report], None]]) -> None:
+    """Run the cases of a script that were asked for on the command line, and print the table."""
+    report = Report(description or "", cases)
+    for case in report.cases:
+        cases[case](report)
+    report.finish()
+
+
 def _table(rows: list[list[str]]) -> str:
     """Return rows as a table that Markdown understands too."""
     width = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]

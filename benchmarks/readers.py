@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
-from measure import GIGABYTE, Figure, Report, in_fresh_process, peak_beyond, race
+from measure import GIGABYTE, Figure, Report, in_fresh_process, peak_beyond, race, run
 from sklearn.ensemble import ExtraTreesRegressor
 
 import glasswood as gw
@@ -64,12 +64,5 @@ def forest(report: Report) -> None:
 CASES = {"boosters": boosters, "forest": forest}
 
 
-def main() -> None:
-    report = Report(__doc__ or "", CASES)
-    for case in report.cases:
-        CASES[case](report)
-    report.finish()
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, CASES)

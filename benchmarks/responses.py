@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from data import made
-from measure import GIGABYTE, Figure, Report, in_fresh_process, memory, peak_beyond, race
+from measure import GIGABYTE, Figure, Report, in_fresh_process, memory, peak_beyond, race, run
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.inspection import partial_dependence
 
@@ -90,12 +90,5 @@ def ice(report: Report) -> None:
 CASES = {"curves": curves, "ice": ice}
 
 
-def main() -> None:
-    report = Report(__doc__ or "", CASES)
-    for case in report.cases:
-        CASES[case](report)
-    report.finish()
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, CASES)

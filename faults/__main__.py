@@ -42,7 +42,7 @@ def main() -> int:
         if code != PASSED:
             _say(f"The tests do not pass without any fault:\n{output}")
             return 2
-        _say(f"{len(tests)} tests pass without any fault.")
+        _say(f"Without any fault, all tests pass ({len(tests)}).")
 
         def attempt(numbered: tuple[int, Fault]) -> Outcome:
             number, fault = numbered
@@ -54,7 +54,8 @@ def main() -> int:
                 outcomes.append(outcome)
                 _say(f"{outcome.verdict:<9} {outcome.seconds:5.0f} s  {outcome.fault.name}: {outcome.note}")
     found = Counter(outcome.verdict for outcome in outcomes)
-    _say(f"{len(outcomes)} faults: " + ", ".join(f"{found[kind]} {kind}" for kind in ("caught", "survived", "broken")))
+    kinds = ", ".join(f"{found[kind]} {kind}" for kind in ("caught", "survived", "broken"))
+    _say(f"Faults tried: {len(outcomes)}; {kinds}")
     return 0 if all(outcome.expected for outcome in outcomes) else 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,7 @@ from typing import IO, Any
 
 __all__ = ["Worker"]
 
-SECONDS = 120  # that a case may take; most take less than one
+SECONDS = 120  # of the processor that a case may take; most take less than one
 SECONDS_TO_START = 300  # more for the first case, which imports every library
 OUTSIDE = "outside of Glasswood"
 CASES_OF_A_WORKER = 400  # then a new process begins, so that memory does not hide a leak, or add up
@@ -78,7 +79,8 @@ class Worker:
         if self._errors is not None:
             self._errors.seek(0)
             said = self._errors.read()
-        kind = "hang" if "Timeout" in said[-20000:] and code > 0 else "crash"
+        hung = code == -getattr(signal, "SIGPROF", 0) or ("Timeout" in said[-20000:] and code > 0)
+        kind = "hang" if hung else "crash"
         self.close()
         outcome = {"kind": case["model"]["maker"], "asked": [], "seconds": self._seconds, "findings": []}
         if kind == "hang" and _frame(said) == OUTSIDE:

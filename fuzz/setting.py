@@ -16,6 +16,7 @@ from fuzz.oracle import Oracle
 from fuzz.streams import chance, stream
 from fuzz.tables import KINDS
 from fuzz.targets import make_target
+from glasswood.errors import GlasswoodError
 
 __all__ = ["Player", "Setting"]
 
@@ -197,8 +198,19 @@ class Setting:
     @cached_property
     def scale(self) -> float:
         """The size of scores, which tolerances are a share of."""
-        size = self.size if self.response == "raw" and self.labels is None else 0.0
-        return max(self.scale_of(self.oracle), size)
+        size = self.scale_of(self.oracle)
+        if self.response != "raw":
+            return size
+        return max(size, self._largest_part(), self.size if self.labels is None else 0.0)
+
+    def _largest_part(self) -> float:
+        """Return the size of the largest leaf or base: sums pass through it, and are exact to its rounding."""
+        try:
+            ensemble = gw.read_model(self.fitted.model)
+        except GlasswoodError:
+            return 0.0  # several models, which have scores of their own
+        parts = (np.abs(part) for part in (ensemble.value, ensemble.score.base))
+        return max(float(part[np.isfinite(part)].max(initial=0.0)) for part in parts)
 
     def scale_of(self, oracle: Oracle) -> float:
         """Return the size of what a model gives for any of the rows: leaves that some of them reach may be large."""

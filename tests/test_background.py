@@ -63,12 +63,12 @@ def test_float_weights_add_up(model):
 
 def test_other_things_are_not_combined(model):
     one = gw.summarize(model, X)
-    with pytest.raises(BackgroundError, match="another order"):
+    with pytest.raises(BackgroundError, match="a different order"):
         one + gw.summarize(model, X, order=2)
     other = HistGradientBoostingRegressor(max_iter=6, random_state=0).fit(X, Y)
-    with pytest.raises(BackgroundError, match="another model"):
+    with pytest.raises(BackgroundError, match="a different model"):
         one + gw.summarize(other, X)
-    with pytest.raises(BackgroundError, match="other groups"):
+    with pytest.raises(BackgroundError, match="different groups"):
         one - gw.summarize(model, X, groups={"pair": ["x0", "x1"]})
     with pytest.raises(TypeError):
         one + 1
@@ -78,7 +78,7 @@ def test_other_things_are_not_combined(model):
 
 def test_a_background_of_another_model_is_refused(model):
     other = HistGradientBoostingRegressor(max_iter=6, random_state=0).fit(X, Y)
-    with pytest.raises(BackgroundError, match="another model"):
+    with pytest.raises(BackgroundError, match="a different model"):
         gw.Explainer(other, gw.summarize(model, X))
 
 
@@ -104,7 +104,7 @@ def test_models_that_differ_in_one_place_have_other_fingerprints():
     whole = gw.summarize(e, frame)
     for name, other in others.items():
         assert gw.summarize(other, frame).fingerprint != whole.fingerprint, name
-        with pytest.raises(BackgroundError, match="another model"):
+        with pytest.raises(BackgroundError, match="a different model"):
             gw.Explainer(other, whole)
 
 
@@ -166,7 +166,7 @@ def test_a_background_of_another_size_is_refused(model, tmp_path):
     for name in ("counts", "cells"):
         gw.summarize(model, X).save(path)
         short = gw.Background.load(rewrite(path, arrays={name: np.zeros(3, dtype=np.int64)}))
-        with pytest.raises(BackgroundError, match="another model"):
+        with pytest.raises(BackgroundError, match="a different model"):
             gw.Explainer(model, short)
 
 

@@ -153,7 +153,7 @@ def test_summarize_by_groups_and_merge_give_the_whole(glasswood, home):
     assert gw.Background.load(home / "sum.gw") == gw.summarize(home / "model.json", str(home / "rows.parquet"))
     good(glasswood("merge", "sum.gw", files[0]["file"], "--subtract", "-o", "rest.gw"))
     assert gw.Background.load(home / "rest.gw").n_rows == 400 - files[0]["rows"]
-    assert "does not hold all rows" in refused(glasswood("merge", files[0]["file"], "sum.gw", "--subtract"))
+    assert "does not contain all rows" in refused(glasswood("merge", files[0]["file"], "sum.gw", "--subtract"))
 
 
 def test_curves_in_every_format_are_the_librarys(glasswood, home):
@@ -321,11 +321,11 @@ def test_without_skops_the_extra_is_named(glasswood, home, monkeypatch):
         ("curve model.json absent.parquet age", "absent.parquet"),
         ("curve model.json junk.txt age", "cannot be read as Parquet"),
         ("curve model.json absent.gw age", "absent.gw: No such file"),
-        ("curve model.json rows.parquet age -o curve.xlsx", "the suffix tells the format"),
+        ("curve model.json rows.parquet age -o curve.xlsx", "the suffix determines the format"),
         ("curve model.json rows.parquet age -o no/curve.csv", "there is no folder 'no'"),
         ("curve model.json rows.parquet age --format parquet", "-o"),
         ("curve rows.gw model.json age", "does not exist"),
-        ("summarize model.json rows.parquet --order 0", "neither a number"),
+        ("summarize model.json rows.parquet --order 0", "neither a positive integer"),
         ("summarize model.json rows.parquet --by nobody", "no column 'nobody'"),
         ("summarize model.json rows.parquet -o no/out.gw", "there is no folder 'no'"),
         ("summarize model.json rows.parquet --engine abacus", "abacus"),
@@ -357,7 +357,7 @@ def test_wrong_input_is_told_on_one_line(glasswood, arguments, said):
         ("summarize model.json rows.csv --weight income", "--weight must be finite"),
         ("summarize model.json rows.csv --checkpoint c", "--engine and --checkpoint are for Parquet files"),
         ("curve model.json one.gw age income --joint", "make one with glasswood summarize --order 2, or all"),
-        ("curve model.json rows.parquet age --response probability", "ask for --response prediction"),
+        ("curve model.json rows.parquet age --response probability", "use --response prediction"),
         ("curve model.json rows.parquet age --output-name 9", "--output-name takes a label, --output-index a position"),
         ("report model.json rows.parquet --by nobody -o x.html", "--by 'nobody' does not tell the groups of rows"),
     ],
@@ -379,10 +379,10 @@ def test_backgrounds_are_not_models_nor_rows(glasswood):
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "b.gw"))
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "b2.gw", "--order", "2"))
     assert "the model comes first" in refused(glasswood("curve", "b.gw", "model.json", "age"))
-    assert "background already" in refused(glasswood("summarize", "model.json", "b.gw"))
+    assert "already a background" in refused(glasswood("summarize", "model.json", "b.gw"))
     assert "counts of rows only" in refused(glasswood("check", "model.json", "b.gw"))
-    assert "another order" in refused(glasswood("merge", "b.gw", "b2.gw"))
-    assert "another model" in refused(glasswood("curve", "other.ubj", "b.gw", "age"))
+    assert "a different order" in refused(glasswood("merge", "b.gw", "b2.gw"))
+    assert "a different model" in refused(glasswood("curve", "other.ubj", "b.gw", "age"))
 
 
 def test_debug_shows_where(glasswood):

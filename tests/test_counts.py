@@ -54,12 +54,13 @@ def test_counts_are_the_definition(lists_only, ensemble, n_rows, seed, order, gr
     check_cells(plan, background, table, np.ones(n_rows, dtype=int))
 
 
+@pytest.mark.parametrize("lists_only", [False, True])
 @given(ensembles(), st.integers(1, 40), seeds, st.integers(1, 2))
-def test_integer_weights_are_exact(ensemble, n_rows, seed, order):
+def test_integer_weights_are_exact(lists_only, ensemble, n_rows, seed, order):
     table = tables(ensemble, n_rows, seed)
     weight = np.random.default_rng(seed).integers(0, 4, size=n_rows)
     plan = plan_of(ensemble, order, grouped=False)
-    background = count(plan, table, weight)
+    background = count(plan, table, weight, lists_only=lists_only)
     np.testing.assert_array_equal(background.counts, oracle.counts(plan, table, weight))
     np.testing.assert_array_equal(background.counts, count(plan, np.repeat(table, weight, axis=0)).counts)
     check_cells(plan, background, table, weight)
@@ -138,14 +139,15 @@ def test_how_the_table_is_held_changes_nothing(case, name):
         assert count(plan, table) == whole, name
 
 
+@pytest.mark.parametrize("lists_only", [False, True])
 @pytest.mark.parametrize("batch", [8192, 50_000])
-def test_weights_of_more_rows_than_a_block(case, batch, monkeypatch):
+def test_weights_of_more_rows_than_a_block(case, batch, lists_only, monkeypatch):
     X, models = case
     plan = make_plan(models["small trees"], 1, None)
     weight = np.random.default_rng(0).integers(0, 3, size=len(X))
     repeated = count(plan, np.repeat(X, weight, axis=0))
     monkeypatch.setattr(_counting, "batch_size", lambda n_rows: batch)
-    weighted = count(plan, X, weight)
+    weighted = count(plan, X, weight, lists_only=lists_only)
     np.testing.assert_array_equal(weighted.counts, repeated.counts)
     np.testing.assert_array_equal(weighted.cells, repeated.cells)
 

@@ -81,13 +81,13 @@ def test_equal_category_sets_are_stored_once():
             "some node or leaf is not the child of exactly one node",
         ),
         ({"left": np.array([-9], dtype=np.int32)}, "some node or leaf is not the child of exactly one node"),
-        ({"feature": np.array([3], dtype=np.int32)}, "features 3 to 3 for 1 columns"),
+        ({"feature": np.array([3], dtype=np.int32)}, "features 3 to 3 for 1 column"),
         ({"value": np.array([[np.nan], [1.0]])}, "some leaf value is not finite"),
         ({"cut": np.array([np.nan])}, "some cut is NaN"),
-        ({"value": np.ones((2, 2))}, "leaves have 2 values for 1 outputs"),
+        ({"value": np.ones((2, 2))}, "leaves have 2 values for 1 output"),
         ({"tree_output": np.array([4], dtype=np.int32)}, "a tree adds to output 4 of 1"),
         ({"tree_output": np.array([-2], dtype=np.int32)}, "a tree adds to output -2 of 1"),
-        ({"tree_output": np.array([0, 0], dtype=np.int32)}, "2 outputs for 1 trees"),
+        ({"tree_output": np.array([0, 0], dtype=np.int32)}, "2 outputs for 1 tree"),
         ({"cut": np.zeros(2)}, "the arrays of nodes differ in length"),
         ({"root": np.empty(0, dtype=np.int32), "tree_output": np.empty(0, dtype=np.int32)}, "there are no trees"),
         ({"cover": np.array([np.inf]), "leaf_cover": np.ones(2)}, "some cover is not finite"),
@@ -194,7 +194,7 @@ def test_no_trees_and_wrong_names_are_refused():
 
 
 def test_repr_says_what_it_is():
-    assert repr(stump()) == "TreeEnsemble(by hand: 1 trees, 2 leaves, 1 features, 1 output, score: value)"
+    assert repr(stump()) == "TreeEnsemble(by hand: 1 tree, 2 leaves, 1 feature, 1 output, score: value)"
 
 
 def test_large_forests_are_taken_apart_by_threads(monkeypatch):
@@ -209,7 +209,7 @@ def test_large_forests_are_taken_apart_by_threads(monkeypatch):
 
 def test_a_wrong_number_of_leaves_is_refused():
     leaf = Tree(*(np.zeros(1) - (name == "left") for name in Tree._fields[:6]), n_leaves=0)
-    with pytest.raises(UnsupportedModelError, match="another number of leaves"):
+    with pytest.raises(UnsupportedModelError, match="number of leaves is wrong"):
         stack([leaf])
 
 

@@ -47,18 +47,18 @@ def ex():
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (lambda ex: ex.partial_dependence(["age", "income"]), r"not by a list; pass .*: 'age', 'income'"),
-        (lambda ex: ex.partial_dependence(("age", "income")), r"not by a tuple; pass .*: 'age', 'income'"),
-        (lambda ex: ex.ice(["age"]), "not by a list"),
-        (lambda ex: ex.monotonicity(["age"]), "not by a list"),
+        (lambda ex: ex.partial_dependence(["age", "income"]), r"not a list; pass .*: 'age', 'income'"),
+        (lambda ex: ex.partial_dependence(("age", "income")), r"not a tuple; pass .*: 'age', 'income'"),
+        (lambda ex: ex.ice(["age"]), "not a list"),
+        (lambda ex: ex.monotonicity(["age"]), "not a list"),
         (lambda ex: ex.partial_dependence("Age"), r"did you mean 'age'\?"),
         (lambda ex: ex.partial_dependence("incme"), r"did you mean 'income'\?"),
         (lambda ex: ex.partial_dependence("zzz"), r"no feature 'zzz'\. The model's features are 'age', "),
         (lambda ex: ex.partial_dependence(7), "no feature 7"),
-        (lambda ex: ex.partial_dependence(True), "not by a bool"),
-        (lambda ex: ex.partial_dependence(None), "not by a NoneType"),
-        (lambda ex: ex.partial_dependence(X["age"]), "not by a Series"),
-        (lambda ex: ex.partial_dependence(X), "not by a DataFrame"),
+        (lambda ex: ex.partial_dependence(True), "not a bool"),
+        (lambda ex: ex.partial_dependence(None), "not a NoneType"),
+        (lambda ex: ex.partial_dependence(X["age"]), "not a Series"),
+        (lambda ex: ex.partial_dependence(X), "not a DataFrame"),
         (lambda ex: ex.partial_dependence("age", at=1.0), "not a table in memory"),
         (lambda ex: ex.partial_dependence("age", at=[1.0, 2.0]), "rows and columns"),
         (lambda ex: ex.partial_dependence("age", at=X["age"]), "to_frame"),
@@ -70,8 +70,8 @@ def ex():
         (lambda ex: ex.partial_dependence("age", at={"age": [1j]}), "complex"),
         (lambda ex: ex.partial_dependence("age", "c", at={"age": [1.0], "c": [1, 2]}), "not equally long"),
         (lambda ex: ex.shap_values(None), "table in memory"),
-        (lambda ex: ex.shap_values(X.iloc[0]), "one row as a list of one row"),
-        (lambda ex: ex.shap_values(X.to_numpy()[0]), "one row as a list of one row"),
+        (lambda ex: ex.shap_values(X.iloc[0]), "one row into a list of one row"),
+        (lambda ex: ex.shap_values(X.to_numpy()[0]), "one row into a list of one row"),
         (lambda ex: ex.shap_values("rows.parquet"), "read them first"),
         (lambda ex: ex.shap_values(X[["age"]]), "lacks 2 of the model's 3 columns"),
         (lambda ex: ex.shap_values(pl.from_pandas(X).lazy()), "has columns, but is not a data frame in memory"),
@@ -83,7 +83,7 @@ def ex():
         (lambda ex: ex.ice("age", at=X[["age"]][:0]), "at least one row and one point, but got 100 rows and 0 points"),
         (lambda ex: ex.shap_values(X[:0]).plot(), "there is no row 0; the result has no rows"),
         (lambda ex: ex.evaluate("shapley", X), "inherits from"),
-        (lambda ex: ex.joint_grids(["age", "income"]), "grids maps features"),
+        (lambda ex: ex.joint_grids(["age", "income"]), "grids must map features"),
         (lambda ex: ex.spikes(points="5"), "number of sample points"),
         (lambda ex: ex.interaction_strengths("x"), "table in memory"),
     ],
@@ -106,7 +106,7 @@ def test_questions(asked, says, ex):
         (lambda: gw.Explainer(VotingRegressor([("a", RandomForestRegressor())]), X), "is not fitted"),
         (lambda: gw.Explainer(StackingRegressor([("a", RandomForestRegressor())]), X), "is not fitted"),
         (lambda: gw.Explainer(CalibratedClassifierCV(RandomForestClassifier()), X), "is not fitted"),
-        (lambda: gw.Explainer(make_pipeline(StandardScaler(), RandomForestRegressor()), X), "fit it before"),
+        (lambda: gw.Explainer(make_pipeline(StandardScaler(), RandomForestRegressor()), X), "fit it first"),
         (lambda: gw.Explainer(SVC().fit(X, X["c"]), X), "Glasswood explains sums of trees only"),
         (lambda: gw.Explainer(LinearRegression().fit(X, Y), X), "Glasswood explains sums of trees only"),
         (lambda: gw.Explainer(MLPRegressor(), X), "Glasswood explains sums of trees only"),
@@ -129,8 +129,8 @@ def test_models(made, says):
         ({"sample_weight": ["x"] * N_ROWS}, "one number per row"),
         ({"sample_weight": [[1.0], [1.0, 2.0]]}, "one number per row"),
         ({"sample_weight": np.ones(N_ROWS) * 1j}, "one number per row"),
-        ({"sample_weight": pd.Series(np.ones(N_ROWS - 1))}, "there are 100 rows"),
-        ({"groups": ["age", "income"]}, "groups maps names to lists of columns"),
+        ({"sample_weight": pd.Series(np.ones(N_ROWS - 1))}, "the table has 100 rows"),
+        ({"groups": ["age", "income"]}, "groups must map names to lists of columns"),
         ({"groups": {"both": "age"}}, "a group is a name and a list of columns"),
         ({"groups": {"both": None}}, "a group is a name and a list of columns"),
         ({"groups": {1: ["age"]}}, "a group is a name and a list of columns"),
@@ -159,7 +159,7 @@ def test_a_column_of_weights_is_named_or_passed():
         ({"by": X[["age", "c"]]}, "one value per row"),
         ({"by": [[1]] * N_ROWS}, "one value per row"),
         ({"by": len}, "one value per row"),
-        ({"by": [1, 2]}, "there are 100 rows"),
+        ({"by": [1, 2]}, "the table has 100 rows"),
     ],
 )
 def test_settings_of_summarize(settings, says):
@@ -189,7 +189,7 @@ def test_a_report_that_cannot_be_written_is_refused_at_once(ex, tmp_path, monkey
     for path, says in (
         (tmp_path / "nodir" / "x.html", "there is no folder"),
         (tmp_path, "is a folder"),
-        (3, "not by 3"),
+        (3, "not 3"),
     ):
         with pytest.raises(FileError, match=says):
             ex.report(path)
@@ -206,10 +206,10 @@ def test_a_background_that_cannot_be_written(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        (X[["age"]], "do not take these rows.*now missing: - c"),
-        (X.to_numpy()[:, :2], "do not take these rows.*2 features"),
-        (X.assign(age="x"), "do not take these rows.*convert string"),
-        (X[:0], "do not take these rows"),
+        (X[["age"]], "reject these rows.*now missing: - c"),
+        (X.to_numpy()[:, :2], "reject these rows.*2 features"),
+        (X.assign(age="x"), "reject these rows.*convert string"),
+        (X[:0], "reject these rows"),
         (X["age"], "rows and columns"),
     ],
 )
@@ -224,7 +224,7 @@ def test_a_pipeline_that_begins_with_texts():
     pipeline = make_pipeline(TfidfVectorizer(), RandomForestRegressor(2)).fit(TEXTS, Y)
     with pytest.raises(TableError, match="rows and columns"):
         gw.Explainer(pipeline, TEXTS)
-    with pytest.raises(TableError, match=r"make 1 rows of 100.*Explainer"):  # it reads the names of the columns
+    with pytest.raises(TableError, match=r"make 1 row of 100.*Explainer"):  # it reads the names of the columns
         gw.Explainer(pipeline, TEXTS.to_frame())
     table = pd.DataFrame({"text": TEXTS, "age": X["age"]})
     words = make_column_transformer((TfidfVectorizer(), "text"), remainder="passthrough", sparse_threshold=0)

@@ -128,14 +128,15 @@ def test_a_crash_and_a_hang_are_findings(monkeypatch, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
         "import os, sys, time, types\n"
         "run = types.ModuleType('fuzz.run')\n"
-        "exec(compile('run_case = lambda case: os.abort() if case[\"seed\"] == 1 else time.sleep(60)',"
-        " '/src/glasswood/_study.py', 'exec'), vars(run) | globals(), vars(run))\n"
+        "ways = '(os.abort, lambda: time.sleep(60), lambda: sum(range(10**10)))'\n"
+        "source = f'run_case = lambda case: {ways}[case[\"seed\"]]()'\n"
+        "exec(compile(source, '/src/glasswood/_study.py', 'exec'), vars(run) | globals(), vars(run))\n"
         "sys.modules['fuzz.run'] = run\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr("fuzz.runner.SECONDS_TO_START", 0)
-    with Worker(seconds=2) as worker:
-        for seed, kind in ((1, "crash"), (2, "hang")):
+    with Worker(seconds=0.5) as worker:
+        for seed, kind in enumerate(["crash", "hang", "hang"]):
             (finding,) = worker.run(CASE | {"seed": seed})["findings"]
             assert finding["kind"] == kind
 
@@ -150,6 +151,18 @@ def test_contributions_that_xgboost_rounds_away_are_no_difference():
     outcome = run_case(CASE | case | {"table": "pandas", "rows_table": "pandas", "questions": ["contributions"]})
     assert outcome["findings"] == []
     assert outcome["compared"]["contributions"] > 0
+
+
+def test_leaves_that_undo_each_other_are_no_difference():
+    # Scores of 1e-12 are what is left of leaves and a base of about 1: the digits that a double has no room for differ.
+    options = {"objective": "reg:pseudohubererror", "n_estimators": 6, "max_depth": 2, "learning_rate": 1.0}
+    options |= {"reg_lambda": 0.0, "min_child_weight": 0.0, "base_score": 0.9}
+    model = {"maker": "xgboost", "kind": "trees", "fit_on": "frame", "given_as": "estimator", "options": options}
+    case = {"seed": 320000005, "columns": [{"kind": "float", "seed": 1974693}], "model": model | {"missing": 0.0}}
+    case |= {"target": {"task": "number", "scale": 1e-12}, "n_train": 2, "n_background": 1, "n_rows": 0}
+    outcome = run_case(CASE | case | {"table": "pandas", "rows_table": "pandas", "questions": ["banzhaf_values"]})
+    assert outcome["findings"] == []
+    assert outcome["compared"]["banzhaf_values"] > 0
 
 
 def test_labels_that_crash_temperature_scaling_are_left_out():

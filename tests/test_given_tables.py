@@ -146,7 +146,7 @@ def test_unseen_labels_are_what_they_are_for_the_library(labelled):
 def test_what_the_library_refuses_is_refused_with_its_words(labelled):
     model = MODELS["LightGBM"]().fit(labelled, labelled["f"])
     wrong = labelled.assign(f=pd.Categorical(["1"] * N_ROWS))  # LightGBM counts columns of categories
-    with pytest.raises(TableError, match=r"LGBMRegressor: the library itself does not predict these rows \(ValueError"):
+    with pytest.raises(TableError, match=r"LGBMRegressor: the library itself cannot predict these rows \(ValueError"):
         gw.Explainer(model, wrong)
 
 

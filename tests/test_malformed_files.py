@@ -89,7 +89,7 @@ def lightgbm_text(tmp_path_factory):
         (r"(feature_infos=.*) \S+\n", r"\1 0:5:inf\n", "damaged"),
         (r"num_tree_per_iteration=1", "num_tree_per_iteration=0", "0 trees per iteration"),
         (r"num_tree_per_iteration=1", "num_tree_per_iteration=1_0", "whole number"),
-        (r"num_class=1", "num_class=2", "1 trees per iteration for 2 classes"),
+        (r"num_class=1", "num_class=2", "1 tree per iteration for 2 classes"),
         (r"threshold=\S+", "threshold=nan", "could not convert"),
         (r"threshold=\S+", "threshold=0x10", "could not convert"),
         (r"leaf_value=\S+", "leaf_value=1e400", "not finite"),
@@ -113,8 +113,8 @@ def test_lightgbm_bytes(lightgbm_text, tmp_path):
     path = tmp_path / "model.txt"
     for content, says in (
         (lightgbm_text.encode().replace(b"Column_0", b"Col\xe9mn_0"), "can't decode"),
-        (lightgbm_text.encode().replace(b"Column_0", b"Col\0mn_0"), "bytes that no text has"),
-        (lightgbm_text.encode()[:500], "cut short"),
+        (lightgbm_text.encode().replace(b"Column_0", b"Col\0mn_0"), "bytes that are not text"),
+        (lightgbm_text.encode()[:500], "truncated"),
     ):
         path.write_bytes(content)
         refused(path, says)
@@ -223,14 +223,14 @@ DAMAGES = {
     "text": (first_tree("split_conditions", 0, "1"), "split_conditions should be a list of numbers"),
     "long text": (first_tree("split_conditions", 0, "A" * 10**6), "split_conditions should be a list of numbers"),
     "flag": (first_tree("split_conditions", 0, True), "split_conditions should be a list of numbers"),
-    "fraction": (first_tree("left_children", 0, 1.5), "other things than the numbers"),
+    "fraction": (first_tree("left_children", 0, 1.5), "does not hold the expected numbers"),
     "categories": (huge_category(10**8), "categories of node"),
     "many categories": (huge_category(2**24 - 1), "sets of categories"),
     "features": (put((*PARAM, "num_feature"), "1000000000"), "claims 1,000,000,000 features"),
     "targets": (put((*PARAM, "num_target"), "300000000"), "claims 300,000,000 outputs"),
     "classes": (put((*PARAM, "num_class"), "10000000"), "claims 10,000,000 outputs"),
     "base score": (put((*PARAM, "base_score"), "1_0"), "neither a number"),
-    "rounds": (put(("learner", "gradient_booster", "model", "iteration_indptr"), [0, 1]), "tells of others"),
+    "rounds": (put(("learner", "gradient_booster", "model", "iteration_indptr"), [0, 1]), "does not agree"),
     "outputs": (put(("learner", "gradient_booster", "model", "tree_info"), [0, 2**32]), "adds to output"),
     "null": (put(("learner",), None), "damaged"),
 }
@@ -259,7 +259,7 @@ def test_json_and_ubjson(xgboost_document, tmp_path):
         ("long.ubj", learner + b"[$d#L" + struct.pack(">q", 10**12), "length"),
         ("text.ubj", b"{L" + struct.pack(">q", 10**12), "length"),
         ("twice.ubj", learner + b"T" + learner[1:] + b"T}", "twice"),
-        ("more.ubj", learner + b"T}}", "bytes follow"),
+        ("more.ubj", learner + b"T}}", "1 byte after its end"),
     ):
         path = tmp_path / name
         path.write_bytes(content)
@@ -315,10 +315,10 @@ FIRST_COLUMN = ("features_info", "float_features", 0)
         (no_weights, "tree 1 of the model is broken"),
         (many_values, "tree 1 of the model is broken"),
         (few_weights, "tree 1 of the model is broken"),
-        (many_splits, "60 splits has 8 values"),
+        (many_splits, "60 splits has 8 leaf values"),
         (turned_borders, "do not ascend"),
-        (one_column_twice, "one number"),
-        (put((*FIRST_COLUMN, "flat_feature_index"), "A" * 10**6), "one number, or one has none"),
+        (one_column_twice, "the same number"),
+        (put((*FIRST_COLUMN, "flat_feature_index"), "A" * 10**6), "the same number, or one has none"),
         (put((*FIRST_COLUMN, "feature_index"), ""), "not numbered as they are listed"),
         (put((*FIRST_COLUMN, "feature_index"), 3), "not numbered as they are listed"),
         (put((*FIRST_COLUMN, "feature_index"), False), "not numbered as they are listed"),
@@ -359,7 +359,7 @@ def test_leaves_of_catboost_that_are_no_numbers(value, tmp_path):
 def test_what_catboost_itself_refuses(catboost_files, tmp_path):
     path = tmp_path / "model.cbm"
     path.write_bytes(catboost_files[1][:-1000])
-    refused(path, "CatBoost itself does not read 'model.cbm'")
+    refused(path, "CatBoost itself cannot read 'model.cbm'")
 
 
 # ------------------------------------------------------------------------------------------------- scikit-learn

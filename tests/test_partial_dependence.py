@@ -502,7 +502,7 @@ def test_questions_that_make_no_sense(forest, features, options, says):
 
 def test_questions_to_a_group(forest):
     ex = gw.Explainer(*forest, groups={"pair": ["x3", "x1"]})
-    with pytest.raises(TableError, match="'x1'; it belongs to the group 'pair', which is fixed as a whole"):
+    with pytest.raises(TableError, match="'x1'; it belongs to the group 'pair', which is treated as one feature"):
         ex.partial_dependence("x1")
     with pytest.raises(TableError, match="the table lacks the columns \\['x3'\\]"):
         ex.partial_dependence("pair", at={"x1": [0.0]})
@@ -541,9 +541,9 @@ def test_groups_that_make_no_sense(forest, groups, says):
 def test_backgrounds_that_do_not_fit(forest):
     model, X = forest
     other = clone(model).set_params(max_depth=3).fit(X, model.predict(X))
-    with pytest.raises(BackgroundError, match="the background is of another model"):
+    with pytest.raises(BackgroundError, match="the background is of a different model"):
         gw.Explainer(other, gw.summarize(model, X))
-    with pytest.raises(BackgroundError, match="or of other groups"):
+    with pytest.raises(BackgroundError, match="or of different groups"):
         gw.Explainer(model, gw.summarize(model, X), groups={"pair": ["x0", "x1"]})
     low = gw.Explainer(model, gw.summarize(model, X))
     with pytest.raises(BackgroundError, match=r"needs a background of order 2, but it has order 1; .*order=2"):
@@ -557,7 +557,10 @@ def test_backgrounds_that_do_not_fit(forest):
 
 
 def test_weights_that_do_not_fit(forest):
-    for weight, says in [(np.ones(3), "has shape \\(3,\\), but there are 300 rows"), (-np.ones(300), "not negative")]:
+    for weight, says in [
+        (np.ones(3), "has shape \\(3,\\), but the table has 300 rows"),
+        (-np.ones(300), "not negative"),
+    ]:
         with pytest.raises(TableError, match=says):
             gw.Explainer(*forest, sample_weight=weight).partial_dependence()
 
@@ -576,7 +579,7 @@ def test_backgrounds_without_rows(forest):
 
 def test_without_covers_a_background_is_needed():
     model, table = test_catboost.mixed()  # statistics of categories: the stored weights are not those of the splits
-    with pytest.raises(UnsupportedModelError, match=r"keeps no covers.*pass the rows to average over"):
+    with pytest.raises(UnsupportedModelError, match=r"has no covers.*pass the rows to average over"):
         gw.Explainer(model)
     gw.Explainer(model, table)
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from glasswood import _arrow
 from glasswood._counts import Tally
-from glasswood._files import pack_arrays
+from glasswood._files import pack_arrays, unpack_arrays
 from glasswood._job import partition_digest
 from glasswood._partials import WHOLE, Partial, add_packed, ledger_of
 from glasswood._passes import bundles, verify, waves
@@ -159,6 +159,24 @@ def test_damaged_bytes_are_refused(partials, place, change):
         Partial.unpack(bytes(packed[: place % len(packed)]))
 
 
+@pytest.mark.parametrize("plane", [10**9, -(10**9), 37, -40, 0.5, "0", None])
+def test_planes_that_no_weight_has_are_refused(plane):
+    packed = Partial({(WHOLE, 7): Tally(np.arange(2), np.arange(2), 1, 1)}, {WHOLE: 1}).pack()
+    facts, arrays = unpack_arrays("glasswood counts 3", packed)
+    assert facts["planes"] == [[0, 7]]
+    forged = pack_arrays("glasswood counts 3", facts | {"planes": [[0, plane]]}, arrays)
+    with pytest.raises(BackgroundError, match="no float64 has digits in plane"):
+        Partial.unpack(forged)
+
+
+@pytest.mark.parametrize("sizes", [[], [[2, 2]] * 2, [[2, 2]] + [[0, 0]] * 500_000])
+def test_more_or_fewer_sizes_than_groups_are_refused_at_once(sizes):
+    packed = Partial({(WHOLE, 0): Tally(np.arange(2), np.arange(2), 1, 1)}, {WHOLE: 1}).pack()
+    facts, arrays = unpack_arrays("glasswood counts 3", packed)
+    with pytest.raises(BackgroundError, match="another number of groups than it says"):
+        Partial.unpack(pack_arrays("glasswood counts 3", facts | {"sizes": sizes}, arrays))
+
+
 def test_bytes_of_something_else_are_refused():
     for packed in (b"", b"short", b"\0" * 1000, _arrow.pack_keys([[1]]), pack_arrays("glasswood counts 3", {}, {})):
         with pytest.raises(BackgroundError, match="damaged"):
@@ -167,7 +185,7 @@ def test_bytes_of_something_else_are_refused():
 
 def test_keys_of_several_types_are_refused():
     tally = Tally(np.arange(2), np.arange(2), 1, 1)
-    with pytest.raises(TableError, match="of one type"):
+    with pytest.raises(TableError, match="have one type"):
         Partial({(1, 0): tally, ("a", 0): tally}, {1: 1, "a": 1}).pack()
 
 
@@ -177,7 +195,7 @@ def test_the_ledger_tells_what_was_counted_twice_or_not_at_all():
     verify(Partial.sum(parts[::-1]), digests)
     verify(Partial(), [])
     for wrong in (parts[1:], [*parts, parts[3]], [*parts[1:], parts[3]], [], parts * 2):
-        with pytest.raises(BackgroundError, match="not each exactly once"):
+        with pytest.raises(BackgroundError, match="not every one exactly once"):
             verify(Partial.sum(wrong), digests)
 
 

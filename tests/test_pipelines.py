@@ -394,7 +394,7 @@ def test_a_sparse_table_and_a_function(target):
     twice = make_pipeline(FunctionTransformer(lambda rows: rows * 2), DecisionTreeRegressor()).fit(table, target)
     assert unwrap(twice, table).sources == [(0,), (1,), (2,), (3,)]
     turned = make_pipeline(FunctionTransformer(lambda rows: rows[:, ::-1]), DecisionTreeRegressor()).fit(table, target)
-    with pytest.raises(UnsupportedModelError, match="one column of each column"):
+    with pytest.raises(UnsupportedModelError, match="turn each column into one column"):
         unwrap(turned, table)
 
 
@@ -555,14 +555,17 @@ def test_functions(function, container, with_rows, frame, target):
 
 
 MIXING = {
-    "sum": (lambda rows: np.column_stack([rows.iloc[:, 0], rows.sum(axis=1)]), "one column of each column"),
-    "turned": (lambda rows: rows.iloc[:, ::-1].to_numpy(), "one column of each column"),
-    "more": (lambda rows: np.hstack([rows, rows]), "one column of each column"),
-    "rare": (lambda rows: rows.assign(number=rows["number"].where(rows["truth"], 0)), "one column of each column"),
-    "centred": (lambda rows: rows - rows.mean(), "other values among other rows"),
-    "filled": (lambda rows: rows.fillna(rows.median()), "other values among other rows"),
-    "dummies": (lambda rows: pd.get_dummies(rows, columns=["number"]), "other values among other rows"),
-    "ranks": (lambda rows: rows.rank(), "other values among other rows"),
+    "sum": (lambda rows: np.column_stack([rows.iloc[:, 0], rows.sum(axis=1)]), "turn each column into one column"),
+    "turned": (lambda rows: rows.iloc[:, ::-1].to_numpy(), "turn each column into one column"),
+    "more": (lambda rows: np.hstack([rows, rows]), "turn each column into one column"),
+    "rare": (
+        lambda rows: rows.assign(number=rows["number"].where(rows["truth"], 0)),
+        "turn each column into one column",
+    ),
+    "centred": (lambda rows: rows - rows.mean(), "different values depending on the other rows"),
+    "filled": (lambda rows: rows.fillna(rows.median()), "different values depending on the other rows"),
+    "dummies": (lambda rows: pd.get_dummies(rows, columns=["number"]), "different values depending on the other rows"),
+    "ranks": (lambda rows: rows.rank(), "different values depending on the other rows"),
 }
 
 
@@ -587,7 +590,7 @@ def test_functions_are_tried_on_their_own_columns():
     columns = ColumnTransformer([("f", mixing, ["a", "b"]), ("rest", "passthrough", ["c", "d"])])
     pipeline = make_pipeline(columns, DecisionTreeRegressor(max_depth=3)).fit(table, table["a"] + table["c"])
     for given in (table, table[list("dcba")], table.assign(extra="text")[["extra", *"cdab"]]):
-        with pytest.raises(UnsupportedModelError, match="does not make one column of each column"):
+        with pytest.raises(UnsupportedModelError, match="does not turn each column into one column"):
             unwrap(pipeline, given)
     doubled = FunctionTransformer(lambda t: t * 2.0)
     columns = ColumnTransformer([("f", doubled, ["a", "b"]), ("rest", "passthrough", ["c", "d"])])
@@ -608,7 +611,7 @@ def test_functions_that_mix_in_few_rows():
         X["income"] = np.abs(X["income"]) + 1.0
         X.loc[:15, "age"], X.loc[5000 - 15 :, "income"] = 90.0, 0.5  # never together
         pipeline = make_pipeline(FunctionTransformer(function), DecisionTreeRegressor(max_depth=3)).fit(X, X["age"])
-        with pytest.raises(UnsupportedModelError, match="one column of each column"):
+        with pytest.raises(UnsupportedModelError, match="turn each column into one column"):
             unwrap(pipeline, X)
 
 
@@ -629,7 +632,7 @@ def test_functions_are_tried_on_all_rows_of_all_kinds_of_tables(container, frame
         if apart:
             assert unwrap(model, table).sources == [(0,), (1,)]
         else:
-            with pytest.raises(UnsupportedModelError, match="one column of each column"):
+            with pytest.raises(UnsupportedModelError, match="turn each column into one column"):
                 unwrap(model, table)
 
 
@@ -650,7 +653,7 @@ def test_functions_of_one_column(frame, target):
     late = make_column_transformer((FunctionTransformer(lambda days: (days - days.min()) / days.max()), ["number"]))
     model = make_pipeline(late, DecisionTreeRegressor()).fit(table, target)
     for rows in (table, None):
-        with pytest.raises(UnsupportedModelError, match="among other rows"):
+        with pytest.raises(UnsupportedModelError, match="depending on the other rows"):
             unwrap(model, rows)
 
 
@@ -679,7 +682,7 @@ def test_functions_of_texts(frame, target):
     upper, encode = FunctionTransformer(lambda rows: rows.map(str.upper)), OneHotEncoder()
     assert check(make_pipeline(upper, encode, DecisionTreeRegressor()).fit(table, target), table).sources[4] == (1,)
     joined = FunctionTransformer(lambda rows: rows.assign(city=rows["city"] + rows["text"]))
-    with pytest.raises(UnsupportedModelError, match="one column of each column"):
+    with pytest.raises(UnsupportedModelError, match="turn each column into one column"):
         unwrap(make_pipeline(joined, encode, DecisionTreeRegressor()).fit(table, target), table)
 
 
@@ -689,14 +692,14 @@ def test_a_transformer_that_does_not_tell_its_width(frame, target):
     check(make_pipeline(columns, DecisionTreeRegressor()).fit(table, target), table)  # the others tell it
     union = make_union(Own(), StandardScaler())
     model = make_pipeline(StandardScaler(), union, DecisionTreeRegressor()).fit(table[["number"]], target)
-    with pytest.raises(UnsupportedModelError, match=r"featureunion__own.*does not tell how many columns"):
+    with pytest.raises(UnsupportedModelError, match=r"featureunion__own.*does not say how many columns"):
         unwrap(model)
 
 
 def test_parts_that_do_not_fit_together(frame, target):
     one, two = frame[["number"]], frame[["number", "count"]]
     scaler, tree = StandardScaler().fit(one), DecisionTreeRegressor().fit(two, target)
-    with pytest.raises(UnsupportedModelError, match="gives 1 columns to a model of 2"):
+    with pytest.raises(UnsupportedModelError, match="gives 1 column to a model of 2"):
         unwrap(make_pipeline(scaler, tree))
     with pytest.raises(UnsupportedModelError, match="was fitted on 2 columns, but gets 1"):
         unwrap(make_pipeline(scaler, MinMaxScaler().fit(two), tree))
@@ -737,7 +740,7 @@ def test_mixers_are_refused(mixer, frame, target):
     model = Pipeline([("scale", StandardScaler()), ("mix", mixer), ("tree", DecisionTreeRegressor())]).fit(
         table, target
     )
-    message = rf"the step 'mix' \({type(mixer).__name__}\) is not known to keep columns apart.*pipeline\[-1\]"
+    message = rf"the step 'mix' \({type(mixer).__name__}\) is not known to keep columns separate.*pipeline\[-1\]"
     with pytest.raises(UnsupportedModelError, match=message):
         unwrap(model, table)
     if isinstance(mixer, PCA):
@@ -787,9 +790,9 @@ def test_what_is_not_fitted(frame, target):
     for model, message in (
         (GridSearchCV(tree, {"max_depth": [2]}), "fit it with refit=True"),
         (GridSearchCV(tree, {"max_depth": [2]}, refit=False, cv=2).fit(table, target), "fit it with refit=True"),
-        (make_pipeline(StandardScaler(), tree), "fit it before"),
-        (make_pipeline(make_column_transformer((StandardScaler(), ["number"])), tree), "fit it before"),
-        (TransformedTargetRegressor(tree), "fit it before"),
+        (make_pipeline(StandardScaler(), tree), "fit it first"),
+        (make_pipeline(make_column_transformer((StandardScaler(), ["number"])), tree), "fit it first"),
+        (TransformedTargetRegressor(tree), "fit it first"),
         (Pipeline([("scale", StandardScaler()), ("end", "passthrough")]).fit(table), "there is no model to explain"),
     ):
         with pytest.raises(UnsupportedModelError, match=message):
@@ -845,7 +848,7 @@ def test_more_refusals_of_the_users_own_classes(model, frame, target):
     if model == "several":
         wrapped, message = Votes([("tree", DecisionTreeRegressor())]), "a Votes combines several models"
     else:
-        wrapped, message = make_pipeline(Function(), DecisionTreeRegressor()), "not known to keep columns apart"
+        wrapped, message = make_pipeline(Function(), DecisionTreeRegressor()), "not known to keep columns separate"
     with pytest.raises(UnsupportedModelError, match=message):
         unwrap(wrapped.fit(table, target))
 

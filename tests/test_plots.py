@@ -11,8 +11,10 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from catboost import CatBoostRegressor
 from matplotlib.figure import Figure
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood._once import Deferred
@@ -20,6 +22,7 @@ from glasswood.plots import _make as make
 from glasswood.plots._axes import edges_of, histogram, hollow, hollow_pairs, in_view, view_of, whole_numbers
 from glasswood.plots._draw import draw, page_of, panel_of
 from glasswood.plots._plotly_paper import cell_texts
+from glasswood.plots._points import panel_of_points
 from glasswood.plots._spec import Bars, Cells, Line, Matrix, Network, Scale, Sheet, Steps, Waterfall
 from glasswood.plots._steps import beside, common_heights, height_range
 from glasswood.plots._text import number, percent, plain, several, shorten
@@ -90,8 +93,10 @@ def test_numbers_are_for_people(x, text):
     assert number(x) == text
 
 
-def test_a_share_that_is_there_is_not_zero():
-    assert [percent(share) for share in (0, 1e-9, 0.05, 0.5)] == ["0.0 %", "< 0.1 %", "5.0 %", "50 %"]
+def test_only_nothing_is_zero_and_only_all_is_a_hundred():
+    shares = [0, 1e-9, 0.001, 0.0049, 0.06, 0.5, 0.9969, 0.9999, 1]
+    told = ["0 %", "< 0.1 %", "0.1 %", "0.5 %", "6.0 %", "50 %", "99.7 %", "> 99.9 %", "100 %"]
+    assert [percent(share) for share in shares] == told
 
 
 # ------------------------------------------------------------------------------------------------ axes
@@ -126,6 +131,36 @@ def test_edges_and_views_are_finite_numbers_for_any_cuts(cuts):
     assert (edges[1:] >= edges[:-1]).all()
     assert np.isfinite(high - low)
     assert high > low
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[-1.7e308, 0, 1.7e308], [-np.finfo(float).max, np.finfo(float).max], [0, 5e-324], [1, 2, 3, 1.7e308]],
+    ids=str,
+)
+@pytest.mark.parametrize("engine", ["matplotlib", "plotly"])
+def test_points_of_any_size_are_drawn(values, engine):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    ex = gw.Explainer(DecisionTreeRegressor(max_depth=2).fit(X, X[:, 0]), X)
+    with np.errstate(all="raise", under="ignore"):
+        panel = panel_of_points(ex.partial_dependence(0, at={"x0": values}))
+    low, high = panel.x.view
+    assert np.isfinite(panel.x.edges).all()
+    assert np.isfinite(high - low)
+    assert high > low
+    assert ex.partial_dependence(0, at={"x0": values}).plot(engine=engine) is not None
+
+
+@pytest.mark.parametrize("engine", ["matplotlib", "plotly"])
+def test_categories_that_no_tree_asks_for_are_drawn(engine):
+    # CatBoost keeps none of their labels.
+    X = pd.DataFrame({"kind": list("aabbc") * 4, "size": np.arange(20.0)})
+    model = CatBoostRegressor(iterations=2, depth=1, cat_features=["kind"], verbose=0, allow_writing_files=False)
+    ex = gw.Explainer(model.fit(X, X["size"] > 10), X)
+    assert ex.partial_dependence("kind").axis.categories == ()
+    assert panel_of(ex.partial_dependence("kind")).x.labels == ("any value",)
+    assert ex.partial_dependence("kind").plot(engine=engine) is not None
+    assert ex.partial_dependence("kind", "size").plot(engine=engine) is not None
 
 
 def test_a_cut_far_out_does_not_squash_the_rest():
@@ -222,7 +257,7 @@ def test_categories_in_the_order_asked_for():
     assert make.panel_of_curve(one, sort="rows").x.labels == ("c", "b", "a")
     assert make.panel_of_curve(one).lines[0].missing == 7.0
     assert make.panel_of_curve(one).lines[0].unseen is None
-    with pytest.raises(ValueError, match="sort is one of"):
+    with pytest.raises(ValueError, match="sort must be one of"):
         make.panel_of_curve(one, sort="alphabet")
 
 
@@ -390,7 +425,7 @@ def test_strengths_as_a_square_and_as_a_network():
     network = make.panel_of_strengths(strengths, kind="network")
     assert network.links == ((0, 1, 1.0), (1, 2, 0.5), (2, 3, 0.25))
     assert network.sizes == pytest.approx((4 / 6, 1.0, 3 / 6, 1 / 6))
-    with pytest.raises(ValueError, match="kind is"):
+    with pytest.raises(ValueError, match="kind must be"):
         make.panel_of_strengths(strengths, kind="pie")
 
 
@@ -458,13 +493,13 @@ def test_values_of_all_rows_as_bars_a_swarm_and_a_scatter():
     scatter = panel_of(result, 0, None, kind="scatter", feature="a", color="b")
     assert (scatter.x, scatter.y) == ((0, 1, 3), (1, 2, 0))
     assert scatter.colours == (0, 1, 2)
-    assert scatter.note == "1 rows where it is missing are not shown"
+    assert scatter.note == "not shown: 1 row where it is missing"
     over_categories = panel_of(result, 0, None, kind="scatter")
     assert over_categories.x_labels == ("u", "v", "w")
     for panel in (bars, swarm, scatter, over_categories):
         for engine in ("matplotlib", "plotly"):
             assert draw(Sheet((panel,)), engine) is not None
-    with pytest.raises(ValueError, match="kind is one of"):
+    with pytest.raises(ValueError, match="kind must be one of"):
         panel_of(result, 0, None, kind="pie")
     with pytest.raises(gw.errors.TableError, match="there is no feature 'z'"):
         panel_of(result, 0, None, kind="scatter", feature="z")
@@ -505,7 +540,7 @@ def test_axes_of_logarithms_and_of_quantiles():
     assert quantile.x.ticks == ((0.0, "1"), (0.25, "10"), (0.5, "100"), (1.0, "1,000"))
     for engine in ("matplotlib", "plotly"):
         assert draw(Sheet((log, quantile)), engine) is not None
-    with pytest.raises(ValueError, match="xscale is one of"):
+    with pytest.raises(ValueError, match="xscale must be one of"):
         make.panel_of_curve(one, xscale="cubic")
     with pytest.raises(ValueError, match="needs rows of data"):
         make.panel_of_curve(curve([1, 2, 9], cuts=[0.5]), xscale="quantile")
@@ -625,7 +660,7 @@ def test_steps_are_drawn_where_the_cuts_are_and_pale_without_rows():
     assert list(line.x) == [-0.5, 0.5, 0.5, 1.5, 1.5, 2.5]
     assert list(line.y) == [1, 1, None, None, 3, 3]
     hover = next(trace for trace in figure.data if trace.hovertext is not None and trace.type == "scatter")
-    assert hover.hovertext[1] == "x: above 0.5, up to 1.5<br>2<br>0.0 % of rows"
+    assert hover.hovertext[1] == "x: above 0.5, up to 1.5<br>2<br>0 % of rows"
 
 
 def test_surfaces_are_drawn_as_exact_cells():
@@ -720,7 +755,7 @@ def test_axes_of_the_users_are_drawn_on():
         draw(Sheet((panel,)), ax=axes)
     with pytest.raises(ValueError, match="ax= is for matplotlib"):
         draw(Sheet((panel,)), "plotly", axes[0])
-    with pytest.raises(ValueError, match="engine is one of"):
+    with pytest.raises(ValueError, match="engine must be one of"):
         draw(Sheet((panel,)), "gnuplot")
 
 
@@ -805,3 +840,146 @@ def test_several_classes_are_drawn_over_each_other():
     with pytest.raises(gw.errors.TableError, match="a surface shows one output"):
         ex.partial_dependence(0, 1).plot()
     assert ex.partial_dependence(0, 1).plot(output="2") is not None
+
+
+# ------------------------------------------------------------------------------------------------ weights
+
+
+@pytest.fixture(scope="module")
+def weighted():
+    """A model, its rows, one of 40 categories, and weights of these."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=400), "kind": pd.Categorical([f"k{i:02}" for i in np.arange(400) % 40])})
+    X.loc[::20, "a"] = np.nan
+    model = HistGradientBoostingRegressor(max_iter=5, categorical_features="from_dtype")
+    return model.fit(X, X["a"].fillna(0.0) + np.arange(400) % 40), X, rng.uniform(0.5, 2, 400)
+
+
+@pytest.fixture(params=["table", "counts", "file"])
+def weighted_explainer(weighted, request, tmp_path):
+    model, X, weight = weighted
+    if request.param == "counts":
+        return gw.Explainer(model, gw.summarize(model, X, sample_weight=weight))
+    if request.param == "file":
+        X.assign(w=weight).to_parquet(tmp_path / "rows.parquet")
+        return gw.Explainer(model, str(tmp_path / "rows.parquet"), sample_weight="w")
+    return gw.Explainer(model, X, sample_weight=weight)
+
+
+def test_curves_of_weighted_rows_say_so(weighted_explainer):
+    panel = make.panel_of_curve(weighted_explainer.partial_dependence("a"))
+    assert panel.y_label == "weighted average prediction"
+    panel = make.panel_of_curve(weighted_explainer.partial_dependence("kind"))
+    assert panel.note.startswith("the most frequent 30 of 40 categories (")
+    assert panel.note.endswith(" % of the weight)")
+    figure = weighted_explainer.partial_dependence("kind").plot(engine="plotly")
+    told = [text for trace in figure.data for text in trace.hovertext or ()]
+    assert any(text.endswith(" % of the weight") for text in told)
+    assert not any("of rows" in text for text in told)
+
+
+def test_every_figure_of_weighted_rows_says_so(weighted):
+    model, X, weight = weighted
+    ex = gw.Explainer(model, X, sample_weight=weight)
+    surface = ex.partial_dependence("a", "kind")
+    assert make.panel_of_surface(surface).z_label == "weighted average prediction"
+    assert make.panel_of_surface(surface, interaction=True).z_label == "interaction (prediction)"
+    assert "% of the weight, where a is missing" in make.panel_of_surface(surface).note
+    points = ex.partial_dependence("a", at=[[-1.0], [0.0], [1.0]])
+    assert make.panel_of_points(points).y_label == "weighted average prediction"
+    ice = make.panel_of_ice(ex.ice("a"))
+    assert [line.name for line in ice.lines] == ["weighted average"]
+    assert [band.name for band in ice.bands] == [
+        "5th to 95th percentile by weight",
+        "25th to 75th percentile by weight",
+    ]
+    both = gw.compare({"all": ex, "half": gw.Explainer(model, X[::2], sample_weight=weight[::2])})
+    assert make.panel_of_comparison(both, "a").y_label == "weighted average prediction"
+
+
+def test_figures_of_rows_without_weights_say_nothing_of_weights(weighted):
+    model, X, _ = weighted
+    ex = gw.Explainer(model, X)
+    assert make.panel_of_curve(ex.partial_dependence("kind")).note.endswith(" % of rows)")
+    assert make.panel_of_surface(ex.partial_dependence("a", "kind")).z_label == "average prediction"
+    ice = make.panel_of_ice(ex.ice("a", rows=X))
+    assert [line.name for line in ice.lines] == ["average"]
+    assert [band.name for band in ice.bands] == ["5th to 95th percentile", "25th to 75th percentile"]
+
+
+# ------------------------------------------------------------------------------------------------ long labels
+
+
+LONG = "a rather long name of a class, of forty letters"
+
+
+@pytest.fixture(scope="module")
+def classes():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 3)), columns=["a", "b", "c"])
+    y = np.array([LONG, "two", "three"])[np.digitize(X["a"] * X["b"] + X["c"], [-0.5, 0.5])]
+    model = HistGradientBoostingClassifier(max_iter=5).fit(X, y)
+    return gw.Explainer(model, X, sample_weight=np.linspace(1, 2, 300)), X
+
+
+FIGURES = {
+    "curve": lambda ex, X, **options: ex.partial_dependence("a").plot(output=LONG, **options),
+    "surface": lambda ex, X, **options: ex.partial_dependence("a", "b").plot(output=LONG, **options),
+    "page": lambda ex, X, **options: ex.plot(output=LONG, **options),
+    "strengths": lambda ex, X, **options: ex.interaction_strengths().plot(**options),
+    "scatter": lambda ex, X, **options: ex.shap_values(X).plot(kind="scatter", output=LONG, **options),
+}
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_no_long_label_leaves_a_figure_of_matplotlib(classes, kind):
+    figure = FIGURES[kind](*classes)
+    figure.canvas.draw()
+    whole = figure.bbox
+    labels = [label for ax in figure.axes for label in (ax.xaxis.label, ax.yaxis.label) if label.get_text()]
+    assert labels
+    for label in labels:
+        box = label.get_window_extent()
+        assert whole.x0 - 1 <= box.x0 <= box.x1 <= whole.x1 + 1, label.get_text()
+        assert whole.y0 - 1 <= box.y0 <= box.y1 <= whole.y1 + 1, label.get_text()
+
+
+def test_long_titles_of_plotly_are_on_two_lines(classes):
+    figure = FIGURES["page"](*classes, engine="plotly")
+    title = figure.layout.yaxis.title
+    first, second = title.text.split("<br>")
+    assert first.startswith("weighted average softmax margin")
+    assert max(len(first), len(second)) * 12 * 0.55 < 220
+    assert title.font.size == 12
+
+
+# ------------------------------------------------------------------------------------------------ points
+
+
+def points_at(values, rows=None):
+    rows = np.ones(len(values)) if rows is None else rows
+    heights = np.arange(len(values), dtype=float)[:, None]
+    find_rows = Deferred.of(np.asarray(rows))
+    return Points(name="x", columns={"x": values}, heights=heights, outputs=(0,), units="value", find_rows=find_rows)
+
+
+def test_hovering_over_a_point_tells_its_value():
+    figure = points_at([0.25, 1.0, 40.0]).plot(engine="plotly")
+    told = [text for trace in figure.data for text in trace.hovertext or ()]
+    assert [text.partition("<br>")[0] for text in told] == ["x: 0.25", "x: 1", "x: 40"]
+
+
+def test_ice_of_points_says_which_value_rows_are_compared_with():
+    heights = np.array([[[0.0], [1.0], [2.0]], [[1.0], [3.0], [5.0]]])
+    ice = Ice(name="x", axis=None, columns={"x": [17.0, 30.0, 80.0]}, heights=heights, outputs=(0,), units="value")
+    assert make.panel_of_ice(ice, centered=True).note.endswith("each row from its value at: 17")
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_log_scale_shows_no_negative_numbers_if_there_are_none(whole):
+    values = [0, 114, 401, 2000, 99999] if whole else [0.0, 114.5, 401.0, 2000.0, 99999.0]
+    scale = make.panel_of_points(points_at(values), xscale="log").x
+    assert scale.edges[0] == 0.0
+    assert scale.ticks[0] == (0.0, "0")
+    scale = make.panel_of_points(points_at([-5.0, 3.0, 400.0]), xscale="log").x
+    assert scale.edges[0] < 0

@@ -184,7 +184,9 @@ def test_spikes_are_told():
     row = sections["spikes"]["table"]["rows"][0]
     assert row[1] < 33_800 <= row[2]
     told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Spike")
-    assert re.match(r"up by \S+ \(100 % of its range\) for values from 33,\S+, below 33,\S+, with 300 rows\.", told)
+    assert re.match(
+        r"up by \S+ \(100 % of its range\) for values from 33,\S+, below 33,\S+, where there are 300 rows\.", told
+    )
     sections = sections_of(gw.Explainer(GradientBoostingRegressor(n_estimators=5).fit(X, salary != 33_800), X))
     told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Spike")
     assert told.startswith("down by ")
@@ -226,7 +228,7 @@ OTHERS = others()
     [
         (True, "nowhere", "by='nowhere' does not tell the groups"),
         (True, {"a": 1}, "'a' has something else"),
-        (True, OTHERS, "'a' is of another model"),
+        (True, OTHERS, "'a' is of a different model"),
         (False, "sex", "the explainer has no rows"),
     ],
     ids=["no column", "no background", "another model's", "no rows"],
@@ -265,7 +267,7 @@ def test_counts_that_do_not_add_up_are_bad(diabetes, off):
     study._counted[1] = gw.Background(**{**vars(background), "counts": counts})
     item = _checks._count_check(Subject(explainer, study))
     assert item["state"] == "bad"
-    assert "The leaves of 1 of 20 trees do not add up to 442 rows" in item["text"]
+    assert "In 1 of 20 trees, the counts of the leaves do not add up to 442 rows" in item["text"]
 
 
 # ------------------------------------------------------------------------------------------------------ escaping

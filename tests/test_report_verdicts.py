@@ -215,7 +215,7 @@ def test_weights_of_a_column_are_counted_once_though_their_sums_are_rounded(diab
     background = gw.summarize(model, X.assign(w=weight), sample_weight="w")
     (item,) = _checks.checks_section(subject_of(gw.Explainer(model, background)))["list"][1:2]
     assert item["state"] == "good"
-    assert "of weight" in item["text"]
+    assert "total weight" in item["text"]
     lost = gw.Explainer(model, replace(background, total=background.total + background.total // 10**9))
     assert _checks.checks_section(subject_of(lost))["list"][1]["state"] == "bad"
 
@@ -226,11 +226,11 @@ def test_weights_of_a_column_are_counted_once_though_their_sums_are_rounded(diab
         (lambda X, model: gw.Explainer(model), ["there are no rows"] * 4),
         (
             lambda X, model: gw.Explainer(model, gw.summarize(model, X)),
-            ["there are only counts of rows", None, *["only their counts are at hand"] * 2],
+            ["there are only counts of rows", None, *["only counts of them are available"] * 2],
         ),
         (
             lambda X, model: gw.Explainer(gw.read_model(model), X),
-            ["it was given as trees that had been read before", None, None, None],
+            ["the model was given as trees that had already been read", None, None, None],
         ),
     ],
     ids=["covers", "counts", "trees"],
@@ -265,7 +265,7 @@ def findings(explainer, find):
 
 def test_a_step_back_of_up_to_a_twentieth_of_the_range_is_a_blemish():
     assert findings(by_heights([0.0, 10.0, 9.51, 10.0]), _findings._nearly_monotone) == [
-        "increasing, but for small steps back: the largest is 0.49, at 1.5."
+        "increasing, except for small reversals; the largest is 0.49, at 1.5."
     ]
     assert findings(by_heights([0.0, 10.0, 9.49, 10.0]), _findings._nearly_monotone) == []
     assert findings(by_heights([0.0, 10.0]), _findings._nearly_monotone) == []
@@ -275,7 +275,7 @@ def test_a_step_back_of_up_to_a_twentieth_of_the_range_is_a_blemish():
 def test_a_curve_that_goes_a_twentieth_further_where_no_rows_are_is_told():
     rows = [0, 1, 2]
     assert findings(by_heights([0.0, 5.0, 10.0, 10.51], rows), _findings._beyond_rows) == [
-        "the curve goes 0.51 further than at any value that rows have."
+        "at values that no row has, the curve goes 0.51 beyond its range at the others."
     ]
     assert findings(by_heights([0.0, 5.0, 10.0, 10.49], rows), _findings._beyond_rows) == []
     assert findings(by_heights([-0.51, 0.0, 5.0, 10.0], [1, 2, 3]), _findings._beyond_rows)
@@ -287,8 +287,8 @@ def test_shares_of_variance_are_of_the_sum_of_all():
     explainer = gw.Explainer(DecisionTreeRegressor().fit(X, 3 * X["a"] + 1 * X["b"]), X)
     texts = findings(explainer, _findings._strongest)
     assert texts == [
-        "its curve varies by 1.5; 90 % of the sum of all curves' variances.",
-        "its curve varies by 0.5; 10 % of the sum of all curves' variances.",
+        "its curve has a standard deviation of 1.5, and 90 % of the sum of all curves' variances.",
+        "its curve has a standard deviation of 0.5, and 10 % of the sum of all curves' variances.",
     ]
 
 
@@ -320,7 +320,7 @@ def test_missing_values_inside_and_outside_of_the_curve():
         side = "above" if at_missing > y.mean() else "below"
         assert told.startswith("33 % of rows; ")
         assert f"{side} the average prediction" in told
-        assert ("beyond all that its values do" in told) == (inside == "outside")
+        assert ("outside the range of its curve" in told) == (inside == "outside")
 
 
 # ------------------------------------------------------------------------------------------------------ groups
@@ -339,10 +339,10 @@ def test_groups_show_averages_and_selection_rates(census):
         assert column_of(table, "Rows")[k] == here.sum()
         assert column_of(table, "Average score (log-odds)")[k] == pytest.approx(score[here].mean(), rel=1e-5)
         assert column_of(table, "Average probability")[k] == pytest.approx(chance[here].mean(), rel=1e-5)
-        assert column_of(table, "Predicted")[k] == pytest.approx(model.predict(X)[here].mean(), rel=1e-5)
+        assert column_of(table, "Selection rate")[k] == pytest.approx(model.predict(X)[here].mean(), rel=1e-5)
     assert "probability of True is above 0.5" in text_of(made)
     told = [item["text"] for item in sections_of(gw.Explainer(model, X), by="sex")["summary"]["list"]]
-    assert any(re.match(r"predicted from .* % \(female\) to .* % \(male\)\.", text) for text in told)
+    assert any(re.match(r"selection rate from .* % \(female\) to .* % \(male\)\.", text) for text in told)
 
 
 def test_groups_on_the_scale_of_probabilities_and_with_weights(census):
@@ -358,7 +358,7 @@ def test_groups_on_the_scale_of_probabilities_and_with_weights(census):
         average = np.average(chance[here], weights=weight[here])
         assert column_of(table, "Average probability")[k] == pytest.approx(average, rel=1e-5)
         rate = np.average(chance[here] > 0.5, weights=weight[here])
-        assert column_of(table, "Predicted")[k] == pytest.approx(rate, rel=1e-5)
+        assert column_of(table, "Selection rate")[k] == pytest.approx(rate, rel=1e-5)
     assert "compared on the raw score (log-odds)" in text_of(made)
     assert made["table"]["columns"][1]["name"] == "Difference (log-odds)"
 
@@ -372,7 +372,9 @@ def test_selection_rates_of_several_classes_are_those_of_the_highest():
         half = np.where(np.arange(len(X)) % 2, "odd", "even")
         table = sections_of(gw.Explainer(model, X), by=half)["groups"]["more"][0]
         chosen = model.predict(X[half == "even"])
-        assert column_of(table, "Predicted")[:3] == pytest.approx([np.mean(chosen == k) for k in range(3)], rel=1e-5)
+        assert column_of(table, "Selection rate")[:3] == pytest.approx(
+            [np.mean(chosen == k) for k in range(3)], rel=1e-5
+        )
         chance = model.predict_proba(X[half == "even"]).mean(axis=0)
         name = next(head["name"] for head in table["columns"] if head["name"].startswith("Average probability"))
         assert column_of(table, name)[:3] == pytest.approx(chance, rel=1e-5)
@@ -389,11 +391,11 @@ def test_what_tells_the_groups_is_not_listed(census):
     X, y, model = census
     made = sections_of(gw.Explainer(model, X), by="sex")["groups"]
     assert sorted(column_of(made["table"], "Feature")) == ["age", "job", "rate"]
-    assert "told apart by it alone: sex." in text_of(made)
+    assert "told from it alone: sex." in text_of(made)
     other = HistGradientBoostingClassifier(max_iter=15, random_state=0).fit(X[["age", "is_female", "rate"]], y)
     made = sections_of(gw.Explainer(other, X), by="sex")["groups"]
     assert sorted(column_of(made["table"], "Feature")) == ["age", "rate"]
-    assert "told apart by it alone: is_female." in text_of(made)
+    assert "told from it alone: is_female." in text_of(made)
     made = sections_of(gw.Explainer(other, X), by=np.where(X["rate"] > 0.5, "high", "low"))["groups"]
     assert len(made["table"]["rows"]) == 3  # a column of which a part tells the group is listed
     assert "by it alone" not in text_of(made)
@@ -428,11 +430,11 @@ def test_many_groups(diabetes):
     X, model = diabetes
     made = sections_of(gw.Explainer(model, X), by=np.arange(len(X)) % 30)["groups"]
     assert len(made["more"][0]["rows"]) == 30
-    assert "first 24 groups are compared; 6 groups are left out" in text_of(made)
+    assert "first 24 of 30 groups are compared" in text_of(made)
     assert "of the two groups that differ most" in text_of(made)
-    assert "the highest centred curve is above the lowest" in text_of(made)
+    assert "between the highest and the lowest centred curve" in text_of(made)
     made = sections_of(gw.Explainer(model, X), by=np.arange(len(X)) % 24)["groups"]
-    assert "left out" not in text_of(made)
+    assert "groups are compared" not in text_of(made)
 
 
 def test_groups_with_names_that_look_alike_stay_apart(diabetes):
@@ -447,7 +449,7 @@ def test_predictions_of_very_many_rows_are_those_of_the_counts(census, monkeypat
     monkeypatch.setattr(_groups, "MOST_VISITS", 15 * len(X) - 1)
     made = sections_of(gw.Explainer(model, X), by="sex")["groups"]
     assert [head["name"] for head in made["more"][0]["columns"]][-1] == "Average score (log-odds)"
-    assert "Counts do not tell the average probability" in text_of(made)
+    assert "selection rates cannot be computed from counts" in text_of(made)
     score = model.decision_function(X)[X["sex"] == "female"].mean()
     assert made["more"][0]["rows"][0][-1] == pytest.approx(score, rel=1e-5)
 
@@ -467,7 +469,7 @@ def test_a_pipeline_says_what_is_not_looked_at(census):
     X, model = pipeline_of(census)
     sections = sections_of(gw.Explainer(model, X), by="sex")
     for name in ("monotonicity", "missing", "spikes"):
-        assert text_of(sections[name]).startswith("Not looked at: ")
+        assert text_of(sections[name]).startswith("Not examined: ")
         assert "pipeline" in text_of(sections[name])
     facts = dict(sections["model"]["facts"])
     assert facts["Pipeline"] == "ColumnTransformer, then HistGradientBoostingClassifier"
@@ -475,10 +477,10 @@ def test_a_pipeline_says_what_is_not_looked_at(census):
     share = dict(zip(column_of(table, "Feature"), column_of(table, "Missing"), strict=True))
     assert share["age"] == pytest.approx(X["age"].isna().mean(), rel=1e-4)
     assert share["rate"] == 0
-    assert set(column_of(table, "Shape")) <= {"not looked at (pipeline)", "not used"}
+    assert set(column_of(table, "Shape")) <= {"not examined (pipeline)", "not used"}
     assert set(column_of(table, "Spikes")) == {None}
     assert "no surfaces for columns of a pipeline" in text_of(sections["interactions"])
-    assert "not compared: the model's columns are made by a pipeline" in text_of(sections["groups"])
+    assert "not compared: the features are columns of a pipeline" in text_of(sections["groups"])
     chance = model.predict_proba(X)[X["sex"] == "female", 1].mean()
     assert column_of(sections["groups"]["more"][0], "Average probability")[0] == pytest.approx(chance, rel=1e-5)
     assert not any("splits on no numbers" in text_of(section) for section in sections.values())
@@ -507,12 +509,12 @@ def test_several_models_have_no_raw_score(census):
     members = [("a", RandomForestClassifier(3, random_state=0)), ("b", RandomForestClassifier(4, random_state=1))]
     explainer = gw.Explainer(VotingClassifier(members, voting="soft").fit(X, y), X, response="probability")
     sections = sections_of(explainer, by=np.where(X["rate"] > 0.5, "high", "low"))
-    assert text_of(sections["interactions"]).startswith("Not looked at: the model is made of several")
-    assert "not compared: the model is made of several" in text_of(sections["groups"])
+    assert text_of(sections["interactions"]).startswith("Not examined: the model combines several")
+    assert "not compared: the model combines several" in text_of(sections["groups"])
     assert [item["state"] for item in sections["checks"]["list"]] == ["good"] * 4
 
 
-ROWS = ("Grey bars", "that rows have", "share of rows")
+ROWS = ("Grey bars", "occur in the rows", "share of rows")
 
 
 @pytest.mark.parametrize("kind", ["table", "weights", "counts", "pairs", "covers", "parquet"])
@@ -534,21 +536,21 @@ def test_sentences_hold_for_what_is_known_of_the_rows(diabetes, tmp_path, kind):
     assert ("path-dependent" in text_of(sections["features"])) == (kind == "covers")
     assert ("There is no importance" in whole) == (kind == "covers")
     assert ("No rows were given" in text_of(sections["rows"])) == (kind == "covers")
-    assert ("by weight" in text_of(sections["rows"])) == (kind == "weights")
-    assert ("Only counts are at hand" in text_of(sections["rows"])) == (kind in ("counts", "pairs"))
-    assert ("made of counts" in text_of(sections["rows"])) == (kind == "parquet")
-    assert ("goes on" in text_of(sections["features"])) == (kind in ("counts", "pairs", "covers", "parquet"))
+    assert ("total weight" in text_of(sections["rows"])) == (kind == "weights")
+    assert ("Only counts are available" in text_of(sections["rows"])) == (kind in ("counts", "pairs"))
+    assert ("made from counts" in text_of(sections["rows"])) == (kind == "parquet")
+    assert ("fades out" in text_of(sections["features"])) == (kind in ("counts", "pairs", "covers", "parquet"))
     at_hand = kind in ("table", "weights", "parquet")  # the rows of files are read again
-    between = "the least and the greatest value" if at_hand else "the first and the last cut"
+    between = "the minimum and the maximum" if at_hand else "the first and the last cut"
     assert between in text_of(sections["spikes"])
     pairs = text_of(sections["interactions"])
     assert ("Hatched cells have no rows" in pairs) == (kind in ("table", "weights"))
-    assert ("taken as independent" in pairs) == (kind == "pairs")
+    assert ("assumed to be independent" in pairs) == (kind == "pairs")
     assert ("only single features were counted" in pairs) == (kind == "counts")
-    assert ("taken over rows, and there are none" in pairs) == (kind == "covers")
+    assert ("computed over rows, and there are none" in pairs) == (kind == "covers")
     missing = text_of(sections["missing"])
     assert ("not known how many values are missing" in missing) == (kind == "covers")
-    assert ("None of 10 used features" in missing) == (kind != "covers")
+    assert ("None of the features below" in missing) == (kind != "covers")
 
 
 def test_h_is_explained_as_the_root_of_a_ratio(diabetes):
@@ -562,7 +564,7 @@ def test_groups_of_columns_are_not_looked_at(diabetes):
     X, model = diabetes
     explainer = gw.Explainer(model, X, groups={"blood": ["s1", "s2", "s3", "s4", "s5", "s6"], "rest": ["age", "sex"]})
     sections = sections_of(explainer)
-    assert "2 used features are not looked at: categories or groups" in text_of(sections["monotonicity"])
+    assert "2 used features are not examined: categories or groups" in text_of(sections["monotonicity"])
     shapes = dict(
         zip(
             column_of(sections["features"]["table"], "Feature"),
@@ -570,7 +572,7 @@ def test_groups_of_columns_are_not_looked_at(diabetes):
             strict=True,
         )
     )
-    assert shapes["blood"] == "not looked at (group)"
+    assert shapes["blood"] == "not examined (group)"
     assert "no surfaces for groups of columns" in text_of(sections["interactions"])
 
 
@@ -580,8 +582,8 @@ def test_a_model_of_categories_only():
     model = HistGradientBoostingRegressor(max_iter=3, categorical_features="from_dtype").fit(X, X["job"].cat.codes)
     sections = sections_of(gw.Explainer(model, X))
     for name in ("monotonicity", "spikes"):
-        assert text_of(sections[name]) == "Not looked at: all used features are categories."
-    assert "no two interact" in text_of(sections["interactions"])
+        assert text_of(sections[name]) == "Not examined: all used features are categories."
+    assert "there are no interactions" in text_of(sections["interactions"])
 
 
 def test_the_rows_are_described(census):
@@ -592,7 +594,7 @@ def test_the_rows_are_described(census):
     assert kinds["age"][3] == pytest.approx(X["age"].isna().mean(), rel=1e-4)
     assert kinds["rate"][0] == "numbers"
     assert kinds["job"][0] == "3 categories"
-    assert f"{len(X):,} rows, 5 columns" in text_of(made)
+    assert f"{len(X):,} rows, 5 input columns" in text_of(made)
     assert "missing values in 1 of them" in text_of(made)
 
 
@@ -668,3 +670,16 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_work(diabetes, tmp_
     explainer.partial_dependence = None
     with pytest.raises(gw.errors.GlasswoodError, match="folder"):
         explainer.report(path)
+
+
+def test_values_of_a_pipelines_columns_are_told_as_they_are(diabetes):
+    X, _ = diabetes
+    pipeline = make_pipeline(StandardScaler(), HistGradientBoostingRegressor(max_iter=5, random_state=0)).fit(
+        X, X["bmi"]
+    )
+    (figure, *_) = sections_of(gw.Explainer(pipeline, X[:40]))["features"]["figures"]
+    scale = figure["panels"][0]["panel"]["x"]
+    values = np.unique(X[figure["names"][0]][:40])
+    assert len(scale["from"]) == len(scale["edges"]) - 1
+    assert scale["from"][0] == pytest.approx(values[0])
+    assert scale["to"][-1] == pytest.approx(values[-1])

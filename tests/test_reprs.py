@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood._html import facts_html, table_html
@@ -187,3 +190,45 @@ def test_no_name_tells_a_terminal_what_to_do():
     with pytest.raises(gw.errors.GlasswoodError) as caught:
         ex.partial_dependence(TURNED + TERMINAL)
     assert str(caught.value).isprintable()
+
+
+ONE_AS_MANY = re.compile(
+    r"(?<![\d.,+-])1 (?:(?:used|more|different|input) )?(?:[a-z]{2,}[^s\W]s|leaves|categories|classes)\b"
+)
+
+
+@pytest.mark.parametrize("text", ["1 rows", "(1 trees,", "1 more groups", "1 leaves", "1 categories of 2"])
+def test_a_plural_after_one_is_recognized(text):
+    assert ONE_AS_MANY.search(text)
+
+
+def test_one_is_followed_by_a_singular(tmp_path):
+    X = pd.DataFrame({"a": [0.0, 1.0]})
+    model = DecisionTreeRegressor(max_depth=1).fit(X, [0.0, 1.0])
+    row = X[:1]
+    ex = gw.Explainer(model, row)
+    things = [
+        ex,
+        gw.Explainer(model, gw.summarize(model, row)),
+        ex.ensemble,
+        gw.summarize(model, row),
+        ex.partial_dependence("a"),
+        ex.partial_dependence(),
+        ex.partial_dependence("a", at=[[0.5]]),
+        ex.ice("a"),
+        ex.interaction_values(row),
+        ex.shap_values(row),
+        ex.importance(),
+        ex.interaction_strengths(),
+        ex.monotonicity(),
+        ex.spikes(),
+        gw.compare({"one": ex, "two": ex}),
+    ]
+    for thing in things:
+        html = thing._repr_html_() if hasattr(thing, "_repr_html_") else ""
+        assert not ONE_AS_MANY.search(f"{thing!r} {html}")
+    ex.report(tmp_path / "model.html", by=["only"])
+    page = (tmp_path / "model.html").read_text()
+    data = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])
+    assert not ONE_AS_MANY.search(json.dumps(data))
+    assert "1 tree, 2 leaves, 1 feature used" in json.dumps(data)

@@ -160,7 +160,7 @@ def test_exponential_links(model):
     for x in X["a"][:5]:
         brute = np.mean(model.predict(X.assign(a=x)), dtype=np.float64)
         np.testing.assert_allclose(ex.partial_dependence("a")(x), brute, rtol=1e-6)
-    with pytest.raises(UnsupportedModelError, match='ask for response="prediction"'):
+    with pytest.raises(UnsupportedModelError, match='use response="prediction"'):
         gw.Explainer(model, X, response="probability")
 
 

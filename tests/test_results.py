@@ -242,8 +242,8 @@ def test_grids_that_do_not_fit_are_refused(mixed):
     model, frame = mixed
     ex = gw.Explainer(model, frame, groups={"home": ["size", "rooms"], "town": ["town"]})
     for grids, says in (
-        ({}, "some features"),
-        ({"town": ["a"], "unused": [1, 2]}, "as many"),
+        ({}, "at least one feature"),
+        ({"town": ["a"], "unused": [1, 2]}, "the same number"),
         ({"home": [1]}, "a group"),
     ):
         with pytest.raises(gw.errors.TableError, match=says):

@@ -111,7 +111,7 @@ def test_regressors(model):
     surface = ex.partial_dependence("a", "b")
     brute = model.predict(X.assign(a=0.1, b=-0.3)).mean()
     np.testing.assert_allclose(surface(0.1, -0.3), brute, rtol=0, atol=1e-12)
-    with pytest.raises(UnsupportedModelError, match='ask for response="prediction"'):
+    with pytest.raises(UnsupportedModelError, match='use response="prediction"'):
         gw.Explainer(model, X, response="probability")
     with pytest.raises(UnsupportedModelError, match="no score that is a sum over trees"):
         gw.Explainer(model, X)
@@ -192,5 +192,5 @@ def test_refusals(monkeypatch):
     with pytest.raises(UnsupportedModelError, match='response="probability"'):
         gw.Explainer(voting, X)
     monkeypatch.setattr(_several, "_positive", lambda found: found[..., :1])
-    with pytest.raises(ModelMismatchError, match="not reproduced"):
+    with pytest.raises(ModelMismatchError, match="could not be reproduced"):
         gw.Explainer(voting, X, response="probability")

@@ -385,7 +385,7 @@ def test_weights_that_do_not_fit(weighted, tmp_path):
         (np.full(rows, np.nan), "finite.*'heavy' has nan, or a missing value"),
         (np.full(rows, np.inf), "finite.*'heavy' has inf"),
         (np.full(rows, 1e308), r"the column 'heavy' sum to more than 1\.8e\+308"),
-        (np.full(rows, "many"), "weights are numbers, but the column 'heavy' holds String"),
+        (np.full(rows, "many"), "weights must be numbers, but the column 'heavy' holds String"),
     ):
         heavy = table.append_column("heavy", pa.array(column))
         with pytest.raises(ValueError, match=message):
@@ -617,7 +617,7 @@ def test_a_stream_is_read_once(boosting):
     np.testing.assert_array_equal(
         asked.partial_dependence("x0").values, gw.Explainer(model, frame).partial_dependence("x0").values
     )
-    with pytest.raises(TableError, match=r"cannot be read twice.*order=2"):
+    with pytest.raises(TableError, match=r"cannot be read again.*order=2"):
         asked.partial_dependence("x0", "x1")
     asked.partial_dependence("x2")
 
@@ -691,7 +691,7 @@ def test_keys_of_groups_that_are_hard_to_keep(boosting, tmp_path):
     assert gw.summarize(model, nothing, by="g") == {None: gw.summarize(model, frame)}
     lists = table.append_column("g", pa.array([[1]] * len(frame)))
     for source in (lists, lists.to_reader()):
-        with pytest.raises(TableError, match=r"'g'.*single values"):
+        with pytest.raises(TableError, match=r"'g'.*single value"):
             gw.summarize(model, source, by="g")
 
 

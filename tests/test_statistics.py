@@ -583,7 +583,7 @@ class TestComparison:
         model, rows = boosted()
         ex = gw.Explainer(model, rows)
         for wrong in ({"one": ex}, [ex, ex], {"one": ex, "two": model}):
-            with pytest.raises(gw.errors.TableError, match=r"mapping of at least two|no Explainer"):
+            with pytest.raises(gw.errors.TableError, match=r"mapping of at least two|not an Explainer"):
                 gw.compare(wrong)
         with pytest.raises(gw.errors.TableError, match="outputs of 'one' and 'two' differ"):
             gw.compare({"one": ex, "two": gw.Explainer(*classifier())})

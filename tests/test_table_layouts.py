@@ -138,7 +138,7 @@ def test_layouts(layout, models):
 
 WRONG = {
     "complex": (ROWS.astype(complex), "complex"),
-    "sparse complex": (scipy.sparse.csr_matrix(ROWS.astype(complex)), "complex128 is not read"),
+    "sparse complex": (scipy.sparse.csr_matrix(ROWS.astype(complex)), "complex128 is not supported"),
     "several entries for one place": (twice(), "sum_duplicates"),
     "masked": (np.ma.masked_equal(ROWS, 2), "filled"),
     "records": (np.rec.fromarrays(ROWS.T), "structured"),

@@ -19,7 +19,7 @@ from glasswood._partials import Partial
 from glasswood._passes import finish
 from glasswood._summarize import make_plan
 from glasswood._weights import fixed_point, in_one_unit, lowest_planes, split, weights_of_groups
-from glasswood.errors import TableError, TooLargeError
+from glasswood.errors import BackgroundError, TableError, TooLargeError
 
 KINDS = {
     "shares": st.floats(0, 1),
@@ -106,6 +106,19 @@ def divided(draw):
     order = draw(st.permutations(range(60)))
     cuts = sorted(draw(st.lists(st.integers(0, 60), max_size=5)))
     return weights, np.array(order), [0, *cuts, 60], draw(st.booleans())
+
+
+@pytest.mark.parametrize("lost", [1, -1])
+def test_a_tree_that_lost_or_won_a_row_is_noticed(known, lost):
+    ensemble, X = known
+    job = Job(ensemble, 1, {}, dict(enumerate("abc")), (), None)
+    sums = Sums(job)
+    sums.add(X)
+    partial = sums.partial()
+    (tally,) = partial.tallies.values()
+    tally.counts[job.plan.leaf_offset[0]] -= lost  # of the first leaf's rows, with nothing fixed
+    with pytest.raises(BackgroundError, match="the counts of a tree do not sum to the number of rows"):
+        finish(job, partial, [])
 
 
 @given(divided(), st.booleans())
@@ -227,7 +240,7 @@ def test_large_whole_weights_are_exact(known):
         (-0.5, "not negative; the column 'w' has -0.5$"),
         (np.nan, "finite.*'w' has nan, or a missing value$"),
         (np.inf, "finite.*'w' has inf$"),
-        ("many", "weights are numbers, but the column 'w' holds"),
+        ("many", "weights must be numbers, but the column 'w' holds"),
     ],
 )
 def test_wrong_weights_name_the_column_and_the_value(known, weight, says):

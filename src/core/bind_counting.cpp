@@ -47,6 +47,7 @@ void check_rows(const Columns& columns, std::span<const int64_t> bounds, std::sp
     check(bounds.size() >= 2, "bounds has an entry more than there are groups, at least one");
     check_size(bounds.size() - 1, homes.counts.size(), "bounds, less one,");
     check_starts(bounds, columns.n_rows, "bounds");
+    check(std::adjacent_find(bounds.begin(), bounds.end()) == bounds.end(), "a group has no rows");
     if (!weight.empty()) {
         check(int64_t(weight.size()) >= bounds.back(), "weight has an entry for each row");
         check_range(weight, 0, std::numeric_limits<int64_t>::max(), "weight");

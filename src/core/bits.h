@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "arrays.h"
+#include "vectors.h"
 
 namespace glasswood {
 
@@ -27,18 +28,10 @@ inline Word keep(Block& out, const Block& rows, const Block& mask, Word flip) {
     return some;
 }
 
-inline int64_t count(const Block& rows) {
-    int64_t n = 0;
-    for (int i = 0; i < WORDS; ++i) n += std::popcount(rows.word[i]);
-    return n;
-}
+inline int64_t count(const Block& rows) { return count_bits(rows.word, rows.word, 0, WORDS); }
 
 // The number of bits in rows & (mask ^ flip).
-inline int64_t count(const Block& rows, const Block& mask, Word flip) {
-    int64_t n = 0;
-    for (int i = 0; i < WORDS; ++i) n += std::popcount(rows.word[i] & (mask.word[i] ^ flip));
-    return n;
-}
+inline int64_t count(const Block& rows, const Block& mask, Word flip) { return count_bits(rows.word, mask.word, flip, WORDS); }
 
 // For each word of a block, the number of bits in earlier rows.
 inline void running_counts(const Block& rows, int64_t before[WORDS]) {
@@ -54,23 +47,10 @@ inline void running_counts(const Block& rows, int64_t before[WORDS]) {
         for (int lane = 0; lane < LANES; ++lane) before[vector + lane] += earlier[lane];
 }
 
-// One bit per place: adding up chosen entries is what compilers turn into comparisons of whole vectors.
-struct Bits {
-    Word of[64];
-    constexpr Bits() : of{} {
-        for (int bit = 0; bit < 64; ++bit) of[bit] = Word(1) << bit;
-    }
-};
-inline constexpr Bits BIT;
-
 // The comparisons x <= cut of the rows of a block; NaN counts as true if `missing`.
 template <bool missing, class T>
 inline void compare(const T* x, T cut, Block& out) {
-    for (int word = 0; word < WORDS; ++word, x += 64) {
-        Word bits = 0;
-        for (int bit = 0; bit < 64; ++bit) bits |= (missing ? !(x[bit] > cut) : x[bit] <= cut) ? BIT.of[bit] : 0;
-        out.word[place_of(word)] = bits;
-    }
+    for (int word = 0; word < WORDS; ++word) out.word[place_of(word)] = compare<missing>(x + 64 * word, cut);
 }
 
 }  // namespace glasswood

@@ -8,12 +8,16 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "arrays.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
 #include <immintrin.h>
 #define GLASSWOOD_PERMUTES 1  // tables of up to 64 entries are held in registers
+#elif defined(__AVX2__)
+#include <immintrin.h>
+#define GLASSWOOD_SHUFFLES 1  // bits are counted by looking up half bytes, comparisons are taken from signs
 #endif
 
 namespace glasswood {
@@ -51,12 +55,18 @@ inline void add_piece(double* total, const __m512d* table, __m512i index) {
 // The sum of the states of all lines, each times its factor, for the BATCH rows from `row` on.
 inline void index_of(std::uint16_t index[BATCH], int64_t row, const std::uint16_t* const* lines, const std::uint16_t* factors,
                      int64_t n_lines) {
+#if defined(__GNUC__)  // and Clang: the sum stays in registers, where a loop over an array is twice to three times as slow
+    typedef std::uint16_t Lanes __attribute__((vector_size(2 * BATCH), aligned(2), may_alias));
+    Lanes sum = {};
+    for (int64_t k = 0; k < n_lines; ++k) sum += *reinterpret_cast<const Lanes*>(lines[k] + row) * factors[k];
+    *reinterpret_cast<Lanes*>(index) = sum;
+#else
     std::fill(index, index + BATCH, std::uint16_t(0));
     for (int64_t k = 0; k < n_lines; ++k) {
         const std::uint16_t* line = lines[k] + row;
-        const std::uint16_t factor = factors[k];
-        for (int i = 0; i < BATCH; ++i) index[i] = std::uint16_t(index[i] + line[i] * factor);
+        for (int i = 0; i < BATCH; ++i) index[i] = std::uint16_t(index[i] + line[i] * factors[k]);
     }
+#endif
 }
 
 #if GLASSWOOD_PERMUTES
@@ -90,6 +100,53 @@ inline void add_entries(double* total, int64_t n_rows, const double* table, [[ma
         index_of(index, row, lines, factors, n_lines);
         for (int i = 0; i < BATCH; ++i) total[row + i] += table[index[i]];
     }
+}
+
+// The number of bits in n words of rows & (mask ^ flip); n is a multiple of 4, and at most 124.
+inline int64_t count_bits(const Word* rows, const Word* mask, Word flip, int n) {
+#if GLASSWOOD_SHUFFLES
+    const __m256i bits_of = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i low = _mm256_set1_epi8(15), flips = _mm256_set1_epi64x(int64_t(flip));
+    __m256i sums = _mm256_setzero_si256();  // of each byte, at most 8 from each of 31 vectors
+    for (int i = 0; i < n; i += 4) {
+        const auto at = [i](const Word* words) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + i)); };
+        const __m256i here = _mm256_and_si256(at(rows), _mm256_xor_si256(at(mask), flips));
+        sums = _mm256_add_epi8(sums, _mm256_shuffle_epi8(bits_of, _mm256_and_si256(here, low)));
+        sums = _mm256_add_epi8(sums, _mm256_shuffle_epi8(bits_of, _mm256_and_si256(_mm256_srli_epi16(here, 4), low)));
+    }
+    sums = _mm256_sad_epu8(sums, _mm256_setzero_si256());
+    return _mm256_extract_epi64(sums, 0) + _mm256_extract_epi64(sums, 1) + _mm256_extract_epi64(sums, 2) + _mm256_extract_epi64(sums, 3);
+#else
+    int64_t total = 0;
+    for (int i = 0; i < n; ++i) total += std::popcount(rows[i] & (mask[i] ^ flip));
+    return total;
+#endif
+}
+
+// One bit per place: adding up chosen entries is what compilers turn into comparisons of whole vectors.
+struct Bits {
+    Word of[64];
+    constexpr Bits() : of{} {
+        for (int bit = 0; bit < 64; ++bit) of[bit] = Word(1) << bit;
+    }
+};
+inline constexpr Bits BIT;
+
+// The comparisons x <= cut of 64 rows, as bits; NaN counts as true if `missing`.
+template <bool missing, class T>
+inline Word compare(const T* x, T cut) {
+    Word bits = 0;
+#if GLASSWOOD_SHUFFLES
+    if constexpr (sizeof(T) == 4) {
+        for (int bit = 0; bit < 64; bit += 8) {
+            const __m256 found = _mm256_cmp_ps(_mm256_loadu_ps(x + bit), _mm256_set1_ps(cut), missing ? _CMP_NGT_UQ : _CMP_LE_OQ);
+            bits |= Word(_mm256_movemask_ps(found)) << bit;
+        }
+        return bits;
+    }
+#endif
+    for (int bit = 0; bit < 64; ++bit) bits |= (missing ? !(x[bit] > cut) : x[bit] <= cut) ? BIT.of[bit] : 0;
+    return bits;
 }
 
 // For each row, the entry of a table of 64 that the lowest common bit of `word` and the row's bits names, or 0.
@@ -127,6 +184,23 @@ inline void collect_bits(const Word* const* lines, int64_t n_lines, int bit, int
         found = _mm512_mask_add_epi16(found, have, found, _mm512_set1_epi16(short(1 << k)));
     }
     _mm512_storeu_si512(out + row, found);
+#elif GLASSWOOD_SHUFFLES
+    // The bit becomes the sign; the signs of 16 rows are then spread over 16 lanes, one bit each.
+    const __m128i to_sign = _mm_cvtsi32_si128(63 - bit);
+    const __m256i lanes = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, -32768);
+    __m256i found[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    for (int64_t k = 0; k < n_lines; ++k)
+        for (int half = 0; half < 2; ++half) {
+            int have = 0;
+            for (int piece = 0; piece < 4; ++piece) {
+                const auto* words = reinterpret_cast<const __m256i*>(lines[k] + row + 16 * half + 4 * piece);
+                const __m256i signs = _mm256_sll_epi64(_mm256_loadu_si256(words), to_sign);
+                have |= _mm256_movemask_pd(_mm256_castsi256_pd(signs)) << (4 * piece);
+            }
+            const __m256i chosen = _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(short(have)), lanes), lanes);
+            found[half] = _mm256_or_si256(found[half], _mm256_and_si256(chosen, _mm256_set1_epi16(short(1 << k))));
+        }
+    for (int half = 0; half < 2; ++half) _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + row + 16 * half), found[half]);
 #else
     std::uint16_t found[BATCH] = {};
     for (int64_t k = 0; k < n_lines; ++k) {
@@ -137,31 +211,60 @@ inline void collect_bits(const Word* const* lines, int64_t n_lines, int bit, int
 #endif
 }
 
+// As many doubles as the machine adds at once: with arrays in their place, compilers keep such sums in memory.
+#if defined(__GNUC__)  // and Clang
+#if defined(__AVX512F__)
+constexpr int DOUBLES = 8;
+#elif defined(__AVX__)
+constexpr int DOUBLES = 4;
+#else
+constexpr int DOUBLES = 2;
+#endif
+typedef double Doubles __attribute__((vector_size(8 * DOUBLES), aligned(8), may_alias));
+typedef int64_t Wholes __attribute__((vector_size(8 * DOUBLES), aligned(8), may_alias));
+inline Doubles absolute(Doubles x) { return (Doubles)((Wholes)x & std::numeric_limits<int64_t>::max()); }
+#else
+constexpr int DOUBLES = 1;
+typedef double Doubles;
+inline Doubles absolute(Doubles x) { return std::fabs(x); }
+#endif
+inline Doubles load(const double* values) { return *reinterpret_cast<const Doubles*>(values); }
+inline void store(double* out, Doubles values) { *reinterpret_cast<Doubles*>(out) = values; }
+
+constexpr int PIECES = PARTS / DOUBLES;  // of eight parts
+
 // Writes the sums of absolute values and of squares, in eight parts each.
 inline void sum_moments(const double* values, int64_t n, double out[2 * PARTS]) {
-    double sizes[PARTS] = {}, squares[PARTS] = {};
+    Doubles sizes[PIECES] = {}, squares[PIECES] = {};
     for (int64_t i = 0; i < n; i += PARTS)
-        for (int k = 0; k < PARTS; ++k) {
-            sizes[k] += std::fabs(values[i + k]);
-            squares[k] += values[i + k] * values[i + k];
+        for (int piece = 0; piece < PIECES; ++piece) {
+            const Doubles x = load(values + i + piece * DOUBLES);
+            sizes[piece] += absolute(x);
+            squares[piece] += x * x;
         }
-    std::copy(sizes, sizes + PARTS, out);
-    std::copy(squares, squares + PARTS, out + PARTS);
+    for (int piece = 0; piece < PIECES; ++piece) {
+        store(out + piece * DOUBLES, sizes[piece]);
+        store(out + PARTS + piece * DOUBLES, squares[piece]);
+    }
 }
 
 // Adds the weighted sums of values and of their squares, in eight parts each.
 inline void weigh(const double* values, const double* weights, int64_t n, double out[2 * PARTS]) {
-    double sums[PARTS], squares[PARTS];
-    std::copy(out, out + PARTS, sums);
-    std::copy(out + PARTS, out + 2 * PARTS, squares);
+    Doubles sums[PIECES], squares[PIECES];
+    for (int piece = 0; piece < PIECES; ++piece) {
+        sums[piece] = load(out + piece * DOUBLES);
+        squares[piece] = load(out + PARTS + piece * DOUBLES);
+    }
     for (int64_t i = 0; i < n; i += PARTS)
-        for (int k = 0; k < PARTS; ++k) {
-            const double x = values[i + k], term = x * weights[i + k];
-            sums[k] += term;
-            squares[k] += term * x;
+        for (int piece = 0; piece < PIECES; ++piece) {
+            const Doubles x = load(values + i + piece * DOUBLES), term = x * load(weights + i + piece * DOUBLES);
+            sums[piece] += term;
+            squares[piece] += term * x;
         }
-    std::copy(sums, sums + PARTS, out);
-    std::copy(squares, squares + PARTS, out + PARTS);
+    for (int piece = 0; piece < PIECES; ++piece) {
+        store(out + piece * DOUBLES, sums[piece]);
+        store(out + PARTS + piece * DOUBLES, squares[piece]);
+    }
 }
 
 // total += plus - minus

@@ -16,6 +16,7 @@ from glasswood._once import Deferred
 from glasswood._originals import Originals
 from glasswood._outputs import Chosen
 from glasswood._points import columns_of, rows_at, shown_values, take
+from glasswood._printable import how_many
 from glasswood._study import Study
 from glasswood._tables import Schema, distinct_rows, n_rows, open_columns
 from glasswood.errors import TableError, UnsupportedModelError
@@ -36,7 +37,7 @@ from glasswood.results import (
     squeezed,
 )
 
-__all__ = ["Answers", "Negated"]
+__all__ = ["Answers", "Negated", "is_weighted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,12 @@ class Negated:
         return self.source.moments(span)
 
 
+def is_weighted(study: Study) -> bool:
+    """Return whether the background's rows have weights."""
+    counted = study.background
+    return study.weight is not None or (counted is not None and counted.total != counted.n_rows)
+
+
 class Answers:
     """Makes results of what a study finds.
 
@@ -93,12 +100,15 @@ class Answers:
     def axis(self, feature: int) -> Axis:
         """Return the cells of a feature, with the rows of the background in them."""
         study = self._study
-        return self._axis(feature, study.rows_per_cell(feature), Deferred(lambda: study.extent(feature)))
+        extent: Deferred[Extent | None] = Deferred(lambda: study.extent(feature))
+        return self._axis(feature, study.rows_per_cell(feature), extent, weighted=is_weighted(study))
 
-    def _axis(self, feature: int, rows: NDArray[Any], extent: Deferred[Extent | None]) -> Axis:
+    def _axis(
+        self, feature: int, rows: NDArray[Any], extent: Deferred[Extent | None], *, weighted: bool = False
+    ) -> Axis:
         column = self.ensemble.schema.columns[feature]
         cuts = np.empty(0) if column.n_codes else self._study.plan(1).cells.cuts_of(feature).copy()
-        return Axis(column, cuts, rows, extent)
+        return Axis(column, cuts, rows, extent, weighted)
 
     def _axis_of_rows(self, feature: int, rows: Any) -> Axis:
         """Return the cells of a feature, with some rows in them; None for those of the background."""
@@ -110,7 +120,7 @@ class Answers:
         found = np.bincount(cells.locate(feature, values), weights=weight, minlength=int(cells.n_cells[feature]))
         numbers = not cells.n_codes[feature]
         extent = extent_of(values if weight is None else values[weight > 0]) if numbers else None
-        return self._axis(feature, found, Deferred.of(extent))
+        return self._axis(feature, found, Deferred.of(extent), weighted=weight is not None)
 
     def curve(self, feature: int, chosen: Chosen) -> Curve:
         """Return the curve of a feature."""
@@ -242,6 +252,7 @@ class Answers:
             units=self._study.units,
             mean=chosen.levels(self._study.mean),
             find_rows=Deferred(lambda: self._rows_at(shown)),
+            weighted=is_weighted(self._study),
         )
 
     def _rows_at(self, points: Mapping[str, Any], rows: Any = None) -> NDArray[Any]:
@@ -301,7 +312,9 @@ class Answers:
     def ice(self, players: list[str], rows: Any, at: Any, chosen: Chosen) -> Ice:
         """Return the responses of rows with some players at other values."""
         if rows is None and self._study.table is None:
-            message = "pass rows=, the table of rows whose curves are wanted; counts and covers know no single row"
+            message = (
+                "pass rows=, the table of rows whose curves you want; counts and covers do not contain single rows"
+            )
             raise TableError(message)
         axis: Axis | None = None
         shown: dict[str, Any] = {}
@@ -313,7 +326,8 @@ class Answers:
             features, cells, shown = self._located(players, at)
         size = n_rows(self._study.table if rows is None else rows), cells.shape[1]
         if 0 in size:
-            message = f"ice needs at least one row and one point, but got {size[0]} rows and {size[1]} points"
+            found = f"{how_many(size[0], 'row')} and {how_many(size[1], 'point')}"
+            message = f"ice needs at least one row and one point, but got {found}"
             raise TableError(message)
         check_memory((*size, chosen.n_columns))
         return Ice(

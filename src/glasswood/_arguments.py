@@ -28,14 +28,14 @@ def new_file(path: Any) -> Path:
     try:
         target = Path(path)
     except TypeError as error:
-        message = f"a file is named by a text or a path, not by {brief(path)}"
+        message = f"the path of a file must be a string or a path object, not {brief(path)}"
         raise FileError(message) from error
     if target.is_dir():
-        message = f"{str(target)!r} is a folder; add the name of the file"
+        message = f"{str(target)!r} is a folder; add a file name"
         raise FileError(message)
     folder = target.parent
     if not folder.is_dir():
-        message = f"there is no folder {str(folder)!r} to write {target.name!r} to; make it first"
+        message = f"{target.name!r} cannot be written: there is no folder {str(folder)!r}; create it first"
         raise FileError(message)
     if not (os.access(folder, os.W_OK) or os.access(target, os.W_OK)):
         message = f"{str(target)!r} cannot be written: no permission"
@@ -47,9 +47,9 @@ def refuse_no_name(feature: Any) -> None:
     """Refuse what names no feature: lists of several, tables, truth values."""
     if isinstance(feature, str | int | np.integer) and not isinstance(feature, bool):
         return
-    message = f"a feature is named by a text or a number, not by a {type(feature).__name__}"
+    message = f"a feature is a name or a number, not a {type(feature).__name__}"
     if isinstance(feature, list | tuple):
-        message += f"; pass several one after the other: {', '.join(map(repr, feature))}"
+        message += f"; pass several as separate arguments: {', '.join(map(repr, feature))}"
     raise TableError(message)
 
 
@@ -76,7 +76,7 @@ def checked_groups(groups: Any) -> dict[str, tuple[str, ...]]:
     """Return groups of columns as tuples of names; what they name is checked elsewhere."""
     if groups is None:
         return {}
-    refuse_no_mapping(groups, 'groups maps names to lists of columns, {"city": ["city_a", "city_b"]}')
+    refuse_no_mapping(groups, 'groups must map names to lists of columns, such as {"city": ["city_a", "city_b"]}')
     found: dict[str, tuple[str, ...]] = {}
     for name, columns in groups.items():
         if not isinstance(name, str) or isinstance(columns, str) or not hasattr(columns, "__iter__"):

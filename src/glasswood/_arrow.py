@@ -119,7 +119,7 @@ def _refuse_no_file(path: str) -> None:
     if "://" in path or has_magic(path):
         return
     if not path or not Path(path).exists():
-        message = f"there is no file or folder {path!r}; rows come from Parquet files, or as a table"
+        message = f"there is no file or folder {path!r}; pass Parquet files, or a table"
         raise TableError(message)
     if Path(path).suffix.lower() in (".csv", ".tsv", ".json", ".xlsx", ".pkl", ".feather", ".arrow"):
         message = f"{path!r} is not a Parquet file; read it with its own library, and pass the table"
@@ -328,7 +328,7 @@ def _array_of(values: Sequence[Any]) -> Any:
     try:
         return pa.array(values, type=kind)
     except (pa.ArrowException, OverflowError) as error:
-        message = f"groups are told by values of one type, but there are {known[0]!r}, {known[-1]!r}, ... ({error})"
+        message = f"the values of by= must have one type, but there are {known[0]!r}, {known[-1]!r}, ... ({error})"
         raise TableError(message) from error
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from glasswood._arguments import new_file
 from glasswood._files import pack_arrays, unpack_arrays, write_whole
 from glasswood._html import facts_html
+from glasswood._printable import how_many
 from glasswood._read_only import ReadOnly
 from glasswood.errors import BackgroundError
 
@@ -62,7 +63,10 @@ class Background(ReadOnly):
 
     def __repr__(self) -> str:
         weight = "" if self.total == self.n_rows else f", weight {self.weight:g}"
-        return f"Background({self.n_rows} rows{weight}, order {self.order}, {self.counts.size} counts)"
+        return (
+            f"Background({how_many(self.n_rows, 'row')}{weight}, order {self.order}, "
+            f"{how_many(self.counts.size, 'count')})"
+        )
 
     def _repr_html_(self) -> str:
         return facts_html("Background: counts of rows", self.facts)
@@ -106,8 +110,8 @@ class Background(ReadOnly):
         if not isinstance(other, Background):
             return NotImplemented
         if (self.fingerprint, self.order) != (other.fingerprint, other.order):
-            what = "order" if self.fingerprint == other.fingerprint else "model or of other groups"
-            message = f"backgrounds of another {what} cannot be combined; summarize both alike"
+            what = "order" if self.fingerprint == other.fingerprint else "model or of different groups"
+            message = f"backgrounds of a different {what} cannot be combined; summarize both in the same way"
             raise BackgroundError(message)
         finest = min(self.unit, other.unit)
         unit = finest  # in which both are exact; a coarser one where 64 bits would not hold the sum

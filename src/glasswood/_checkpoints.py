@@ -11,6 +11,7 @@ from glasswood._arrow import Fragment
 from glasswood._files import write_whole
 from glasswood._job import Job
 from glasswood._partials import WHOLE, Partial, ledger_of
+from glasswood._printable import how_many
 from glasswood.errors import BackgroundError
 
 __all__ = ["INTERVAL", "Checkpoint"]
@@ -62,8 +63,9 @@ class Checkpoint:
         gone = len(counted - {fragment.digest for fragment in fragments})
         if gone:
             message = (
-                f"the checkpoint {str(self.path)!r} has counted {gone} fragments that the source does not have (any "
-                "more): files were changed, moved or removed. Use another folder, or remove this one, and count again"
+                f"the checkpoint {str(self.path)!r} contains {how_many(gone, 'fragment')} that the source does not "
+                "have (any more): files were changed, moved or removed. Use another folder, or remove this one, and "
+                "count again"
             )
             raise BackgroundError(message)
         return [fragment for fragment in fragments if fragment.digest not in counted]

@@ -63,7 +63,7 @@ def compare(explainers: Mapping[str, Any], *, output: Any = None, output_index: 
     features = [feature for feature in curves[0] if all(feature in other for other in curves[1:])]
     if not features:
         message = (
-            "there is no feature that all explainers have a curve of; groups and columns of pipelines have none, so "
+            "the explainers have no common feature with a curve; groups and columns of pipelines have none, so "
             "compare the models behind the transformers, on transformed rows"
         )
         raise TableError(message)
@@ -85,7 +85,7 @@ def _names(explainers: Any) -> tuple[str, ...]:
         raise TableError(message)
     for name, explainer in explainers.items():
         if not hasattr(explainer, "partial_dependence"):  # `Explainer` is above this file
-            message = f"{name!r} is no Explainer, but {type(explainer).__name__}; make one: Explainer(model, rows)"
+            message = f"{name!r} is not an Explainer, but {type(explainer).__name__}; make one: Explainer(model, rows)"
             raise TableError(message)
     return tuple(map(str, explainers))
 
@@ -162,7 +162,9 @@ def _on_cells(curves: Sequence[Curve], cells: Sequence[_Cells], rows: Sequence[N
     """Return curves of one feature on common cells, given the rows in these."""
     extent: Deferred[Extent | None] = Deferred(lambda: _common_extent(curves))
     return tuple(
-        replace(curve, axis=Axis(own.column, own.cuts, seen, extent), heights=curve.heights[own.place])
+        replace(
+            curve, axis=Axis(own.column, own.cuts, seen, extent, curve.axis.weighted), heights=curve.heights[own.place]
+        )
         for curve, own, seen in zip(curves, cells, rows, strict=True)
     )
 

@@ -13,6 +13,7 @@ from glasswood._counts import Counter, Tally
 from glasswood._effects import Effects
 from glasswood._job import SomeRows, add_groups, new_tally
 from glasswood._plan import CountPlan
+from glasswood._printable import how_many
 from glasswood._tables import OpenColumns, open_columns
 from glasswood._weights import column_of, in_one_unit, refuse_large_sum, weights_of_groups, weights_of_rows
 from glasswood.engines._threads import n_threads, sum_over, sum_over_batches
@@ -56,7 +57,7 @@ def count_groups(
     """Return the counts of a plan over groups of rows, given each row's place in the list of the groups' keys."""
     columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
     if places.shape != (columns.n_rows,):
-        message = f"by= has the shape {places.shape}, but there are {columns.n_rows} rows"
+        message = f"by= has the shape {places.shape}, but the table has {how_many(columns.n_rows, 'row')}"
         raise TableError(message)
     weights, units = weights_of_groups(sample_weight, places, len(keys))
     counter = Counter(plan)

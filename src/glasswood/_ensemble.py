@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from glasswood._arrays import aligned
 from glasswood._html import facts_html
 from glasswood._once import once, once_here
+from glasswood._printable import how_many
 from glasswood._read_only import ReadOnly, read_only
 from glasswood._tables import Schema, encode, n_rows
 from glasswood.errors import UnsupportedModelError
@@ -118,7 +119,7 @@ class Tree(NamedTuple):
 def int32(numbers: NDArray[np.int64], name: str) -> NDArray[np.int32]:
     """Return whole numbers in 32 bits; `name` tells what they are if one does not fit."""
     if numbers.size and not -MOST_NODES <= numbers.min() <= numbers.max() < MOST_NODES:
-        message = f"{name} holds {numbers.min()} to {numbers.max()}, which no tree has; the model is damaged"
+        message = f"{name} holds {numbers.min()} to {numbers.max()}, which are out of range; the model is damaged"
         raise UnsupportedModelError(message)
     return numbers.astype(np.int32)
 
@@ -218,11 +219,13 @@ class TreeEnsemble(ReadOnly):
         _check(self)
 
     def __repr__(self) -> str:
-        outputs = f"{self.n_outputs} output" + ("s" if self.n_outputs > 1 else "")
-        return (
-            f"TreeEnsemble({self.source}: {self.n_trees} trees, {self.n_leaves} leaves, {self.n_features} features, "
-            f"{outputs}, score: {self.score.units})"
+        size = (
+            how_many(self.n_trees, "tree"),
+            how_many(self.n_leaves, "leaf", "leaves"),
+            how_many(self.n_features, "feature"),
+            how_many(self.n_outputs, "output"),
         )
+        return f"TreeEnsemble({self.source}: {', '.join(size)}, score: {self.score.units})"
 
     def _repr_html_(self) -> str:
         return facts_html(f"TreeEnsemble: {self.source}", self.facts)
@@ -406,8 +409,8 @@ def _check_lengths(trees: Sequence[Tree]) -> None:
         fits = all(field is None or len(field) == n_nodes for field in fields) and tree.value.size == n_nodes * n_values
         if not (fits and n_nodes and n_values and (tree.cover is None) == (first.cover is None)):
             message = (
-                f"tree {number} of the model is broken: its arrays differ in length, it has no nodes, or it has "
-                "another number of values or covers than the first tree"
+                f"tree {number} of the model is broken: its arrays differ in length, it has no nodes, or its "
+                "number of values or covers differs from that of the first tree"
             )
             raise UnsupportedModelError(message)
 
@@ -454,8 +457,8 @@ def _take_apart(
     )
     if not fits:
         message = (
-            f"tree {index} of the model is broken: a child is none of its nodes, a feature is out of range, or it has "
-            "another number of leaves than it says"
+            f"tree {index} of the model is broken: a child is not one of its nodes, a feature is out of range, or its "
+            "number of leaves is wrong"
         )
         raise UnsupportedModelError(message)
     arrays["root"][index] = first_node if tree.left[0] >= 0 else ~first_leaf
@@ -480,7 +483,7 @@ def _problems(e: TreeEnsemble) -> Iterator[str]:
     if not _core.is_forest(e.root, e.left, e.right, e.n_leaves):
         yield "some node or leaf is not the child of exactly one node, or is below no root"
     if e.n_nodes and not (e.feature.min() >= 0 and e.feature.max() < e.n_features):
-        yield f"features {e.feature.min()} to {e.feature.max()} for {e.n_features} columns"
+        yield f"features {e.feature.min()} to {e.feature.max()} for {how_many(e.n_features, 'column')}"
     if not _all_finite(e.value):
         yield "some leaf value is not finite"
     if e.cover is not None and e.leaf_cover is not None and not (_all_finite(e.cover) and _all_finite(e.leaf_cover)):
@@ -498,7 +501,7 @@ def _size_problems(e: TreeEnsemble) -> Iterator[str]:
     if any(getattr(e, name).shape != e.feature.shape for name in by_node):
         yield "the arrays of nodes differ in length"
     if e.tree_output.shape != e.root.shape:
-        yield f"{e.tree_output.size} outputs for {e.n_trees} trees"
+        yield f"{how_many(e.tree_output.size, 'output')} for {how_many(e.n_trees, 'tree')}"
     if (
         e.cover is not None
         and e.leaf_cover is not None
@@ -509,7 +512,7 @@ def _size_problems(e: TreeEnsemble) -> Iterator[str]:
     if lowest < -1 or highest >= e.n_outputs:
         yield f"a tree adds to output {highest if lowest >= -1 else lowest} of {e.n_outputs}"
     if e.value.ndim != 2 or e.value.shape[1] not in {e.n_outputs, e.n_outputs if lowest < 0 else 1}:
-        yield f"leaves have {e.value.size / max(1, e.n_leaves):g} values for {e.n_outputs} outputs"
+        yield f"leaves have {e.value.size / max(1, e.n_leaves):g} values for {how_many(e.n_outputs, 'output')}"
 
 
 def _all_finite(numbers: NDArray[np.float64]) -> bool:

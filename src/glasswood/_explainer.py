@@ -13,7 +13,6 @@ import numpy as np
 from glasswood._answers import Answers
 from glasswood._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood._html import facts_html
-from glasswood._interactions import Lookups
 from glasswood._overview import Overview
 from glasswood._study import Study
 from glasswood.errors import ArgumentError, TableError
@@ -51,6 +50,11 @@ class Explainer:
         The scale of curves, surfaces, points and ICE. "raw" is the score on which trees add up (log-odds for boosted
         classifiers). "probability" is that of a classifier, "prediction" whatever the model's `predict` makes of the
         score: these need a pass over the rows for every question that is not about one feature.
+
+    Notes
+    -----
+    An Explainer can be shared by threads. It keeps up to 64 MB of the tables behind Shapley values, interactions and
+    other indices, so keep it to explain further rows: one more row then takes about a millisecond.
 
     Examples
     --------
@@ -215,13 +219,13 @@ class Explainer:
         """
         self._answers.only_raw("joint_grids")
         chosen = self._study.outputs.choose(output, output_index)
-        refuse_no_mapping(grids, 'grids maps features to their values, {"age": [20, 40]}')
+        refuse_no_mapping(grids, 'grids must map features to their values, such as {"age": [20, 40]}')
         players = {self._study.player(name): grid for name, grid in grids.items()}
         if any(player in self._study.groups for player in players):
             message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
             raise TableError(message)
         if len({np.size(grid) for grid in players.values()}) != 1:
-            message = "grids must name some features, and have as many values for each"
+            message = "grids must name at least one feature, and have the same number of values for each"
             raise TableError(message)
         return self._answers.grids(players, chosen)
 
@@ -270,7 +274,8 @@ class Explainer:
             wanted[plan.players.index(self._study.player(feature))] = True
         order = min(order, max(1, int(wanted.sum())))
         plan.refuse_uncountable(order, "max_order")
-        source = Lookups(self._study.effects(order), order, wanted, chosen.columns, self._study.rows(rows))
+        opened = self._study.rows(rows)  # first: what is wrong with them is found before anything is counted
+        source = self._study.lookups(order, wanted, chosen.columns).of_rows(opened)
         return self._answers.interactions(source, chosen, rows)
 
     def evaluate(self, metric: Any, rows: Any, *, output: Any = None, output_index: int | None = None) -> Interactions:
@@ -540,7 +545,7 @@ class Explainer:
         sharey : bool, default True
             Whether all panels have the same heights.
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on "quantile" each row of the background is as wide as any other.
+            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.

@@ -25,7 +25,7 @@ def group_rows(table: Any, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.int
     """
     frame = frame_of(table)
     if frame is None:
-        message = "groups of rows are told by columns of a data frame; pass one, or the groups as an array"
+        message = "by= names columns of a data frame; pass a data frame, or the groups as an array"
         raise TableError(message)
     absent = [name for name in by if name not in frame.columns]
     if absent:
@@ -59,7 +59,7 @@ def _tuple(key: Any) -> tuple[Any, ...]:
 def _labels(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Return the distinct values of any column, missing as None, and each row's place in the list."""
     if series.dtype.is_nested():
-        message = f"by= names the column {series.name!r} of {series.dtype}; groups are told by single values"
+        message = f"by= names the column {series.name!r} of {series.dtype}; groups need a single value per row"
         raise TableError(message)
     if series.implementation.is_pyarrow():
         found = arrow_dictionary(series.to_native())
@@ -97,7 +97,7 @@ def row_weights(table: Any, name: Any) -> NDArray[Any]:
         if weight.dtype.kind not in "iu":
             weight = weight.astype(np.int64 if weight.dtype.kind == "b" else np.float64)
     except (TableError, TypeError, ValueError) as error:
-        message = f"weights are numbers, but the column {name!r} holds {frame.get_column(name).dtype}"
+        message = f"weights must be numbers, but the column {name!r} holds {frame.get_column(name).dtype}"
         raise TableError(message) from error
     check_weights(weight, f"the column {name!r}")
     return weight

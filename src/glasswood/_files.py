@@ -127,11 +127,11 @@ def unpack_arrays(kind: str, packed: bytes) -> tuple[dict[str, Any], dict[str, N
     """
     start = len(kind) + 1 + LENGTH
     if not packed.startswith(f"{kind}\n".encode()) or len(packed) < start + DIGEST:
-        message = f"it does not begin with the line {kind!r}, or it is cut short"
+        message = f"it does not begin with the line {kind!r}, or it is truncated"
         raise BackgroundError(message)
     body = memoryview(packed)[:-DIGEST]
     if sha256(body).digest() != packed[-DIGEST:]:
-        message = "its digest is not that of its content: it is damaged, cut short, or was changed by hand"
+        message = "its digest does not match its content: it is damaged, truncated, or was changed by hand"
         raise BackgroundError(message)
     size = int.from_bytes(packed[start - LENGTH : start], "little")
     try:

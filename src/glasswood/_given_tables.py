@@ -38,7 +38,7 @@ def given_table(table: Any) -> Any:
         return _frame(table)
     if callable(getattr(table, "predict", None)):
         message = (
-            f"this {type(table).__name__} is a model, where rows are expected; the model comes first, then the rows: "
+            f"this {type(table).__name__} is a model, but rows are expected; the model comes first, then the rows: "
             "Explainer(model, X)"
         )
         raise TableError(message)
@@ -69,11 +69,11 @@ def _check_shape(table: Any, shape: tuple[int, ...]) -> None:
     if not shape:
         message = (
             f"this {type(table).__name__} of {type(table).__module__.partition('.')[0]} is not a table in memory; pass "
-            "a data frame of pandas, Polars or PyArrow, an array, or a mapping from names of columns to lists"
+            "a data frame of pandas, Polars or PyArrow, an array, or a mapping from column names to lists"
         )
         raise TableError(message)
     hint = {
-        1: "one column is a table as .to_frame() or .reshape(-1, 1), one row as a list of one row",
+        1: "turn one column into a table with .to_frame() or .reshape(-1, 1), and one row into a list of one row",
     }.get(len(shape), "a model splits on one value per row and column")
     message = f"a table has rows and columns, but this {type(table).__name__} has the shape {shape}; {hint}"
     raise TableError(message)
@@ -83,13 +83,16 @@ def _array(array: NDArray[Any]) -> NDArray[Any]:
     """Return a plain array of rows and columns."""
     if array.dtype.names:
         message = (
-            "a structured array is not read; pass its fields as columns, "
+            "structured arrays are not supported; pass its fields as columns, "
             "{name: array[name] for name in array.dtype.names}"
         )
         raise TableError(message)
     if isinstance(array, np.ma.MaskedArray):
         if np.ma.getmaskarray(array).any():
-            message = "a masked array is not read, as libraries disagree on it; pass array.astype(float).filled(np.nan)"
+            message = (
+                "masked arrays are not supported, because libraries disagree on them; pass "
+                "array.astype(float).filled(np.nan)"
+            )
             raise TableError(message)
         array = array.data
     _check_shape(array, array.shape)
@@ -116,9 +119,8 @@ def _frame(table: Mapping[Any, Any]) -> Any:
     columns = {name: getattr(values, "array", values) for name, values in mapped_columns(table, ()).items()}
     library = next((name for name in LIBRARIES if find_spec(name)), None)
     if library is None:
-        message = (
-            f"a mapping becomes a data frame, which takes one of {', '.join(LIBRARIES)}; install one, or pass an array"
-        )
+        known = ", ".join(LIBRARIES)
+        message = f"a mapping is turned into a data frame, which needs one of {known}; install one, or pass an array"
         raise TableError(message)
     try:
         return nw.from_dict(columns, backend=import_module(library)).to_native()

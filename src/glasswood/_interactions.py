@@ -44,16 +44,13 @@ class Lookups:
         Sets have no other players than these.
     outputs : list of int
         The outputs that are wanted.
-    rows : Rows or CellBlock
     """
 
-    def __init__(
-        self, effects: Effects, max_order: int, wanted: NDArray[np.bool_], outputs: list[int], rows: Rows | CellBlock
-    ) -> None:
+    def __init__(self, effects: Effects, max_order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> None:
         plan = effects.plan
         self.effects = effects
         self.outputs = outputs
-        self.rows: Rows | CellBlock = rows
+        self.rows: Rows | CellBlock = CellBlock(np.empty((plan.ensemble.used_features.size, 0), dtype=np.int32))
         used = np.minimum(plan.n_players, int(wanted.sum()))
         most = int(used.max(initial=0))
         n_pairs = sum(
@@ -73,10 +70,16 @@ class Lookups:
         _ = self._lookups  # before threads share it
 
     def of_rows(self, rows: Rows | CellBlock) -> Lookups:
-        """Return the same tables for other rows."""
+        """Return the same tables for some rows; at first there are none."""
         found = copy(self)
         found.rows = rows
         return found
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of the tables, and of what tells their places."""
+        arrays = (self._table, *self._groups, *self._pairs, self.term_set, self.term_rest, self.term_seat)
+        return sum(int(array.nbytes) for array in (*arrays, self.chunks.table, self.chunks.words))
 
     @once_here
     def _players(self) -> _core.PlayersOfLeaves:

@@ -19,6 +19,7 @@ from glasswood._extra_columns import group_rows, row_weights
 from glasswood._once import once
 from glasswood._partials import WHOLE, Partial, kept, ledger_of
 from glasswood._plan import MOST_COUNTS, CountPlan
+from glasswood._printable import how_many
 from glasswood._tables import OpenColumns, n_rows, open_columns, open_named
 from glasswood._weights import SMALLEST, lowest_planes, refuse_large_sum, split
 from glasswood.errors import TableError, TooLargeError
@@ -332,7 +333,7 @@ def add_fragment(sums: Sums, fragment: Fragment) -> int:
         message = f"{fragment.path}: {error}"
         raise TableError(message) from error
     if fragment.n_rows is not None and counted != fragment.n_rows:
-        message = f"{fragment.name} has {counted} rows, but its footer says {fragment.n_rows}"
+        message = f"{fragment.name} has {how_many(counted, 'row')}, but its footer says {fragment.n_rows}"
         raise TableError(message)
     sums.note(fragment.digest)
     return counted

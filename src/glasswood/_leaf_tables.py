@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,13 +13,13 @@ from glasswood._interrupts import proceed
 from glasswood._leaves import Leaves
 from glasswood._plan import CountPlan
 from glasswood._rows import Rows
-from glasswood._templates import MOST_PLAYERS, Template, set_masks
+from glasswood._templates import MOST_PLAYERS, Template
 from glasswood.engines._threads import for_each, n_threads
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.metrics import CubeMetric, InteractionIndex
 
-__all__ = ["LeafTables", "seconds_for_tables"]
+__all__ = ["LeafTables", "TabledRows", "seconds_for_tables"]
 
 MOST_ENTRIES = 2**27  # of the tables of all leaves: a gigabyte
 ENTRIES_AT_A_TIME = 2**19  # that a thread fills, in a few tenths of a second
@@ -29,47 +31,45 @@ LOOKUPS_AT_A_TIME = 2**27  # leaves times rows
 def seconds_for_tables(metric: InteractionIndex, plan: CountPlan) -> float:
     """Return about how long it takes to write down the values of every leaf; infinity if they do not fit."""
     seconds, entries = 0.0, 0
-    for used, n_leaves in enumerate(np.bincount(plan.n_players).tolist()):
+    for used, n_leaves in enumerate(plan.n_paths):
         if n_leaves == 0:
             continue
-        cubes = set_masks(metric, used).size * 3**used if used <= MOST_PLAYERS else MOST_TEMPLATE + 1
+        n_sets = sum(comb(used, size) for size in metric.orders(used))
+        cubes = n_sets * 3**used if used <= MOST_PLAYERS else MOST_TEMPLATE + 1
         if cubes > MOST_TEMPLATE:
             return float("inf")
-        entries += n_leaves * (set_masks(metric, used).size << used) * plan.ensemble.value.shape[1]
+        entries += n_leaves * (n_sets << used) * plan.ensemble.value.shape[1]
         seconds += 30e-9 * cubes + n_leaves * 0.7e-9 * cubes
     return seconds if entries <= MOST_ENTRIES else float("inf")
 
 
 class LeafTables:
-    """A metric of rows, from tables: what each leaf is worth to a row that meets some of its players.
+    """A metric as tables: what each leaf is worth to a row that meets some of its players. They fit any rows.
 
     Parameters
     ----------
     effects : Effects
         Of all orders.
     metric : CubeMetric
-    rows : Rows
     outputs : list of int
         The outputs that are wanted.
     """
 
-    def __init__(self, effects: Effects, metric: CubeMetric, rows: Rows, outputs: list[int]) -> None:
+    def __init__(self, effects: Effects, metric: CubeMetric, outputs: list[int]) -> None:
         plan = effects.plan
         self.effects = effects
-        self.rows = rows
         self.templates = {int(used): Template.of(metric, int(used)) for used in np.unique(plan.n_players)}
         self.leaves = Leaves(plan, {used: template.masks for used, template in self.templates.items()}, outputs)
-        self.sets = self.leaves.numbers.sets
         # The score without any leaf is worth as much to all, whoever takes part: an empty cube, which only the empty
         # set, the first one if there is any, can have a value for.
         empty = Template.of(metric, 0).value.sum()
-        self._constant = empty * plan.ensemble.score.constant[outputs]
+        self.constant = empty * plan.ensemble.score.constant[outputs]
         self._fill()
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self.rows.n_rows
+    def n_bytes(self) -> int:
+        """The memory of the tables, and of what tells their places."""
+        return int(self.table.nbytes + self.table_first.nbytes) + self.leaves.n_bytes
 
     def _fill(self) -> None:
         plan, numbers = self.effects.plan, self.leaves.numbers
@@ -110,9 +110,30 @@ class LeafTables:
         table *= self.effects.unit
         self.table = table
 
+
+class TabledRows:
+    """A metric of rows, from tables.
+
+    Parameters
+    ----------
+    tables : LeafTables
+    rows : Rows
+    """
+
+    def __init__(self, tables: LeafTables, rows: Rows) -> None:
+        self.tables = tables
+        self.rows = rows
+        self.sets = tables.leaves.numbers.sets
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.rows.n_rows
+
     def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
         """Write the values of some rows to the columns of `out`, (n_sets x n_outputs, ...), from `at` on."""
-        leaves, plan = self.leaves, self.effects.plan
+        tables = self.tables
+        leaves, plan, constant = tables.leaves, tables.effects.plan, tables.constant
         cells = self.rows.cells(*span)
         n_rows = cells.shape[1]
         width = block_width(n_rows, min(CACHE // max(1, leaves.n_groups), LOOKUPS_AT_A_TIME // plan.ensemble.n_leaves))
@@ -123,13 +144,13 @@ class LeafTables:
             last = min(n_rows, row + width)
             leaves.chunks.write_states(cells, (row, last), states)
             sums[:] = 0
-            if self._constant.any():
-                sums[: self._constant.size] = self._constant[:, None]
-            _core.add_leaf_tables(states, leaves.chunks.leaves, leaves.core, self.table_first, self.table, sums)
+            if constant.any():
+                sums[: constant.size] = constant[:, None]
+            _core.add_leaf_tables(states, leaves.chunks.leaves, leaves.core, tables.table_first, tables.table, sums)
             out[:, at + row : at + last] = sums[:, : last - row]
 
     def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
         """Return the sums of absolute values and squares of some rows: (2, n_sets x n_outputs)."""
-        values = np.empty((self.leaves.n_groups, span[1] - span[0]))
+        values = np.empty((self.tables.leaves.n_groups, span[1] - span[0]))
         self.write(span, values, 0)
         return np.stack([np.abs(values).sum(axis=1), np.square(values).sum(axis=1)])

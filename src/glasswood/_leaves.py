@@ -132,3 +132,10 @@ class Leaves:
     def n_groups(self) -> int:
         """The number of pairs of a set and an output."""
         return len(self.numbers.sets) * len(self.outputs)
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of its larger arrays."""
+        chunks, numbers = self.chunks, self.numbers
+        arrays = (self.slot_seat, self.output, numbers.first, numbers.of_leaf, chunks.table, chunks.words)
+        return sum(int(array.nbytes) for array in arrays)

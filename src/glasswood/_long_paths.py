@@ -11,6 +11,7 @@ from glasswood._interrupts import proceed
 from glasswood._leaves import Leaves
 from glasswood._once import once
 from glasswood._plan import CountPlan
+from glasswood._printable import how_many
 from glasswood._rows import Rows
 from glasswood._templates import set_masks
 from glasswood.engines._threads import in_order, n_threads
@@ -150,8 +151,9 @@ def _check_cost(plan: CountPlan, rows: Rows, background: Rows | None) -> None:
     seconds = seconds_for_paths(plan, rows.n_rows, n_background)
     if seconds > MOST_SECONDS:
         message = (
-            f"{rows.n_rows:,} rows, {n_background:,} background rows and {plan.ensemble.n_leaves:,} leaves with up to "
-            f"{most} features would take about {seconds / 3600:,.0f} hours. Pass fewer rows, fewer background rows, or "
+            f"{how_many(rows.n_rows, 'row')}, {how_many(n_background, 'background row')} and "
+            f"{how_many(plan.ensemble.n_leaves, 'leaf', 'leaves')} with up to {how_many(most, 'feature')} "
+            f"would take about {seconds / 3600:,.0f} h. Pass fewer rows, fewer background rows, or "
             "no background for path-dependent values"
         )
         raise TooLargeError(message)

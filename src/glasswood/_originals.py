@@ -10,6 +10,7 @@ from glasswood._ensemble import TreeEnsemble
 from glasswood._given_tables import given_table
 from glasswood._pipelines import Unwrapped
 from glasswood._points import columns_of, distinct_points, rows_with, shown_values
+from glasswood._printable import how_many
 from glasswood._tables import n_rows
 from glasswood.errors import GlasswoodError, TableError
 
@@ -46,12 +47,12 @@ class Originals:
             raise
         except Exception as error:
             told = " ".join(str(error).split())
-            message = f"the steps of the pipeline do not take these rows ({type(error).__name__}: {told})"
+            message = f"the steps of the pipeline reject these rows ({type(error).__name__}: {told})"
             raise TableError(message) from error
         if n_rows(made) != n_rows(table):
             message = (
-                f"the steps of the pipeline make {n_rows(made)} rows of {n_rows(table)}, as some do that take texts or "
-                "lists instead of tables. Explain the final estimator on the transformed table: "
+                f"the steps of the pipeline make {how_many(n_rows(made), 'row')} of {n_rows(table)}. Steps that take "
+                "texts or lists instead of tables do this. Explain the final estimator on the transformed table: "
                 "Explainer(pipeline[-1], pipeline[:-1].transform(X))"
             )
             raise TableError(message)
@@ -77,7 +78,7 @@ class Originals:
         grouped = {column for columns in wanted.values() for column in columns}
         unknown = grouped - set(self.names)
         if unknown:
-            message = f"groups name the column {min(unknown)!r}, which the pipeline does not take"
+            message = f"groups name the column {min(unknown)!r}, which is not an input of the pipeline"
             raise TableError(message)
         players = {name: tuple(columns) for name, columns in wanted.items()}
         players |= {name: (name,) for name in self.names if name not in grouped}
@@ -92,7 +93,9 @@ class Originals:
         the distinct rows of the table.
         """
         if self.table is None:
-            message = "points of a pipeline's columns go through its transformers, which takes a table as background"
+            message = (
+                "points of a pipeline's columns go through its transformers, which needs a table as the background"
+            )
             raise TableError(message)
         positions = [self.names.index(column) for column in columns]
         if at is None:

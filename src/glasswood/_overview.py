@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from glasswood._answers import Answers
 from glasswood._arguments import whole_number
-from glasswood._interactions import Lookups
 from glasswood._outputs import Chosen
 from glasswood._pair_rows import CountedRows, PairRows, RowsAgain, RowsInMemory
-from glasswood._rows import CellBlock, Rows
+from glasswood._rows import Rows
 from glasswood._rows_again import ranges
 from glasswood._statistics import (
     Moments,
@@ -58,7 +57,7 @@ class Overview:
         study, plan = self._study, self._study.plan(1)
         if not study.has_rows:
             message = (
-                "importance is how much the score varies over rows, and there are none: pass them to Explainer as the "
+                "importance is how much the score varies over rows, but there are none: pass them to Explainer as the "
                 "background, or ask for interaction_values(rows, max_order=1).mean_square()"
             )
             raise BackgroundError(message)
@@ -101,7 +100,7 @@ class Overview:
         wanted = np.zeros(len(plan.players), dtype=bool)
         wanted[players] = True
         plan.refuse_uncountable(1)
-        source = Lookups(study.effects(1), 1, wanted, list(range(study.outputs.n_columns)), rows)
+        source = study.lookups(1, wanted, list(range(study.outputs.n_columns))).of_rows(rows)
         mean, square = streamed_moments(source, weight, study.outputs.n_columns)[:2]
         deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
         heights = np.zeros((len(plan.players), study.outputs.n_columns))
@@ -133,7 +132,7 @@ class Overview:
         self._answers.only_raw("interaction_strengths")
         study, plan = self._study, self._study.plan(1)
         if rows is None and study.table is None and not study.only_counts:
-            message = "pass rows=, the table of rows over which the strength of interactions is taken"
+            message = "pass rows=, the table of rows over which the strength of interactions is computed"
             raise BackgroundError(message)
         self._refuse_uncountable_pairs()
         over = self._pair_rows(rows)
@@ -217,9 +216,8 @@ class Overview:
     def _moments_of_rows(self, over: PairRows, outputs: list[int]) -> tuple[list[tuple[int, ...]], NDArray[np.float64]]:
         """Return the same from the values of each row."""
         study, plan = self._study, self._study.plan(1)
-        nothing = CellBlock(np.empty((self.ensemble.used_features.size, 0), dtype=np.int32))
         wanted = np.ones(len(plan.players), dtype=bool)
-        source = Lookups(study.effects(2), 2, wanted, outputs, nothing)
+        source = study.lookups(2, wanted, outputs)
         moments = Moments(source.sets, len(outputs))
         for rows, weight in over.blocks(moments.batch):
             moments.add(source.of_rows(rows), weight)
@@ -232,8 +230,8 @@ class Overview:
         names = self.ensemble.feature_names
         for player in features:
             if player in study.groups or columns[names.index(player)].n_codes:
-                kind = "a column of a pipeline, or a group," if player in study.groups else "a category"
-                message = f"{what} is about the order of numbers, but {player!r} is {kind} which has none here"
+                kind = "a column of a pipeline or a group" if player in study.groups else "a column of categories"
+                message = f"{what} needs a column of numbers, but {player!r} is {kind}"
                 raise TableError(message)
         if features:
             return [names.index(player) for player in features]

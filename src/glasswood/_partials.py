@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasswood._arrow import pack_keys, unpack_keys
 from glasswood._counts import Tally
 from glasswood._files import pack_arrays, unpack_arrays
-from glasswood._weights import KEPT
+from glasswood._weights import KEPT, LARGEST, SMALLEST, WIDTH
 from glasswood.errors import BackgroundError
 
 __all__ = ["WHOLE", "Partial", "add_packed", "kept", "ledger_of"]
@@ -129,7 +129,7 @@ class Partial:
             facts, arrays = unpack_arrays(FORMAT, packed)
             keys = _keys(unpack_keys(arrays["keys"].tobytes()), len(facts["rows"]), tuples=facts["tuples"])
             rows = dict(zip(keys, map(int, facts["rows"]), strict=True))
-            places = [(keys[number], int(plane)) for number, plane in facts["planes"]]
+            places = [(keys[number], _plane(plane)) for number, plane in facts["planes"]]
             tallies = dict(zip(places, _tallies(facts, arrays), strict=True))
             partial = cls(tallies, rows, int(facts["n_fragments"]), int(facts["ledger"]))
         except (BackgroundError, TypeError, ValueError, LookupError, OverflowError) as error:
@@ -140,6 +140,14 @@ class Partial:
             raise BackgroundError(message)
         notes = {name[5:]: note.tobytes() for name, note in arrays.items() if name.startswith("note ")}
         return partial, notes
+
+
+def _plane(plane: Any) -> int:
+    """Return a plane of weights, if there may be one."""
+    if not isinstance(plane, int) or not SMALLEST // WIDTH <= plane <= LARGEST // WIDTH:
+        message = f"no float64 has digits in plane {plane!r}"
+        raise ValueError(message)
+    return plane
 
 
 def _joined(arrays: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -156,6 +164,9 @@ def _keys(columns: Sequence[Sequence[Any]], n_keys: int, *, tuples: bool) -> lis
 def _tallies(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Iterator[Tally]:
     """Yield the tally of each group: a view of its part of the arrays."""
     sizes, whole = facts["sizes"], {name: arrays[name] for name in ("counts", "cells")}
+    if len(sizes) != len(facts["planes"]):  # before anything is done with as many as a damaged file may have
+        message = "it has another number of groups than it says"
+        raise ValueError(message)
     claimed = [sum(size) for size in zip(*sizes, strict=True)] if sizes else [0, 0]
     if claimed != [array.size for array in whole.values()] or any(min(size) < 0 for size in sizes):
         message = "it has another number of counts than it says"

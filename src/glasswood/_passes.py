@@ -105,7 +105,7 @@ class Pass:
         asked = self._folder is not None or (self.is_stream and self._engine != "auto")
         if asked and not isinstance(self.source, Files):
             message = (
-                "checkpoint= and engine= are for Parquet files, whose parts can be told apart and read again; this "
+                "checkpoint= and engine= are for Parquet files, whose parts can be identified and read again; this "
                 f"source is a {'stream' if self.is_stream else 'frame of ' + self._engine}"
             )
             raise TableError(message)
@@ -252,8 +252,8 @@ def verify(partial: Partial, expected: Sequence[bytes]) -> None:
     """Raise an error unless each fragment was counted, once."""
     if (partial.n_fragments, partial.ledger) != (len(expected), ledger_of(expected)):
         message = (
-            f"of {len(expected)} parts of the data, {partial.n_fragments} were counted, and not each exactly once. "
-            "Nothing is saved. Please report this with the versions of Glasswood and of the engine."
+            f"of {len(expected)} parts of the data, {partial.n_fragments} were counted, and not every one exactly "
+            "once. Nothing was saved. Please report this with the versions of Glasswood and of the engine."
         )
         raise BackgroundError(message)
 
@@ -285,12 +285,14 @@ def _engine_of(engine: Any) -> tuple[str, Any]:
     """Return the name of an engine, and what the user holds of it."""
     if isinstance(engine, str):
         if engine not in ("auto", "threads", *ENGINES.values()):
-            message = f'engine is "auto", "threads", "dask", "spark", "ray", a Client or a SparkSession, not {engine!r}'
+            message = (
+                f'engine must be "auto", "threads", "dask", "spark", "ray", a Client or a SparkSession, not {engine!r}'
+            )
             raise TableError(message)
         return engine, None
     package = type(engine).__module__.partition(".")[0]
     if package not in ENGINES:
-        message = f"engine is a name, a Dask Client or a SparkSession, not {type(engine).__name__}"
+        message = f"engine must be a name, a Dask Client or a SparkSession, not {type(engine).__name__}"
         raise TableError(message)
     return ENGINES[package], engine
 

@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._printable import how_many
 from glasswood._probes import N_PROBES, by_columns, by_rows, indexer, keeps_columns_apart
 from glasswood.errors import UnsupportedModelError
 
@@ -125,12 +126,14 @@ def unwrap(model: Any, table: Any = None) -> Unwrapped | None:
     if n_columns is None and table is not None:  # somebody's transformer, which remembers nothing
         n_columns, columns = table.shape[1], tuple(map(str, _names(table))) or None
     if n_columns is None:
-        message = f"this {type(model).__name__} does not know its number of columns; fit it before it is explained"
+        message = f"this {type(model).__name__} does not know its number of columns; fit it first"
         raise UnsupportedModelError(message)
     given = _Given([(column,) for column in range(n_columns)], None if table is None else lambda: _own(table, columns))
     sources = _trace_steps(steps, given, getattr(core, "n_features_in_", None))
     if len(sources) != getattr(core, "n_features_in_", len(sources)):
-        _refuse(steps[-1][1], steps[-1][0], f"gives {len(sources)} columns to a model of {core.n_features_in_}")
+        _refuse(
+            steps[-1][1], steps[-1][0], f"gives {how_many(len(sources), 'column')} to a model of {core.n_features_in_}"
+        )
     transform = _Chain(tuple(step for _, step in steps), columns) if steps else None
     return Unwrapped(core, transform, columns, n_columns, sources, _Inverse(tuple(targets)) if targets else None)
 
@@ -215,7 +218,7 @@ def _fitted(obj: Any, attribute: str = "n_features_in_") -> Any:
     """Return an object that has an attribute that comes with being fitted."""
     if not _has(obj, attribute):
         remedy = "fit it with refit=True" if attribute == "best_estimator_" else "fit it"
-        message = f"this {type(obj).__name__} has no {attribute}; {remedy} before it is explained"
+        message = f"this {type(obj).__name__} has no {attribute}; {remedy} first"
         raise UnsupportedModelError(message)
     return obj
 
@@ -293,7 +296,11 @@ def _trace(transformer: Any, given: _Given, label: str, width: int | None = None
     if isinstance(transformer, str) or transformer is None:
         return [] if transformer == "drop" else sources
     if getattr(transformer, "n_features_in_", len(sources)) != len(sources):
-        _refuse(transformer, label, f"was fitted on {transformer.n_features_in_} columns, but gets {len(sources)}")
+        _refuse(
+            transformer,
+            label,
+            f"was fitted on {how_many(transformer.n_features_in_, 'column')}, but gets {len(sources)}",
+        )
     if "FrozenEstimator" in kinds:
         return _trace(transformer.estimator, given, label, width)
     if "Pipeline" in kinds:
@@ -318,7 +325,7 @@ def _trace_one(transformer: Any, given: _Given, label: str, width: int | None) -
         return [source for source, n in zip(sources, widths, strict=True) for _ in range(n)]
     if len(set(sources)) == 1:  # nothing to mix
         return [sources[0]] * _width(transformer, label, width)
-    _refuse(transformer, label, "is not known to keep columns apart")
+    _refuse(transformer, label, "is not known to keep columns separate")
 
 
 def _width(transformer: Any, label: str, width: int | None) -> int:
@@ -328,7 +335,7 @@ def _width(transformer: Any, label: str, width: int | None) -> int:
     try:
         return len(transformer.get_feature_names_out())
     except Exception as error:  # noqa: BLE001 (anybody's code)
-        _refuse(transformer, label, "does not tell how many columns it makes", error)
+        _refuse(transformer, label, "does not say how many columns it makes", error)
 
 
 def _trace_columns(transformer: Any, given: _Given, label: str) -> Sources:
@@ -415,9 +422,9 @@ def _trace_function(transformer: Any, given: _Given, label: str, width: int | No
         remedy = "" if numbers is None else "; pass rows, and it is tried on them"
         _refuse(transformer, label, f"cannot be tried on rows ({type(error).__name__}: {error}){remedy}", error)
     if made is None:
-        _refuse(transformer, label, "gives a row other values among other rows")
+        _refuse(transformer, label, "gives a row different values depending on the other rows")
     if not apart:
-        _refuse(transformer, label, "does not make one column of each column")
+        _refuse(transformer, label, "does not turn each column into one column")
     return [sources[0]] * made.shape[1] if alone else sources
 
 

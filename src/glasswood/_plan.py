@@ -196,16 +196,21 @@ class CountPlan:
         """Where the counts of each leaf start, and at the end their number."""
         return np.concatenate([[0], np.cumsum(self.subsets.size[self.n_players])])
 
-    @property
+    @once
     def most_players(self) -> int:
         """The number of players of the path that has the most, at least 1."""
         return max(1, int(self.n_players.max(initial=0)))
 
+    @once
+    def n_paths(self) -> list[int]:
+        """How many paths have 0 players, 1, 2 and so on."""
+        found: list[int] = np.bincount(self.n_players).tolist()
+        return found
+
     def n_sets(self, order: int) -> int:
         """Return how many counts there are of sets of up to `order` players, without making any table."""
         return sum(
-            int(n) * sum(comb(used, size) for size in range(min(order, used) + 1))
-            for used, n in enumerate(np.bincount(self.n_players))
+            n * sum(comb(used, size) for size in range(min(order, used) + 1)) for used, n in enumerate(self.n_paths)
         )
 
     def countable(self, order: int) -> bool:

@@ -75,7 +75,7 @@ def distinct_points(table: Any, names: Sequence[str], positions: Sequence[int]) 
         for number, row in enumerate(zip(*lists.values(), strict=True)):
             first.setdefault(tuple(map(_key, row)), number)
     except TypeError as error:
-        message = f"the columns {list(names)!r} hold values that cannot be told apart ({error}); pass the points in at="
+        message = f"the columns {list(names)!r} hold values that cannot be compared ({error}); pass the points in at="
         raise TableError(message) from error
     rows = list(first.values())
     return take(table, rows), {name: [values[row] for row in rows] for name, values in lists.items()}
@@ -116,7 +116,7 @@ def rows_with(table: Any, points: Mapping[str, list[Any]], positions: Sequence[i
     """Return copies of the first row of a user's table, one per point, with the points' values in some columns."""
     n_points = len(next(iter(points.values())))
     if table.shape[0] == 0:
-        message = "the table has no rows, so that there is none whose values could be changed"
+        message = "the table has no rows, so there are no values to change"
         raise TableError(message)
     rows = take(table, [0] * n_points)
     replaced = dict(zip(positions, points.values(), strict=True))

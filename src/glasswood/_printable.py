@@ -1,14 +1,25 @@
-"""Texts of others, such as names of columns, as texts that nothing happens to when they are printed."""
+"""Text for people: names from the data without control characters, and counts with their nouns."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["printable"]
+__all__ = ["how_many", "printable"]
+
+
+def how_many(count: int, noun: str, plural: str | None = None) -> str:
+    """Return a count and its noun.
+
+    Examples
+    --------
+    >>> how_many(1, "row"), how_many(2500, "row"), how_many(0, "leaf", "leaves")
+    ('1 row', '2,500 rows', '0 leaves')
+    """
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def printable(value: Any) -> str:
-    r"""Return a text with escapes, as Python's `repr` writes them, for all that cannot be seen.
+    r"""Return a text with escapes, as Python's `repr` writes them, for characters that cannot be seen.
 
     These move a terminal's cursor, turn the direction of writing, or make two names look the same.
 

@@ -158,7 +158,7 @@ class Responses:
 def check_response(response: str) -> None:
     """Refuse what is the name of no response."""
     if response not in ("raw", "probability", "prediction"):
-        message = f'response is "raw", "probability" or "prediction", not {response!r}'
+        message = f'response must be "raw", "probability" or "prediction", not {response!r}'
         raise ArgumentError(message)
 
 
@@ -169,10 +169,10 @@ def link_of(score: Score, response: str) -> Link:
         return "identity"
     known = score.link in LINKS
     if response == "probability" and not (score.link in ("logistic", "softmax") or score.units == "probability"):
-        message = f'the model predicts no probability (its score is: {score.units}); ask for response="prediction"'
+        message = f'the model does not predict probabilities (its score is: {score.units}); use response="prediction"'
         raise UnsupportedModelError(message)
     if not known:
-        message = f'it is not known what the model makes of its score ({score.units}); only response="raw" is exact'
+        message = f'it is not known how the model transforms its score ({score.units}); only response="raw" is exact'
         raise UnsupportedModelError(message)
     return score.link
 

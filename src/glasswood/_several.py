@@ -17,6 +17,7 @@ from glasswood._ensemble import Score, TreeEnsemble
 from glasswood._given_tables import as_trained
 from glasswood._outputs import labels_of
 from glasswood._pipelines import unwrap
+from glasswood._printable import how_many
 from glasswood._tables import n_rows, take_rows
 from glasswood.errors import ModelMismatchError, UnsupportedModelError
 from glasswood.readers import library_errors, read_model
@@ -156,7 +157,7 @@ def _check(several: Several, model: Any, table: Any, dtype: str) -> None:
     theirs = np.asarray(theirs).reshape(len(ours), -1)[:, -ours.shape[1] :]
     if not np.allclose(ours, theirs, rtol=WITHIN, atol=WITHIN + moved):
         message = (
-            f"the predictions of this {type(model).__name__} are not reproduced (largest difference "
+            f"the predictions of this {type(model).__name__} could not be reproduced (largest difference "
             f"{np.abs(ours - theirs).max():.2g}); explain its members one by one"
         )
         raise ModelMismatchError(message)
@@ -205,7 +206,7 @@ def _side_by_side(members: Sequence[TreeEnsemble], kind: str) -> TreeEnsemble:
         leaf_cover=None,
         schema=replace(schema),
         score=score,
-        source=f"sklearn {kind} of {len(members)} models",
+        source=f"sklearn {kind} of {how_many(len(members), 'model')}",
     )
 
 
@@ -239,7 +240,7 @@ def linked(score: Score, raw: Any) -> Floats:
         return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
     if score.link == "identity":
         return z
-    message = f"it is not known what a member makes of its score ({score.units})"
+    message = f"it is not known how a member transforms its score ({score.units})"
     raise UnsupportedModelError(message)
 
 
@@ -274,7 +275,8 @@ def _voting_classifier(model: Any) -> Taken:
 
 def _stacking(model: Any) -> Taken:
     if model.passthrough:
-        message = f"this {type(model).__name__} passes columns on to its final estimator; fit it with passthrough=False"
+        kind = type(model).__name__
+        message = f"this {kind} passes the original columns to its final estimator; fit it with passthrough=False"
         raise UnsupportedModelError(message)
     members = model.estimators_
     ways: dict[str, Callable[[Score, Any], Floats]] = {

@@ -122,7 +122,7 @@ def _iterator(tables: Iterator[Any]) -> Stream:
     tables = map(_table, tables)
     head = next(tables, None)
     if head is None:
-        message = "the iterator gave no table"
+        message = "the iterator yielded no table"
         raise TableError(message)
     frame = frame_of(head)
     return _once(None if frame is None else list(frame.columns), chain([head], tables), lambda table, _: table)
@@ -136,8 +136,9 @@ def _once(names: list[Any] | None, tables: Iterator[Any], select: Callable[[Any,
     def start(wanted: Sequence[Any]) -> Iterator[Any]:
         if not unread:
             message = (
-                "this stream was read already, and cannot be read twice. Summarize it once, with the largest order "
-                "that you need: summarize(model, source, order=2); or pass something that can be read again: a path"
+                "this stream has already been read, and cannot be read again. Summarize it once, with the largest "
+                "order that you need: summarize(model, source, order=2); or pass something that can be read again, "
+                "such as a path"
             )
             raise TableError(message)
         return (select(table, wanted) for table in chain([] if head is None else [head], unread.pop()))

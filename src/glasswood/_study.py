@@ -18,7 +18,9 @@ from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
 from glasswood._extra_columns import row_weights
 from glasswood._given_tables import given_table
-from glasswood._leaf_tables import LeafTables, seconds_for_tables
+from glasswood._interactions import Lookups
+from glasswood._kept import Kept
+from glasswood._leaf_tables import LeafTables, TabledRows, seconds_for_tables
 from glasswood._long_paths import LongPaths, seconds_for_paths
 from glasswood._model_facts import facts_of
 from glasswood._once import Lock, once
@@ -27,6 +29,7 @@ from glasswood._outputs import Outputs
 from glasswood._passes import Pass, RowsPart
 from glasswood._pipelines import unwrap
 from glasswood._plan import MOST_COUNTS, CountPlan
+from glasswood._printable import how_many
 from glasswood._read_only import read_only
 from glasswood._responses import Responses, all_responses, check_response, link_of, mean_responses
 from glasswood._rows import Rows
@@ -47,6 +50,7 @@ T = TypeVar("T")
 RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "mean"}  # what links give
 
 WORTH_A_THOUGHT = 0.1  # seconds
+MOST_KEPT = 2**26  # bytes of tables that wait for more rows
 
 
 def _rows_of(background: Any) -> tuple[Pass | None, Any]:
@@ -132,6 +136,7 @@ class Study:
         self._counted: dict[int, Background] = {}
         self._effects: dict[int, Effects] = {}
         self._extents: dict[int, Extent | None] = {}
+        self._tables = Kept(MOST_KEPT)
         self._check()
 
     def _learn_labels(self, weight: Any) -> None:
@@ -149,7 +154,7 @@ class Study:
         if self.source is not None:
             message = (
                 "a pipeline transforms tables in memory; transform the data first, and explain the model in its last "
-                "step, or pass a table (a sample of the rows, say)"
+                "step, or pass a table (for example, a sample of the rows)"
             )
             raise UnsupportedModelError(message)
 
@@ -177,11 +182,11 @@ class Study:
     def average(self) -> str:
         """What the answers are averages over, in words."""
         if self.table is not None:
-            return f"{n_rows(self.table):,} rows"
+            return how_many(n_rows(self.table), "row")
         if self.source is not None:
             return "rows that are read when needed"
         if self.background is not None:
-            return f"counts of {self.background.n_rows:,} rows, order {self.background.order}"
+            return f"counts of {how_many(self.background.n_rows, 'row')}, order {self.background.order}"
         return "the covers of training (path-dependent)"
 
     @staticmethod
@@ -195,7 +200,7 @@ class Study:
             )
             raise UnsupportedModelError(message)
         if response == "probability" and several.units != "probability":
-            message = 'the model predicts no probability; ask for response="prediction"'
+            message = 'the model does not predict probabilities; use response="prediction"'
             raise UnsupportedModelError(message)
 
     def _check(self) -> None:
@@ -209,18 +214,20 @@ class Study:
             plan = self.plan(self.background.order)
             fits = self.background.fingerprint == plan.fingerprint and self.background.counts.size == plan.n_counts
             if not fits or self.background.cells.size != plan.cells.n_cells.sum():
-                message = "the background is of another model, or of other groups; summarize the data with this model"
+                message = (
+                    "the background is of a different model, or of different groups; summarize the data with this model"
+                )
                 raise BackgroundError(message)
         elif self.table is None and self.source is None and self.ensemble.cover is None:
             message = (
-                f"the model read from {self.ensemble.source} keeps no covers, so there are no path-dependent "
+                f"the model read from {self.ensemble.source} has no covers, so there are no path-dependent "
                 "answers; pass the rows to average over as the second argument"
             )
             raise UnsupportedModelError(message)
         if not self.additive and self.table is None:
             message = (
-                "on the scale of the response every row counts, so this needs the table of rows as the second "
-                'argument; counts and covers know the additive score only: response="raw"'
+                "this response is computed row by row, so it needs the table of rows as the second argument; with "
+                'counts or covers, only response="raw" is available'
             )
             raise BackgroundError(message)
         self.plan(1)  # refuses groups that do not fit
@@ -342,8 +349,8 @@ class Study:
         counted = self.counted(1)
         if counted is not None and counted.n_rows != n_read:
             message = (
-                f"the source has {n_read:,} rows now, but had {counted.n_rows:,} when they were counted; it must not "
-                "change while an Explainer uses it. Make a new Explainer"
+                f"the source has {how_many(n_read, 'row')} now, but had {counted.n_rows:,} when it was counted; it "
+                "must not change while an Explainer uses it. Make a new Explainer"
             )
             raise TableError(message)
 
@@ -399,6 +406,7 @@ class Study:
         found.weight = None if self.weight is None else np.asarray(self.weight)[rows]
         found._lock, found._plans = Lock(), dict(self._plans)
         found._counted, found._effects, found._extents = {}, {}, {}
+        found._tables = Kept(MOST_KEPT)
         return found
 
     def ice(self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Any) -> NDArray[np.float64]:
@@ -466,22 +474,42 @@ class Study:
         _core.pairs_on_paths(self.effects(2).plan.core_boxes, found)
         return found
 
-    def evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> LeafTables | LongPaths:
-        """Return the values of a metric: from tables of leaves, or path by path if these are too large, or rows few."""
+    def evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> TabledRows | LongPaths:
+        """Return the values of a metric: from tables of leaves, or path by path if these are too large, or rows few.
+
+        Which of them does not depend on the tables that happen to be kept, since they may differ in the last digit.
+        """
         plan = self.plan(1)
         most = plan.most_players
         if not isinstance(metric, InteractionIndex):
             refuse_long_paths(most)
             plan.refuse_uncountable(most)
-            return LeafTables(self.effects(most), metric, self.rows(rows), outputs)
+            return self._by_tables(metric, rows, outputs)
         by_tables = seconds_for_tables(metric, plan) if plan.countable(most) else float("inf")
         only_counts = self.only_counts or (self.table is None and metric.nodes(0) is None)
         if by_tables < WORTH_A_THOUGHT or (only_counts and by_tables < float("inf")):
-            return LeafTables(self.effects(most), metric, self.rows(rows), outputs)
+            return self._by_tables(metric, rows, outputs)
         n_background = 0 if self.table is None else n_rows(self.table)
         if by_tables < seconds_for_paths(plan, n_rows(rows), n_background):
-            return LeafTables(self.effects(most), metric, self.rows(rows), outputs)
+            return self._by_tables(metric, rows, outputs)
         return self._by_paths(metric, rows, outputs)
+
+    def _by_tables(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> TabledRows:
+        opened = self.rows(rows)  # first: what is wrong with them is found before anything is counted
+
+        def make() -> LeafTables:
+            return LeafTables(self.effects(self.plan(1).most_players), metric, outputs)
+
+        ours = type(metric).__module__ == InteractionIndex.__module__
+        if not isinstance(metric, InteractionIndex) or not ours or vars(metric).keys() != {"min_order", "max_order"}:
+            return TabledRows(make(), opened)  # a user's metric may depend on anything
+        key = (type(metric), metric.min_order, metric.max_order, tuple(outputs))
+        return TabledRows(self._tables.get(key, make), opened)
+
+    def lookups(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups:
+        """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""
+        key = (Lookups, order, wanted.tobytes(), tuple(outputs))
+        return self._tables.get(key, lambda: Lookups(self.effects(order), order, wanted, outputs))
 
     def _by_paths(self, metric: InteractionIndex, rows: Any, outputs: list[int]) -> LongPaths:
         plan = self.plan(1)
@@ -517,7 +545,7 @@ class Study:
         hint = ""
         if name in names:
             group = players[self.plan(1).player_of[names.index(str(name))]]
-            hint = f"; it belongs to the group {group!r}, which is fixed as a whole"
+            hint = f"; it belongs to the group {group!r}, which is treated as one feature"
         elif alike := similar(str(feature), players):
             hint = f" (did you mean {alike!r}?)"
         message = (

@@ -172,7 +172,7 @@ def places_of_groups(table: Any, by: Any) -> tuple[list[Any], NDArray[np.intp]]:
         return group_rows(table, (by,) if isinstance(by, str) else by)
     labels = np.asarray(by, dtype=object)
     if labels.ndim != 1:
-        message = f"by= is the name of a column, several names, or one value per row, not {brief(by)}"
+        message = f"by= must be the name of a column, several names, or one value per row, not {brief(by)}"
         raise TableError(message)
     found = index_labels(labels.tolist())
     return [*found.labels, None], np.where(found.positions < 0, len(found.labels), found.positions)

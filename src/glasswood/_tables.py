@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._columns import Column, Dictionary, Numbers, index_labels, numbers_of
+from glasswood._printable import how_many
 from glasswood.errors import TableError
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def open_named(table: Any, schema: Schema, names: Mapping[int, Any]) -> OpenColu
     """Return the columns of a data frame that are named, by the model's number of the column."""
     frame = frame_of(table)
     if frame is None:
-        message = f"a stream of data frames went on with a {type(table).__name__}; all its parts must be alike"
+        message = f"a stream of data frames contains a {type(table).__name__}; all its parts must have the same type"
         raise TableError(message)
     known = set(frame.columns)
     absent = [name for name in names.values() if name not in known]
@@ -178,7 +179,7 @@ def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dict
     if is_sparse(table):
         _check_width(table.shape[1], schema)
         if table.dtype.kind not in "fiub":
-            message = f"a sparse matrix of {table.dtype} is not read, only one of real numbers"
+            message = f"a sparse matrix of {table.dtype} is not supported, only one of real numbers"
             raise TableError(message)
         matrix = table.tocsc()
         return lambda index: _dense(matrix, index, np.nan if schema.absent_is_missing else 0.0)
@@ -242,7 +243,7 @@ def _list_values(values: Any) -> Numbers | Dictionary:
 def _check_width(width: int, schema: Schema) -> None:
     if width != len(schema.columns):
         message = (
-            f"the table has {width} columns, but the model was trained on {len(schema.columns)}; "
+            f"the table has {how_many(width, 'column')}, but the model was trained on {len(schema.columns)}; "
             "pass the columns in the model's order, or a data frame with their names"
         )
         raise TableError(message)
@@ -279,7 +280,7 @@ def plain_array(table: Any) -> NDArray[Any]:
     if hasattr(type(table), "columns") or hasattr(type(table), "column_names"):
         message = (
             f"this {type(table).__name__} of {type(table).__module__.partition('.')[0]} has columns, but is not a data "
-            "frame in memory; make one of pandas, Polars or PyArrow of it first"
+            "frame in memory; convert it to pandas, Polars or PyArrow first"
         )
         raise TableError(message)
     try:
@@ -299,11 +300,11 @@ def column_names(names: Sequence[Any], schema: Schema) -> Sequence[Any]:
     absent = [column.name for column in schema.columns if column.name not in by_text]
     if absent:
         shown = ", ".join(repr(name) for name in absent[:5]) + (", ..." if len(absent) > 5 else "")
-        message = f"the table lacks {len(absent)} of the model's {len(schema.columns)} columns: {shown}"
+        message = f"the table lacks {len(absent)} of the model's {how_many(len(schema.columns), 'column')}: {shown}"
         raise TableError(message)
     doubled = {column.name for column in schema.columns} & {text for text, n in Counter(texts).items() if n > 1}
     if doubled:
-        message = f"several columns of the table may be the model's column {min(doubled)!r}; pass only one of them"
+        message = f"several columns of the table could be the model's column {min(doubled)!r}; pass only one of them"
         raise TableError(message)
     return [by_text[column.name] for column in schema.columns]
 

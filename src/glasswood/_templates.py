@@ -103,12 +103,15 @@ def _from_moments(metric: InteractionIndex, n_players: int) -> tuple[NDArray[Any
     everyone = (1 << n_players) - 1
     n_plus, n_minus = _bits(broken), n_players - _bits(met)
     masks = set_masks(metric, n_players)
+    upto = range(n_players + 1)
+    moments = {
+        size: np.array([[metric.moment(size, a, b) for b in upto] for a in upto]) for size in metric.orders(n_players)
+    }
     found = []
     for number, mask in enumerate(masks):
         at = np.flatnonzero((mask & met & ~broken) == 0)  # all of the set is in the cube
         size, out = int(_bits(mask)), _bits(mask & ~met[at] & everyone)
-        moments = np.array([[metric.moment(size, a, b) for b in range(n_players + 1)] for a in range(n_players + 1)])
-        value = np.where(out % 2 == 0, 1.0, -1.0) * moments[n_plus[at] - (size - out), n_minus[at] - out]
+        value = np.where(out % 2 == 0, 1.0, -1.0) * moments[size][n_plus[at] - (size - out), n_minus[at] - out]
         at, value = at[value != 0], value[value != 0]
         found.append((np.full(at.size, number), met[at], broken[at], value))
     columns = zip(*found, strict=True) if found else [[np.zeros(0, dtype=np.int64)]] * 4

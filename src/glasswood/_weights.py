@@ -20,11 +20,14 @@ from numpy.typing import NDArray
 from glasswood._arguments import brief
 from glasswood._counts import Tally
 from glasswood._extra_columns import check_weights
+from glasswood._printable import how_many
 from glasswood.errors import TableError, TooLargeError
 
 __all__ = [
     "KEPT",
+    "LARGEST",
     "SMALLEST",
+    "WIDTH",
     "ColumnWeights",
     "column_of",
     "fixed_point",
@@ -230,7 +233,7 @@ def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """Return weights as numbers, if there is one for each row."""
     weight = _numbers(sample_weight)
     if weight.shape != (n_rows,):
-        message = f"sample_weight has shape {weight.shape}, but there are {n_rows} rows"
+        message = f"sample_weight has shape {weight.shape}, but the table has {how_many(n_rows, 'row')}"
         raise TableError(message)
     check_weights(weight, "a row")
     return weight

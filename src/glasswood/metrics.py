@@ -96,7 +96,7 @@ class InteractionIndex(CubeMetric):
 
     def __init__(self, max_order: int | None, min_order: int) -> None:
         if min_order < 1 or (max_order is not None and max_order < min_order):
-            message = f"sets have at least 1 feature, and max_order is not below min_order: {min_order}, {max_order}"
+            message = f"min_order must be at least 1, and max_order at least min_order; got {min_order} and {max_order}"
             raise ArgumentError(message)
         self.max_order = max_order
         self.min_order = min_order

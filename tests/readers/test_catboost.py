@@ -417,7 +417,7 @@ def test_true_and_false_are_the_categories_1_and_0():
 
 @pytest.mark.parametrize(
     ("value", "reason"),
-    [(None, "missing a category in row 2"), (np.nan, "missing"), (1.5, "holds 1.5"), (2.0, "holds 2.0")],
+    [(None, "missing category in row 2"), (np.nan, "missing"), (1.5, "holds 1.5"), (2.0, "holds 2.0")],
 )
 def test_categories_that_catboost_refuses_are_refused(value, reason):
     model, table = mixed()

@@ -427,7 +427,7 @@ def test_blanks_in_names():
     np.testing.assert_array_equal(ensemble.predict(table), model.predict(table))
     moved = table.assign(extra=1.0)[["extra", "d", "ü x", "e", "number of rooms", "c"]]
     np.testing.assert_array_equal(ensemble.predict(moved), model.predict(table))
-    with pytest.raises(TableError, match="several columns of the table may be the model's column 'ü_x'"):
+    with pytest.raises(TableError, match="several columns of the table could be the model's column 'ü_x'"):
         ensemble.predict(table.assign(ü_x=1.0))
 
 
@@ -615,7 +615,7 @@ REFUSALS: dict[str, tuple[Callable[[], Any], str]] = {
     "not fitted": (lgb.LGBMRegressor, "call fit first"),
     "no trees": (not_trained, "no trees"),
     "CVBooster": (folds, "boosters of a CVBooster"),
-    "Dataset": (lambda: lgb.Dataset(numbers()[0]), "Dataset is not read"),
+    "Dataset": (lambda: lgb.Dataset(numbers()[0]), "Dataset is not supported"),
     "Dask": (lgb.DaskLGBMRegressor, "to_local"),
     "pred_early_stop": (stops_early_in_predict, "pred_early_stop=True"),
     "categories, then numbers": (cut_and_categories, "'Column_1' as categories in some trees"),
@@ -637,11 +637,11 @@ def test_refusal(name):
 EDITS = {
     "unknown version": ("version=v4", "version=v9", "version 'v9'"),
     "no version": ("version=v4\n", "", "version None"),
-    "cut short": ("\nend of trees", "", "cut short"),
+    "cut short": ("\nend of trees", "", "truncated"),
     "unknown part of the header": ("\nlabel_index=0", "\nlabel_index=0\nscaling=2", "scaling"),
     "unknown part of a tree": ("\nshrinkage=", "\nbias=2\nshrinkage=", "bias"),
     "unknown decision": ("\ndecision_type=2 ", "\ndecision_type=14 ", "decision_type"),
-    "a name lost": ("feature_names=Column_0 ", "feature_names=", "damaged: 5 features, 4 names"),
+    "a name lost": ("feature_names=Column_0 ", "feature_names=", "damaged: 5 features, but 4 names"),
     "a threshold lost": ("\nthreshold=", "\nthreshold=1.5 ", "damaged: 71 numbers of threshold"),
     "a leaf lost": ("\nleaf_value=", "\nleaf_value=1.5 ", "damaged: 81 numbers of leaf_value"),
     "no names": ("\nfeature_names=", "\nversion=v4\nobjective=", "damaged: a key that is there twice"),
@@ -649,7 +649,7 @@ EDITS = {
     "a tree lost": (
         "num_tree_per_iteration=1",
         "num_tree_per_iteration=3",
-        "3 trees per iteration for 1 classes",
+        "3 trees per iteration for 1 class",
     ),
     "a size lost": ("\ntree_sizes=", "\ntree_sizes=1 ", "not of the sizes that it says"),
 }

@@ -317,7 +317,7 @@ def test_subclasses_are_read():
     [
         (AdaBoostRegressor(n_estimators=3), "weighted median"),
         (AdaBoostClassifier(n_estimators=3), "votes"),
-        (LinearRegression(), "not read"),
+        (LinearRegression(), "not supported"),
         (make_pipeline(DecisionTreeRegressor()), "last step"),
         (BaggingRegressor(LinearRegression()), "only bags of decision trees"),
         (BaggingClassifier(LogisticRegression()), "only bags of decision trees"),
@@ -414,7 +414,7 @@ def test_classes_of_others_that_predict_in_their_own_way():
     renamed, halved = Renamed(**SMALL).fit(X, y), Halved(**SMALL).fit(X, y)
     np.testing.assert_array_equal(gw.read_model(renamed).predict(X), renamed.predict(X))
     for ask in (lambda: gw.read_model(halved), lambda: gw.Explainer(halved)):
-        with pytest.raises(gw.errors.UnsupportedModelError, match="Halved has a predict of its own"):
+        with pytest.raises(gw.errors.UnsupportedModelError, match="Halved defines its own predict"):
             ask()
     for ask in (lambda: gw.read_model(halved, X), lambda: gw.Explainer(halved, X)):
         with pytest.raises(gw.errors.ModelMismatchError):

@@ -379,7 +379,10 @@ REFUSALS: dict[str, tuple[Callable[[], Any], str]] = {
     "below minus infinity": (lambda: build([stump("<", -np.inf)]), "NaN"),
     "below minus infinity in float32": (lambda: build([stump("<", -np.inf)], type="float32"), "NaN"),
     "number and category": (lambda: build([stump(), [CATEGORY, 1.0, 2.0]]), "feature 0 as a number"),
-    "one number for all classes": (lambda: build([stump()], classes=(3,), label=[-1]), "tree 0 .* another size"),
+    "one number for all classes": (
+        lambda: build([stump()], classes=(3,), label=[-1]),
+        "tree 0 .* does not match its outputs",
+    ),
     "unequal averages": (lambda: build([stump()] * 3, average_tree_output=True, **TWO_LEAVES), r"\[2, 1\]"),
     "not a model": (lambda: PostProcessorFunc("identity"), "not a tree ensemble that treelite knows"),
     "no trees": (lambda: build([]), "no trees"),
@@ -391,3 +394,45 @@ def test_refusal(name):
     make, words = REFUSALS[name]
     with pytest.raises(UnsupportedModelError, match=words):
         gw.read_model(make())
+
+
+def damaged(name, field):
+    """A model whose trees have another field than they should: what treelite makes of some damaged files."""
+    model = build([stump()])
+
+    class Accessor:
+        def __init__(self, accessor):
+            self.accessor = accessor
+
+        def get_field(self, wanted):
+            return field() if wanted == name else self.accessor.get_field(wanted)
+
+    class Damaged(type(model)):
+        def __init__(self):
+            pass
+
+        def __del__(self):
+            """Free nothing: the memory belongs to `model`."""
+
+        def __getattribute__(self, attribute):
+            if attribute in ("get_tree_accessor", "get_header_accessor"):
+                return lambda *which: Accessor(getattr(model, attribute)(*which))
+            return getattr(model, attribute)
+
+    return Damaged()
+
+
+def unknown_type():
+    message = "Unrecognized format string: =b"
+    raise RuntimeError(message)
+
+
+@pytest.mark.parametrize("name", ["threshold", "num_class"])
+def test_a_field_that_treelite_cannot_read_is_refused(name):
+    with pytest.raises(UnsupportedModelError, match=f"damaged: its field '{name}' cannot be read .Unrecognized"):
+        gw.read_model(damaged(name, unknown_type))
+
+
+def test_more_covers_than_nodes_are_refused_before_they_are_copied():
+    with pytest.raises(UnsupportedModelError, match="tree 0 has more covers than its 3 nodes"):
+        gw.read_model(damaged("sum_hess", lambda: np.zeros(1000)))

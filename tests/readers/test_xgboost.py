@@ -697,7 +697,7 @@ def drop_trees(whole):
 
 
 REFUSED = {
-    "another booster": ("binary", set_in(1, "name", to="gbforest"), "booster 'gbforest' is not read"),
+    "another booster": ("binary", set_in(1, "name", to="gbforest"), "booster 'gbforest' is not supported"),
     "unknown part of the document": ("binary", lambda whole: whole.update(extra=1), "the model has parts .*: extra"),
     "unknown part of the learner": ("binary", set_in(0, "scaler", to={"a": 1}), "the learner has parts .*: scaler"),
     "unknown part of the booster": ("binary", set_in(1, "linear", to=[1.0]), "gradient_booster has parts .*: linear"),
@@ -708,7 +708,7 @@ REFUSED = {
     "base scores for other outputs": (
         "binary",
         set_in(0, "learner_model_param", "base_score", to="[5E-1,2E-1]"),
-        "each of 1 outputs",
+        "each of 1 output",
     ),
     "dart without weights": ("dart", set_weights(1, "dart", []), "8 trees without the weights"),
     "dart with too few weights": ("dart", set_weights(1, "dart", [1.0]), "8 trees without the weights"),
@@ -722,7 +722,7 @@ REFUSED = {
     "too few categories": (
         "categories, strings",
         set_in(2, "cats", "enc", 0, "offsets", to=[0, 5]),
-        "'city' has 1 categories, but a split mentions number",
+        "'city' has 1 category, but a split mentions number",
     ),
     "leaves of another size": ("3 classes", set_in(3, "tree_param", "size_leaf_vector", to="3"), r"\[1, 3\] values"),
     "vectors without weights": (
@@ -731,7 +731,7 @@ REFUSED = {
         "neither leaf_weights nor base_weights",
     ),
     "no trees": ("binary", drop_trees, "no trees; train it first"),
-    "too few outputs": ("binary", set_in(2, "tree_info", to=[0]), "8 trees, but tells of others"),
+    "too few outputs": ("binary", set_in(2, "tree_info", to=[0]), "8 trees, but its header does not agree"),
     "arrays of different length": ("binary", set_in(3, "default_left", to=[0]), "differ in length"),
     "a child outside": ("binary", set_in(3, "left_children", 0, to=1000), "a child is not one of its nodes"),
     "no right child": ("binary", set_in(3, "right_children", 0, to=-1), "a child is not one of its nodes"),
@@ -774,7 +774,7 @@ def test_the_best_round_must_exist():
 @pytest.mark.filterwarnings("ignore:.*gblinear")
 def test_linear_models_are_refused():
     model, _ = wrapper("value", R(booster="gblinear", n_jobs=1), missing=False)
-    with pytest.raises(UnsupportedModelError, match=r"'gblinear' is not read.*coefficients"):
+    with pytest.raises(UnsupportedModelError, match=r"'gblinear' is not supported.*coefficients"):
         gw.read_model(model)
 
 
@@ -786,10 +786,10 @@ def test_models_that_are_not_fitted_are_refused():
 
 
 def test_other_objects_of_xgboost_are_refused():
-    with pytest.raises(UnsupportedModelError, match=r"xgboost DMatrix is not read.*get_booster"):
+    with pytest.raises(UnsupportedModelError, match=r"xgboost DMatrix is not supported.*get_booster"):
         gw.read_model(xgb.DMatrix(np.zeros((2, 2))))
     remote = type("DaskXGBRegressor", (type("DaskScikitLearnBase", (xgb.XGBModel,), {}),), {})
-    with pytest.raises(UnsupportedModelError, match=r"xgboost DaskXGBRegressor is not read.*get_booster"):
+    with pytest.raises(UnsupportedModelError, match=r"xgboost DaskXGBRegressor is not supported.*get_booster"):
         gw.read_model(remote())
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from glasswood._files import write_whole
+from glasswood._printable import how_many
 from glasswood._report._checks import checks_section
 from glasswood._report._findings import findings_section
 from glasswood._report._groups import groups_of, groups_section
@@ -45,7 +46,7 @@ ORDER = [
     "unused",
     "signature",
 ]
-FOOTER = "This page is one file: it loads nothing and sends nothing."
+FOOTER = "This page is a single file; it loads nothing and sends nothing."
 
 
 class Settings(NamedTuple):
@@ -106,7 +107,8 @@ def _lead(subject: Subject) -> str:
     if subject.rows != "none":
         over = f"{'the counts of ' if subject.rows == 'counts' else ''}{subject.rows_text}"
     model = f"{e.source}{' behind a pipeline' if subject.pipeline else ''}"
-    size = f"{e.n_trees:,} trees, {e.n_leaves:,} leaves, {len(subject.used):,} features used"
+    used = how_many(len(subject.used), "feature")
+    size = f"{how_many(e.n_trees, 'tree')}, {how_many(e.n_leaves, 'leaf', 'leaves')}, {used} used"
     return f"{model}: {size}, averaged over {over}."
 
 
@@ -115,7 +117,7 @@ def _unused_section(subject: Subject) -> list[Section]:
     if not unused:
         return []
     table = {"caption": "Unused features", "columns": [column("Feature", "name")], "rows": [[name] for name in unused]}
-    text = "No split of the model looks at these: their values do not matter for any prediction."
+    text = "No split of the model uses these features: their values have no effect on any prediction."
     return [section("unused", "Unused features", text, short="Unused", table=table, tools=len(unused) > 12)]
 
 
@@ -128,6 +130,6 @@ def _notes_section(notes: str | Sequence[str]) -> list[Section]:
 
 def _signature_section() -> Section:
     """Return a place to sign, on paper."""
-    text = "For those who review the model: what was looked at, and what was decided."
+    text = "To be filled in by the reviewers of the model."
     lines = ["Reviewed by", "Role", "Date", "Decision", "Conditions and remarks", "Signature"]
     return section("signature", "Sign-off", text, lines=lines)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._printable import how_many
 from glasswood._report._subject import Section, Subject, section
 from glasswood._study import Study
 from glasswood._tables import n_rows
@@ -36,8 +37,8 @@ def checks_section(subject: Subject) -> Section:
     return section(
         "checks",
         "How it was checked",
-        "Checks of this model and these rows, made when this report was written. A check mark is a check that passed, "
-        "a cross one that failed; a line without a mark says why there is none.",
+        "These checks were run on this model and these rows when the report was made. A check mark means that a check "
+        "passed, a cross that it failed; a line without a mark says why the check was not run.",
         short="Checks",
         list=items,
     )
@@ -53,23 +54,23 @@ def _read_check(subject: Subject) -> Item:
     proof = study.proof
     if proof is not None:
         text = (
-            f"The raw scores of {proof.n_rows:,} rows, rebuilt from the trees, were compared with the library's own: "
-            f"{proof.n_equal:,} of {proof.n_scores:,} are equal in every bit, the largest difference is "
-            f"{proof.largest:.3g}."
+            f"The raw scores of {how_many(proof.n_rows, 'row')}, rebuilt from the trees, were compared with the "
+            f"library's own: {proof.n_equal:,} of {proof.n_scores:,} are equal in every bit, and the largest "
+            f"difference is {proof.largest:.3g}."
         )
         return _item(tag, text, good=proof.passed)
     if study.combined and subject.rows == "table":
         text = (
-            "The model is made of several. Its predictions, rebuilt from the trees of all, agree with its own to 1e-6 "
-            "on the first 100 rows (or all, if there are fewer); otherwise it would have been refused."
+            "The model combines several models. Its predictions, rebuilt from all of their trees, agree with its own "
+            "to 1e-6 on the first 100 rows (or all, if there are fewer); otherwise it would have been refused."
         )
         return _item(tag, text, good=True)
     why = {
         "none": "there are no rows",
         "counts": "there are only counts of rows",
-        "table": "it was given as trees that had been read before",
+        "table": "the model was given as trees that had already been read",
     }[subject.rows]
-    return _item(tag, f"Not run: the model's own library was not asked, because {why}.", good=None)
+    return _item(tag, f"Not run: the scores were not compared with the model's own library, because {why}.", good=None)
 
 
 def _count_check(subject: Subject) -> Item:
@@ -85,10 +86,16 @@ def _count_check(subject: Subject) -> Item:
     np.add.at(per_tree, plan.leaf_tree, in_leaf)
     rounding = 0 if background.unit == 1 else ROUNDING * abs(background.total)  # of weights that are not whole
     wrong = int((np.abs(per_tree - background.total) > rounding).sum())
-    what = f"{background.n_rows:,} rows" + (f" of weight {background.weight:,.6g}" if subject.weighted else "")
+    what = how_many(background.n_rows, "row") + (
+        f" with a total weight of {background.weight:,.6g}" if subject.weighted else ""
+    )
     if wrong:
-        return _item(tag, f"The leaves of {wrong:,} of {per_tree.size:,} trees do not add up to {what}.", good=False)
-    text = f"In each of {per_tree.size:,} trees, the counts of the leaves add up to all {what}."
+        return _item(
+            tag,
+            f"In {wrong:,} of {how_many(per_tree.size, 'tree')}, the counts of the leaves do not add up to {what}.",
+            good=False,
+        )
+    text = f"In each of {how_many(per_tree.size, 'tree')}, the counts of the leaves add up to all {what}."
     return _item(tag, text, good=True)
 
 
@@ -104,7 +111,9 @@ class Tried:
         n = n_rows(self.study.table)
         weighed = " with their weights" if self.study.weight is not None else ""
         self.rows = (
-            f"all {n:,} rows" if sample is None else f"a sample of {n:,} of {n_rows(subject.study.table):,} rows"
+            f"all {how_many(n, 'row')}"
+            if sample is None
+            else f"a sample of {n:,} of {n_rows(subject.study.table):,} rows"
         ) + weighed
 
     def average(self, responses: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -124,7 +133,7 @@ def _affordable(subject: Subject) -> Tried | str:
     if subject.rows == "none":
         return "there are no rows"
     if subject.rows == "counts":
-        return "it needs the rows themselves, and only their counts are at hand"
+        return "it needs the rows themselves, and only counts of them are available"
     n, most = n_rows(study.table), max(FEWEST_ROWS, MOST_VISITS // max(1, study.ensemble.n_trees))
     if n <= most:
         return Tried(subject, None)
@@ -141,8 +150,8 @@ def _mean_check(tried: Tried) -> Item:
     off, size = float(np.abs(ours - anew).max()), float(np.abs(anew).max())
     first = " (first output)" if tried.subject.several else ""
     text = (
-        f"The average {noun} of {tried.rows} is {ours[0]:.9g} as this report has it, and {anew[0]:.9g} if each row is "
-        f"scored by itself{first}; the largest difference is {off:.2g}."
+        f"The average {noun} of {tried.rows} is {ours[0]:.9g} in this report, and {anew[0]:.9g} if rows are scored "
+        f"one by one{first}; the largest difference is {off:.2g}."
     )
     return _item("Same average", text, good=off <= tried.near(size))
 
@@ -167,8 +176,8 @@ def _curve_check(tried: Tried) -> Item:
         size = max(size, float(np.abs(anew).max()))
     which = f"{done} curves" if done > 1 else "one curve"
     text = (
-        f"The most extreme point of {which} was computed again without counts, on {tried.rows}: each row was given "
-        f"that value and scored; the largest difference is {worst:.2g}."
+        f"The most extreme point of {which} was recomputed without counts, on {tried.rows}: each row was given that "
+        f"value and scored; the largest difference is {worst:.2g}."
     )
     return _item(tag, text, good=worst <= tried.near(size))
 

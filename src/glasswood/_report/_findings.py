@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from glasswood._printable import how_many
 from glasswood._report._subject import Section, Subject, section
 from glasswood.plots._cuts import cell_text, shown_cut, shown_cuts
-from glasswood.plots._text import number, percent, plain
+from glasswood.plots._text import number, percent, plain, share_of_rows
 
 __all__ = ["findings_section"]
 
@@ -35,7 +36,7 @@ def findings_section(subject: Subject, spikes: list[Any], sections: dict[str, Se
     return section(
         "summary",
         "What to look at",
-        "What the other sections found, in short. None of it is an error by itself.",
+        "The main findings of the sections below. None of them is an error in itself.",
         short="Summary",
         list=items,
     )
@@ -61,7 +62,10 @@ def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
     for name, value, part in zip(found.names[:EACH], found.total, square, strict=False):
         if value > 0:
             share = percent(float(part / square.sum()))
-            text = f"its curve varies by {number(value)}{subject.units}; {share} of the sum of all curves' variances."
+            text = (
+                f"its curve has a standard deviation of {number(value)}{subject.units}, and {share} of the sum of "
+                "all curves' variances."
+            )
             yield _item(subject, "Most important", [name], text)
 
 
@@ -77,7 +81,7 @@ def _spikes(subject: Subject, spikes: list[Any]) -> Iterator[dict[str, Any]]:
         if spike.feature in seen or len(seen) == EACH:
             continue
         seen.add(spike.feature)
-        rows = "" if np.isnan(spike.rows) else f", with {spike.rows:,.6g} {'weight' if subject.weighted else 'rows'}"
+        rows = "" if np.isnan(spike.rows) else f", where there {_rows_there(subject, spike.rows)}"
         ends = shown_cuts([spike.above, spike.to])
         where = cell_text(ends, 1, whole=subject.curves[spike.feature].axis.whole)
         text = (
@@ -87,8 +91,14 @@ def _spikes(subject: Subject, spikes: list[Any]) -> Iterator[dict[str, Any]]:
         yield _item(subject, "Spike", [spike.feature], text)
 
 
+def _rows_there(subject: Subject, rows: float) -> str:
+    if subject.weighted:
+        return f"is a weight of {rows:,.6g}"
+    return f"{'is' if rows == 1 else 'are'} {how_many(round(rows), 'row')}"
+
+
 def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
-    """Yield features that rise or fall throughout, but for a blemish: a constraint may have been meant."""
+    """Yield features that rise or fall throughout, with small exceptions: a constraint may have been meant."""
     if not subject.numbers:
         return
     found = subject.explainer.monotonicity(*subject.numbers)
@@ -104,7 +114,7 @@ def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
         if found.directions[i, k] == "neither" and 0 < against[k] <= NEARLY * span[k]:
             told += 1
             text = (
-                f"{found.mains[i, k]}, but for small steps back: the largest is {number(against[k])}, at "
+                f"{found.mains[i, k]}, except for small reversals; the largest is {number(against[k])}, at "
                 f"{number(shown_cut(float(found.at[i, k])).number)}."
             )
             yield _item(subject, "Nearly monotone", [name], text)
@@ -123,16 +133,16 @@ def _beyond_rows(subject: Subject) -> Iterator[dict[str, Any]]:
         if beyond > NEARLY * span:
             worst.append((float(beyond), name))
     for beyond, name in sorted(worst, reverse=True)[:EACH]:
-        text = f"the curve goes {number(beyond)} further than at any value that rows have."
-        yield _item(subject, "Where no rows are", [name], text)
+        text = f"at values that no row has, the curve goes {number(beyond)} beyond its range at the others."
+        yield _item(subject, "Outside the data", [name], text)
 
 
 def _missing(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
     rows = [row for row in made["table"]["rows"] if row[1]] if "table" in made else []
     for name, share, _, off, inside in sorted(rows, key=lambda row: -row[1] * abs(row[3]))[:EACH]:
         side = f"{number(abs(off))} {'above' if off > 0 else 'below'} the average {subject.noun}"
-        text = f"{percent(share)} of rows; {side}"
-        beyond = "" if inside == "inside" else ", beyond all that its values do"
+        text = f"{share_of_rows(share, weighted=subject.weighted)}; {side}"
+        beyond = "" if inside == "inside" else ", outside the range of its curve"
         yield _item(subject, "Missing values", [name], f"{text}{beyond}.")
 
 
@@ -143,7 +153,7 @@ def _groups(subject: Subject, made: Section | None) -> Iterator[dict[str, Any]]:
     yield from _averages(made["more"][0])
     units = made["table"]["columns"][1]["name"].removeprefix("Difference") if "table" in made else ""
     for name, difference, _, shift in made["table"]["rows"][:EACH] if "table" in made else ():
-        moved = "" if shift is None else f"; shift of the feature itself (PSI) {number(shift)}"
+        moved = "" if shift is None else f"; shift (PSI) of the feature itself {number(shift)}"
         text = f"curves of the groups differ by {number(difference)}{units}{moved}."
         yield _item(subject, "Groups", [name], text)
 
@@ -164,8 +174,8 @@ def _averages(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _unused(subject: Subject) -> Iterator[dict[str, Any]]:
     unused = [name for name in subject.names if name not in subject.used]
     if unused:
-        many = "one feature is" if len(unused) == 1 else f"{len(unused):,} features are"
-        yield _item(None, "Not used", [], f"{many} in no split of the model; see their section.")
+        many = f"{how_many(len(unused), 'feature')} {'is' if len(unused) == 1 else 'are'}"
+        yield _item(None, "Not used", [], f"{many} not used in any split; see the section below.")
 
 
 def _alike(subject: Subject) -> Iterator[dict[str, Any]]:

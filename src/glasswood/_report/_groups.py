@@ -94,7 +94,7 @@ def _checked(subject: Subject, by: Mapping[Any, Any]) -> Mapping[Any, Background
             message = f"by= is a dict of Backgrounds, as summarize(by=...) returns; {key!r} has something else"
             raise TableError(message)
         if value.fingerprint != subject.study.plan(value.order).fingerprint:
-            message = f"by=: the background of {key!r} is of another model, or of other groups of columns"
+            message = f"by=: the background of {key!r} is of a different model, or of different groups of columns"
             raise TableError(message)
     return by
 
@@ -166,37 +166,39 @@ def _numbers_of(comparison: Any, k: int) -> tuple[Any, Any, Any]:
 def _about_difference(subject: Subject, comparison: Any) -> str:
     two = len(comparison.names) == 2
     apart = (
-        "how far the two centred curves are apart" if two else "how far the highest centred curve is above the lowest"
+        "the distance between the two centred curves"
+        if two
+        else "the distance between the highest and the lowest centred curve"
     )
     pairs = "" if two else " It is that of the two groups that differ most."
-    over = (
-        " Of several outputs, Difference is the root of the sum of squares, Largest and the figures are those of the "
-    )
-    over = f"{over}output with the largest one." if subject.several else ""
+    over = " With several outputs, Difference is the root of the sum of squares; Largest and the figures are of the "
+    over = f"{over}output with the largest difference." if subject.several else ""
     return (
-        f"Below, the same model is averaged over each group of rows. Difference is {apart}, on average over rows (each "
-        "group counts alike): the groups differ in their other features, so the same value means something else. "
-        "Largest is the same where it is most. Shift is the population stability index of the feature itself: below "
-        f"0.1 is customarily read as no shift, 0.1 to 0.25 as a moderate one, above 0.25 as a large one.{pairs}{over}"
+        "Below, the curves of the same model are averaged over each group of rows. They differ because the groups "
+        f"differ in their other features. Difference is {apart}, averaged over the rows with equal weight for each "
+        "group; Largest is the largest such distance. Shift is the population stability index (PSI) of the feature "
+        "itself. By convention, below 0.1 is no shift, 0.1 to 0.25 a moderate one, and above 0.25 a large one."
+        f"{pairs}{over}"
     )
 
 
 def _notes(subject: Subject, comparison: Any, aliases: list[str], left: int) -> Iterator[str]:
     if aliases:
         names = ", ".join(plain(name) for name in aliases[:5]) + (", ..." if len(aliases) > 5 else "")
-        yield f"Not listed, because the groups are told apart by it alone: {names}."
+        alone = "it alone" if len(aliases) == 1 else "each of these alone"
+        yield f"Not listed, because the groups can be told from {alone}: {names}."
     if not subject.study.additive:
-        yield f"Curves of groups are compared on the raw score ({comparison.units}), on which trees add up."
+        yield f"Curves of groups are compared on the raw score ({comparison.units}), which is a sum over trees."
     if left:
-        yield f"Curves of the first {MOST_GROUPS} groups are compared; {left:,} groups are left out."
+        yield f"Curves of the first {MOST_GROUPS} of {MOST_GROUPS + left:,} groups are compared."
 
 
 def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, str]:
     """Return the comparison of groups of rows; or None, and why there is none."""
     if subject.study.combined:
-        return None, "the model is made of several, which have no common score that is a sum over trees"
+        return None, "the model combines several models, which have no common score that is a sum over trees"
     if subject.pipeline:
-        return None, "the model's columns are made by a pipeline"
+        return None, "the features are columns of a pipeline"
     explainer = type(subject.explainer)
     explainers = {name: explainer(subject.study.ensemble, background) for name, background in groups.items()}
     try:
@@ -232,8 +234,10 @@ def _predictions(subject: Subject, groups: Groups) -> tuple[str, dict[str, Any]]
         count = rounded(background.weight, 9) if subject.weighted else background.n_rows
         for label, numbers in zip(found.labels, lines, strict=True):
             rows.append([name, *([str(label)] if several else []), count, *map(rounded, numbers)])
-    left = len(groups.backgrounds) - len(names)
-    text = f"{found.about} {left:,} more groups are not listed." if left else found.about
+    n_groups = len(groups.backgrounds)
+    text = found.about + (
+        f" The first {len(names):,} of {n_groups:,} groups are listed." if n_groups > len(names) else ""
+    )
     return text, {"caption": "Groups", "columns": [*head, *found.columns], "rows": rows}
 
 
@@ -254,7 +258,7 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
     all_given = study.scored_anew({})
     given = subject.chosen(all_given)
     columns, shown = [column(average_of(study.units))], [given]
-    about = f"For each group, the average {subject.noun} of its rows as they are."
+    about = f"The average {subject.noun} of each group's rows, as they are."
     if _is_classifier(subject):
         probability = given
         if study.units != "probability":
@@ -263,10 +267,10 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
             shown.append(probability)
         one = probability.shape[1] == 1
         chosen = probability > 0.5 if one else probability.argmax(axis=1)[:, None] == np.arange(probability.shape[1])
-        columns.append(column("Predicted", "share"))
+        columns.append(column("Selection rate", "share"))
         shown.append(chosen.astype(np.float64))
         which = f"of {plain(subject.labels[0])} is above 0.5" if one else "of the output is the highest"
-        about += f" Predicted is the share of rows whose probability {which}: the selection rate."
+        about += f" Selection rate is the share of rows whose probability {which}."
     weight = None if study.weight is None else np.asarray(study.weight, dtype=np.float64)
     lines = []
     for rows in (members[name] for name in names):
@@ -290,9 +294,9 @@ def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
         explainer = type(subject.explainer)(subject.study.ensemble, groups.backgrounds[name])
         found.append(Subject(explainer, explainer._study))
     units = subject.study.ensemble.score.units
-    about = f"For each group, the average {noun_of(units)} of its rows, from their counts."
+    about = f"The average {noun_of(units)} of each group's rows, computed from counts."
     if _is_classifier(subject):
-        about += " Counts do not tell the average probability, nor how many rows are predicted to be of a class."
+        about += " Average probabilities and selection rates cannot be computed from counts."
     lines = [[[value] for value in one.chosen(one.study.mean).tolist()] for one in found]
     return _Found(about, [column(average_of(units))], found[0].labels, lines)
 

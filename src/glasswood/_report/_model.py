@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from glasswood._columns import Column, Dictionary, extent_of
+from glasswood._printable import how_many
 from glasswood._report._panels import rounded
 from glasswood._report._subject import Section, Subject, column, section
 from glasswood._tables import Schema, open_columns
@@ -30,23 +31,23 @@ def model_section(subject: Subject, version: str) -> Section:
         *([("Pipeline", ", then ".join(study.facts.steps) or study.facts.kind)] if subject.pipeline else []),
         ("Trees", f"{e.n_trees:,}"),
         ("Leaves", f"{e.n_leaves:,} (up to {_most_leaves(subject):,} in a tree)"),
-        ("Longest path", f"{plan.depth:,} splits, {plan.most_players:,} different features"),
+        ("Longest path", f"{how_many(plan.depth, 'split')}, {how_many(plan.most_players, 'different feature')}"),
         ("Features", f"{len(plan.players):,}, of which {len(subject.used):,} are used"),
         ("Outputs", _outputs(study.outputs.labels)),
         ("Scale of the curves", _scale(subject)),
         ("Averaged over", _rows_text(subject)),
         ("Fingerprint of the splits", plan.fingerprint),
-        ("Fingerprint with leaf values", _fingerprint(subject)),
+        ("Fingerprint of splits and leaf values", _fingerprint(subject)),
         ("Glasswood", version),
         ("Made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
     ]
     parameters = study.facts.parameters
     text = (
-        "The splits' fingerprint is the one that saved backgrounds carry; two models with the same fingerprint with "
-        "leaf values have the same trees, and the same raw scores."
+        "Saved backgrounds contain the fingerprint of the splits. Two models with the same fingerprint of splits and "
+        "leaf values have the same trees and the same raw scores."
     )
-    known = "Parameters are listed as the model tells them, without those that are None."
-    unknown = "The model's parameters are not known: it was given as a file or as trees, or does not tell them."
+    known = "Parameters are listed as the model reports them; those that are None are left out."
+    unknown = "The model's parameters are not known: it was given as a file or as trees, or does not report them."
     table = {
         "caption": "Parameters",
         "columns": [column("Parameter", "text"), column("Value", "text")],
@@ -69,13 +70,13 @@ def _outputs(labels: tuple[Any, ...]) -> str:
 
 def _scale(subject: Subject) -> str:
     units = "that of the predictions" if subject.study.units == "value" else subject.study.units
-    return units if subject.study.additive else f"{units} (averaged over rows after the link)"
+    return units if subject.study.additive else f"{units} (rows are averaged on this scale)"
 
 
 def _rows_text(subject: Subject) -> str:
     if subject.rows == "none":
-        return "the covers kept from training (path-dependent), no rows"
-    return subject.rows_text if subject.rows == "table" else f"{subject.rows_text} (their counts)"
+        return "the model's covers of training (path-dependent), no rows"
+    return subject.rows_text if subject.rows == "table" else f"{subject.rows_text} (as counts)"
 
 
 def _fingerprint(subject: Subject) -> str:
@@ -93,8 +94,8 @@ def _fingerprint(subject: Subject) -> str:
 COLUMNS_OF_DATA = [
     column("Feature", "name"),
     column("Kind", "text"),
-    column("Least", "edge"),
-    column("Greatest", "edge"),
+    column("Minimum", "edge"),
+    column("Maximum", "edge"),
     column("Missing", "share"),
     column("Used", "text"),
 ]
@@ -108,15 +109,15 @@ def data_section(subject: Subject) -> Section:
         return section("rows", title, text)
     lines = _described_table(subject) if subject.rows == "table" else _described_counts(subject)
     known = [line[4] for line in lines if line[4] is not None]
-    text = f"{_rows_text(subject)}, {len(lines):,} columns that the model takes"
+    text = f"{_rows_text(subject)}, {how_many(len(lines), 'input column')}"
     if subject.pipeline:
-        text += " before its pipeline"
+        text += " of the pipeline"
     missing = "no missing values"
     if any(known):
         missing = f"missing values in {sum(share > 0 for share in known):,} of them, up to {percent(max(known))}"
     notes = [
-        f"{text}; {missing}{'' if len(known) == len(lines) else ' (as far as they are looked at)'}.",
-        "Shares are by weight." if subject.weighted else "",
+        f"{text}; {missing}{'' if len(known) == len(lines) else ' (in the columns that were examined)'}.",
+        "Shares are of the rows' weight." if subject.weighted else "",
         _about_counts(subject) if subject.rows == "counts" else "",
     ]
     table = {"caption": "Columns", "columns": COLUMNS_OF_DATA, "rows": lines}
@@ -125,10 +126,10 @@ def data_section(subject: Subject) -> Section:
 
 def _about_counts(subject: Subject) -> str:
     """Return what a table of columns lacks that is made of counts."""
-    why = "Only counts are at hand, so the least and the greatest value are not known"
+    why = "Only counts are available, so minimum and maximum are not known"
     if subject.study.basis == "rows":  # which curves and this table are not made of
-        why = "The table is made of counts, which do not tell the least and the greatest value"
-    return f"{why}, and unused columns not looked at."
+        why = "The table is made from counts, so minimum and maximum are not known"
+    return f"{why}, and unused columns were not examined."
 
 
 def _described_counts(subject: Subject) -> list[list[Any]]:
@@ -174,16 +175,16 @@ def _described(subject: Subject, table: Any, schema: Schema, index: int) -> list
         values = opened.values[index]
         if isinstance(values, Dictionary):
             n = np.unique(values.positions[values.positions >= 0]).size
-            return [f"{n:,} categories", None, None, _share(subject, values.positions < 0)]
+            return [how_many(n, "category", "categories"), None, None, _share(subject, values.positions < 0)]
         numbers = np.asarray(values, dtype=np.float64) if subject.pipeline else opened.column(index)
     except (GlasswoodError, TypeError, ValueError):
-        return ["not looked at", None, None, None]
+        return ["not examined", None, None, None]
     if schema.columns[index].n_codes:
         n_codes = schema.columns[index].n_codes
-        return [f"{n_codes:,} categories", None, None, _share(subject, np.isnan(numbers))]
+        return [how_many(n_codes, "category", "categories"), None, None, _share(subject, np.isnan(numbers))]
     extent = extent_of(numbers)
     ends = [None, None] if extent is None else [rounded(extent.least, 9), rounded(extent.greatest, 9)]
-    kind = "nothing but missing values" if extent is None else "whole numbers" if extent.whole else "numbers"
+    kind = "only missing values" if extent is None else "whole numbers" if extent.whole else "numbers"
     return [kind, *ends, _share(subject, np.isnan(numbers))]
 
 

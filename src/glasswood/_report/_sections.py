@@ -30,42 +30,41 @@ FEW = 12  # lines of a table that needs no search
 
 def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[str]:
     """Yield what figures and table show, in sentences that hold for this explainer."""
-    noun = subject.noun
+    noun, average = subject.noun, "weighted average" if subject.weighted else "average"
     if subject.pipeline:
         yield (
-            f"Each figure is the average {noun} if the feature had the same value in all rows, for every value that "
-            "occurs in the rows. Features are the columns before the pipeline; steps lie midway between values."
+            f"Each figure shows the {average} {noun} if all rows had the same value of the feature, for every value "
+            "that occurs. Features are the columns before the pipeline; steps are drawn midway between values."
         )
     elif subject.rows == "none":
         yield (
             f"Each curve is the path-dependent average {noun}, with every step of the model. No rows were given: where "
-            "the model splits on another feature, both sides count by the covers that the model keeps from training."
+            "the model splits on another feature, the two sides are weighted by the covers of training."
         )
     else:
         yield (
-            f"Each curve is the average {noun} if the feature had the same value in all rows: the whole curve with "
-            "every step of the model, not a sample of it."
+            f"Each curve is the {average} {noun} if all rows had the same value of the feature. It has every step of "
+            "the model; nothing is sampled."
         )
     if subject.study.groups and not subject.pipeline:
         yield "Groups of columns are shown at the combinations of values that occur in the rows."
     if subject.importance is None:
         yield f"There is no importance: {subject.why_no_importance}."
     else:
-        over = "; of several outputs, the root of the sum of squares" if subject.several else ""
+        over = " (with several outputs, the root of the sum of squares)" if subject.several else ""
         yield (
-            f"Importance is the spread of a feature's own curve: its standard deviation over the rows{over}. Figures "
-            "are in this order, so a feature that only acts together with others comes late here, and early under "
-            "Interactions."
+            f"Importance is the standard deviation of a feature's own curve over the rows{over}. Figures are sorted by "
+            "it, so a feature that acts only together with others appears late here, and early under Interactions."
         )
     if any(figure["panels"][0]["panel"]["rows"] for figure in figures):
         yield (
-            "Grey bars show where the rows are (their heights are square roots; the rows of a step are spread evenly "
-            "over it); dotted steps have no rows at all, so no data supports them."
+            "Grey bars show where the rows are, on a square-root scale; the rows of a step are spread evenly over it. "
+            "Dotted steps have no rows, so no data supports them."
         )
     if any(figure["panels"][0]["panel"]["x"]["edges"] for figure in figures):
         if any(True in figure["panels"][0]["panel"]["x"]["open"] for figure in figures):
-            yield "Where a curve fades out, it goes on; there are no rows, or it is not known how far they go."
-        yield "Drag across a figure to zoom, double-click to go back; arrow keys move from step to step."
+            yield "A curve that fades out continues, but there are no rows beyond, or their range is not known."
+        yield "Drag across a figure to zoom in, and double-click to zoom out; the arrow keys move from step to step."
 
 
 def _columns_of_features(subject: Subject) -> list[dict[str, str]]:
@@ -121,11 +120,11 @@ def features_section(
 
 def _about_table(subject: Subject) -> str:
     """Return what the columns of the table of features are."""
-    held = " at values that rows have" if subject.rows != "none" else ""
-    text = f"Range is from the lowest to the highest point of the curve{held}"
-    text += ", of the output where it is widest." if subject.several else "."
+    held = ", over the values that occur in the rows" if subject.rows != "none" else ""
+    text = f"Range is the difference between the highest and the lowest point of the curve{held}"
+    text += ", for the output with the widest range." if subject.several else "."
     if subject.pipeline or subject.study.groups:
-        text += f" Shape and spikes are not looked at for {_what_has_no_order(subject)}."
+        text += f" Shape and spikes are not examined for {_what_has_no_order(subject)}."
     return text
 
 
@@ -147,8 +146,8 @@ def _most_steps(subject: Subject) -> int:
 
 def _kind(subject: Subject, result: Any) -> str:
     if subject.pipeline:
-        return "not looked at (pipeline)"
-    return "categories" if getattr(result, "categories", None) is not None else "not looked at (group)"
+        return "not examined (pipeline)"
+    return "categories" if getattr(result, "categories", None) is not None else "not examined (group)"
 
 
 def _range(result: Any, output: int | None = None) -> tuple[float, float]:
@@ -189,10 +188,10 @@ def _common_range(figures: list[dict[str, Any]]) -> list[float] | None:
 
 
 ABOUT_PAIRS = (
-    "What two features do together, beyond the sum of their two curves. Strength is the root mean square of that over "
+    "The effect of two features together, beyond the sum of their two curves. Strength is its root mean square over "
     "the rows. H compares it with the whole effect of the pair: it is the square root of the ratio of their variances. "
-    "0 means that the two do not interact; if the features depend on each other, H can exceed 1. Pairs that share no "
-    "path of any tree do not interact at all and are not listed."
+    "An H of 0 means no interaction; if the features depend on each other, H can exceed 1. Pairs that share no path of "
+    "any tree do not interact and are not listed."
 )
 
 
@@ -201,14 +200,17 @@ def interactions_section(subject: Subject, n_surfaces: int) -> Section:
     name, title = "interactions", "Interactions"
     raw = subject.raw
     if raw is None:
-        why = "the model is made of several, which have no common score that is a sum over trees"
-        return section(name, title, f"Not looked at: {why}.")
+        why = "the model combines several models, which have no common score that is a sum over trees"
+        return section(name, title, f"Not examined: {why}.")
     try:
         strengths = raw.explainer.interaction_strengths()
     except GlasswoodError as error:
-        return section(name, title, f"Not looked at: {_why_no_pairs(subject, error)}.")
+        return section(name, title, f"Not examined: {_why_no_pairs(subject, error)}.")
     if not len(strengths):
-        text = "No two features share a path, so no two interact: the raw score is a sum of curves of single features."
+        text = (
+            "No two features share a path, so there are no interactions: the raw score is a sum of curves of single "
+            "features."
+        )
         return section(name, title, text)
     top = strengths.top(MOST_PAIRS)
     figures = list(_surfaces(raw, top, n_surfaces))
@@ -239,12 +241,12 @@ def interactions_section(subject: Subject, n_surfaces: int) -> Section:
 def _why_no_pairs(subject: Subject, error: GlasswoodError) -> str:
     """Return why there are no strengths of interactions."""
     if subject.rows == "none":
-        return "the strength of interactions is taken over rows, and there are none"
+        return "the strength of interactions is computed over rows, and there are none"
     background = subject.study.background
     if background is not None and subject.rows == "counts" and background.order < 2:
         return "only single features were counted; summarize(model, rows, order=2) counts pairs as well"
     if subject.study.groups and subject.study.basis == "counts":
-        return "interactions of groups of columns need the rows themselves, and only their counts are at hand"
+        return "interactions of groups of columns need the rows themselves, and only counts of them are available"
     return str(error).rstrip(".")
 
 
@@ -252,17 +254,17 @@ def _notes_on_pairs(subject: Subject, strengths: Any, figures: list[dict[str, An
     """Yield what else is to be known about the table and its figures."""
     if not subject.study.additive:
         yield (
-            f"All of this is about the raw score ({strengths.units}), on which trees add up; the curves above are of "
-            f"the {subject.noun}."
+            f"This section is about the raw score ({strengths.units}), which is a sum over trees; the curves above are "
+            f"on the scale of the {subject.noun}."
         )
     if strengths.basis != "rows":
-        yield "Only counts were at hand, so the two features of a pair are taken as independent."
+        yield "Only counts were available, so the two features of a pair are assumed to be independent."
     if len(strengths) > MOST_PAIRS:
         yield f"These are the {MOST_PAIRS:,} strongest of {len(strengths):,} pairs."
     if subject.several:
         yield (
-            "Strength is the root of the sum of squares over the outputs; H and the surfaces are those of the output "
-            "in which the pair is strongest."
+            "Strength is the root of the sum of squares over the outputs; H and the surfaces are of the output in "
+            "which the pair is strongest."
         )
     if any(panel["panel"]["rows"] for figure in figures for panel in figure["panels"]):
         yield "Hatched cells have no rows."
@@ -290,11 +292,11 @@ def _surfaces(subject: Subject, strengths: Any, n_surfaces: int) -> Iterator[dic
 
 
 def _about_shapes(subject: Subject) -> str:
-    affected = ", and the share of rows that lie beyond such a step before the curve has made up for it"
+    affected = ", and the share of rows between such a step and the point where the curve has recovered from it"
     return (
-        "Whether a curve rises or falls throughout, at full resolution: the model has no other steps than those looked "
-        "at. Otherwise: the largest step against its main direction, where it is"
-        f"{affected if subject.rows != 'none' else ''}. This is about averages; single rows may differ."
+        "Whether each curve rises or falls throughout, with every step of the model taken into account. If it does "
+        "not, the table shows the largest step against its main direction, where that step is"
+        f"{affected if subject.rows != 'none' else ''}. This holds for averages; single rows may differ."
         f"{_left_out(subject)}"
     )
 
@@ -305,7 +307,7 @@ def _left_out(subject: Subject) -> str:
     if not left:
         return ""
     what = "categories or groups" if subject.study.groups else "categories"
-    return f" {len(left):,} used {'features are' if len(left) > 1 else 'feature is'} not looked at: {what}."
+    return f" {len(left):,} used {'features are' if len(left) > 1 else 'feature is'} not examined: {what}."
 
 
 def _why_no_numbers(subject: Subject) -> str:
@@ -313,20 +315,24 @@ def _why_no_numbers(subject: Subject) -> str:
     if not subject.used:
         return "the model has no splits"
     if subject.pipeline:
-        return "the model's columns are made by a pipeline, so that its cuts are not values of the columns before it"
+        return "the features are columns of a pipeline, and the model's cuts are not values of these columns"
     if subject.study.groups:
         return "all used features are categories or groups of columns"
     return "all used features are categories"
 
 
+def _shape(direction: Any) -> str:
+    return "not monotone" if direction == "neither" else str(direction)
+
+
 def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
     """Return whether curves rise or fall throughout, and the direction of each feature in a word."""
     if not subject.numbers:
-        text = f"Not looked at: {_why_no_numbers(subject)}."
+        text = f"Not examined: {_why_no_numbers(subject)}."
         return section("monotonicity", "Monotonicity", text), {}
     found = subject.explainer.monotonicity(*subject.numbers)
     words = {
-        name: str(kinds[0]) if len(set(kinds)) == 1 else "differs by output"
+        name: _shape(kinds[0]) if len(set(kinds)) == 1 else "differs by output"
         for name, kinds in zip(found.names, found.directions.tolist(), strict=True)
     }
     rows: list[list[Any]] = []
@@ -334,16 +340,16 @@ def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
     for i in sorted(range(len(found.names)), key=lambda i: rank[found.names[i]]):
         for k, output in enumerate(found.outputs):
             of = [found.names[i], str(output)] if subject.several else [found.names[i]]
-            kinds = [str(found.directions[i, k]), str(found.mains[i, k])]
+            kinds = [_shape(found.directions[i, k]), str(found.mains[i, k])]
             at = rounded(shown_cut(float(found.at[i, k])).number, 9)
             numbers = [rounded(float(found.against[i, k]), 9), at, rounded(float(found.shares[i, k]), 9)]
             rows.append([*of, *kinds, *numbers])
     columns = [
         column("Direction", "text"),
-        column("Mainly", "text"),
-        column(f"Largest step against{subject.units}"),
+        column("Main direction", "text"),
+        column(f"Largest step against it{subject.units}"),
         column("At", "edge"),
-        column("Rows affected", "share"),
+        column("Weight affected" if subject.weighted else "Rows affected", "share"),
     ]
     table = _table_of_features(subject, "Monotonicity", columns, rows)
     text = _about_shapes(subject)
@@ -367,17 +373,17 @@ def _cut_off(rows: list[list[Any]]) -> str:
 def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]]:
     """Return what a sampled curve would miss, the number of spikes of each feature, and the spikes."""
     if not subject.numbers:
-        return section("spikes", "Spikes", f"Not looked at: {_why_no_numbers(subject)}."), {}, []
+        return section("spikes", "Spikes", f"Not examined: {_why_no_numbers(subject)}."), {}, []
     spikes = subject.explainer.spikes(*subject.numbers)
     found = list(spikes)
     count: dict[str, int] = {}
     for spike in found:
         count[spike.feature] = count.get(spike.feature, 0) + 1
-    between = "the least and the greatest value" if spikes.basis == "rows" else "the first and the last cut"
+    between = "the minimum and the maximum" if spikes.basis == "rows" else "the first and the last cut"
     text = (
-        f"Stretches that a curve sampled at {spikes.points} evenly spaced values between {between} would not show: "
-        "between two sample points the exact curve leaves the range of both by more than 5 % of its whole range. They "
-        f"may be effects of a single value: a default, a limit, a code for something else.{_left_out(subject)}"
+        f"Parts of a curve that would not show if it were sampled at {spikes.points} evenly spaced values between "
+        f"{between}: between two sample points, the exact curve leaves the range of both by more than 5 % of its whole "
+        f"range. The cause may be a special value, such as a default, a limit or a code.{_left_out(subject)}"
     )
     if not found:
         return section("spikes", "Spikes", text, "None were found."), count, found
@@ -391,8 +397,8 @@ def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]
         column("From", "edge"),
         column("To", "edge"),
         column(f"Height{subject.units}"),
-        column("Beyond neighbours by"),
-        column("Of the range", "share"),
+        column("Distance from neighbours"),
+        column("Share of the range", "share"),
         column("Weight") if subject.weighted else column("Rows", "count"),
     ]
     table = _table_of_features(subject, "Spikes that a sampled curve would miss", columns, rows)
@@ -417,13 +423,13 @@ def missing_section(subject: Subject) -> Section:
         rows.append([name, share_of_missing(curve), rounded(curve.heights[-1, k]), rounded(off[k]), inside])
     if not rows:
         why = "the model has no splits" if not subject.used else f"all used features are {_what_has_no_order(subject)}"
-        return section("missing", title, f"Not looked at: {why}.", short="Missing")
+        return section("missing", title, f"Not examined: {why}.", short="Missing")
     rows.sort(key=lambda row: -(row[1] or 0.0))
     columns = [
         column("Missing", "share"),
-        column(f"Height if missing{subject.units}"),
-        column("Against the average"),
-        column("Of the curve's range", "text"),
+        column(f"Value if missing{subject.units}"),
+        column("Difference from the average"),
+        column("Range of the curve", "text"),
     ]
     table = _table_of_features(subject, title, columns, rows, outputs=False) | {"sort": 1}
     text = f"{_how_many_missing(subject, rows)} {_about_missing(subject)}"
@@ -432,22 +438,20 @@ def missing_section(subject: Subject) -> Section:
 
 def _how_many_missing(subject: Subject, rows: list[list[Any]]) -> str:
     if subject.rows == "none":
-        return "Without rows it is not known how many values are missing."
+        return "Without rows, it is not known how many values are missing."
     some = [row[1] for row in rows if row[1]]
     if not some:
-        return f"None of {len(rows):,} used features that are looked at has missing values in these rows."
-    return (
-        f"{len(some):,} of {len(rows):,} used features that are looked at {'has' if len(some) == 1 else 'have'} "
-        f"missing values in these rows, up to {percent(max(some))}."
-    )
+        return "None of the features below has missing values in these rows."
+    have = "has" if len(some) == 1 else "have"
+    return f"Of the features below, {len(some):,} {have} missing values in these rows: up to {percent(max(some))}."
 
 
 def _about_missing(subject: Subject) -> str:
-    held = " that rows have" if subject.rows != "none" else ""
-    output = " (of the output where that is most)" if subject.several else ""
+    held = " that occur in the rows" if subject.rows != "none" else ""
+    output = " (for the output with the largest difference)" if subject.several else ""
     return (
-        "The table shows where the trees send a missing value of each feature, and how far that is from the average "
-        f"{subject.noun}{output}. A model trained without missing values has never seen one, and a library that "
-        "refuses them never gets there. Outside means higher or lower than the curve at all values of the feature"
-        f"{held}."
+        f"The table shows the value of each curve where the feature is missing, and its difference from the average "
+        f"{subject.noun}{output}. If the model was trained without missing values, these values mean little, and some "
+        "libraries refuse missing values altogether. Outside means higher or lower than the curve at all values of the "
+        f"feature{held}."
     )

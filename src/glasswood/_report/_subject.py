@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._answers import is_weighted
 from glasswood._background import Background
 from glasswood._once import once
+from glasswood._printable import how_many
 from glasswood._study import Study
 from glasswood._tables import n_rows
 from glasswood.errors import GlasswoodError
@@ -47,8 +49,8 @@ class Subject:
     def why_no_importance(self) -> str:
         """Why there is no importance."""
         if self.rows == "none":
-            return "it is taken over rows, and there are none"
-        return "that of a group of columns is taken over the rows themselves, and only their counts are at hand"
+            return "it is computed over rows, and there are none"
+        return "that of a group of columns needs the rows themselves, and only counts of them are available"
 
     @once
     def used(self) -> frozenset[str]:
@@ -109,15 +111,14 @@ class Subject:
     @property
     def weighted(self) -> bool:
         """Whether rows have weights, so that "rows" are sums of these."""
-        background = self.background
-        return background is not None and background.total != background.n_rows
+        return is_weighted(self.study)
 
     @property
     def rows_text(self) -> str:
         """How many rows are averaged over, in words; there must be some."""
         background, table = self.background, self.study.table
         count = n_rows(table) if background is None else background.n_rows
-        return f"{count:,} rows" + (f" of weight {self.total:,.6g}" if self.weighted else "")
+        return how_many(count, "row") + (f" with a total weight of {self.total:,.6g}" if self.weighted else "")
 
     @property
     def pipeline(self) -> bool:

@@ -52,7 +52,7 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings=SETTINGS, epilog=EPILOG, invoke_without_command=True)
 @click.version_option(__version__, "-V", "--version", message="glasswood %(version)s")
-@click.option(DEBUG, is_flag=True, expose_value=False, help="Show where in the code an error arose.")
+@click.option(DEBUG, is_flag=True, expose_value=False, help="Show the traceback of an error.")
 @click.pass_context
 def app(ctx: click.Context) -> None:
     """Show what a decision-tree ensemble has learned: exactly, on all rows.

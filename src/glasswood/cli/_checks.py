@@ -61,7 +61,7 @@ def check(
         if as_json:
             print_json(facts)
         else:
-            describe(facts | {"passed": "read, and not compared: name rows of DATA for that"})
+            describe(facts | {"passed": "read, but not compared: pass DATA to compare scores"})
         return
     table = read_rows(data, rows)
     ensemble, proof = compare_scores(found, table)
@@ -120,14 +120,14 @@ def compare_scores(model: Any, table: Any) -> tuple[TreeEnsemble, Proof | None]:
 
 @click.command(
     cls=Command,
-    short_help="Tell what is in a model file, or in a background.",
+    short_help="Show what is in a model file or a background.",
     examples=["glasswood info model.json", "glasswood info rows.gw --json"],
 )
 @click.argument("file", type=MODEL, metavar="MODEL|BACKGROUND")
 @as_json
 @model_options
 def info(*, opened: Callable[[Path], Any], file: Path, as_json: bool) -> None:
-    """Tell what is in a model file, or in a background."""
+    """Show what is in a model file or a background."""
     if file.suffix == ".gw":
         background = Background.load(file)
         if as_json:

@@ -33,7 +33,7 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
         return None
     if value.isdecimal() and int(value) > 0:
         return int(value)
-    message = f"{value!r} is neither a number from 1 on, nor 'all'"
+    message = f"{value!r} is neither a positive integer nor 'all'"
     raise click.BadParameter(message, ctx, param)
 
 
@@ -49,7 +49,9 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
 @click.argument("model", type=MODEL)
 @click.argument("data", nargs=-1, required=True)
 @output_file("The background. With --by: out-GROUP.gw, one for each group", "out.gw")
-@click.option("--by", multiple=True, metavar="COLUMN", help="One background for each value; repeat for combinations.")
+@click.option(
+    "--by", multiple=True, metavar="COLUMN", help="One background for each value; repeat the option for combinations."
+)
 @click.option(
     "--order",
     callback=_order,
@@ -59,13 +61,13 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
     help="How many features may be fixed together: 1 for curves, 2 for pairs, 'all' for Shapley values.",
 )
 @click.option("--weight", metavar="COLUMN", help="The weights of rows.")
-@click.option("--checkpoint", metavar="FOLDER", help="Keep what was counted; the same command goes on after a crash.")
+@click.option("--checkpoint", metavar="FOLDER", help="Save progress here; after a crash, the same command resumes.")
 @click.option(
     "--engine",
     type=click.Choice(["threads", "dask", "spark", "ray"]),
     default="threads",
     show_default=True,
-    help="Who reads the files. Dask: the scheduler in DASK_SCHEDULER_ADDRESS, or this machine.",
+    help="What reads the files. Dask: the scheduler in DASK_SCHEDULER_ADDRESS, or this machine.",
 )
 @as_json
 @model_options
@@ -88,7 +90,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     check_folder(output)
     source: Any = list(data) if len(data) > 1 else open_data(data[0], in_memory=False)
     if isinstance(source, Background):
-        message = f"{data[0]!r} is a background already; glasswood merge adds backgrounds up"
+        message = f"{data[0]!r} is already a background; use glasswood merge to add backgrounds"
         raise TableError(message)
     if open_source(source) is None:  # CSV, in memory
         settings = {"engine": "auto"} | ({} if settings["checkpoint"] is None else settings)
@@ -108,9 +110,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     _list(names, found, by, as_json=as_json)
 
 
-@click.command(
-    cls=Command, short_help="Add backgrounds up.", examples=["glasswood merge monday.gw tuesday.gw -o week.gw"]
-)
+@click.command(cls=Command, short_help="Add backgrounds.", examples=["glasswood merge monday.gw tuesday.gw -o week.gw"])
 @click.argument("backgrounds", nargs=-1, required=True, type=MODEL, metavar="A.gw B.gw ...")
 @output_file("The sum", "all.gw")
 @click.option("--subtract", is_flag=True, help="The first without the others, instead of the sum.")
@@ -121,12 +121,12 @@ def merge(*, backgrounds: tuple[Path, ...], output: Path, subtract: bool, as_jso
     found = [Background.load(path) for path in backgrounds]
     for path, background in zip(backgrounds, found, strict=True):
         if (background.fingerprint, background.order) != (found[0].fingerprint, found[0].order):
-            what = "order" if background.fingerprint == found[0].fingerprint else "model, or of other groups"
-            message = f"{path} is of another {what} than {backgrounds[0]}; summarize all of them alike"
+            what = "order" if background.fingerprint == found[0].fingerprint else "model, or of different groups"
+            message = f"{path} is of a different {what} than {backgrounds[0]}; summarize all of them in the same way"
             raise BackgroundError(message)
     total = functools.reduce(operator.sub if subtract else operator.add, found)
     if total.n_rows < 0 or (total.counts < 0).any():
-        message = f"{backgrounds[0]} does not hold all rows of the others, so they cannot be taken out of it"
+        message = f"{backgrounds[0]} does not contain all rows of the others, so they cannot be subtracted from it"
         raise BackgroundError(message)
     total.save(output)
     _tell(output, total, as_json=as_json)

@@ -82,8 +82,8 @@ def _open_skops(path: Path, trusted: Sequence[str]) -> Any:
     if asked:
         options = " ".join(f"--trust {name}" for name in asked)
         message = (
-            f"{path.name!r} makes objects of types that skops does not know to be harmless: {', '.join(asked)}. "
-            f"If you know where the file comes from, and these types, add {options}"
+            f"{path.name!r} contains types that skops does not consider safe: {', '.join(asked)}. "
+            f"If you trust the file and these types, add {options}"
         )
         raise UnsupportedModelError(message)
     return model
@@ -94,14 +94,16 @@ def _refuse_bomb(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
     if size > MANY_BYTES + 100 * path.stat().st_size:
-        message = f"{path.name!r} holds {size / 1e6:,.0f} MB in {path.stat().st_size:,} bytes, which no model does"
+        message = (
+            f"{path.name!r} expands from {path.stat().st_size:,} bytes to {size / 1e6:,.0f} MB, which no model does"
+        )
         raise UnsupportedModelError(message)
 
 
 def _open_pickle(path: Path, *, pickles: bool) -> Any:
     if not pickles:
         message = (
-            f"{path.name!r} is a pickle, and opening a pickle can run any code that its maker chose. Save the model in "
+            f"{path.name!r} is a pickle, and opening a pickle can run arbitrary code. Save the model in "
             "its library's own format, or with skops; if you made the file yourself, add --trust-pickle"
         )
         raise UnsupportedModelError(message)

@@ -34,7 +34,7 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = examples
         self.params.append(
-            click.Option([DEBUG], is_flag=True, expose_value=False, help="Show where in the code an error arose.")
+            click.Option([DEBUG], is_flag=True, expose_value=False, help="Show the traceback of an error.")
         )
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -50,7 +50,11 @@ def model_options(function: Function) -> Function:
     """Give a command what opening models takes; it gets `opened`, a function from paths to models."""
 
     @click.option(
-        "--trust", "trusted", multiple=True, metavar="TYPE", help="A type that a .skops file may make; repeat."
+        "--trust",
+        "trusted",
+        multiple=True,
+        metavar="TYPE",
+        help="A type that a .skops file may contain; can be repeated.",
     )
     @click.option(
         "--trust-pickle",
@@ -67,7 +71,7 @@ def model_options(function: Function) -> Function:
 
 def as_json(function: Function) -> Function:
     """Give a command --json."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")(function)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
 def output_file(what: str, default: str) -> Callable[[Function], Function]:
@@ -108,7 +112,7 @@ def table_options(function: Function) -> Function:
         metavar="FILE",
         help="A .csv, .json or .parquet file; - for standard output, which is the default.",
     )
-    @click.option("--format", "form", type=click.Choice(FORMATS), help="By default the suffix of -o tells.")
+    @click.option("--format", "form", type=click.Choice(FORMATS), help="By default, determined by the suffix of -o.")
     @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
     @functools.wraps(function)
     def command(*, output: str, form: str | None, as_json: bool, **options: Any) -> Any:

@@ -87,7 +87,9 @@ def _form_of(path: str, default: str) -> str:
     if suffix == "txt":
         return "text"
     if suffix not in FORMATS:
-        message = f"-o {path}: the suffix tells the format, one of .csv, .json, .parquet and .txt; or pass --format"
+        message = (
+            f"-o {path}: the suffix determines the format: one of .csv, .json, .parquet and .txt; or pass --format"
+        )
         raise click.UsageError(message)
     return suffix
 
@@ -207,7 +209,7 @@ def check_destination(destination: tuple[str, str | None]) -> None:
     if path != "-":
         check_folder(Path(path))
     if (form or _form_of(path, "text")) == "parquet" and path == "-":
-        message = "Parquet is not for terminals; name a file with -o"
+        message = "Parquet cannot be written to a terminal; name a file with -o"
         raise click.UsageError(message)
 
 

@@ -19,7 +19,7 @@ __all__ = ["COMMANDS"]
 
 @click.command(
     cls=Command,
-    short_help="Write one HTML page about a model and rows.",
+    short_help="Write a one-page HTML report about a model and its rows.",
     examples=[
         "glasswood report model.json rows.parquet -o model.html",
         "glasswood report model.json rows.parquet --by year --title 'Claims 2026'",
@@ -32,7 +32,7 @@ __all__ = ["COMMANDS"]
 @click.option("--title", help="The title of the page.")
 @click.option("--by", metavar="COLUMN", help="Compare groups of rows: their predictions, their curves, their columns.")
 @click.option("--response", type=RESPONSES, default="raw", show_default=True, help=RESPONSE_HELP)
-@click.option("--notes", multiple=True, metavar="TEXT", help="A paragraph of your own; repeat.")
+@click.option("--notes", multiple=True, metavar="TEXT", help="A paragraph of your own; can be repeated.")
 @click.option(
     "--interactions",
     "n_interactions",

@@ -25,7 +25,7 @@ RESPONSE_HELP = "The scale: the score on which trees add up, a classifier's prob
 
 @click.command(
     cls=Command,
-    short_help="Write partial dependence: curves, or a surface.",
+    short_help="Write partial dependence: curves or a surface.",
     examples=[
         "glasswood curve model.json rows.gw age",
         "glasswood curve model.json rows.parquet age income --output-name 1 -o curves.csv",
@@ -100,7 +100,7 @@ def _cells(curve: Curve) -> dict[str, list[Any]]:
 
 @click.command(
     cls=Command,
-    short_help="List what features do together.",
+    short_help="List the strongest interactions of features.",
     examples=[
         "glasswood interactions model.json rows.parquet --top 5",
         "glasswood interactions model.json pairs.gw -o pairs.csv",
@@ -147,7 +147,7 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
         write_table(_columns_of(explainer.interaction_strengths(**asked).top(top)), destination)
         return
     if data.endswith(".gw"):
-        message = f"--max-order {max_order} needs rows, and {data!r} has counts of rows only"
+        message = f"--max-order {max_order} needs rows, and {data!r} has only counts of rows"
         raise TableError(message)
     found = explainer.interaction_values(rows, max_order=max_order, **asked).top(top)
     write_table(_columns_of(found), destination)

@@ -8,7 +8,11 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
-from glasswood.kernels._cpu import levels
+try:
+    from glasswood.kernels._cpu import levels
+except ModuleNotFoundError as error:
+    message = "the core of Glasswood is not compiled here; in a checkout, run: python tools/build.py"
+    raise ImportError(message) from error
 
 __all__ = ["LEVEL"]
 

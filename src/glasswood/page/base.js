@@ -48,9 +48,9 @@ function isolated(name, most = 60) {
   return "\u2068" + shorten(visible(name), most) + "\u2069";
 }
 
-const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, useGrouping: "min2" });
+const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 const exact = new Intl.NumberFormat("en", { maximumSignificantDigits: 17, useGrouping: "min2" });
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0, useGrouping: "min2" });
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 function number(x) {
   if (x === null || x === undefined) return "–";
@@ -71,6 +71,7 @@ function share(x) {
   if (x === null || x === undefined) return "–";
   if (x === 0) return "0 %";
   if (x < 0.0001) return "< 0.01 %";
+  if (x > 0.9995 && x < 1 - 1e-12) return "> 99.9 %";
   return `${(100 * x).toLocaleString("en", { maximumSignificantDigits: x < 0.1 ? 2 : 3 })} %`;
 }
 

@@ -260,7 +260,7 @@ function toolsOf(figure, name) {
   const tools = el("div", { class: "tools" });
   if (figure.kind === "categories") {
     const sort = el("select", { "aria-label": "Order of categories", onchange: () => { figure.state.sort = sort.value; figure.change(); } },
-      [["model", "as listed"], ["height", "by height"], ["rows", "by rows"]].map(([value, text]) => el("option", { value, selected: value === figure.state.sort }, text)));
+      [["model", "as listed"], ["height", "by height"], ["rows", DATA.weighted ? "by weight" : "by rows"]].map(([value, text]) => el("option", { value, selected: value === figure.state.sort }, text)));
     if (figure.panel.x.labels.length > 1) tools.append(sort);
     if (figure.panel.x.labels.length > FEW) {
       const all = button(`All ${figure.panel.x.labels.length}`, { class: "small", "aria-pressed": "false" }, () => { figure.state.all = !figure.state.all; all.setAttribute("aria-pressed", String(figure.state.all)); figure.change(); });

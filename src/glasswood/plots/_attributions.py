@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._printable import how_many
 from glasswood.errors import TableError
 from glasswood.plots._outputs import one_output, outputs_shown, scale_label
 from glasswood.plots._points import Places, places_of
@@ -28,7 +29,7 @@ def panel_of_attributions(
 ) -> Waterfall | Bars | Dots:
     """Return a panel of `Attributions`: of one row, or of all rows."""
     if kind not in KINDS:
-        message = f"kind is one of {KINDS!r}, not {kind!r}"
+        message = f"kind must be one of {KINDS!r}, not {kind!r}"
         raise ValueError(message)
     if kind == "waterfall":
         return panel_of_row(result, row, output, top=top)
@@ -63,7 +64,7 @@ def _bars(result: Any, output: int | None, top: int) -> Bars:
     units = scale_label(result.units, result.outputs, shown, average=False)
     return Bars(
         title=f"{result.name}: mean size",
-        x_label=f"mean absolute value over {len(result):,} rows ({units})",
+        x_label=f"mean absolute value over {how_many(len(result), 'row')} ({units})",
         labels=tuple(plain(result.names[i]) for i in order),
         values=tuple(tuple(size[order, k].tolist()) for k in range(len(shown))),
         series=tuple(plain(result.outputs[k]) for k in shown) if len(shown) > 1 else ("",),
@@ -132,7 +133,7 @@ def _scatter(result: Any, k: int, feature: str | None = None, color: str | None 
     rows, sampled = _sample(len(result))
     data = result.columns.of_rows(rows)
     if data is None:
-        message = "a scatter shows values over what their feature is, and a group of columns is not one number"
+        message = "a scatter plot needs the value of a single feature, and a group of columns has several"
         raise TableError(message)
     size = np.abs(result.heights[..., k]).mean(axis=0)
     f = int(size.argmax()) if feature is None else _number_of(result, feature)
@@ -142,7 +143,7 @@ def _scatter(result: Any, k: int, feature: str | None = None, color: str | None 
     x, note = places[f], sampled
     missing = np.full(rows.size, fill_value=False) if x.values is None else ~np.isfinite(x.values[x.cells])
     if missing.any():
-        note = "; ".join(filter(None, (note, f"{int(missing.sum()):,} rows where it is missing are not shown")))
+        note = "; ".join(filter(None, (note, f"not shown: {how_many(int(missing.sum()), 'row')} where it is missing")))
     at = x.cells.astype(np.float64) if x.values is None else x.values[x.cells]
     colours = np.empty(0) if other is None else _numbers(places[other])
     names = [plain(name) for name in result.names]

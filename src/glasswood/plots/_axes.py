@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Scale
-from glasswood.plots._text import number, percent, plain
+from glasswood.plots._text import number, plain, share_of_rows
 
 __all__ = [
+    "LARGEST",
     "SORTS",
     "SQUASHED",
     "TAIL",
@@ -48,18 +49,20 @@ class Layout:
     missing_share: float | None = None
     unseen_share: float | None = None
     note: str = ""
+    weighted: bool = False
 
 
 def layout_of(axis: Any, heights: NDArray[np.float64], sort: str | None = None, most: int = MOST_CATEGORIES) -> Layout:
     """Return how the cells of an axis are laid out; categories are sorted by `heights` if they are to be."""
     support, missing, unseen = shares_of(axis)
     name = plain(axis.name)
-    if axis.categories is None and axis.n_main == axis.cuts.size + 1:
+    if not axis.categories and axis.n_main == axis.cuts.size + 1:  # numbers, or categories of which none is known
         cells = np.arange(axis.n_main)
         if axis.cuts.size == 0:
-            return Layout(Scale(name, labels=("any value",)), cells, tuple(support), missing)
+            return Layout(Scale(name, labels=("any value",)), cells, tuple(support), missing, weighted=axis.weighted)
         scale = _scale_of_numbers(axis, support)
-        return Layout(scale, cells, tuple(support.tolist()), missing, note=beyond(scale, support))
+        note = beyond(scale, support, weighted=axis.weighted)
+        return Layout(scale, cells, tuple(support.tolist()), missing, note=note, weighted=axis.weighted)
     labels = range(axis.n_main) if axis.categories is None else axis.categories
     cells = _chosen(axis.n_main, heights, support, sort, most)
     note = ""
@@ -67,10 +70,11 @@ def layout_of(axis: Any, heights: NDArray[np.float64], sort: str | None = None, 
         which = "the most frequent" if support.size else "the first"
         note = f"{which} {cells.size:,} of {axis.n_main:,} categories"
         if support.size:
-            note += f" ({100 * support[cells].sum() / max(support.sum(), 1e-300):.0f} % of rows)"
+            share = float(support[cells].sum() / max(support.sum(), 1e-300))
+            note += f" ({share_of_rows(share, weighted=axis.weighted)})"
     scale = Scale(name, labels=tuple(plain(labels[cell]) for cell in cells))
     shown = tuple(support[cells].tolist()) if support.size else ()
-    return Layout(scale, cells, shown, missing, unseen, note)
+    return Layout(scale, cells, shown, missing, unseen, note, axis.weighted)
 
 
 def shares_of(axis: Any) -> tuple[NDArray[np.float64], float | None, float | None]:
@@ -88,7 +92,7 @@ def _chosen(
 ) -> NDArray[np.intp]:
     """Return which categories are shown, in order."""
     if sort not in (None, *SORTS):
-        message = f"sort is one of {SORTS!r}, not {sort!r}"
+        message = f"sort must be one of {SORTS!r}, not {sort!r}"
         raise ValueError(message)
     cells = np.arange(n)
     if n > most:
@@ -114,7 +118,7 @@ def _scale_of_numbers(axis: Any, support: NDArray[np.float64]) -> Scale:
     )
 
 
-def beyond(scale: Scale, support: NDArray[np.float64]) -> str:
+def beyond(scale: Scale, support: NDArray[np.float64], *, weighted: bool = False) -> str:
     """Return a note about rows that are beyond the part of the axis that is shown, if there are any."""
     if not support.size:
         return ""
@@ -124,7 +128,8 @@ def beyond(scale: Scale, support: NDArray[np.float64]) -> str:
         return ""
     known = [number(end) for end, share in ((edges[0], before), (edges[-1], after)) if share > 0]
     reach = "" if any(scale.open_ends) else f" (to {' and '.join(known)})"
-    return f"{percent(before + after)} of rows are beyond this part of the axis{reach}"
+    share = share_of_rows(before + after, weighted=weighted)
+    return f"{share} {'is' if weighted else 'are'} beyond this part of the axis{reach}"
 
 
 def closed_edges(

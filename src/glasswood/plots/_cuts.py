@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.plots._spec import Scale
 from glasswood.plots._text import MINUS
 
-__all__ = ["ShownCut", "cell_text", "shown_cut", "shown_cuts"]
+__all__ = ["ShownCut", "cell_text", "cell_words", "shown_cut", "shown_cuts"]
 
 ZERO = float(np.float32(1e-35))  # what LightGBM writes for a cut at 0: nothing is as small as that, and not 0
 JUST_BEYOND = float(np.nextafter(ZERO, 1.0))
@@ -87,6 +88,14 @@ def cell_text(cuts: Sequence[ShownCut], cell: int, *, whole: bool = False) -> st
     if after is not None:
         parts.append(f"{'below' if after.strict else 'up to'} {_number(after.number)}")
     return ", ".join(parts) or "any value"
+
+
+def cell_words(scale: Scale) -> list[str]:
+    """Return which values each cell of an axis of numbers holds, in words."""
+    if scale.places:
+        return [_number(a) if a == b else f"{_number(a)} to {_number(b)}" for a, b in scale.places]
+    cuts = shown_cuts(scale.cuts or scale.edges[1:-1])
+    return [cell_text(cuts, cell, whole=scale.whole) for cell in range(scale.n_cells)]
 
 
 def _text_of_whole(before: ShownCut | None, after: ShownCut | None) -> str:

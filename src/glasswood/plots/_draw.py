@@ -50,7 +50,7 @@ def draw(sheet: Sheet, engine: str = "matplotlib", ax: Any = None) -> Any:
             message = "ax= is for matplotlib; plotly returns a figure of its own"
             raise ValueError(message)
         return with_plotly(sheet)
-    message = f"engine is one of {ENGINES!r}, not {engine!r}"
+    message = f"engine must be one of {ENGINES!r}, not {engine!r}"
     raise ValueError(message)
 
 
@@ -82,7 +82,7 @@ def plot_surface(surface: Any, kind: str, canvas: Canvas, **options: Any) -> Any
     """Draw a surface, what the pair adds to its curves, or both side by side (one below the other if they are wide)."""
     kinds = {"both": (False, True), "surface": (False,), "interaction": (True,)}
     if kind not in kinds:
-        message = f"kind is one of {tuple(kinds)!r}, not {kind!r}"
+        message = f"kind must be one of {tuple(kinds)!r}, not {kind!r}"
         raise ValueError(message)
     panels = [panel_of_surface(surface, interaction=alone, **options) for alone in kinds[kind]]
     return put(panels, canvas, n_columns=1 if len(panels[0].x.labels) > WIDE else 2)
@@ -92,7 +92,7 @@ def page_of(items: Sequence[Any], page: int) -> tuple[Sequence[Any], str]:
     """Return the items on a page, and a note if there are others."""
     n_pages = max(1, -(-len(items) // PAGE))
     if not 0 <= page < n_pages:
-        message = f"there are {n_pages} pages, numbered from 0; there is no page {page}"
+        message = f"there is no page {page}: pages are numbered from 0 to {n_pages - 1}"
         raise ValueError(message)
     first = page * PAGE
     shown = items[first : first + PAGE]

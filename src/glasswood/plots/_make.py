@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood._statistics import quantiles
 from glasswood.plots._axes import Layout, layout_of, shares_of
-from glasswood.plots._cuts import cell_text, shown_cuts
+from glasswood.plots._cuts import cell_words
 from glasswood.plots._outputs import MOST_LINES, one_output, outputs_shown, scale_label
 from glasswood.plots._points import layout_of_points, panel_of_points, steps_of_points
 from glasswood.plots._scales import rescaled
@@ -51,12 +51,13 @@ def panel_of_curve(curve: Any, output: int | None = None, *, sort: str | None = 
     return Steps(
         title=layout.scale.label,
         x=layout.scale,
-        y_label=scale_label(curve.units, curve.outputs, shown),
+        y_label=scale_label(curve.units, curve.outputs, shown, weighted=layout.weighted),
         lines=lines,
         support=layout.support,
         missing_share=layout.missing_share,
         mean=float(curve.mean[shown[0]]) if len(shown) == 1 else None,
         unseen_share=layout.unseen_share,
+        weighted=layout.weighted,
         note="; ".join(filter(None, (layout.note, note))),
     )
 
@@ -80,10 +81,7 @@ def panel_of_ice(
     k = one_output(ice.heights.mean(axis=0), ice.outputs, output, "a panel of ICE curves")
     heights, label = ice.heights[..., k], scale_label(ice.units, ice.outputs, [k], average=False)
     mean = np.average(heights, axis=0, weights=ice.weight)
-    if ice.axis is None:
-        layout = layout_of_points(ice.columns, mean, ice.find_rows(), sort)
-    else:
-        layout = layout_of(ice.axis, mean, sort)
+    layout = layout_of_points(ice, mean, sort) if ice.axis is None else layout_of(ice.axis, mean, sort)
     if options.get("centered"):
         cell, name = _first_cell(layout)
         heights = heights - heights[:, [layout.cells[cell]]]
@@ -95,7 +93,8 @@ def panel_of_ice(
     bands = []
     for low, high in BANDS:
         ends = quantiles(main, [low / 100, high / 100], ice.weight)
-        bands.append(Band(f"{low} % to {high} % of rows", tuple(ends[0].tolist()), tuple(ends[1].tolist())))
+        name = f"{low}th to {high}th percentile" + (" by weight" if ice.weighted else "")
+        bands.append(Band(name, tuple(ends[0].tolist()), tuple(ends[1].tolist())))
     return Steps(
         title=plain(ice.name),
         x=layout.scale,
@@ -106,14 +105,16 @@ def panel_of_ice(
         bands=tuple(bands),
         faint=tuple(tuple(row.tolist()) for row in main[_picked(main, n_lines)]),
         unseen_share=layout.unseen_share,
+        weighted=ice.weighted,
         note=layout.note,
     )
 
 
 def _mean_line(ice: Any, mean: NDArray[np.float64], layout: Layout) -> Line:
+    name = "weighted average" if ice.weighted else "average"
     if ice.axis is None:
-        return Line("average", tuple(mean[layout.cells].tolist()))
-    return _line("average", mean, layout, ice.axis)
+        return Line(name, tuple(mean[layout.cells].tolist()))
+    return _line(name, mean, layout, ice.axis)
 
 
 def _first_cell(layout: Layout) -> tuple[int, str]:
@@ -123,8 +124,7 @@ def _first_cell(layout: Layout) -> tuple[int, str]:
         cell = int(support.argmax()) if support.size else 0
         return cell, layout.scale.labels[cell]
     cell = int(np.flatnonzero(support)[0]) if support.any() else 0
-    cuts = shown_cuts(layout.scale.cuts or layout.scale.edges[1:-1])
-    return cell, cell_text(cuts, cell, whole=layout.scale.whole)
+    return cell, cell_words(layout.scale)[cell]
 
 
 def _picked(main: NDArray[np.float64], n_lines: int) -> NDArray[np.intp]:
@@ -165,7 +165,7 @@ def panel_of_strengths(
     `importance` sizes the nodes of the network; without it, a node is as large as its links together.
     """
     if kind not in ("heatmap", "network"):
-        message = f'kind is "heatmap" or "network", not {kind!r}'
+        message = f'kind must be "heatmap" or "network", not {kind!r}'
         raise ValueError(message)
     heights = np.asarray(strengths.heights, dtype=np.float64)
     strength = np.sqrt((heights**2).sum(axis=1)) if output is None else heights[:, output]
@@ -250,13 +250,15 @@ def panel_of_comparison(
             line = replace(line, support=tuple(support[layout.cells].tolist()))
             line = replace(line, missing=float(curves[name].heights[-1, k]) if missing else None)
         lines.append(line)
+    weighted = all(curves[name].axis.weighted for name in shown)
     together = tuple(np.mean([line.support for line in lines], axis=0).tolist()) if known else ()
     layout = rescaled(replace(layout, support=together), xscale)
     return Steps(
         title=layout.scale.label,
         x=layout.scale,
-        y_label=scale_label(first.units, first.outputs, [k]),
+        y_label=scale_label(first.units, first.outputs, [k], weighted=weighted),
         lines=tuple(lines),
         support=together,
+        weighted=weighted,
         note="; ".join(filter(None, (layout.note, note))),
     )

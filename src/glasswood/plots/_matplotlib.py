@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from glasswood._printable import how_many
 from glasswood.plots._look import Look
 from glasswood.plots._matplotlib_categories import PLAIN
 from glasswood.plots._matplotlib_dots import draw_dots
@@ -50,7 +51,7 @@ def draw(sheet: Sheet, ax: Any = None) -> Any:
 def _check_given(sheet: Sheet, n_axes: int) -> None:
     """Refuse axes that do not fit a sheet."""
     if n_axes != len(sheet.panels):
-        message = f"the figure has {len(sheet.panels)} panels, so ax must be as many axes, not {n_axes}"
+        message = f"the figure has {how_many(len(sheet.panels), 'panel')}, so ax must be as many axes, not {n_axes}"
         raise ValueError(message)
     if sheet.figsize is not None:
         message = "figsize= is for a new figure; with ax= the size is that of your own figure"

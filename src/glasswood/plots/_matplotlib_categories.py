@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from glasswood.plots._spec import Line, Scale, Steps
 from glasswood.plots._steps import BASE, beside, dodge, limits
 from glasswood.plots._text import number, several
 
-__all__ = ["PLAIN", "SHADES", "draw_categories", "set_heights", "set_ticks"]
+__all__ = ["PLAIN", "SHADES", "draw_categories", "in_lines", "set_heights", "set_ticks"]
 
 SHADES = (0.16, 0.26)  # of the wider and the narrower band
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
@@ -72,9 +73,14 @@ def draw_categories(ax: Any, panel: Steps, look: Look, heights: tuple[float, flo
     labels += [label.replace("\n", " ") for _, label in outer]
     size = "medium" if look.alone else "small" if n <= 10 else "x-small" if n <= 18 else "xx-small"
     ax.set_yticks([*places, *further], labels, fontsize=size, **PLAIN)
-    ax.set_xlabel(look.readable(panel.y_label), **PLAIN)
+    ax.set_xlabel(in_lines(look, panel.y_label, 44 if look.alone else 34), **PLAIN)
     ax.set_ylabel(look.readable(panel.x.label), **PLAIN)
     return drawn
+
+
+def in_lines(look: Look, text: str, most: int) -> str:
+    """Return the label of an axis on lines of at most so many letters."""
+    return "\n".join(textwrap.wrap(look.readable(text), most))
 
 
 def _size(panel: Steps) -> float:

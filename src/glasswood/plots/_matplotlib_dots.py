@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from glasswood.plots._look import LINES, SEQUENTIAL, Look
-from glasswood.plots._matplotlib_categories import PLAIN
+from glasswood.plots._matplotlib_categories import PLAIN, in_lines
 from glasswood.plots._spec import Dots
 from glasswood.plots._text import several
 
@@ -38,7 +38,7 @@ def draw_dots(ax: Any, panel: Dots, look: Look) -> None:
     if panel.y_labels:
         ax.set_ylim(len(panel.y_labels) - 0.4, -0.6)
     ax.set_xlabel(look.readable(panel.x_label), **PLAIN)
-    ax.set_ylabel(look.readable(panel.y_label), **PLAIN)
+    ax.set_ylabel(in_lines(look, panel.y_label, 40), **PLAIN)
 
 
 def _add_bar(ax: Any, panel: Dots, dots: Any, look: Look) -> None:

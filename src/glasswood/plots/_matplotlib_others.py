@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.plots._axes import histogram, hollow_pairs, in_view
 from glasswood.plots._look import DIVERGING, FAINTEST, LINES, MARKS, SEQUENTIAL, Look
-from glasswood.plots._matplotlib_categories import PLAIN, set_ticks
+from glasswood.plots._matplotlib_categories import PLAIN, in_lines, set_ticks
 from glasswood.plots._spec import Bars, Cells, Matrix, Network, Scale, Waterfall
 from glasswood.plots._text import number, several
 
@@ -49,7 +49,7 @@ def draw_cells(ax: Any, panel: Cells, look: Look) -> None:
     ax.set_ylabel(look.readable(panel.y.label), **PLAIN)
     _draw_strips(ax, panel, look)
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.06, aspect=25)
-    bar.set_label(look.readable(panel.z_label), **PLAIN)
+    bar.set_label(in_lines(look, panel.z_label, 40), **PLAIN)
     bar.outline.set_visible(False)
 
 
@@ -174,7 +174,7 @@ def draw_matrix(ax: Any, panel: Matrix, look: Look) -> None:
     for side in ax.spines.values():
         side.set_visible(False)
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.05, aspect=25)
-    bar.set_label(look.readable(panel.z_label), **PLAIN)
+    bar.set_label(in_lines(look, panel.z_label, 40), **PLAIN)
     bar.outline.set_visible(False)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.plots._axes import histogram, hollow, in_view, open_bins
 from glasswood.plots._look import DASHES, LINES, MARKS, Look
-from glasswood.plots._matplotlib_categories import PLAIN, SHADES, draw_categories, set_heights, set_ticks
+from glasswood.plots._matplotlib_categories import PLAIN, SHADES, draw_categories, in_lines, set_heights, set_ticks
 from glasswood.plots._spec import Steps
 from glasswood.plots._steps import BASE, beside, dodge, height_range
 from glasswood.plots._text import number
@@ -33,7 +33,7 @@ def draw_steps(ax: Any, panel: Steps, look: Look, heights: tuple[float, float] |
 
 def _draw_numbers(ax: Any, panel: Steps, look: Look, heights: tuple[float, float]) -> list[Any]:
     set_heights(ax, "y", heights, room=bool(panel.support))
-    ax.set_ylabel(look.readable(panel.y_label), **PLAIN)
+    ax.set_ylabel(in_lines(look, panel.y_label, 38 if look.alone else 30), **PLAIN)
     ax.set_xlabel(look.readable(panel.x.label), **PLAIN)
     if panel.mean is not None:
         ax.axhline(panel.mean, color=look.dim, linewidth=0.7, zorder=1)

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from glasswood._outputs import NO_LABELS
 from glasswood.errors import TableError
-from glasswood.plots._text import plain
+from glasswood.plots._text import shorten
 
 __all__ = ["MOST_LINES", "one_output", "outputs_shown", "scale_label"]
 
+LABEL = 22  # letters of a class in the label of an axis, so that the scale is never cut
 MOST_LINES = 8  # as many as there are colours that everybody can tell apart
 
 
@@ -37,9 +38,12 @@ def one_output(heights: NDArray[np.float64], outputs: Sequence[Any], output: int
     return numbers[0]
 
 
-def scale_label(units: str, outputs: Sequence[Any], shown: Sequence[int], *, average: bool = True) -> str:
+def scale_label(
+    units: str, outputs: Sequence[Any], shown: Sequence[int], *, average: bool = True, weighted: bool = False
+) -> str:
     """Return the label of an axis of scores: the scale is always named."""
     label = outputs[shown[0]]
     target = "target " if units == "value" and isinstance(label, int) else ""
-    of = f" of {target}{plain(label)}" if len(shown) == 1 and label not in NO_LABELS else ""
-    return f"{'average ' if average else ''}{'prediction' if units == 'value' else units}{of}"
+    of = f" of {target}{shorten(label, LABEL)}" if len(shown) == 1 and label not in NO_LABELS else ""
+    kind = ("weighted average " if weighted else "average ") if average else ""
+    return f"{kind}{'prediction' if units == 'value' else units}{of}"

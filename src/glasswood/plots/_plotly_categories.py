@@ -10,7 +10,7 @@ from glasswood.plots._look import LINES, PLOTLY_MARKS
 from glasswood.plots._plotly_paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.plots._spec import Line, Steps
 from glasswood.plots._steps import beside, dodge
-from glasswood.plots._text import number, percent
+from glasswood.plots._text import number, share_of_rows
 
 __all__ = ["draw_categories", "room_of_categories"]
 
@@ -35,7 +35,8 @@ def draw_categories(paper: Paper, place: Place, panel: Steps, heights: tuple[flo
     lines: dict[str, Any] = {"range": [n + len(outer) - 0.5, -0.6], **small, **ticks_of(_labels(panel))}
     base = STRIP + 0.02 if panel.support else 0.0
     y = paper.axis("y", domain=place.up(0, 1), title=title_of(panel.x.label), **lines)
-    x = paper.axis("x", domain=place.across(base, 1), range=list(heights), title=title_of(panel.y_label), nticks=6)
+    title = title_of(panel.y_label, place.width)
+    x = paper.axis("x", domain=place.across(base, 1), range=list(heights), title=title, nticks=6)
     paper.anchor(x, y)
     if panel.support:
         strip = paper.axis("x", domain=place.across(0, STRIP), range=[0, 1], visible=False, fixedrange=True)
@@ -88,7 +89,7 @@ def _all_cells(panel: Steps, line: Line) -> tuple[list[float | None], list[tuple
     """Return the heights of all cells, those beside the axis last, their texts, and which have no rows."""
     support = line.support or panel.support
     heights: list[float | None] = [float(h) if np.isfinite(h) else None for h in line.heights]
-    shares = [f"<br>{percent(share)} of rows" for share in support] or [""] * len(heights)
+    shares = [f"<br>{share_of_rows(share, weighted=panel.weighted)}" for share in support] or [""] * len(heights)
     cells = zip(cell_texts(panel.x), heights, shares, strict=True)
     texts = [(cell, f"{'' if height is None else number(height)}{share}") for cell, height, share in cells]
     for field, label in beside(panel):

@@ -10,7 +10,7 @@ from glasswood.plots._axes import histogram, hollow_pairs
 from glasswood.plots._look import DIVERGING, SEQUENTIAL
 from glasswood.plots._plotly_paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.plots._spec import Cells, Scale
-from glasswood.plots._text import number, percent
+from glasswood.plots._text import number, share_of_rows
 
 __all__ = ["draw_cells", "room_of_cells"]
 
@@ -58,7 +58,7 @@ def _short(value: float) -> str:
 def _texts(panel: Cells) -> list[list[str]]:
     """Return what is told of each pair of cells."""
     across, along = cell_texts(panel.x), cell_texts(panel.y)
-    shares = [[f"<br>{percent(share)} of rows" for share in line] for line in panel.density]
+    shares = [[f"<br>{share_of_rows(share, weighted=panel.weighted)}" for share in line] for line in panel.density]
     return [
         [
             f"{one}<br>{other}<br>{number(value) if np.isfinite(value) else 'no rows'}{shares[j][i] if shares else ''}"

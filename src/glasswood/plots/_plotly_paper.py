@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from dataclasses import dataclass, field
 from typing import Any
 
 from glasswood.plots._axes import whole_numbers
-from glasswood.plots._cuts import cell_text, shown_cuts
+from glasswood.plots._cuts import cell_words
 from glasswood.plots._spec import Scale
 from glasswood.plots._text import plain, several, shorten
 
@@ -28,8 +29,7 @@ def cell_texts(scale: Scale) -> list[str]:
     name = safe(scale.label)
     if scale.labels:
         return [f"{name}: {safe(label, 80)}" for label in scale.labels]
-    cuts = shown_cuts(scale.cuts or scale.edges[1:-1])
-    return [f"{name}: {cell_text(cuts, cell, whole=scale.whole)}" for cell in range(scale.n_cells)]
+    return [f"{name}: {words}" for words in cell_words(scale)]
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,13 @@ class Paper:
         self.shapes.append({"type": "line", "layer": "below", "line": style} | where)
 
 
-def title_of(text: str) -> dict[str, Any]:
-    """Return the title of an axis."""
-    return {"text": safe(text, 60), "standoff": 6}
+def title_of(text: str, length: float | None = None) -> dict[str, Any]:
+    """Return the title of an axis that is so many pixels long: on two smaller lines if it would not fit on one."""
+    if length is None or len(text) * 1.1 * LETTER <= length:
+        return {"text": safe(text, 60), "standoff": 6}
+    width = max(12, int(length / (0.95 * LETTER)))
+    lines = textwrap.wrap(shorten(text, min(60, 2 * width - 6)), width)[:2]
+    return {"text": "<br>".join(safe(line, width) for line in lines), "standoff": 4, "font": {"size": 12}}
 
 
 def ticks_of(scale: Scale | tuple[str, ...], most: int = 24) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from glasswood.plots._plotly_categories import draw_categories, room_of_categori
 from glasswood.plots._plotly_paper import GREY, PALE, Paper, Place, Room, cell_texts, safe, ticks_of, title_of
 from glasswood.plots._spec import Band, Steps
 from glasswood.plots._steps import beside, dodge, height_range, limits
-from glasswood.plots._text import number, percent
+from glasswood.plots._text import number, share_of_rows
 
 __all__ = ["draw_steps", "room_of_steps"]
 
@@ -57,8 +57,8 @@ def _axes_of(
     end = 1 - SIDE * n_beside
     ticks = {"showgrid": False, **ticks_of(panel.x)}
     x = paper.axis("x", domain=place.across(0, end), range=list(panel.x.view), title=title_of(panel.x.label), **ticks)
-    base = STRIP + 0.03 if panel.support else 0.0
-    y = paper.axis("y", domain=place.up(base, 1), range=list(heights), title=title_of(panel.y_label), nticks=7)
+    base, title = STRIP + 0.03 if panel.support else 0.0, title_of(panel.y_label, place.height)
+    y = paper.axis("y", domain=place.up(base, 1), range=list(heights), title=title, nticks=7)
     paper.anchor(x, y)
     strip = None
     if panel.support:
@@ -105,7 +105,7 @@ def _draw_line(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
     support = line.support or panel.support
     empty = hollow(panel.x, support).tolist() if support else [False] * len(line.heights)
     of = f"{safe(line.name)}: " if named else ""
-    shares = [f"<br>{percent(share)} of rows" for share in support] or [""] * len(line.heights)
+    shares = [f"<br>{share_of_rows(share, weighted=panel.weighted)}" for share in support] or [""] * len(line.heights)
     cells = zip(cell_texts(panel.x), line.heights, shares, strict=True)
     texts = [f"{cell}<br>{of}{number(height)}{share}" for cell, height, share in cells]
     if any(empty):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.plots._axes import SQUASHED, TAIL, Layout, beyond
+from glasswood.plots._axes import LARGEST, SQUASHED, TAIL, Layout, beyond
 from glasswood.plots._outputs import one_output, outputs_shown, scale_label
 from glasswood.plots._scales import rescaled
 from glasswood.plots._spec import Cells, Dots, Line, Scale, Steps
@@ -39,8 +39,7 @@ def steps_of_points(
 ) -> Steps:
     """Return the panel of `Points` along one axis: of numbers, or of labels."""
     shown, note = outputs_shown(points.heights, points.outputs, output)
-    rows = points.rows
-    layout = layout_of_points(points.columns, points.heights[:, shown[0]], rows, sort, plain(points.name))
+    layout = layout_of_points(points, points.heights[:, shown[0]], sort)
     layout = rescaled(layout, xscale)
     lines = [
         Line(plain(points.outputs[k]), tuple(points.heights[layout.cells, k].tolist()), _missing_point(points, k))
@@ -49,11 +48,12 @@ def steps_of_points(
     return Steps(
         title=plain(points.name),
         x=layout.scale,
-        y_label=scale_label(points.units, points.outputs, shown),
+        y_label=scale_label(points.units, points.outputs, shown, weighted=points.weighted),
         lines=tuple(lines),
         support=layout.support,
         missing_share=layout.missing_share,
         mean=float(points.mean[shown[0]]) if len(shown) == 1 and points.mean is not None else None,
+        weighted=points.weighted,
         note="; ".join(filter(None, (layout.note, note))),
     )
 
@@ -75,35 +75,34 @@ def _missing_point(points: Any, k: int) -> float | None:
     return float(points.heights[np.flatnonzero(np.isnan(values))[0], k])
 
 
-def layout_of_points(
-    columns: Mapping[str, Any],
-    heights: NDArray[np.float64],
-    rows: NDArray[Any],
-    sort: str | None,
-    name: str | None = None,
-) -> Layout:
-    """Return how points are laid out: numbers along an axis, others in the order of their labels."""
+def layout_of_points(points: Any, heights: NDArray[np.float64], sort: str | None) -> Layout:
+    """Return how points (of `Points` or `Ice`) are laid out: numbers along an axis, others in the order of labels."""
+    columns, rows, name = points.columns, points.find_rows(), plain(points.name)
     names = list(columns)
-    name = " x ".join(map(plain, names)) if name is None else name
     shares = np.asarray(rows, dtype=np.float64) / max(float(np.sum(rows)), 1e-300)
     values = numbers_of(columns[names[0]]) if len(names) == 1 else None
     if values is not None and np.unique(values[np.isfinite(values)]).size > 1:
-        return _along(name, values, shares)
+        return _along(name, values, shares, weighted=points.weighted)
     labels, order = _labels_in_order(columns)
     cells, note = order, ""
     if cells.size > MOST:
         by_height = np.argsort(heights, kind="stable")
         chosen = np.isin(cells, np.concatenate([by_height[: MOST // 2], by_height[-(MOST - MOST // 2) :]]))
-        cells, note = cells[chosen], f"the lowest and the highest of {len(labels):,} points"
+        cells, note = (
+            cells[chosen],
+            f"the {MOST // 2} lowest and the {MOST - MOST // 2} highest of {len(labels):,} values",
+        )
     if sort == "height":
         cells = cells[np.argsort(-heights[cells], kind="stable")]
     elif sort == "rows" and shares.size:
         cells = cells[np.argsort(-shares[cells], kind="stable")]
     support = tuple(shares[cells].tolist()) if shares.size else ()
-    return Layout(Scale(name, labels=tuple(labels[cell] for cell in cells)), cells, support, note=note)
+    return Layout(
+        Scale(name, labels=tuple(labels[cell] for cell in cells)), cells, support, note=note, weighted=points.weighted
+    )
 
 
-def _along(name: str, values: NDArray[np.float64], shares: NDArray[np.float64]) -> Layout:
+def _along(name: str, values: NDArray[np.float64], shares: NDArray[np.float64], *, weighted: bool) -> Layout:
     """Return the layout of numbers: steps midway between the points, as nobody knows where they are."""
     finite = np.flatnonzero(np.isfinite(values))
     places, first, which = np.unique(values[finite], return_index=True, return_inverse=True)
@@ -113,12 +112,15 @@ def _along(name: str, values: NDArray[np.float64], shares: NDArray[np.float64]) 
     whole = bool((places == np.round(places)).all())
     view = _view(places, edges, support)
     scale = Scale(name, tuple(edges.tolist()), view=view, whole=whole, open_ends=(False, False))
-    note = "; ".join(filter(None, ("steps are drawn midway between points", beyond(scale, support))))
-    return Layout(scale, finite[first], tuple(support.tolist()), missing, note=note)
+    scale = replace(scale, places=_pairs_of(places))
+    rest = beyond(scale, support, weighted=weighted)
+    note = "; ".join(filter(None, ("steps are drawn midway between points", rest)))
+    return Layout(scale, finite[first], tuple(support.tolist()), missing, note=note, weighted=weighted)
 
 
 def _view(places: NDArray[np.float64], edges: NDArray[np.float64], support: NDArray[np.float64]) -> tuple[float, float]:
     """Return the part of the axis to show first: without long tails of few points, by their rows if these are known."""
+    places, edges = (np.clip(array, -LARGEST / 4, LARGEST / 4) for array in (places, edges))  # so is their distance
     below = np.cumsum(support if support.size and support.sum() > 0 else np.ones(places.size))
     first, last = np.searchsorted(below / below[-1], (TAIL, 1 - TAIL))
     low, high = float(places[first]), float(places[min(int(last), places.size - 1)])
@@ -128,11 +130,13 @@ def _view(places: NDArray[np.float64], edges: NDArray[np.float64], support: NDAr
     return max(float(edges[0]), low - room), min(float(edges[-1]), high + room)
 
 
+@np.errstate(over="ignore")
 def edges_around(places: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return edges midway between places; the outermost are as far beyond, but not far from the others."""
     middle = places[:-1] / 2 + places[1:] / 2
     gap = float(np.median(np.diff(places)))
-    return np.concatenate([[places[0] - gap / 2], middle, [places[-1] + gap / 2]])
+    edges = np.concatenate([[places[0] - gap / 2], middle, [places[-1] + gap / 2]])
+    return edges.clip(-LARGEST, LARGEST)
 
 
 # ------------------------------------------------------------------------------------------------ labels
@@ -222,7 +226,7 @@ def _dots_of_pair(points: Any, places: list[Places], finite: NDArray[np.bool_], 
         x=tuple(_at(places[0])[finite].tolist()),
         y=tuple(_at(places[1])[finite].tolist()),
         colours=tuple(points.heights[finite, k].tolist()),
-        colour_label=scale_label(points.units, points.outputs, [k]),
+        colour_label=scale_label(points.units, points.outputs, [k], weighted=points.weighted),
         x_labels=tuple(places[0].labels) if places[0].values is None else (),
         y_labels=tuple(places[1].labels) if places[1].values is None else (),
         texts=tuple(f"{names[0]} = {a}, {names[1]} = {b}" for a, b in zip(x, y, strict=True)),
@@ -242,11 +246,12 @@ def _grid_of_pair(points: Any, places: list[Places], finite: NDArray[np.bool_], 
         title="",
         x=scales[0],
         y=scales[1],
-        z_label=scale_label(points.units, points.outputs, [k]),
+        z_label=scale_label(points.units, points.outputs, [k], weighted=points.weighted),
         heights=nested(heights),
         density=nested(density) if rows.size else (),
         x_support=tuple(shares[0].tolist()) if rows.size else (),
         y_support=tuple(shares[1].tolist()) if rows.size else (),
+        weighted=points.weighted,
     )
 
 
@@ -260,5 +265,11 @@ def _scale_of(name: str, place: Places, shares: NDArray[np.float64]) -> Scale:
     if place.values is None:
         return Scale(name, labels=tuple(place.labels))
     edges = edges_around(place.values[: place.n])
-    view = _view(place.values[: place.n], edges, shares)
-    return Scale(name, tuple(edges.tolist()), view=view, open_ends=(False, False))
+    values = place.values[: place.n]
+    view = _view(values, edges, shares)
+    return Scale(name, tuple(edges.tolist()), view=view, open_ends=(False, False), places=_pairs_of(values))
+
+
+def _pairs_of(values: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
+    """Return where the values of each cell begin and end: each has one."""
+    return tuple((value, value) for value in values.tolist())

@@ -21,7 +21,7 @@ N_TICKS = 6
 def rescaled(layout: Layout, xscale: str) -> Layout:
     """Return a layout whose axis of numbers is on another scale; that of categories stays as it is."""
     if xscale not in SCALES:
-        message = f"xscale is one of {SCALES!r}, not {xscale!r}"
+        message = f"xscale must be one of {SCALES!r}, not {xscale!r}"
         raise ValueError(message)
     scale = layout.scale
     if xscale == "linear" or not scale.edges:
@@ -38,9 +38,18 @@ def _with_cuts(scale: Scale) -> tuple[float, ...]:
     return scale.cuts or scale.edges[1:-1]
 
 
+def _least(scale: Scale) -> float:
+    """Return the least value on an axis: the first cell of whole numbers is drawn half a unit wider."""
+    if scale.places:
+        return scale.places[0][0]
+    return scale.edges[0] + 0.5 if scale.whole else scale.edges[0]
+
+
 def _logarithmic(scale: Scale) -> Scale:
     """Return the scale of logarithms; of numbers that are not all positive, one that is even near 0."""
-    edges = np.asarray(scale.edges)
+    edges = np.array(scale.edges)
+    if _least(scale) >= 0 > edges[0]:
+        edges[0] = 0.0  # or the scale would show negative numbers, which no row has
     positive = bool(edges[0] > 0)
     sizes = np.abs(edges[edges != 0])
     unit = float(sizes.min(initial=1.0)) if not positive else 1.0
@@ -89,7 +98,7 @@ def _by_quantile(scale: Scale, support: NDArray[np.float64]) -> Scale:
     ticks = tuple((float(below[k]), number(edges[k])) for k in sorted({*inner, *ends}))
     return replace(
         scale,
-        label=f"{scale.label} (each row as wide as any other)",
+        label=f"{scale.label} (quantile scale)",
         edges=tuple(below.tolist()),
         view=(0.0, 1.0),
         cuts=_with_cuts(scale),

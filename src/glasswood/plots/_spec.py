@@ -80,7 +80,7 @@ class Steps:
 
     `support` is the share of rows in each cell, `missing_share` that of missing ones and `unseen_share` that of unseen
     categories; empty and None without data. `faint` are single rows' curves. `mean` is the average score: a line to
-    compare with. `note` says what is left out.
+    compare with. `weighted` says that shares are of the rows' weight, and `note` what is left out.
     """
 
     title: str
@@ -93,6 +93,7 @@ class Steps:
     faint: tuple[tuple[float, ...], ...] = ()
     mean: float | None = None
     unseen_share: float | None = None
+    weighted: bool = False
     note: str = ""
 
 
@@ -101,7 +102,7 @@ class Cells:
     """A surface: one height per pair of cells (rows of `heights` are cells of y), and the share of rows in each.
 
     `density` is empty where only the shares of each axis alone are known: `x_support` and `y_support`. `diverging`
-    surfaces are drawn around 0 in two colours.
+    surfaces are drawn around 0 in two colours. Shares are of the rows' weight if they are `weighted`.
     """
 
     title: str
@@ -113,6 +114,7 @@ class Cells:
     diverging: bool = False
     x_support: tuple[float, ...] = ()
     y_support: tuple[float, ...] = ()
+    weighted: bool = False
     note: str = ""
 
     @property

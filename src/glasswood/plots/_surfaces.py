@@ -12,7 +12,7 @@ from glasswood.plots._axes import Layout, layout_of
 from glasswood.plots._outputs import one_output, scale_label
 from glasswood.plots._scales import rescaled
 from glasswood.plots._spec import Cells, Scale
-from glasswood.plots._text import percent, plain
+from glasswood.plots._text import plain, share_of_rows
 
 __all__ = ["nested", "panel_of_surface"]
 
@@ -44,21 +44,23 @@ def panel_of_surface(
         notes.append("narrow cells are drawn together")
     for curve, side in ((first, x), (second, y)):
         if side.missing_share:
-            notes.append(f"{percent(side.missing_share)} of rows, where {plain(curve.name)} is missing, are not shown")
+            share = share_of_rows(side.missing_share, weighted=side.weighted)
+            notes.append(f"not shown: {share}, where {plain(curve.name)} is missing")
     rows: tuple[tuple[float, ...], ...] = ()
     if density is not None:
         rows = nested(_summed(np.asarray(density, dtype=np.float64)[np.ix_(x.cells, y.cells)], runs).T)
-    label = scale_label(first.units, first.outputs, [k])
+    label = scale_label(first.units, first.outputs, [k], average=not interaction, weighted=x.weighted)
     return Cells(
         title=f"{x.scale.label} x {y.scale.label}",
         x=runs[0].scale,
         y=runs[1].scale,
-        z_label=f"interaction ({label.removeprefix('average ')})" if interaction else label,
+        z_label=f"interaction ({label})" if interaction else label,
         heights=nested(_averaged(heights, runs).T),
         density=rows,
         diverging=interaction,
         x_support=_shares(x, runs[0]),
         y_support=_shares(y, runs[1]),
+        weighted=x.weighted,
         note="; ".join(notes),
     )
 

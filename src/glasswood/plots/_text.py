@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["number", "percent", "plain", "several", "shorten"]
+__all__ = ["number", "percent", "plain", "several", "share_of_rows", "shorten"]
 
 # Characters that would break a line, or turn around the text after them.
 HARMFUL = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -57,7 +57,15 @@ def number(x: Any) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as per cent; what is there is never shown as 0 %."""
+    """Return a share as per cent: 0 % is nothing at all, and 100 % is everything."""
     if 0 < share < 0.001:
         return "< 0.1 %"
-    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
+    if 0.999 < share < 1 - 1e-12:
+        return "> 99.9 %"
+    digits = 1 if 0 < share < 0.1 or 0.99 < share < 1 - 1e-12 else 0
+    return f"{100 * share:.{digits}f} %"
+
+
+def share_of_rows(share: float, *, weighted: bool) -> str:
+    """Return a share of the rows, or of their weight."""
+    return f"{percent(share)} of {'the weight' if weighted else 'rows'}"

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from glasswood._columns import Column, NumberColumn
 from glasswood._ensemble import CategorySets, Link, Score, Tree, TreeEnsemble, stack
+from glasswood._printable import how_many
 from glasswood._tables import Schema
 from glasswood.errors import MissingExtraError, UnsupportedModelError
 from glasswood.readers._catboost_ctr import Ctr, HashColumn, ascending, floats, read_ctr
@@ -85,7 +86,7 @@ def read(model: Any) -> TreeEnsemble:
         except CatBoostError as error:
             message = (
                 f"CatBoost does not write this {type(model).__name__} as JSON: {error}. Models with text or embedding "
-                "features are not read; train without them, or turn them into numbers first."
+                "features are not supported; train without them, or turn them into numbers first."
             )
             raise UnsupportedModelError(message) from error
         document = parse_json(path.read_bytes(), parse_int=_whole_or_float)
@@ -152,7 +153,7 @@ def load_file(path: Path) -> Any:
     try:
         return CatBoost().load_model(str(path), format="cbm" if _is_binary(path) else "json")
     except CatBoostError as error:
-        message = f"CatBoost itself does not read {path.name!r}: {error}"
+        message = f"CatBoost itself cannot read {path.name!r}: {error}"
         raise UnsupportedModelError(message) from error
 
 
@@ -167,7 +168,8 @@ def _expect(part: Mapping[str, Any], kind: str) -> None:
     if unknown:
         message = (
             f"the CatBoost {kind} has parts that Glasswood does not know: {', '.join(unknown)}. Text, embedding and "
-            "estimated features are not read: train without them. If it has none, please report the CatBoost version."
+            "estimated features are not supported: train without them. If it has none, please report the "
+            "CatBoost version."
         )
         raise UnsupportedModelError(message)
 
@@ -218,7 +220,7 @@ def _check_numbering(features: Mapping[str, Any]) -> None:
             raise UnsupportedModelError(message)
         flat += [feature["flat_feature_index"] for feature in listed]
     if not _are_whole(flat) or len({*flat}) != len(flat):
-        message = f"two columns of the model have one number, or one has none: {str(flat)[:100]}"
+        message = f"two columns of the model have the same number, or one has none: {str(flat)[:100]}"
         raise UnsupportedModelError(message)
 
 
@@ -371,7 +373,7 @@ def _symmetric_tree(tree: Mapping[str, Any], splits: _Splits) -> Tree:
     leaf_values = floats(tree["leaf_values"], "leaf_values")
     n_leaves = 1 << numbers.size
     if leaf_values.size < n_leaves:
-        message = f"a tree of {numbers.size} splits has {leaf_values.size} values of leaves"
+        message = f"a tree of {how_many(numbers.size, 'split')} has {how_many(leaf_values.size, 'leaf value')}"
         raise UnsupportedModelError(message)
     leaf = np.full(n_leaves, -1)
     # With the last split at the root, the leaves are in CatBoost's order. Node k has the children 2k + 1 and 2k + 2.

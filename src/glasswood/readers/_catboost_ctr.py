@@ -69,8 +69,8 @@ class HashColumn(Column):
         dictionary = dictionary_of(values)
         if np.any(dictionary.positions < 0):
             message = (
-                f"column {self.name!r} is missing a category in row {int(np.argmax(dictionary.positions < 0))}, which "
-                "CatBoost refuses; replace missing categories by a text, as it was done when the model was trained"
+                f"column {self.name!r} has a missing category in row {int(np.argmax(dictionary.positions < 0))}, which "
+                "CatBoost refuses; replace missing categories with a string, as in training"
             )
             raise TableError(message)
         return dictionary.take(self._codes(dictionary.labels))
@@ -177,7 +177,7 @@ def read_ctr(ctr: Mapping[str, Any], tables: Mapping[str, Any]) -> Ctr:
     counts = np.array([floats(table["hash_map"][k::stride], "counts of categories") for k in range(1, stride)])
     rows = counts[1:] if "Mean" in str(ctr["ctr_type"]) else counts  # a mean has a sum of targets first
     if np.any((rows < 0) | (rows != np.floor(rows))) or np.any(rows.sum(axis=0) >= 2**31):
-        message = "a table of category statistics has counts that are no numbers of rows; the model is damaged"
+        message = "a table of category statistics has counts that are not valid numbers of rows; the model is damaged"
         raise UnsupportedModelError(message)
     used = keys != EMPTY
     hashes, first = np.unique(_category_hashes(keys[used]), return_index=True)

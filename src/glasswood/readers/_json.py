@@ -35,7 +35,7 @@ def parse_json(content: bytes | str, name: str = "the model", parse_int: Callabl
         text = content.decode("utf-8") if isinstance(content, bytes) else content
         return json.loads(text, object_pairs_hook=_object, parse_int=parse_int)
     except RecursionError as error:
-        message = f"{name} is not a whole JSON file: it is nested more deeply than any model; save the model again"
+        message = f"{name} is not a whole JSON file: it is nested more deeply than any model is; save the model again"
         raise UnsupportedModelError(message) from error
     except ValueError as error:
         message = f"{name} is not a whole JSON file ({str(error)[:200]}); save the model again"

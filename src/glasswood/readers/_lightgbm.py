@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from glasswood._columns import CodeColumn, Column, LabelColumn, NumberColumn
 from glasswood._ensemble import CategorySets, Link, Score, TreeEnsemble, int32
 from glasswood._outputs import labels_of
+from glasswood._printable import how_many
 from glasswood._tables import Schema
 from glasswood.errors import MissingExtraError, TableError, UnsupportedModelError
 from glasswood.readers._lightgbm_text import Fields, Text, check_not_read, decode, numbers, split, whole
@@ -93,8 +94,8 @@ def _booster(model: Any) -> Any:
         return model
     if "LGBMModel" not in parents or "_DaskLGBMModel" in parents:
         message = (
-            f"lightgbm {name} is not read. Supported: Booster, LGBMRegressor, LGBMClassifier, LGBMRanker. Pass one of "
-            "the boosters of a CVBooster, and model.to_local() of a Dask model."
+            f"lightgbm {name} is not supported. Supported are Booster, LGBMRegressor, LGBMClassifier, LGBMRanker. Pass "
+            "one of the boosters of a CVBooster, and model.to_local() of a Dask model."
         )
         raise UnsupportedModelError(message)
     if model.get_params().get("pred_early_stop"):
@@ -153,7 +154,7 @@ def _sizes(trees: list[Fields]) -> NDArray[np.int64]:
     """Return the number of leaves of each tree."""
     n_leaves = numbers(trees, "num_leaves", int, np.ones(len(trees), dtype=np.int64))
     if n_leaves.min() < 1:
-        message = f"a tree of {n_leaves.min()} leaves"
+        message = f"a tree of {how_many(n_leaves.min(), 'leaf', 'leaves')}"
         raise ValueError(message)
     return n_leaves
 
@@ -233,7 +234,8 @@ def _columns(parts: Text, nodes: _Nodes) -> tuple[Column, ...]:
     names, infos = (parts.header[key].split(" ") for key in ("feature_names", "feature_infos"))
     n_features = whole(parts.header["max_feature_idx"]) + 1
     if not len(names) == len(infos) == n_features:
-        message = f"{n_features} features, {len(names)} names and {len(infos)} descriptions"
+        described = f"{how_many(len(names), 'name')} and {how_many(len(infos), 'description')}"
+        message = f"{how_many(n_features, 'feature')}, but {described}"
         raise ValueError(message)
     if nodes.feature.size and not 0 <= nodes.feature.min() <= nodes.feature.max() < n_features:
         message = f"a split on feature {nodes.feature.max()} of {n_features}"
@@ -304,8 +306,8 @@ def _match_labels(categories: list[list[Any]], infos: list[str], coded: set[int]
                     matched[j] = tuple(categories[k])
             return matched
     message = (
-        f"the LightGBM model was trained on {len(categories)} pandas columns of category type, and does not say which "
-        "ones they are. Train with categorical_feature='auto' and without ordered categories, or on the codes, "
+        f"the LightGBM model was trained on {how_many(len(categories), 'pandas column')} of category type, and does "
+        "not say which ones. Train with categorical_feature='auto' and without ordered categories, or on the codes, "
         "frame[column].cat.codes."
     )
     raise UnsupportedModelError(message)
@@ -379,10 +381,10 @@ def _check_missing(nodes: _Nodes, columns: tuple[Column, ...], zero_left: NDArra
 def _score(header: dict[str, str], n_trees: int, classes: tuple[Any, ...]) -> Score:
     n_outputs, n_classes = whole(header["num_tree_per_iteration"]), whole(header["num_class"])
     if n_outputs < 1 or n_outputs != n_classes:
-        message = f"{n_outputs} trees per iteration for {n_classes} classes"
+        message = f"{how_many(n_outputs, 'tree')} per iteration for {how_many(n_classes, 'class', 'classes')}"
         raise ValueError(message)
     if n_trees % n_outputs:
-        message = f"{n_trees} trees with {n_outputs} per iteration"
+        message = f"{how_many(n_trees, 'tree')} with {n_outputs} per iteration"
         raise ValueError(message)
     objective, *details = header.get("objective", "custom").split(" ")
     units, link = OBJECTIVES.get(objective, ("score", "unknown"))

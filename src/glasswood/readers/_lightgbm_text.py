@@ -47,7 +47,7 @@ def decode(content: bytes) -> str:
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n")
     if b"\0" in content:
-        message = "the LightGBM model text is damaged: it has bytes that no text has; save the model again"
+        message = "the LightGBM model text is damaged: it contains bytes that are not text; save the model again"
         raise UnsupportedModelError(message)
     body = content.partition(b"\nend of trees")[0]
     sizes = re.search(rb"^tree_sizes=(.*)$", body.partition(b"\nTree=")[0], flags=re.MULTILINE)
@@ -79,7 +79,9 @@ def split(text: str) -> Text:
     header = _header(head)
     if not end or header.get("version") not in ("v3", "v4"):
         version = header.get("version")
-        message = f"the LightGBM model text is cut short or of the unknown version {version!r}; save it with LightGBM 4"
+        message = (
+            f"the LightGBM model text is truncated, or of the unknown version {version!r}; save it with LightGBM 4"
+        )
         raise UnsupportedModelError(message)
     if not trees:
         message = "the model has no trees; fit it first"
@@ -138,7 +140,7 @@ def _labels(text: str) -> list[list[Any]]:
 def whole(text: str) -> int:
     """Return a whole number."""
     if not re.fullmatch(r"-?\d{1,18}", text, flags=re.ASCII):
-        message = f"{text[:50]!r} stands where a whole number should"
+        message = f"{text[:50]!r} where a whole number was expected"
         raise ValueError(message)
     return int(text)
 

@@ -151,8 +151,8 @@ def refuse_own_predictions(model: Any) -> None:
         owner = next((parent for parent in type(model).__mro__ if method in vars(parent)), None)
         if owner is not None and owner.__module__.partition(".")[0] not in KNOWN_PACKAGES:
             message = (
-                f"{owner.__module__}.{owner.__qualname__} has a {method} of its own, which may be anything; pass rows, "
-                "and it is proved on them that the trees give the same scores"
+                f"{owner.__module__}.{owner.__qualname__} defines its own {method}, which may differ from the sum of "
+                "the trees; pass rows, so that the scores can be compared"
             )
             raise UnsupportedModelError(message)
 
@@ -217,7 +217,7 @@ def _loaded(model: Any) -> Any:
         raise
     except Exception as error:
         told = " ".join(str(error).split())[:200]
-        message = f"the model's own library does not read {path.name!r} ({type(error).__name__}: {told})"
+        message = f"the model's own library cannot read {path.name!r} ({type(error).__name__}: {told})"
         raise UnsupportedModelError(message) from error
 
 
@@ -248,7 +248,7 @@ def library_errors(source: str) -> Iterator[None]:
         except Exception as error:
             told = (str(error).strip().splitlines() or [""])[0]
             message = (
-                f"{source}: the library itself does not predict these rows ({type(error).__name__}: {told}). "
+                f"{source}: the library itself cannot predict these rows ({type(error).__name__}: {told}). "
                 "Pass a table with columns of the same types as in training"
             )
             raise TableError(message) from error

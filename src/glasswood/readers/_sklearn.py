@@ -52,8 +52,8 @@ def read(model: Any) -> TreeEnsemble:
             _check_fitted(model)
             return reader(model)
     message = (
-        f"sklearn {type(model).__name__} is not read. Supported: decision trees, random forests, extra trees, bagging "
-        "of trees, gradient boosting, histogram gradient boosting and isolation forests. "
+        f"sklearn {type(model).__name__} is not supported. Supported are decision trees, random forests, extra trees, "
+        "bagging of trees, gradient boosting, histogram gradient boosting and isolation forests. "
         + _ADVICE.get(type(model).__name__, _trees_or_none(model))
     )
     raise UnsupportedModelError(message)
@@ -138,7 +138,9 @@ def _check_tree(tree: Any) -> None:
     state = tree.__getstate__()
     _check_parts(set(state) - TREE_PARTS | set(state["nodes"].dtype.names) - NODE_PARTS)
     if np.isneginf(tree.threshold).any():
-        message = "a tree has a split at minus infinity, which stands for a split on categories; they are not read yet"
+        message = (
+            "a tree has a split at minus infinity, which stands for a split on categories; these are not supported yet"
+        )
         raise UnsupportedModelError(message)
 
 
@@ -206,7 +208,7 @@ def _read_bag(model: Any) -> TreeEnsemble:
     for estimator in model.estimators_:
         if not any(parent.__name__ in TREES for parent in type(estimator).__mro__):
             message = (
-                f"{type(model).__name__} of {type(estimator).__name__} is not read, only bags of decision trees. "
+                f"{type(model).__name__} of {type(estimator).__name__} is not supported, only bags of decision trees. "
                 "Pass its estimators_ one by one."
             )
             raise UnsupportedModelError(message)

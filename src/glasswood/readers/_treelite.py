@@ -11,6 +11,7 @@ names of columns and classes, pandas' categories, and what to do with categories
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from glasswood._columns import CodeColumn, Column, NumberColumn
 from glasswood._ensemble import CategorySets, Link, Score, Tree, TreeEnsemble, stack
+from glasswood._printable import how_many
 from glasswood._tables import Schema, encode
 from glasswood.errors import UnsupportedModelError
 from glasswood.readers._rounding import cut_at_most, cut_below
@@ -94,7 +96,21 @@ def _fields(model: Any, tree: int) -> Fields:
     """Return the fields of one tree: copies, because treelite's own arrays do not keep the model's memory alive."""
     accessor = model.get_tree_accessor(tree)
     names = NODE_FIELDS + LEAF_FIELDS + CATEGORY_FIELDS + COVERS + tuple(f"{name}_present" for name in COVERS)
-    return {name: accessor.get_field(name).copy() for name in names}
+    found = {name: _field(accessor, name) for name in names}
+    n_nodes = found[NODE_FIELDS[0]].size
+    if any(found[name].size > n_nodes for name in names if name.startswith(COVERS)):
+        message = f"the treelite model is damaged: tree {tree} has more covers than its {how_many(n_nodes, 'node')}"
+        raise UnsupportedModelError(message)
+    return {name: field.copy() for name, field in found.items()}
+
+
+def _field(accessor: Any, name: str) -> Any:
+    """Return a field of a tree or of the header."""
+    try:
+        return accessor.get_field(name)
+    except Exception as error:  # treelite has errors of its own for types that it does not know
+        message = f"the treelite model is damaged: its field {name!r} cannot be read ({error})"
+        raise UnsupportedModelError(message) from error
 
 
 def _covers(trees: list[Fields]) -> list[NDArray[Any] | None]:
@@ -115,7 +131,7 @@ class _Outputs(NamedTuple):
 
     @classmethod
     def of(cls, model: Any) -> _Outputs:
-        field = model.get_header_accessor().get_field
+        field = partial(_field, model.get_header_accessor())
         n_classes = field("num_class").copy()
         target, label = field("target_id").copy(), field("class_id").copy()
         if (
@@ -124,7 +140,7 @@ class _Outputs(NamedTuple):
             or {target.size, label.size} != {model.num_tree}
             or min(target.min(initial=-1), label.min(initial=-1)) < -1
         ):
-            message = "the treelite model does not tell one base score of each output, or one output of each tree"
+            message = "the treelite model does not have one base score for each output, or one output for each tree"
             raise UnsupportedModelError(message)
         exists = np.arange(n_classes.max()) < n_classes[:, None]
         leaf_size = int(field("leaf_vector_shape").prod())
@@ -145,7 +161,7 @@ def _values(tree: Fields, number: int, outputs: _Outputs) -> dict[str, Any]:
     begin, end = (tree[f"leaf_vector_{name}"][at].astype(np.intp) for name in ("begin", "end"))
     scalar = size == 1 and not tree["leaf_vector"].size
     if adds.sum() != size or not (scalar or np.all(end - begin == size)):
-        message = f"tree {number} of the treelite model has leaves of another size than the outputs that it adds to"
+        message = f"tree {number} of the treelite model has leaves whose size does not match its outputs"
         raise UnsupportedModelError(message)
     value = np.zeros((tree["cleft"].size, size))
     value[at] = tree["leaf_value"][at, None] if scalar else tree["leaf_vector"][begin[:, None] + np.arange(size)]
@@ -261,11 +277,11 @@ def _score(model: Any, outputs: _Outputs) -> Score:
     It adds the base scores in float64 to the sums of float32 models, and `Score` in float32: the last bit of scores may
     differ if the base score is not a float32 number (a logarithm that treelite took of XGBoost's).
     """
-    field = model.get_header_accessor().get_field
+    field = partial(_field, model.get_header_accessor())
     average, task = bool(field("average_tree_output")[0]), int(field("task_type")[0])
     n_trees = np.sum([outputs.of_tree(k) for k in range(model.num_tree)], axis=0)[outputs.exists]
     if average and np.any(n_trees != n_trees[0]):
-        message = f"the treelite model averages other numbers of trees for each output: {n_trees.tolist()}"
+        message = f"the treelite model averages different numbers of trees for its outputs: {n_trees.tolist()}"
         raise UnsupportedModelError(message)
     units, link = POSTPROCESSORS.get(str(field("postprocessor")), ("score", "unknown"))
     if units == "probability" and not average:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from glasswood._printable import how_many
 from glasswood.errors import UnsupportedModelError
 
 __all__ = ["decode"]
@@ -49,7 +50,7 @@ def decode(data: bytes) -> Any:
         message = f"the model is not Universal Binary JSON, or ends early: byte {decoder.at} of {len(data)}, {error!r}"
         raise UnsupportedModelError(message) from error
     if decoder.at != len(data):
-        message = f"the model is not Universal Binary JSON: {len(data) - decoder.at} bytes follow after its end"
+        message = f"the model is not Universal Binary JSON: {how_many(len(data) - decoder.at, 'byte')} after its end"
         raise UnsupportedModelError(message)
     return value
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from glasswood._columns import CodeColumn, Column, LabelColumn, NumberColumn
 from glasswood._ensemble import Link, Score, TreeEnsemble
 from glasswood._outputs import labels_of
+from glasswood._printable import how_many
 from glasswood._tables import Schema
 from glasswood.errors import MissingExtraError, TableError, UnsupportedModelError
 from glasswood.readers._json import number_array, parse_json
@@ -144,7 +145,7 @@ def _booster(model: Any) -> Any:
         return model
     if "XGBModel" not in names or "DaskScikitLearnBase" in names:
         message = (
-            f"xgboost {type(model).__name__} is not read, only Booster and the scikit-learn wrappers. "
+            f"xgboost {type(model).__name__} is not supported, only Booster and the scikit-learn wrappers. "
             "If it is a Dask or Spark model, pass model.get_booster()."
         )
         raise UnsupportedModelError(message)
@@ -192,7 +193,7 @@ def _forest(booster: Part) -> tuple[Part, NDArray[np.float32] | None]:
     name = booster["name"]
     if name not in ("gbtree", "dart"):
         advice = "A linear model needs no trees: read its coefficients." if name == "gblinear" else "Please report it."
-        message = f"XGBoost's booster {name!r} is not read, only gbtree and dart. {advice}"
+        message = f"XGBoost's booster {name!r} is not supported, only gbtree and dart. {advice}"
         raise UnsupportedModelError(message)
     check_keys(booster, BOOSTER_KEYS, "gradient_booster")
     forest: Part = booster.get("gbtree", booster)["model"]  # up to 3.2, a DART model wraps a gbtree
@@ -207,7 +208,9 @@ def _forest(booster: Part) -> tuple[Part, NDArray[np.float32] | None]:
         message = "the model has weights of trees (weight_drop) in two places"
         raise UnsupportedModelError(message)
     if any(weight.size != len(forest["trees"]) for weight in weights) or (name == "dart" and not weights):
-        message = f"a DART model of {len(forest['trees'])} trees without the weights (weight_drop) of all of them"
+        message = (
+            f"a DART model of {how_many(len(forest['trees']), 'tree')} without the weights (weight_drop) of all of them"
+        )
         raise UnsupportedModelError(message)
     return forest, weights[0] if weights else None
 
@@ -223,7 +226,9 @@ def _check_forest(forest: Part) -> None:
     ids = sorted(whole_number(part["id"]) for part in forest["trees"])
     whole = ids == list(range(n_trees)) and ends[0] == 0 and ends[-1] == n_trees and not np.any(np.diff(ends) < 0)
     if told != [n_trees, n_trees] or not whole:
-        message = f"the model has {n_trees} trees, but tells of others: it is damaged; save it again"
+        message = (
+            f"the model has {how_many(n_trees, 'tree')}, but its header does not agree; it is damaged: save it again"
+        )
         raise UnsupportedModelError(message)
 
 
@@ -242,7 +247,7 @@ def _n_trees_used(model: _Model, rounds: Rounds) -> int:
         )
         raise UnsupportedModelError(message)
     if not 0 <= best < len(ends):
-        message = f"early stopping chose round {best + 1}, but the model has {len(ends)} rounds"
+        message = f"early stopping chose round {best + 1}, but the model has {how_many(len(ends), 'round')}"
         raise UnsupportedModelError(message)
     return int(ends[best])
 
@@ -261,8 +266,8 @@ def _score(model: _Model) -> Score:
     objective = model.learner["objective"]["name"]
     if objective not in OBJECTIVES:
         message = (
-            f"XGBoost's objective {objective!r} is not read: how it turns the base score into a margin is not known. "
-            f"Read are {', '.join(OBJECTIVES)}."
+            f"XGBoost's objective {objective!r} is not supported: how it turns the base score into a margin is "
+            f"unknown. Supported are {', '.join(OBJECTIVES)}."
         )
         raise UnsupportedModelError(message)
     units, link = OBJECTIVES[objective]
@@ -270,7 +275,7 @@ def _score(model: _Model) -> Score:
     n_outputs = max(n_classes, n_targets, 1)
     n_values = max(whole_number(part["tree_param"]["size_leaf_vector"]) for part in model.forest["trees"])
     if n_outputs > len(model.forest["trees"]) and n_outputs != n_values:
-        message = f"the model claims {n_outputs:,} outputs, but it has {len(model.forest['trees'])} trees"
+        message = f"the model claims {n_outputs:,} outputs, but it has {how_many(len(model.forest['trees']), 'tree')}"
         raise UnsupportedModelError(message)
     base = _base_margin(param["base_score"], link, n_outputs)
     if objective == "reg:quantileerror" and n_outputs > 1 and model.version >= (3, 4):
@@ -300,7 +305,7 @@ def _base_margin(text: str, link: Link, n_outputs: int) -> NDArray[np.float64]:
         elif link == "exp":
             margin = _log(margin)
     if margin.size not in (1, n_outputs) or not np.isfinite(margin).all():
-        message = f"the base score {text[:50]!r} gives no finite margin for each of {n_outputs} outputs"
+        message = f"the base score {text[:50]!r} gives no finite margin for each of {how_many(n_outputs, 'output')}"
         raise UnsupportedModelError(message)
     return np.broadcast_to(margin, n_outputs).astype(np.float64)
 
@@ -317,7 +322,9 @@ def _schema(model: _Model, n_codes: NDArray[np.int64]) -> Schema:
     labels = [_labels(encoder, model.version) for encoder in encoders]
     texts = names or [f"f{j}" for j in range(n_codes.size)]
     if not len(texts) == len(types) == len(labels) == n_codes.size:
-        message = f"{len(texts)} names, {len(types)} types and {len(labels)} encoders for {n_codes.size} features"
+        message = (
+            f"{len(texts)} names, {len(types)} types and {len(labels)} encoders for {how_many(n_codes.size, 'feature')}"
+        )
         raise UnsupportedModelError(message)
     with np.errstate(over="ignore"):  # XGBoost compares in float32
         missing = float(np.float32(getattr(model.wrapper, "missing", math.nan)))
@@ -335,7 +342,8 @@ def _column(name: str, kind: str, n_codes: int, labels: tuple[Any, ...] | None, 
     if labels is None:
         return NumberColumn(name, missing_between)
     if n_codes > len(labels):
-        message = f"column {name!r} has {len(labels)} categories, but a split mentions number {n_codes - 1}"
+        known = how_many(len(labels), "category", "categories")
+        message = f"column {name!r} has {known}, but a split mentions number {n_codes - 1}"
         raise UnsupportedModelError(message)
     if missing in range(len(labels)):
         message = (

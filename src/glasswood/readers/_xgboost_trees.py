@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood._columns import Column
 from glasswood._ensemble import CategorySets, int32
+from glasswood._printable import how_many
 from glasswood.errors import UnsupportedModelError
 from glasswood.readers._json import number_array
 from glasswood.readers._rounding import cut_below
@@ -64,7 +65,7 @@ def whole_number(value: Any) -> int:
     """Return a whole number, which documents have as a number or as text."""
     if type(value) is int or (isinstance(value, str) and re.fullmatch(r"-?\d{1,18}", value, flags=re.ASCII)):
         return int(value)
-    message = f"{str(value)[:50]!r} stands where a whole number should"
+    message = f"{str(value)[:50]!r} where a whole number was expected"
     raise UnsupportedModelError(message)
 
 
@@ -80,7 +81,7 @@ def _all_numbers(lists: Iterable[Any], name: str, dtype: Any) -> NDArray[Any]:
     if not all(kinds.values()):
         arrays = [array for array in arrays if array.size]  # an empty list has any type
         if not all(kinds[array.dtype] for array in arrays):
-            message = f"{name} holds other things than the numbers it should; the model is damaged"
+            message = f"{name} does not hold the expected numbers; the model is damaged"
             raise UnsupportedModelError(message)
     array = np.concatenate(arrays) if arrays else np.empty(0, dtype)
     limits = {np.bool_: (0, 1), np.uint8: (-128, 255)}.get(dtype)
@@ -170,7 +171,7 @@ def read_trees(trees: Trees, n_outputs: int, columns: Sequence[Column]) -> dict[
 def _sizes(trees: Trees) -> NDArray[np.int64]:
     """Return the number of nodes of each tree, if its arrays agree on it."""
     if len(trees.outputs) != len(trees.parts):
-        message = f"the model has {len(trees.parts)} trees, but tells the output of {len(trees.outputs)}"
+        message = f"the model has {how_many(len(trees.parts), 'tree')}, but names the outputs of {len(trees.outputs)}"
         raise UnsupportedModelError(message)
     for part in trees.parts:
         check_keys(part, KNOWN, "tree")
@@ -210,7 +211,7 @@ def _leaf_values(
         value = np.concatenate([_vectors(part, n_outputs) for part in trees.parts])[leaf]
         outputs = np.full(len(trees.parts), -1)
     else:
-        message = f"leaves have {sorted(sizes)} values, for {n_outputs} outputs"
+        message = f"leaves have {sorted(sizes)} values, for {how_many(n_outputs, 'output')}"
         raise UnsupportedModelError(message)
     if outputs.size and not -1 <= outputs.min() <= outputs.max() < n_outputs:
         message = f"a tree adds to output {outputs.max()} of {n_outputs}"
@@ -231,7 +232,7 @@ def _vectors(part: Part, size: int) -> NDArray[np.float32]:
         vectors = numbers_of(part["leaf_weights"], "leaf_weights", np.float32).reshape(-1, size)
         place = np.where(left < 0, right, 0)
         if place.min() < 0 or np.unique(place[left < 0]).size != np.sum(left < 0):
-            message = f"two leaves of tree {part['id']} have one vector of values, or one has none"
+            message = f"two leaves of tree {part['id']} have the same vector of values, or one has none"
             raise UnsupportedModelError(message)
         return vectors[place]
     weights = numbers_of(part["base_weights"], "base_weights", np.float32)

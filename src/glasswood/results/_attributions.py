@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
+from glasswood._printable import how_many
 from glasswood._read_only import ReadOnly
 from glasswood.errors import MissingExtraError
 from glasswood.results._frames import to_frame
@@ -92,7 +93,8 @@ class Attributions(ReadOnly):
     def __repr__(self) -> str:
         pairs = "" if self.heights.ndim == 3 else f" x {len(self.names)}"
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        return f"Attributions({self.name}: {len(self)} rows x {len(self.names)}{pairs} features{outputs}, {self.units})"
+        features = f"{len(self.names)}{pairs} " + ("feature" if len(self.names) == 1 else "features")
+        return f"Attributions({self.name}: {how_many(len(self), 'row')} x {features}{outputs}, {self.units})"
 
     def _repr_html_(self) -> str:
         if self.heights.ndim > 3:  # pairs

@@ -33,12 +33,15 @@ class Axis(ReadOnly):
         The number (or weight) of background rows in each cell, missing ones last; empty without a background.
     find_extent : Deferred
         Finds the `Extent` of the feature's values when asked; None if nobody knows.
+    weighted : bool
+        Whether `rows` are weights.
     """
 
     column: Column
     cuts: NDArray[np.float64]
     rows: NDArray[Any]
     find_extent: Deferred[Extent | None] = UNKNOWN
+    weighted: bool = False
 
     @property
     def ends(self) -> tuple[float, float] | None:

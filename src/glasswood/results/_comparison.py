@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
-from glasswood._printable import printable
+from glasswood._printable import how_many, printable
 from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
 from glasswood.results._basis import with_basis
@@ -88,7 +88,8 @@ class Comparison(ReadOnly):
         names = ", ".join(map(printable, self.names[:3])) + (", ..." if len(self.names) > 3 else "")
         total = f" in total over {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         by = "by" if self.basis == "rows" else f"by at most ({self.caveat})"
-        return f"Comparison({names}: {len(self)} features, {self.units} apart{total} {by} {', '.join(shown)}{more})"
+        features = how_many(len(self), "feature")
+        return f"Comparison({names}: {features}, {self.units} apart{total} {by} {', '.join(shown)}{more})"
 
     @property
     def caveat(self) -> str:
@@ -182,7 +183,7 @@ class Comparison(ReadOnly):
         sharey : bool, default True
             Whether all panels have the same heights.
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on "quantile" each row of the background is as wide as any other.
+            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glasswood._once import Deferred
 from glasswood._outputs import position_of
-from glasswood._printable import printable
+from glasswood._printable import how_many, printable
 from glasswood._read_only import ReadOnly
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._frames import to_frame
@@ -93,7 +93,9 @@ class Curve(ReadOnly):
         return squeezed(self.heights[self.axis.cell_of(x)])
 
     def __repr__(self) -> str:
-        what = f"{len(self.categories)} categories" if self.categories is not None else f"{self.cuts.size} cuts"
+        what = how_many(self.cuts.size, "cut")
+        if self.categories is not None:
+            what = how_many(len(self.categories), "category", "categories")
         main = self.heights[self.axis.ordinary]
         low, high = main.min(), main.max()
         outputs = f", {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
@@ -128,7 +130,7 @@ class Curve(ReadOnly):
         Parameters
         ----------
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on "quantile" each row of the background is as wide as any other.
+            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
@@ -190,6 +192,7 @@ class Points(ReadOnly):
     units: str
     mean: NDArray[np.float64] | None = None
     find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
+    weighted: bool = False
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -202,7 +205,7 @@ class Points(ReadOnly):
         return self.find_rows()
 
     def __repr__(self) -> str:
-        return f"Points({printable(self.name)}: {len(self.heights)} points, {self.units})"
+        return f"Points({printable(self.name)}: {how_many(len(self.heights), 'point')}, {self.units})"
 
     def _repr_html_(self) -> str:
         return table_html(repr(self), self._listed())
@@ -239,7 +242,7 @@ class Points(ReadOnly):
         Parameters
         ----------
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on "quantile" each row of the background is as wide as any other.
+            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
@@ -317,4 +320,4 @@ class Lazy(Mapping[Any, Any]):
         return len(self._keys)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self)} results, made when looked up)"
+        return f"{type(self).__name__}({how_many(len(self), 'result')}, made when looked up)"

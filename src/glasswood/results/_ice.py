@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood._once import Deferred
 from glasswood._outputs import position_of
-from glasswood._printable import printable
+from glasswood._printable import how_many, printable
 from glasswood._read_only import ReadOnly
 from glasswood._statistics import quantiles
 from glasswood.results._axis import Axis
@@ -51,6 +51,11 @@ class Ice(ReadOnly):
     units: str
     weight: NDArray[np.float64] | None = None
     find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.weight is not None
 
     def _main(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return heights without the cells of missing and unseen values, and without a single output."""
@@ -110,7 +115,8 @@ class Ice(ReadOnly):
 
     def __repr__(self) -> str:
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        return f"Ice({printable(self.name)}: {len(self)} rows x {self.values.shape[1]} points{outputs}, {self.units})"
+        size = f"{how_many(len(self), 'row')} x {how_many(self.values.shape[1], 'point')}"
+        return f"Ice({printable(self.name)}: {size}{outputs}, {self.units})"
 
     def _repr_html_(self) -> str:
         mean = self.mean
@@ -165,7 +171,7 @@ class Ice(ReadOnly):
         Parameters
         ----------
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on "quantile" each row of the background is as wide as any other.
+            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
         centered : bool, default False
             Whether rows are shown as they differ from their own value in the first cell (of numbers) or in the most
             frequent category, so that only their shapes are compared.

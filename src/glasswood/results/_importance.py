@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._outputs import position_of
-from glasswood._printable import printable
+from glasswood._printable import how_many, printable
 from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
 from glasswood.results._basis import with_basis
@@ -109,7 +109,7 @@ class Importance(ReadOnly):
         more = ", ..." if len(self) > 3 else ""
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         colon = _colon(self) if shown else ""
-        return f"Importance({len(self)} features{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
+        return f"Importance({how_many(len(self), 'feature')}{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
 
     def _repr_html_(self) -> str:
         return table_html(f"Importance: standard deviation of each feature's curve ({self.units})", self._columns())
@@ -272,7 +272,7 @@ class Strengths(ReadOnly):
         more = ", ..." if len(self) > 2 else ""
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         colon = _colon(self) if shown else ""
-        features = f"{len(self)} pairs of {len(self.names)} features"
+        features = f"{how_many(len(self), 'pair')} of {how_many(len(self.names), 'feature')}"
         features += self.caveat.removeprefix("features")
         return f"Strengths({features}{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
 

@@ -14,6 +14,7 @@ from glasswood._arguments import whole_number
 from glasswood._arrow import write_parquet
 from glasswood._once import once
 from glasswood._outputs import position_of
+from glasswood._printable import how_many
 from glasswood._read_only import ReadOnly, read_only
 from glasswood.engines._progress import shown
 from glasswood.engines._threads import for_each, in_order
@@ -95,11 +96,12 @@ class Interactions(ReadOnly):
     def __repr__(self) -> str:
         most = max(map(len, self.source.sets), default=0)
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        return f"Interactions({self.n_rows} rows x {len(self)} sets of up to {most} features{outputs}, {self.units})"
+        size = f"{how_many(self.n_rows, 'row')} x {how_many(len(self), 'set')} of up to {how_many(most, 'feature')}"
+        return f"Interactions({size}{outputs}, {self.units})"
 
     def _repr_html_(self) -> str:
         sizes = np.bincount([len(members) for members in self.source.sets])
-        orders = {f"sets of {size} feature{'s'[: size > 1]}": n for size, n in enumerate(sizes) if size and n}
+        orders = {f"sets of {how_many(size, 'feature')}": n for size, n in enumerate(sizes) if size and n}
         facts = {"rows": self.n_rows, "features": len(self.players), **orders, "units": self.units}
         return facts_html(
             "Interactions: values of sets of features", facts | {"outputs": ", ".join(map(str, self.outputs))}

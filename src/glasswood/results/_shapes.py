@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._printable import printable
+from glasswood._printable import how_many, printable
 from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
 from glasswood.results._basis import with_basis
@@ -77,7 +77,7 @@ class Monotonicity(ReadOnly):
     def __getitem__(self, feature: str) -> Any:
         """Return the direction of one feature; a list of one per output if there are several."""
         if feature not in self.names:
-            message = f"there is no answer about {feature!r}; the features asked for are {list(self.names[:10])!r}"
+            message = f"there is no result for {feature!r}; the features are {list(self.names[:10])!r}"
             raise TableError(message)
         found = self.directions[self.names.index(feature)].tolist()
         return found[0] if len(self.outputs) == 1 else found
@@ -86,7 +86,7 @@ class Monotonicity(ReadOnly):
         kinds, counts = np.unique(self.directions, return_counts=True)
         found = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        return f"Monotonicity({len(self)} features{outputs}{': ' if found else ''}{found})"
+        return f"Monotonicity({how_many(len(self), 'feature')}{outputs}{': ' if found else ''}{found})"
 
     def _repr_html_(self) -> str:
         return table_html(f"Monotonicity ({self.units})", self._columns())
@@ -200,7 +200,7 @@ class Spikes:
         return self.found[number]
 
     def __repr__(self) -> str:
-        features = f"{len(self.names)} feature{'' if len(self.names) == 1 else 's'}"
+        features = how_many(len(self.names), "feature")
         first = ""
         if self.found:
             spike = self.found[0]

@@ -141,7 +141,7 @@ class Surface(ReadOnly):
         kind : {"both", "surface", "interaction"}, default "both"
             "both" draws two panels, and so takes two axes.
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axes of numbers, both of them; on "quantile" each row of the background is as wide as any other.
+            The axes of numbers, both of them; on a "quantile" scale, all rows of the background are equally wide.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.

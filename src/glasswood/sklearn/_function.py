@@ -14,6 +14,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from glasswood._explainer import Explainer
+from glasswood._printable import how_many
 from glasswood.errors import ModelMismatchError, TooLargeError, UnsupportedModelError
 from glasswood.sklearn._grids import Grid, Table
 
@@ -137,7 +138,9 @@ def check_weight(weight: Any, table: Table) -> NDArray[np.float64] | None:
         return None
     weights = np.asarray(weight, dtype=np.float64)
     if weights.shape != (table.n_rows,):
-        message = f"sample_weight.shape == {weights.shape}, but there are {table.n_rows} rows: ({table.n_rows},)"
+        message = (
+            f"sample_weight.shape == {weights.shape}, but X has {how_many(table.n_rows, 'row')}: ({table.n_rows},)"
+        )
         raise ValueError(message)
     return weights
 

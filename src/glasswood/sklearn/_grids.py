@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from glasswood._columns import Dictionary, NumberColumn
 from glasswood._once import once
+from glasswood._printable import how_many
 from glasswood._tables import Schema, open_columns
 
 __all__ = ["Grid", "Table"]
@@ -41,7 +42,9 @@ class Table:
             message = "feature_names should not contain duplicates"
             raise ValueError(message)
         if len(given) != self.n_columns:
-            message = f"feature_names has {len(given)} names, but X has {self.n_columns} columns"
+            message = (
+                f"feature_names has {how_many(len(given), 'name')}, but X has {how_many(self.n_columns, 'column')}"
+            )
             raise ValueError(message)
         self.names: list[Any] = given
 
@@ -55,7 +58,7 @@ class Table:
             raise ValueError(message)
         if all(isinstance(feature, bool | np.bool_) for feature in asked):
             if len(asked) != self.n_columns:
-                message = f"a mask of features has {self.n_columns} entries, one per column, not {len(asked)}"
+                message = f"a mask of features has one entry per column ({self.n_columns}), not {len(asked)}"
                 raise ValueError(message)
             return tuple(np.flatnonzero(asked).tolist())
         return tuple(self._number(feature) for feature in asked)
@@ -89,7 +92,9 @@ class Table:
             )
             raise ValueError(message)
         if array.dtype.kind == "b" and array.size != self.n_columns:
-            message = f"categorical_features is a mask of {array.size} entries, but X has {self.n_columns} columns"
+            message = (
+                f"categorical_features has the length {array.size}, but X has {how_many(self.n_columns, 'column')}"
+            )
             raise ValueError(message)
         return set(self.find(array.tolist()))
 

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "kernels.h"
+#include "lists.h"
+#include "subsets.h"
+
+namespace glasswood {
+namespace {
+
+using Weights = std::span<const int64_t>;
+
+float at_most(double cut) {
+    const float single = float(cut);
+    return double(single) > cut ? std::nextafter(single, -std::numeric_limits<float>::infinity()) : single;
+}
+
+struct Counted {
+    std::vector<int64_t> counts, cells;  // of all groups, one behind the other
+};
+
+Counted with_bitsets(const Inputs& in, const PlayerSets& counted, const std::vector<Column>& columns, const std::vector<int64_t>& bounds,
+                     Weights weight) {
+    const Model& m = in.model;
+    const ConditionsOfModel& c = in.conditions;
+    const std::vector<int64_t> offset = m.leaf_offset(counted);
+    const std::size_t n_groups = bounds.size() - 1, n_counts = offset.back(), n_noted = c.noted.size();
+    Counted out{std::vector<int64_t>(n_groups * n_counts), std::vector<int64_t>(n_groups * n_noted)};
+    std::vector<int64_t*> counts, cells;
+    for (std::size_t group = 0; group < n_groups; ++group) {
+        counts.push_back(out.counts.data() + group * n_counts);
+        cells.push_back(out.cells.data() + group * n_noted);
+    }
+    std::vector<int64_t> noted_cell(n_noted);
+    std::iota(noted_cell.begin(), noted_cell.end(), 0);
+    const Conditions conditions{c.first, m.n_codes, c.cut, c.cut_single, c.category_set, view(c.missing_left), view(c.unseen_left),
+                                m.words, c.noted,   noted_cell};
+    const BitsetTrees trees{m.root, m.left, m.right, m.slot, c.of_node, offset, m.depth, int64_t(c.cut.size())};
+    count_with_bitsets(columns, conditions, trees, counted.subsets(), Groups{bounds, counts, cells, weight});
+    return out;
+}
+
+Counted with_lists(const Inputs& in, const PlayerSets& counted, Weights weight) {
+    const Model& m = in.model;
+    const std::vector<int64_t> offset = m.leaf_offset(counted);
+    Counted out{std::vector<int64_t>(offset.back()), std::vector<int64_t>(m.cell_first.back())};
+    std::vector<int32_t> ranks(N_FEATURES * in.rows.n_rows), following(counted.plus);
+    for (std::size_t i = 0; i < following.size(); ++i)
+        if (counted.has[i]) following[i] = int32_t(i % counted.n());
+    rank_rows(in.rows.columns(), m.cuts_of_columns(), m.cell_first, 0, in.rows.n_rows, weight, matrix(ranks, in.rows.n_rows), out.cells);
+    const ListTrees trees{m.left, m.right, m.slot,  m.feature, m.rank, m.category_set, view(m.missing_left), view(m.unseen_left),
+                          m.words, offset, m.depth};
+    count_with_lists(m.root, trees, in.rows.n_rows, matrix(std::as_const(ranks), in.rows.n_rows),
+                     matrix(std::as_const(following), counted.n()), weight, out.counts);
+    subset_sums(offset, m.n_players, counted.size, counted.minus_of(), out.counts);
+    return out;
+}
+
+std::vector<int64_t> categories(const Inputs& in, Weights weight) {
+    const std::vector<Column> columns{in.rows.columns()[CATEGORIES]};
+    const std::vector<int64_t> n_codes{in.model.n_codes[CATEGORIES]}, offset{0}, bounds{0, 1000, in.rows.n_rows};
+    std::vector<int64_t> cells(2 * in.model.n_cells[CATEGORIES]);
+    const std::vector<int64_t*> homes{cells.data(), cells.data() + in.model.n_cells[CATEGORIES]};
+    count_categories(columns, CategoryCells{n_codes, offset}, Groups{bounds, homes, homes, weight});
+    return cells;
+}
+
+}  // namespace
+
+ConditionsOfModel::ConditionsOfModel(const Model& model)
+    : of_node(model.left.size()), missing_left(model.left.size()), unseen_left(model.left.size()) {
+    for (int f = 0; f < N_FEATURES; ++f) {
+        first.push_back(int64_t(cut.size()));
+        for (std::size_t node = 0; node < model.left.size(); ++node) {
+            if (model.feature[node] != f) continue;
+            const std::size_t number = cut.size();
+            of_node[node] = int32_t(number);
+            cut.push_back(model.cut[node]);
+            cut_single.push_back(at_most(model.cut[node]));
+            category_set.push_back(model.category_set[node]);
+            missing_left[number] = model.missing_left[node];
+            unseen_left[number] = model.unseen_left[node];
+            noted.push_back(int64_t(number));
+        }
+    }
+    first.push_back(int64_t(cut.size()));
+}
+
+std::vector<int64_t> counts_of(const Inputs& in, const PlayerSets& counted) {
+    return with_bitsets(in, counted, in.rows.columns(), {0, in.rows.n_rows}, {}).counts;
+}
+
+std::vector<double> exact_counts_of(const Inputs& in) {
+    const std::vector<int64_t> counts = counts_of(in, in.all);
+    std::vector<double> exact(counts.begin(), counts.end());
+    subset_differences(in.model.leaf_offset(in.all), in.model.n_players, in.all.size, in.all.minus_of(), exact);
+    return exact;
+}
+
+void run_counting(const Inputs& in, Digests& out) {
+    const Rows& rows = in.rows;
+    const std::vector<int64_t> whole{0, rows.n_rows}, some{0, 7, 64, 3000, 4096, rows.n_rows};
+    std::vector<int64_t> many;  // over 512 in a block of 4,096 rows
+    for (int64_t bound = 0; bound < rows.n_rows; bound += 7) many.push_back(bound);
+    many.push_back(rows.n_rows);
+    const std::pair<const char*, Weights> weights[] = {{"", {}}, {" small weights", rows.small_weight}, {" large weights", rows.large_weight}};
+    for (const auto& [name, weight] : weights) {
+        const Counted found = with_bitsets(in, in.pairs, rows.columns(), whole, weight), listed = with_lists(in, in.pairs, weight);
+        out.add(std::string("counts") + name, found.counts);
+        out.add(std::string("conditions") + name, found.cells);
+        out.add(std::string("cells") + name, listed.cells);
+        out.check(listed.counts == found.counts, std::string("lists count what bitsets count") + name);
+        for (const std::vector<Column>& columns : {rows.single_columns(), rows.strided_columns()})
+            out.check(with_bitsets(in, in.pairs, columns, whole, weight).counts == found.counts,
+                      std::string("columns of another type or stride have the same counts") + name);
+        out.add(std::string("categories") + name, categories(in, weight));
+        out.add(std::string("groups") + name, with_bitsets(in, in.pairs, rows.columns(), some, weight).counts);
+        out.add(std::string("many groups") + name, with_bitsets(in, in.single, rows.columns(), many, weight).counts);
+    }
+    out.add("counts of all sets", counts_of(in, in.all));
+    out.check(with_lists(in, in.all, {}).counts == counts_of(in, in.all), "lists count what bitsets count, of all sets");
+    out.add("exact counts", exact_counts_of(in));
+}
+
+}  // namespace glasswood

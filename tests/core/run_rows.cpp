@@ -1,0 +1,324 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <thread>
+
+#include "interactions.h"
+#include "kernels.h"
+#include "leaf_tables.h"
+#include "long_paths.h"
+#include "responses.h"
+
+namespace glasswood {
+namespace {
+
+constexpr int64_t N_ROWS = 90, WIDTH = 96;  // kernels take a multiple of 32 rows
+constexpr int64_t N_BACKGROUND = 300;
+
+// Calls work(first, last) for parts of `n`, in threads that write to the same arrays, as Python does.
+template <class Work>
+void in_parts(int64_t n, Work work) {
+    constexpr int N_PARTS = 4;
+    std::vector<std::thread> threads;
+    for (int part = 0; part < N_PARTS; ++part) threads.emplace_back(work, n * part / N_PARTS, n * (part + 1) / N_PARTS);
+    for (std::thread& thread : threads) thread.join();
+}
+
+// The integral of t^a (1 - t)^b: Shapley's moment of sets of any size.
+double moment(int a, int b) {
+    double product = 1;
+    for (int k = 1; k <= b; ++k) product = product * k / (a + k);
+    return product / (a + b + 1);
+}
+
+// Sets of one and two players of each path, under Shapley's index.
+struct ShapleySets {
+    ShapleySets(const Model& model, const ChunksOfModel& chunks) : model(model) {
+        for (int used = 0; used <= N_PLAYERS; ++used) {
+            for (int size = 1; size <= 2; ++size)
+                for (Word mask = 0; mask < Word(1) << used; ++mask)
+                    if (std::popcount(mask) == size) masks.push_back(mask);
+            first.push_back(int64_t(masks.size()));
+            n_sets.push_back(first[used + 1] - first[used]);
+        }
+        for (int64_t leaf = 0; leaf < model.n_leaves(); ++leaf) {
+            const int32_t* players = model.slot_player.data() + model.slot_first[leaf];
+            for (int slot = 0; slot < model.n_players[leaf]; ++slot) {
+                int64_t place = chunks.made.seat_first[chunks.leaf_chunk[leaf]];
+                while (chunks.made.seat_player[place] != players[slot]) ++place;
+                seat.push_back(place);
+            }
+            for (int64_t i = first[model.n_players[leaf]]; i < first[model.n_players[leaf] + 1]; ++i) {
+                const int a = players[std::countr_zero(masks[i])], b = players[std::bit_width(masks[i]) - 1];
+                set.push_back(a == b ? a : N_PLAYERS * (1 + std::min(a, b)) + std::max(a, b));
+            }
+            set_first.push_back(int64_t(set.size()));
+        }
+    }
+
+    const Model& model;
+    std::vector<Word> masks;
+    std::vector<int64_t> first{0}, n_sets, seat, set_first{0}, set, output = std::vector<int64_t>(model.n_leaves(), 0), output_place{0, 1};
+
+    static constexpr int64_t N_NUMBERS = N_PLAYERS * (1 + N_PLAYERS);
+
+    MetricLeaves leaves() const {
+        return {model.n_players, model.slot_first, seat, output, output_place, n_sets, set_first, set, N_OUTPUTS, N_OUTPUTS, N_NUMBERS};
+    }
+};
+
+// Whether the values of single players, times `unit`, add up to the score of each row less the mean of the first n rows.
+bool add_up(const Inputs& in, const std::vector<double>& values, double unit, int64_t n) {
+    const std::vector<double> scores = scores_of(in);
+    bool holds = true;
+    for (int output = 0; output < N_OUTPUTS; ++output) {
+        double mean = 0;
+        for (int64_t row = 0; row < n; ++row) mean += scores[row * N_OUTPUTS + output] / double(n);
+        for (int64_t row = 0; row < N_ROWS; ++row) {
+            double total = mean;
+            for (int player = 0; player < N_PLAYERS; ++player) total += values[(player * N_OUTPUTS + output) * WIDTH + row] * unit;
+            holds = holds && std::fabs(total - scores[row * N_OUTPUTS + output]) < 1e-9;
+        }
+    }
+    return holds;
+}
+
+// See glasswood._templates.Template.
+struct ShapleyTemplates {
+    explicit ShapleyTemplates(const ShapleySets& sets) {
+        for (int used = 0; used <= N_PLAYERS; ++used) {
+            const Word end = Word(1) << used;
+            for (int64_t i = sets.first[used]; i < sets.first[used + 1]; ++i)
+                for (Word met = 0; met < end; ++met)
+                    for (Word lost = 0; lost <= met; ++lost) {
+                        const Word mask = sets.masks[i], absent = (end - 1) & ~met;
+                        if ((lost & absent) || (mask & met & ~lost)) continue;
+                        const int out = std::popcount(mask & absent);
+                        const int n_plus = std::popcount(lost) - (std::popcount(mask) - out), n_minus = std::popcount(absent) - out;
+                        target.push_back(int32_t(Word(i - sets.first[used]) << used | met));
+                        broken.push_back(int32_t(lost));
+                        value.push_back(out % 2 == 0 ? moment(n_plus, n_minus) : -moment(n_plus, n_minus));
+                    }
+            first.push_back(int64_t(value.size()));
+        }
+    }
+
+    std::vector<int64_t> first{0};
+    std::vector<int32_t> target, broken;
+    std::vector<double> value;
+};
+
+void run_leaf_tables(const Inputs& in, const ChunksOfModel& chunks, const ShapleySets& sets, const std::vector<int32_t>& cells,
+                     Digests& out) {
+    const Model& m = in.model;
+    const ShapleyTemplates made(sets);
+    const Templates templates{sets.n_sets, made.first, made.target, made.broken, made.value};
+    std::vector<int64_t> table_first(m.n_leaves()), partner(m.n_leaves(), -1), partner_bit(m.n_leaves(), 0);
+    for (int64_t node = 0; node < m.n_nodes(); ++node) {
+        const int32_t left = m.left[node], right = m.right[node];
+        if (left >= 0 || right >= 0 || !m.is_new[node] || chunks.leaf_chunk[~left] != chunks.leaf_chunk[~right]) continue;
+        partner[~left] = ~right;
+        partner_bit[~left] = int64_t(1) << m.slot[node];
+        table_first[~right] = -1;
+    }
+    int64_t size = 0;
+    for (int64_t leaf = 0; leaf < m.n_leaves(); ++leaf)
+        if (table_first[leaf] >= 0) {
+            table_first[leaf] = size;
+            size += (sets.n_sets[m.n_players[leaf]] << m.n_players[leaf]) * N_OUTPUTS;
+        }
+    std::vector<double> table(size + BEHIND);
+    const std::vector<double> exact = exact_counts_of(in);
+    const std::vector<int64_t> offset = m.leaf_offset(in.all);
+    const TabledLeaves tabled{m.n_players, m.value_of(), table_first, partner, partner_bit};
+    in_parts(m.n_leaves(), [&](int64_t from, int64_t to) { fill_leaf_tables(from, to, tabled, templates, offset, exact, table); });
+    out.add("leaf tables", table);
+    const std::vector<std::uint16_t> states = chunks.states(matrix(cells, WIDTH));
+    std::vector<double> values(ShapleySets::N_NUMBERS * N_OUTPUTS * WIDTH);
+    add_leaf_tables(matrix(states, WIDTH), chunks.leaves(), sets.leaves(), table_first, table, matrix(values, WIDTH));
+    out.add("Shapley values", values);
+    out.check(add_up(in, values, 1.0 / double(in.rows.n_rows), in.rows.n_rows), "Shapley values add up to scores");
+}
+
+void run_long_paths(const Inputs& in, const ChunksOfModel& chunks, const ShapleySets& sets, const std::vector<int32_t>& cells,
+                    Digests& out) {
+    const Model& m = in.model;
+    const SetMasks masks{sets.first, sets.masks};
+    constexpr int N_SIZES = 3, N_COUNTS = N_PLAYERS + 1;
+    std::vector<double> moments;
+    for (int size = 0; size < N_SIZES; ++size)
+        for (int a = 0; a < N_COUNTS; ++a)
+            for (int b = 0; b < N_COUNTS; ++b) moments.push_back(moment(a, b));
+    std::vector<double> shares(m.slot_first.back()), products(m.leaf_offset(in.all).back());
+    player_shares(m.parents(), m.cover, m.leaf_cover, m.slot, m.slot_first, shares);
+    out.add("shares of players", shares);
+    cover_shares(m.slot_first, shares, in.all.size, in.all.subsets().has, m.leaf_offset(in.all), products);
+    out.add("shares of sets", products);
+    // Gauss and Legendre's four points, exact up to the seventh power: eight players, one of them in the set.
+    std::vector<double> points, weights;
+    std::vector<int64_t> point_first{0};
+    for (int used = 0; used <= N_PLAYERS; ++used) {
+        for (const double x : {0.06943184420297371, 0.33000947820757187, 0.6699905217924281, 0.9305681557970262}) points.push_back(x);
+        for (const double w : {0.17392742256872692, 0.32607257743127305, 0.32607257743127305, 0.17392742256872692}) weights.push_back(w);
+        point_first.push_back(int64_t(points.size()));
+    }
+    const std::vector<int32_t> there_cells = cells_of(in, N_BACKGROUND);
+    const std::vector<double> weight(N_BACKGROUND, 1.0 / N_BACKGROUND);
+    std::vector<double> with_rows(ShapleySets::N_NUMBERS * N_OUTPUTS * WIDTH), with_shares(with_rows.size());
+    const auto cube = [](std::vector<double>& values) { return Cube<double>{values.data(), ShapleySets::N_NUMBERS, N_OUTPUTS, WIDTH}; };
+    for (int64_t chunk = 0; chunk < chunks.n_chunks(); ++chunk) {
+        const std::vector<int64_t> seats = chunks.seats_of_chunk(chunk);
+        const std::vector<std::uint16_t> here = chunks.states(matrix(cells, WIDTH), seats);
+        const std::vector<std::uint16_t> there = chunks.states(matrix(there_cells, N_BACKGROUND), seats);
+        add_long_paths(chunk, matrix(here, WIDTH), matrix(there, N_BACKGROUND), weight, chunks.leaves(), sets.leaves(), m.value_of(), masks,
+                       Cube<const double>{moments.data(), N_SIZES, N_COUNTS, N_COUNTS}, cube(with_rows));
+        add_shared_paths(chunk, matrix(here, WIDTH), shares, chunks.leaves(), sets.leaves(), m.value_of(), masks,
+                         Quadrature{point_first, points, weights}, cube(with_shares));
+    }
+    out.add("long paths with background rows", with_rows);
+    out.check(add_up(in, with_rows, 1.0, N_BACKGROUND), "Shapley values of long paths add up to scores");
+    out.add("long paths with shares", with_shares);
+}
+
+// What is asked of each player: some cells of its features, one after the other, the last of them missing.
+struct QuestionsOfPlayers {
+    QuestionsOfPlayers(const Model& m, const ChunksOfModel& chunks) {
+        constexpr int64_t N_ASKED = 4;
+        for (int player = 0; player < N_PLAYERS; ++player) {
+            std::vector<int32_t> cells(N_FEATURES * N_ASKED);
+            for (int f = 0; f < N_FEATURES; ++f)
+                for (int64_t i = 0; i < N_ASKED; ++i) cells[f * N_ASKED + i] = int32_t((i + 1) * m.n_cells[f] / N_ASKED - 1);
+            std::vector<int64_t> seats;
+            for (int64_t s = 0; s < chunks.n_seats(); ++s)
+                if (chunks.made.seat_player[s] == player) seats.push_back(s);
+            const std::vector<std::uint16_t> states = chunks.states(matrix(std::as_const(cells), N_ASKED), seats);
+            const auto state_at = [&](std::size_t i, int64_t question) { return chunks.made.state_first[seats[i]] + states[i * N_ASKED + question]; };
+            for (std::size_t i = 0; i < seats.size(); ++i) {
+                seat.push_back(seats[i]);
+                state.push_back(state_at(i, 0));
+            }
+            for (int64_t question = 0; question < N_ASKED; ++question) {
+                for (std::size_t i = 0; i < seats.size(); ++i) {
+                    if (question == 0 || state_at(i, question) == state_at(i, question - 1)) continue;
+                    change_seat.push_back(seats[i]);
+                    old_state.push_back(state_at(i, question - 1));
+                    new_state.push_back(state_at(i, question));
+                }
+                change_first.push_back(int64_t(new_state.size()));
+            }
+            seat_first.push_back(int64_t(seat.size()));
+            question_first.push_back(question_first.back() + N_ASKED);
+        }
+    }
+
+    std::vector<int64_t> seat_first{0}, seat, state, question_first{0}, change_first{0}, new_state, old_state, change_seat;
+};
+
+// The entries of each set and output, see glasswood._interactions.Lookups.
+struct Entries {
+    Entries(const Terms& terms, const std::vector<int64_t>& table_first) {
+        for (std::size_t set = 0; set < terms.set_rest.size(); ++set)
+            for (int output = 0; output < N_OUTPUTS; ++output) {
+                for (std::size_t i = 0; set > 0 && i < terms.set.size(); ++i) {
+                    if (terms.set[i] != int32_t(set)) continue;
+                    term.push_back(int32_t(i));
+                    table.push_back(table_first[i] + output * terms.size[i]);
+                }
+                group_order.push_back(int64_t(group_order.size()));
+                group_first.push_back(int64_t(term.size()));
+            }
+    }
+
+    std::vector<int64_t> group_order, group_first{0}, table;
+    std::vector<int32_t> term;
+};
+
+}  // namespace
+
+void run_interactions(const Inputs& in, Digests& out) {
+    const Model& m = in.model;
+    const PlayerSets wanted_sets(3, N_PLAYERS);
+    const WantedSets sets{wanted_sets.size, wanted_sets.rest};
+    const ChunksOfModel chunks(m, 1024, 3);
+    out.add("words of chunks", chunks.made.words);
+    Flags wanted(true, N_PLAYERS);
+    wanted[5] = false;
+    const PlayersOfLeaves players{m.box_first, m.box_feature, m.box_slot, m.player, view(wanted)};
+    Terms terms;
+    find_terms(chunks.leaves(), players, sets, terms);
+    std::vector<int64_t> table_first{0};
+    for (std::size_t i = 0; i < terms.set.size(); ++i)
+        table_first.push_back(table_first.back() + (terms.set[i] > 0 ? terms.size[i] * N_OUTPUTS : 0));
+    std::vector<double> table(table_first.back() + BEHIND);
+    const std::vector<double> exact = exact_counts_of(in);
+    const std::vector<int64_t> offset = m.leaf_offset(in.all);
+    const TermTables tables{terms.rest, terms.seat, terms.pair_term, terms.pair_first, table_first, N_OUTPUTS};
+    const LeafCounts counts{m.value_of(), offset, exact};
+    in_parts(chunks.n_chunks(), [&](int64_t first, int64_t last) {
+        fill_tables(first, last, chunks.leaves(), players, sets, in.all.plus_of(), tables, counts, table);
+    });
+    out.add("tables of chunks", table);
+    const std::vector<int32_t> cells = cells_of(in, WIDTH);
+    const std::vector<std::uint16_t> states = chunks.states(matrix(cells, WIDTH));
+    out.add("states", states);
+    const Entries entries(terms, table_first);
+    const Lookups lookups{entries.group_order, entries.group_first, entries.term, entries.table, terms.rest, terms.seat,
+                          chunks.made.state_first, table};
+    const int64_t n_groups = int64_t(entries.group_order.size());
+    std::vector<double> values(n_groups * N_ROWS), sums(2 * n_groups);
+    look_up(matrix(states, WIDTH), N_ROWS, lookups, 0, matrix(values, N_ROWS), matrix(sums, n_groups));
+    out.add("interactions", values);
+    out.add("sums of interactions", sums);
+}
+
+void run_metrics(const Inputs& in, Digests& out) {
+    const ChunksOfModel chunks(in.model, 1 << 15, 1);
+    const ShapleySets sets(in.model, chunks);
+    const std::vector<int32_t> cells = cells_of(in, WIDTH);
+    run_leaf_tables(in, chunks, sets, cells, out);
+    run_long_paths(in, chunks, sets, cells, out);
+}
+
+void run_responses(const Inputs& in, Digests& out) {
+    const Model& m = in.model;
+    const ChunksOfModel chunks(m, 1 << 15, 1);
+    const std::vector<int32_t> cells = cells_of(in, WIDTH);
+    const std::vector<std::uint16_t> states = chunks.states(matrix(cells, WIDTH));
+    const int64_t n_states = int64_t(chunks.made.words.size());
+    std::vector<double> reply(n_states * N_OUTPUTS * WIDTH), own(chunks.n_chunks() * N_OUTPUTS * WIDTH);
+    const Flags asked(true, chunks.n_seats());
+    write_replies(matrix(states, WIDTH), 0, chunks.leaves(), m.value_of(), view(asked), {reply.data(), n_states, N_OUTPUTS, WIDTH},
+                  {own.data(), chunks.n_chunks(), N_OUTPUTS, WIDTH});
+    out.add("replies", reply);
+    out.add("own replies", own);
+    const std::vector<double> scores = scores_of(in);
+    for (int64_t row = 0; row < N_ROWS; ++row) {
+        double total = 0;
+        for (int64_t chunk = 0; chunk < chunks.n_chunks(); ++chunk) total += own[chunk * N_OUTPUTS * WIDTH + row];
+        out.check(std::fabs(total - scores[row * N_OUTPUTS]) < 1e-9, "what chunks add to a row is its score");
+    }
+    const QuestionsOfPlayers q(m, chunks);
+    const Questions questions{q.seat_first, q.seat, q.state, q.question_first, q.change_first, q.new_state, q.old_state, q.change_seat};
+    const int64_t n_questions = q.question_first.back();
+    const std::vector<int64_t> output(chunks.n_chunks(), 0);
+    const std::vector<double> constant{0.25, -1.5};
+    std::vector<double> weight(WIDTH);
+    for (int64_t row = 0; row < N_ROWS; ++row) weight[row] = double(in.rows.small_weight[row]) / 7;
+    const std::pair<const char*, Link> links[] = {
+        {"identity", Link::IDENTITY}, {"logistic", Link::LOGISTIC}, {"softmax", Link::SOFTMAX}, {"exp", Link::EXP}};
+    for (const auto& [name, link] : links) {
+        std::vector<double> sums(n_questions * N_OUTPUTS * 2 * PARTS), answers(n_questions * N_OUTPUTS * WIDTH);
+        ask({reply.data(), n_states, N_OUTPUTS, WIDTH}, {own.data(), chunks.n_chunks(), N_OUTPUTS, WIDTH}, {chunks.seat_chunk, output},
+            questions, {link, 1.0 / 256, constant}, weight, sums, answers);
+        out.add(std::string("responses ") + name, answers);
+        out.add(std::string("sums of responses ") + name, sums);
+    }
+    std::vector<double> powers{INFINITY, -INFINITY, NAN, 0.0, -0.0, 709.0, 710.0, -708.0, -745.0};
+    for (int k = -7200; k < 7200; ++k) powers.push_back(k / 10.0);
+    respond(Link::EXP, powers.data(), int64_t(powers.size()), 1.0, 0.0, powers.data());
+    out.add("exponentials", powers);
+}
+
+}  // namespace glasswood
