@@ -52,6 +52,13 @@ int64_t bound_number_players(const HeldTrees& trees, const Array<const int32_t>&
                           PathsOfTrees{span_of(slot), span_of(is_new), span_of(n_players), span_of(node_tree), span_of(leaf_tree)});
 }
 
+void bound_pairs_of_players(const HeldTrees& trees, const Array<const int32_t>& player, const Array2<bool>& found) {
+    check_size(player.size(), std::size_t(trees.view.n_nodes()), "player");
+    check_size(found.shape(1), found.shape(0), "a line of found");
+    check_range(span_of(player), 0, int64_t(found.shape(0)), "player");
+    pairs_of_players(trees.view, span_of(player), matrix_of(found));
+}
+
 // Whoever goes up from a node comes to one without a parent: each step that is new is taken once.
 void check_ways_up(std::span<const int32_t> parent) {
     std::vector<std::uint8_t> known(parent.size());
@@ -151,6 +158,7 @@ void bind_plan(nb::module_& m) {
         .def(nb::new_(&make_parents), arg("node_parent"), arg("leaf_parent"), arg("node_side"), arg("leaf_side"));
     m.def("number_players", &bound_number_players, nb::arg("trees"), arg("player"), arg("slot"), arg("is_new"), arg("n_players"),
           arg("node_tree"), arg("leaf_tree"), without_gil());
+    m.def("pairs_of_players", &bound_pairs_of_players, nb::arg("trees"), arg("player"), arg("found"), without_gil());
     m.def("trace_boxes", &bound_trace_boxes, nb::arg("parents"), arg("feature"), arg("slot"), arg("rank"), arg("category_set"),
           arg("missing_left"), arg("unseen_left"), arg("words"), arg("last_cell"), arg("n_words"), arg("first"), arg("box_feature"),
           arg("box_slot"), arg("low"), arg("high"), arg("missing"), arg("unseen"), arg("sets"), without_gil());

@@ -138,6 +138,7 @@ void bind_interactions(nb::module_& m);
 void bind_responses(nb::module_& m);
 void bind_chunks(nb::module_& m);
 void bind_leaves(nb::module_& m);
+void bind_walks(nb::module_& m);
 void bind_closed_forms(nb::module_& m);
 
 }  // namespace glasswood

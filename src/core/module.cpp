@@ -10,5 +10,6 @@ NB_MODULE(GLASSWOOD_MODULE, m) {
     glasswood::bind_responses(m);
     glasswood::bind_chunks(m);
     glasswood::bind_leaves(m);
+    glasswood::bind_walks(m);
     glasswood::bind_closed_forms(m);
 }

@@ -39,6 +39,30 @@ int64_t number_players(const Trees& trees, std::span<const int32_t> player, cons
     return longest;
 }
 
+void pairs_of_players(const Trees& trees, std::span<const int32_t> player, Matrix<bool> found) {
+    struct Place {
+        int32_t node, used;
+    };
+    std::vector<Place> waiting;
+    std::vector<int32_t> path;
+    for (const int32_t root : trees.root) {
+        waiting.push_back({root, 0});
+        while (!waiting.empty()) {
+            auto [node, used] = waiting.back();
+            waiting.pop_back();
+            if (node < 0) continue;
+            const int32_t own = player[node];
+            path.resize(std::max(path.size(), std::size_t(used) + 1));
+            if (std::find(path.begin(), path.begin() + used, own) == path.begin() + used) {
+                for (int32_t slot = 0; slot < used; ++slot) found[std::min(path[slot], own)][std::max(path[slot], own)] = true;
+                path[used++] = own;
+            }
+            waiting.push_back({trees.right[node], used});
+            waiting.push_back({trees.left[node], used});
+        }
+    }
+}
+
 bool trace_boxes(const Parents& parents, const NodesOfPaths& nodes, const BoxesOut& out) {
     int64_t n_sets = 0;
     for (std::size_t leaf = 0; leaf < parents.leaf_parent.size(); ++leaf) {

@@ -45,6 +45,9 @@ struct PathsOfTrees {
 // of nodes on the longest path.
 int64_t number_players(const Trees& trees, std::span<const int32_t> player, const PathsOfTrees& out);
 
+// Marks the pairs of players that share a path, the smaller number first.
+void pairs_of_players(const Trees& trees, std::span<const int32_t> player, Matrix<bool> found);
+
 // The node above a node or leaf, -1 above roots, and whether it is the left child. Whoever goes up comes to a root.
 struct Parents {
     std::span<const int32_t> node_parent, leaf_parent;

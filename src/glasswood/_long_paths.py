@@ -13,7 +13,7 @@ from glasswood._once import once
 from glasswood._plan import CountPlan
 from glasswood._printable import how_many
 from glasswood._rows import Rows
-from glasswood._templates import set_masks
+from glasswood._templates import MOST_SLOTS, moments_of, set_masks
 from glasswood.engines._threads import in_order, n_threads
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
@@ -21,7 +21,6 @@ from glasswood.metrics import InteractionIndex
 
 __all__ = ["LongPaths", "seconds_for_paths"]
 
-MOST_SLOTS = 63  # players of a path: the bits of a mask
 MOST_SECONDS = 4 * 3600
 SECONDS_AT_A_TIME = 0.2  # that a kernel may take, so that Ctrl-C is noticed
 MOST_PARTS = 128  # the same for any number of threads, so that sums are the same, too
@@ -63,7 +62,7 @@ class LongPaths:
         self._here = rows.cells(0, rows.n_rows)
         self._there = None if background is None else background.cells(0, background.n_rows)
         self._weight = weight
-        self._rule: Any = _nodes(metric, max(used)) if background is None else _moments(metric, max(used))
+        self._rule: Any = _nodes(metric, max(used)) if background is None else moments_of(metric, max(used))
         self._values = self._sum()
 
     def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
@@ -131,9 +130,9 @@ class LongPaths:
 
 
 def seconds_for_paths(plan: CountPlan, n_rows: int, n_background: int) -> float:
-    """Return about how long `LongPaths` takes at most; no background rows stand for path-dependent values."""
+    """Return about how long `LongPaths` takes at most, on one core; no background rows: path-dependent values."""
     per_leaf = 20e-9 * n_background + n_rows * seconds_per_row(plan.n_players, n_background)
-    return float(per_leaf.sum()) / n_threads()
+    return float(per_leaf.sum())
 
 
 def seconds_per_row(n_players: Any, n_background: int) -> Any:
@@ -148,7 +147,7 @@ def _check_cost(plan: CountPlan, rows: Rows, background: Rows | None) -> None:
         message = f"a path of the model has {most} features; at most {MOST_SLOTS} are handled"
         raise TooLargeError(message)
     n_background = 0 if background is None else background.n_rows
-    seconds = seconds_for_paths(plan, rows.n_rows, n_background)
+    seconds = seconds_for_paths(plan, rows.n_rows, n_background) / n_threads()
     if seconds > MOST_SECONDS:
         message = (
             f"{how_many(rows.n_rows, 'row')}, {how_many(n_background, 'background row')} and "
@@ -157,16 +156,6 @@ def _check_cost(plan: CountPlan, rows: Rows, background: Rows | None) -> None:
             "no background for path-dependent values"
         )
         raise TooLargeError(message)
-
-
-def _moments(metric: InteractionIndex, most: int) -> NDArray[np.float64]:
-    """Return the moments for sets of all sizes, and paths of up to `most` players."""
-    moments = np.zeros((metric.orders(most).stop, most + 1, most + 1))
-    for size in metric.orders(most):
-        for a in range(most + 1):
-            for b in range(most + 1 - a):
-                moments[size, a, b] = metric.moment(size, a, b)
-    return moments
 
 
 def _nodes(metric: InteractionIndex, most: int) -> tuple[NDArray[Any], ...]:

@@ -184,6 +184,13 @@ class CountPlan:
         return self._paths.depth
 
     @once
+    def player_pairs(self) -> NDArray[np.bool_]:
+        """Which pairs of players share a path, the smaller number first."""
+        found = np.zeros((len(self.players),) * 2, dtype=bool)
+        _core.pairs_of_players(self.ensemble.core_trees, self.player_of[self.ensemble.feature], found)
+        return found
+
+    @once
     def subsets(self) -> Subsets:
         """The tables of player sets, for the path with the most players."""
         most = int(self.n_players.max(initial=0))

@@ -38,6 +38,7 @@ from glasswood._sources import open_source
 from glasswood._summarize import make_plan, names_in, own_names, read_for
 from glasswood._tables import n_rows, open_columns, take_rows, with_labels
 from glasswood._templates import refuse_long_paths
+from glasswood._walks import Ground, WalkedRows, Walks, can_walk, seconds_for_walks
 from glasswood._weights import fixed_point
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.kernels import _core
@@ -400,7 +401,7 @@ class Study:
     def on_some_rows(self, rows: NDArray[np.intp]) -> Study:
         """Return a study of the same model and some rows of its table."""
         found = copy(self)
-        for name in ("curves", "_folded", "_response_curves", "_weights"):
+        for name in ("curves", "_folded", "_response_curves", "_rows_per_cell", "shares", "_visits"):
             vars(found).pop(name, None)
         found.table = take_rows(self.table, self.ensemble.schema, rows)
         found.weight = None if self.weight is None else np.asarray(self.weight)[rows]
@@ -474,8 +475,8 @@ class Study:
         _core.pairs_on_paths(self.effects(2).plan.core_boxes, found)
         return found
 
-    def evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> TabledRows | LongPaths:
-        """Return the values of a metric: from tables of leaves, or path by path if these are too large, or rows few.
+    def evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> TabledRows | LongPaths | WalkedRows:
+        """Return the values of a metric: from tables of leaves, path by path, or by walking, whichever costs least.
 
         Which of them does not depend on the tables that happen to be kept, since they may differ in the last digit.
         """
@@ -489,10 +490,29 @@ class Study:
         only_counts = self.only_counts or (self.table is None and metric.nodes(0) is None)
         if by_tables < WORTH_A_THOUGHT or (only_counts and by_tables < float("inf")):
             return self._by_tables(metric, rows, outputs)
+        n_given = n_rows(rows)
         n_background = 0 if self.table is None else n_rows(self.table)
-        if by_tables < seconds_for_paths(plan, n_rows(rows), n_background):
-            return self._by_tables(metric, rows, outputs)
-        return self._by_paths(metric, rows, outputs)
+        by_paths = seconds_for_paths(plan, n_given, n_background)
+        if self.table is not None and can_walk(plan, metric, len(outputs)):
+            by_walks = seconds_for_walks(self._visits, n_given, n_background, metric, len(outputs))
+            if by_walks < min(by_paths, by_tables):
+                return self._by_walks(metric, rows, outputs)
+        return self._by_tables(metric, rows, outputs) if by_tables < by_paths else self._by_paths(metric, rows, outputs)
+
+    @once
+    def _visits(self) -> float:
+        """The nodes and leaves that a row and a background row visit together, about."""
+        return self._ground.visits_of_a_pair()
+
+    @property
+    def _ground(self) -> Ground:
+        """The trees and the rows of the table, made ready to walk."""
+        plan = self.plan(1)
+        return self._tables.get(Ground, lambda: Ground(plan, Rows(plan, self.table), self.shares))
+
+    def _by_walks(self, metric: InteractionIndex, rows: Any, outputs: list[int]) -> WalkedRows:
+        opened = self.rows(rows)  # first: what is wrong with them is found before anything is computed
+        return WalkedRows(Walks(self._ground, metric, outputs), opened)
 
     def _by_tables(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> TabledRows:
         opened = self.rows(rows)  # first: what is wrong with them is found before anything is counted

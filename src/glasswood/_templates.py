@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from glasswood.errors import ArgumentError, TooLargeError
 from glasswood.metrics import CubeMetric, InteractionIndex, members_of
 
-__all__ = ["MOST_PLAYERS", "Template", "refuse_long_paths", "set_masks"]
+__all__ = ["MOST_PLAYERS", "MOST_SLOTS", "Template", "moments_of", "refuse_long_paths", "set_masks"]
 
+MOST_SLOTS = 63  # players of a path without tables: the bits of a mask
 MOST_PLAYERS = 12  # of a path, whose 3**12 cubes are written down
 
 
@@ -76,6 +77,16 @@ def set_masks(metric: InteractionIndex, n_players: int) -> NDArray[np.int64]:
     sizes = _bits(masks)
     kept = sizes >= orders.start
     return masks[kept][np.argsort(sizes[kept], kind="stable")]
+
+
+def moments_of(metric: InteractionIndex, most: int) -> NDArray[np.float64]:
+    """Return the moments for sets of all sizes, and paths of up to `most` players."""
+    moments = np.zeros((metric.orders(most).stop, most + 1, most + 1))
+    for size in metric.orders(most):
+        for a in range(most + 1):
+            for b in range(most + 1 - a):
+                moments[size, a, b] = metric.moment(size, a, b)
+    return moments
 
 
 def _bits(masks: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@
 #include "leaf_tables.h"
 #include "long_paths.h"
 #include "responses.h"
+#include "walks.h"
 
 namespace glasswood {
 namespace {
@@ -182,6 +183,58 @@ void run_long_paths(const Inputs& in, const ChunksOfModel& chunks, const Shapley
     out.add("long paths with shares", with_shares);
 }
 
+// Rows as ranks, as glasswood._walks.Ground has them.
+std::vector<int32_t> ranks_of(const Model& m, std::vector<int32_t> cells) {
+    const int64_t n_rows = int64_t(cells.size()) / N_FEATURES;
+    for (int f = 0; f < N_FEATURES; ++f)
+        for (int64_t row = 0; row < n_rows; ++row) {
+            int32_t& cell = cells[f * n_rows + row];
+            if (cell == m.n_cells[f] - 1) cell = RANK_MISSING;
+            else if (m.n_codes[f] > 0 && cell == m.n_codes[f]) cell = RANK_UNSEEN;
+        }
+    return cells;
+}
+
+// Walks with masks of players, and with masks of the slots of a path.
+void run_walks(const Inputs& in, bool by_player, bool wide, Digests& out) {
+    const Model& m = in.model;
+    std::vector<WalkNode> nodes;
+    for (int64_t node = 0; node < m.n_nodes(); ++node) {
+        const int32_t set = m.category_set[node], f = m.feature[node];
+        nodes.emplace_back(m.left[node], m.right[node], set < 0 ? m.rank[node] : set, f, by_player ? m.player[f] : m.slot[node], set >= 0,
+                           m.missing_left[node], m.unseen_left[node]);
+    }
+    const int64_t n_slots = wide ? MOST_NARROW_PLAYERS + 1 : N_PLAYERS, n_counts = n_slots + 1;
+    std::vector<double> moments;
+    for (int size = 0; size < 3; ++size)
+        for (int64_t a = 0; a < n_counts; ++a)
+            for (int64_t b = 0; b < n_counts; ++b) moments.push_back(moment(int(a), int(b)));
+    const std::vector<int64_t> output(m.root.size(), 0), output_place{0, 1};
+    const WalkTrees trees{m.root, nodes, m.words, m.n_codes, m.player, output, m.value_of(), n_slots, by_player};
+    const std::vector<int32_t> here = ranks_of(m, cells_of(in, WIDTH)), there = ranks_of(m, cells_of(in, N_BACKGROUND));
+    const std::vector<double> weight(N_BACKGROUND, 1.0 / N_BACKGROUND);
+    std::vector<double> single(WIDTH * N_OUTPUTS * N_PLAYERS), pairs(single.size() * N_PLAYERS);
+    int64_t n_visits = 0;
+    for (int64_t row = 0; row < WIDTH; row += 32)
+        for (int64_t first = 0; first < N_BACKGROUND; first += 256) {
+            const WalkRows rows{matrix(here, WIDTH), matrix(there, N_BACKGROUND), weight, row, row + 32, first,
+                                std::min(N_BACKGROUND, first + 256)};
+            n_visits += add_walks(0, int64_t(m.root.size()), trees, rows, Cube<const double>{moments.data(), 3, n_counts, n_counts}, output_place,
+                                  Cube<double>{single.data() + row * N_OUTPUTS * N_PLAYERS, 32, N_OUTPUTS, N_PLAYERS},
+                                  Cube<double>{pairs.data() + row * N_OUTPUTS * N_PLAYERS * N_PLAYERS, 32 * N_OUTPUTS, N_PLAYERS, N_PLAYERS});
+        }
+    const std::string kind = by_player ? "by player" : wide ? "by slot, wide" : "by slot";
+    out.add("walks " + kind, single);
+    out.add("walks of pairs " + kind, pairs);
+    out.add("visits " + kind, std::vector<int64_t>{n_visits});
+    std::vector<double> values(N_PLAYERS * N_OUTPUTS * WIDTH);
+    for (int64_t row = 0; row < WIDTH; ++row)
+        for (int64_t output = 0; output < N_OUTPUTS; ++output)
+            for (int64_t player = 0; player < N_PLAYERS; ++player)
+                values[(player * N_OUTPUTS + output) * WIDTH + row] = single[(row * N_OUTPUTS + output) * N_PLAYERS + player];
+    out.check(add_up(in, values, 1.0, N_BACKGROUND), "Shapley values found by walking add up to scores");
+}
+
 // What is asked of each player: some cells of its features, one after the other, the last of them missing.
 struct QuestionsOfPlayers {
     QuestionsOfPlayers(const Model& m, const ChunksOfModel& chunks) {
@@ -279,6 +332,16 @@ void run_metrics(const Inputs& in, Digests& out) {
     const std::vector<int32_t> cells = cells_of(in, WIDTH);
     run_leaf_tables(in, chunks, sets, cells, out);
     run_long_paths(in, chunks, sets, cells, out);
+    run_walks(in, true, false, out);
+    run_walks(in, false, false, out);
+    run_walks(in, false, true, out);
+    std::vector<std::uint8_t> shared(N_PLAYERS * N_PLAYERS);
+    std::vector<int32_t> player;
+    for (const int32_t f : in.model.feature) player.push_back(in.model.player[f]);
+    Flags found(false, N_PLAYERS * N_PLAYERS);
+    pairs_of_players(in.model.trees(), player, {&found[0], N_PLAYERS, N_PLAYERS});
+    for (std::size_t i = 0; i < shared.size(); ++i) shared[i] = found[i];
+    out.add("pairs of players", shared);
 }
 
 void run_responses(const Inputs& in, Digests& out) {
