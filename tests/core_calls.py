@@ -36,6 +36,9 @@ def ask_everything():
     large = ExtraTreesRegressor(1, max_features=1, random_state=0, bootstrap=False).fit(X, y)  # paths of 14 players
     for ex in (gw.Explainer(large, X[:20]), gw.Explainer(large)):
         ex.shap_values(X[:9])
+        ex.shap_interaction_values(X[:2])
+    metric, study = gw.metrics.ShapleyValues(), gw.Explainer(large, X[:20])._study
+    study._by_paths(metric, X[:9], [0])
     many = rng.normal(size=(2000, 3))
     deep = DecisionTreeRegressor(random_state=0).fit(many, rng.normal(size=2000))  # over 1,024 leaves
     gw.Explainer(deep, many[:200]).partial_dependence(0)
