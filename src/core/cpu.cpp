@@ -19,6 +19,7 @@ std::vector<std::string> levels() {
     const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
     if (v4 && __builtin_cpu_supports("avx512vpopcntdq")) found.push_back("avx512");
+    if (v4) found.push_back("v4");
     if (v3) found.push_back("v3");
     if (v2) found.push_back("v2");
     return found;

@@ -30,13 +30,14 @@ void write_replies(Matrix<const std::uint16_t> states, int64_t row, const Chunke
     for (int64_t chunk = 0; chunk < chunks.n_chunks(); ++chunk)
         most = std::max(most, chunks.seat_first[chunk + 1] - chunks.seat_first[chunk]);
     std::vector<Word> suits_of(most * n_rows), rest_of((most + 1) * n_rows), before(n_rows), others(n_rows);
-    std::vector<double> values(n_values * MOST_LEAVES);
+    constexpr int64_t N_ENTRIES = MOST_LEAVES + 1;  // a value for each leaf, and a 0 for none
+    std::vector<double> values(n_values * N_ENTRIES);
     for (int64_t chunk = 0; chunk < chunks.n_chunks(); ++chunk) {
         const int64_t first = chunks.chunk_first[chunk], n_leaves = chunks.chunk_first[chunk + 1] - first;
         const int64_t first_seat = chunks.seat_first[chunk], n_seats = chunks.seat_first[chunk + 1] - first_seat;
         for (int64_t k = 0; k < n_values; ++k)
-            for (int64_t i = 0; i < MOST_LEAVES; ++i)
-                values[k * MOST_LEAVES + i] = i < n_leaves ? value[chunks.leaf_order[first + i]][k] : 0.0;
+            for (int64_t i = 0; i < N_ENTRIES; ++i)
+                values[k * N_ENTRIES + i] = i < n_leaves ? value[chunks.leaf_order[first + i]][k] : 0.0;
         const Word all_leaves = n_leaves == MOST_LEAVES ? ~Word(0) : (Word(1) << n_leaves) - 1;
         // rest: the leaves that suit a row in the seats from i on; before: in those up to i.
         std::fill_n(rest_of.begin() + n_seats * n_rows, n_rows, all_leaves);
@@ -49,7 +50,7 @@ void write_replies(Matrix<const std::uint16_t> states, int64_t row, const Chunke
             for (int64_t r = 0; r < n_rows; ++r) rest[r] = rest[n_rows + r] & suits[r];
         }
         for (int64_t k = 0; k < n_values; ++k)
-            pick(rest_of.data(), all_leaves, values.data() + k * MOST_LEAVES, n_rows, own.line(chunk, k));
+            pick(rest_of.data(), all_leaves, values.data() + k * N_ENTRIES, n_rows, own.line(chunk, k));
         for (int64_t i = 0; i < n_seats; ++i) {
             const Word *suits = suits_of.data() + i * n_rows, *rest = rest_of.data() + (i + 1) * n_rows;
             for (int64_t r = 0; r < n_rows; ++r) {
@@ -59,7 +60,7 @@ void write_replies(Matrix<const std::uint16_t> states, int64_t row, const Chunke
             if (!asked[first_seat + i]) continue;
             for (int64_t state = chunks.state_first[first_seat + i]; state < chunks.state_first[first_seat + i + 1]; ++state)
                 for (int64_t k = 0; k < n_values; ++k)
-                    pick(others.data(), chunks.words[state], values.data() + k * MOST_LEAVES, n_rows, reply.line(state, k));
+                    pick(others.data(), chunks.words[state], values.data() + k * N_ENTRIES, n_rows, reply.line(state, k));
         }
     }
 }

@@ -17,7 +17,10 @@
 #define GLASSWOOD_PERMUTES 1  // tables of up to 64 entries are held in registers
 #elif defined(__AVX2__)
 #include <immintrin.h>
-#define GLASSWOOD_SHUFFLES 1  // bits are counted by looking up half bytes, comparisons are taken from signs
+#define GLASSWOOD_SIGNS 1  // comparisons are taken from signs
+#endif
+#if defined(__AVX2__) && !defined(__AVX512VPOPCNTDQ__)
+#define GLASSWOOD_SHUFFLES 1  // bits are counted by looking up half bytes
 #endif
 
 namespace glasswood {
@@ -25,6 +28,36 @@ namespace glasswood {
 constexpr int BATCH = 32;  // rows at a time
 constexpr int PARTS = 8;   // of a sum, and doubles that are added at once
 constexpr int BEHIND = 64; // entries of memory that there must be behind a table of lookups
+
+// As many doubles as the machine adds at once: with arrays in their place, compilers keep such sums in memory.
+#if defined(__GNUC__)  // and Clang
+#if defined(__AVX512F__)
+constexpr int DOUBLES = 8;
+#elif defined(__AVX__)
+constexpr int DOUBLES = 4;
+#else
+constexpr int DOUBLES = 2;
+#endif
+typedef double Doubles __attribute__((vector_size(8 * DOUBLES), aligned(8), may_alias));
+typedef Word Words __attribute__((vector_size(8 * DOUBLES), aligned(8), may_alias));
+inline Doubles all(double value) { return Doubles{} + value; }
+
+// Entries of a table, loaded one by one: gather instructions take up to twice as long.
+inline Doubles gather(const double* table, const std::uint16_t* index) {
+    Doubles found;
+    for (int i = 0; i < DOUBLES; ++i) found[i] = table[index[i]];
+    return found;
+}
+#else
+constexpr int DOUBLES = 1;
+typedef double Doubles;
+typedef Word Words;
+inline Doubles all(double value) { return value; }
+inline Doubles gather(const double* table, const std::uint16_t* index) { return table[*index]; }
+#endif
+inline Doubles load(const double* values) { return *reinterpret_cast<const Doubles*>(values); }
+inline void store(double* out, Doubles values) { *reinterpret_cast<Doubles*>(out) = values; }
+inline Doubles absolute(Doubles x) { return std::bit_cast<Doubles>(std::bit_cast<Words>(x) & (~Word(0) >> 1)); }
 
 #if GLASSWOOD_PERMUTES
 // Eight entries of a table that is held in registers, eight entries each.
@@ -55,11 +88,13 @@ inline void add_piece(double* total, const __m512d* table, __m512i index) {
 // The sum of the states of all lines, each times its factor, for the BATCH rows from `row` on.
 inline void index_of(std::uint16_t index[BATCH], int64_t row, const std::uint16_t* const* lines, const std::uint16_t* factors,
                      int64_t n_lines) {
-#if defined(__GNUC__)  // and Clang: the sum stays in registers, where a loop over an array is twice to three times as slow
-    typedef std::uint16_t Lanes __attribute__((vector_size(2 * BATCH), aligned(2), may_alias));
-    Lanes sum = {};
-    for (int64_t k = 0; k < n_lines; ++k) sum += *reinterpret_cast<const Lanes*>(lines[k] + row) * factors[k];
-    *reinterpret_cast<Lanes*>(index) = sum;
+#if defined(__GNUC__)  // and Clang: sums stay in registers, where a loop over an array is twice to three times as slow
+    constexpr int N = 4 * DOUBLES, N_SUMS = BATCH / N;
+    typedef std::uint16_t Lanes __attribute__((vector_size(2 * N), aligned(2), may_alias));
+    Lanes sum[N_SUMS] = {};
+    for (int64_t k = 0; k < n_lines; ++k)
+        for (int i = 0; i < N_SUMS; ++i) sum[i] += *reinterpret_cast<const Lanes*>(lines[k] + row + i * N) * factors[k];
+    for (int i = 0; i < N_SUMS; ++i) *reinterpret_cast<Lanes*>(index + i * N) = sum[i];
 #else
     std::fill(index, index + BATCH, std::uint16_t(0));
     for (int64_t k = 0; k < n_lines; ++k) {
@@ -95,10 +130,14 @@ inline void add_entries(double* total, int64_t n_rows, const double* table, [[ma
     if (n_entries <= 32) return add_permuted<4>(total, n_rows, table, lines, factors, n_lines);
     if (n_entries <= 64) return add_permuted<8>(total, n_rows, table, lines, factors, n_lines);
 #endif
-    for (int64_t row = 0; row < n_rows; row += BATCH) {
-        std::uint16_t index[BATCH];
-        index_of(index, row, lines, factors, n_lines);
-        for (int i = 0; i < BATCH; ++i) total[row + i] += table[index[i]];
+    // All numbers of some rows first: next to each other, compilers pass numbers from vector to vector, which is slower.
+    constexpr int64_t AT_A_TIME = 8 * BATCH;
+    std::uint16_t index[AT_A_TIME];
+    for (int64_t first = 0; first < n_rows; first += AT_A_TIME) {
+        const int64_t n = std::min(AT_A_TIME, n_rows - first);
+        for (int64_t i = 0; i < n; i += BATCH) index_of(index + i, first + i, lines, factors, n_lines);
+        double* sums = total + first;
+        for (int64_t i = 0; i < n; i += DOUBLES) store(sums + i, load(sums + i) + gather(table, index + i));
     }
 }
 
@@ -136,7 +175,7 @@ inline constexpr Bits BIT;
 template <bool missing, class T>
 inline Word compare(const T* x, T cut) {
     Word bits = 0;
-#if GLASSWOOD_SHUFFLES
+#if GLASSWOOD_SIGNS
     if constexpr (sizeof(T) == 4) {
         for (int bit = 0; bit < 64; bit += 8) {
             const __m256 found = _mm256_cmp_ps(_mm256_loadu_ps(x + bit), _mm256_set1_ps(cut), missing ? _CMP_NGT_UQ : _CMP_LE_OQ);
@@ -149,7 +188,8 @@ inline Word compare(const T* x, T cut) {
     return bits;
 }
 
-// For each row, the entry of a table of 64 that the lowest common bit of `word` and the row's bits names, or 0.
+// For each row, the entry of a table of 64 that the lowest common bit of `word` and the row's bits names, or the entry
+// behind them, a 0, if there is none.
 inline void pick(const Word* bits, Word word, const double* table, int64_t n_rows, double* out) {
 #if GLASSWOOD_PERMUTES
     __m512d held[8];
@@ -164,8 +204,7 @@ inline void pick(const Word* bits, Word word, const double* table, int64_t n_row
     }
 #else
     for (int64_t row = 0; row < n_rows; ++row) {
-        const Word common = bits[row] & word;
-        out[row] = common ? table[std::countr_zero(common)] : 0.0;
+        out[row] = table[std::countr_zero(bits[row] & word)];
     }
 #endif
 }
@@ -184,7 +223,7 @@ inline void collect_bits(const Word* const* lines, int64_t n_lines, int bit, int
         found = _mm512_mask_add_epi16(found, have, found, _mm512_set1_epi16(short(1 << k)));
     }
     _mm512_storeu_si512(out + row, found);
-#elif GLASSWOOD_SHUFFLES
+#elif GLASSWOOD_SIGNS
     // The bit becomes the sign; the signs of 16 rows are then spread over 16 lanes, one bit each.
     const __m128i to_sign = _mm_cvtsi32_si128(63 - bit);
     const __m256i lanes = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, -32768);
@@ -210,26 +249,6 @@ inline void collect_bits(const Word* const* lines, int64_t n_lines, int bit, int
     std::copy(found, found + BATCH, out + row);
 #endif
 }
-
-// As many doubles as the machine adds at once: with arrays in their place, compilers keep such sums in memory.
-#if defined(__GNUC__)  // and Clang
-#if defined(__AVX512F__)
-constexpr int DOUBLES = 8;
-#elif defined(__AVX__)
-constexpr int DOUBLES = 4;
-#else
-constexpr int DOUBLES = 2;
-#endif
-typedef double Doubles __attribute__((vector_size(8 * DOUBLES), aligned(8), may_alias));
-typedef int64_t Wholes __attribute__((vector_size(8 * DOUBLES), aligned(8), may_alias));
-inline Doubles absolute(Doubles x) { return (Doubles)((Wholes)x & std::numeric_limits<int64_t>::max()); }
-#else
-constexpr int DOUBLES = 1;
-typedef double Doubles;
-inline Doubles absolute(Doubles x) { return std::fabs(x); }
-#endif
-inline Doubles load(const double* values) { return *reinterpret_cast<const Doubles*>(values); }
-inline void store(double* out, Doubles values) { *reinterpret_cast<Doubles*>(out) = values; }
 
 constexpr int PIECES = PARTS / DOUBLES;  // of eight parts
 
@@ -273,42 +292,33 @@ inline void add_difference(double* total, const double* plus, const double* minu
 }
 
 // e to the power of x, right to about one unit in the last place; the same bits on every machine.
-inline double exponential(double x) {
-    x = std::min(709.0, std::max(-708.0, x));
+inline Doubles exponential(Doubles x) {
+    const Doubles low = all(-708.0), high = all(709.0);
+    x = x > low ? x : low;
+    x = x < high ? x : high;
     // x = n ln 2 + r. Adding and taking away 1.5 * 2**52 rounds to a whole number, which is then in the last bits.
     constexpr double MAGIC = 6755399441055744.0;
-    const double shifted = x * 1.4426950408889634 + MAGIC;
-    const double n = shifted - MAGIC;
-    double r = x - n * 6.93147180369123816490e-01;  // ln 2 in two parts, the first one short
+    const Doubles shifted = x * 1.4426950408889634 + MAGIC;
+    const Doubles n = shifted - MAGIC;
+    Doubles r = x - n * 6.93147180369123816490e-01;  // ln 2 in two parts, the first one short
     r = r - n * 1.90821492927058770002e-10;
-    double power = 1.0 / 6227020800.0;
-    power = power * r + 1.0 / 479001600.0;
-    power = power * r + 1.0 / 39916800.0;
-    power = power * r + 1.0 / 3628800.0;
-    power = power * r + 1.0 / 362880.0;
-    power = power * r + 1.0 / 40320.0;
-    power = power * r + 1.0 / 5040.0;
-    power = power * r + 1.0 / 720.0;
-    power = power * r + 1.0 / 120.0;
-    power = power * r + 1.0 / 24.0;
-    power = power * r + 1.0 / 6.0;
-    power = power * r + 1.0 / 2.0;
-    power = power * r + 1.0;
-    power = power * r + 1.0;
+    Doubles power = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
+    for (const double term : {1.0 / 39916800.0, 1.0 / 3628800.0, 1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0,
+                              1.0 / 24.0, 1.0 / 6.0, 1.0 / 2.0, 1.0, 1.0})
+        power = power * r + term;
     // 2**n is n added to the exponent.
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(power) + (std::bit_cast<std::uint64_t>(shifted) << 52));
+    return std::bit_cast<Doubles>(std::bit_cast<Words>(power) + (std::bit_cast<Words>(shifted) << 52));
 }
 
 enum class Link { IDENTITY, LOGISTIC, SOFTMAX, EXP };
 
 // Writes the link of factor * x + constant; softmax is that of all outputs, so it is left to the caller.
 inline void respond(Link link, const double* values, int64_t n, double factor, double constant, double* out) {
-    if (link == Link::LOGISTIC)
-        for (int64_t i = 0; i < n; ++i) out[i] = 1.0 / (1.0 + exponential(0.0 - (values[i] * factor + constant)));
-    else if (link == Link::EXP)
-        for (int64_t i = 0; i < n; ++i) out[i] = exponential(values[i] * factor + constant);
-    else
-        for (int64_t i = 0; i < n; ++i) out[i] = values[i] * factor + constant;
+    for (int64_t i = 0; i < n; i += DOUBLES) {
+        const Doubles x = load(values + i) * factor + constant;
+        if (link == Link::LOGISTIC) store(out + i, 1.0 / (1.0 + exponential(0.0 - x)));
+        else store(out + i, link == Link::EXP ? exponential(x) : x);
+    }
 }
 
 }  // namespace glasswood

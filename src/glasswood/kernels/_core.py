@@ -1,6 +1,6 @@
 """The compiled core, for the best instruction level that this processor can run.
 
-``GLASSWOOD_CPU`` (v2, v3 or avx512) asks for another level. All levels return the same bits.
+``GLASSWOOD_CPU`` (v2, v3, v4 or avx512) asks for another level. All levels return the same bits.
 """
 
 from __future__ import annotations
