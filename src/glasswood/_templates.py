@@ -50,10 +50,7 @@ class Template:
         else:
             masks, number, met, broken, value = _from_cubes(metric, n_players)
         target = (number << n_players) | met
-        order = np.argsort(target, kind="stable")
-        return cls(
-            masks, target[order].astype(np.int32), broken[order].astype(np.int32), value[order].astype(np.float64)
-        )
+        return cls(masks, target.astype(np.int32), broken.astype(np.int32), value.astype(np.float64))
 
 
 def refuse_long_paths(n_players: int) -> None:
@@ -90,13 +87,12 @@ def moments_of(metric: InteractionIndex, most: int) -> NDArray[np.float64]:
 
 
 def _bits(masks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of bits of each mask, none of which is negative."""
-    bits = np.zeros(np.shape(masks), dtype=np.int64)
-    left = np.asarray(masks)
-    while left.any():
-        bits += left & 1
-        left = left >> 1
-    return bits
+    """Return the number of bits of each mask, none of which is negative: of pairs of bits, of fours, of bytes, of all."""
+    left = np.asarray(masks).astype(np.uint64)
+    left = left - (left >> 1 & 0x5555555555555555)
+    left = (left & 0x3333333333333333) + (left >> 2 & 0x3333333333333333)
+    left = left + (left >> 4) & 0x0F0F0F0F0F0F0F0F
+    return (left * np.uint64(0x0101010101010101) >> 56).astype(np.int64)
 
 
 def _all_cubes(n_players: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -111,8 +107,11 @@ def _all_cubes(n_players: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _from_moments(metric: InteractionIndex, n_players: int) -> tuple[NDArray[Any], ...]:
     """Write down an index, whose values follow from numbers of players."""
     met, broken = _all_cubes(n_players)
-    everyone = (1 << n_players) - 1
-    n_plus, n_minus = _bits(broken), n_players - _bits(met)
+    order = np.argsort(met, kind="stable")  # so that targets are in order
+    met, broken = met[order], broken[order]
+    kept = met & ~broken  # not in the cube
+    n_bits = _bits(np.arange(1 << n_players))
+    n_plus, n_minus = n_bits[broken], n_players - n_bits[met]
     masks = set_masks(metric, n_players)
     upto = range(n_players + 1)
     moments = {
@@ -120,8 +119,8 @@ def _from_moments(metric: InteractionIndex, n_players: int) -> tuple[NDArray[Any
     }
     found = []
     for number, mask in enumerate(masks):
-        at = np.flatnonzero((mask & met & ~broken) == 0)  # all of the set is in the cube
-        size, out = int(_bits(mask)), _bits(mask & ~met[at] & everyone)
+        at = np.flatnonzero((mask & kept) == 0)
+        size, out = int(n_bits[mask]), n_bits[mask & ~met[at]]
         value = np.where(out % 2 == 0, 1.0, -1.0) * moments[size][n_plus[at] - (size - out), n_minus[at] - out]
         at, value = at[value != 0], value[value != 0]
         found.append((np.full(at.size, number), met[at], broken[at], value))
@@ -151,4 +150,6 @@ def _from_cubes(metric: CubeMetric, n_players: int) -> tuple[NDArray[Any], ...]:
             if value:
                 found.append((numbers.setdefault(mask, len(numbers)), q, z, float(value)))
     columns = [np.array(column) for column in zip(*found, strict=True)] if found else [np.zeros(0, np.int64)] * 4
-    return np.array(list(numbers), dtype=np.int64), *columns
+    number, met, *others = columns
+    order = np.lexsort((met, number))
+    return np.array(list(numbers), dtype=np.int64), number[order], met[order], *(column[order] for column in others)
