@@ -87,7 +87,7 @@ def moments_of(metric: InteractionIndex, most: int) -> NDArray[np.float64]:
 
 
 def _bits(masks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of bits of each mask, none of which is negative: of pairs of bits, of fours, of bytes, of all."""
+    """Return the number of bits of each mask, none of which is negative: of pairs, of fours, of bytes, then of all."""
     left = np.asarray(masks).astype(np.uint64)
     left = left - (left >> 1 & 0x5555555555555555)
     left = (left & 0x3333333333333333) + (left >> 2 & 0x3333333333333333)
