@@ -88,11 +88,12 @@ def moments_of(metric: InteractionIndex, most: int) -> NDArray[np.float64]:
 
 def _bits(masks: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the number of bits of each mask, none of which is negative: of pairs, of fours, of bytes, then of all."""
-    left = np.asarray(masks).astype(np.uint64)
+    left: NDArray[Any] = np.asarray(masks).astype(np.uint64)
     left = left - (left >> 1 & 0x5555555555555555)
     left = (left & 0x3333333333333333) + (left >> 2 & 0x3333333333333333)
     left = left + (left >> 4) & 0x0F0F0F0F0F0F0F0F
-    return (left * np.uint64(0x0101010101010101) >> 56).astype(np.int64)
+    bits: NDArray[np.int64] = (left * np.uint64(0x0101010101010101) >> 56).astype(np.int64)
+    return bits
 
 
 def _all_cubes(n_players: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
