@@ -23,13 +23,23 @@ __all__ = ["background_of", "count", "count_groups", "count_in_parts"]
 
 BLOCK = 8192  # of which the kernels' own blocks are parts
 BATCH = 8 * BLOCK
+FEW_LEAVES = 64  # of a tree, for which bitsets are always the better way
+ROWS_PER_LEAF = 3  # of a tree, from which on they are: a bitset takes as long for one row as for 4,096
 
 
 def count(
-    plan: CountPlan, table: Any, sample_weight: Any = None, *, threads: int | None = None, lists_only: bool = False
+    plan: CountPlan,
+    table: Any,
+    sample_weight: Any = None,
+    *,
+    threads: int | None = None,
+    lists_only: bool | None = None,
 ) -> Background:
-    """Return the counts of a plan over all rows of a table."""
+    """Return the counts of a plan over all rows of a table; with lists only if that is said, or if rows are few."""
     columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
+    if lists_only is None:
+        leaves, trees = plan.ensemble.n_leaves, plan.ensemble.n_trees
+        lists_only = leaves >= FEW_LEAVES * trees and columns.n_rows * trees < ROWS_PER_LEAF * leaves
     weights, unit = weights_of_rows(sample_weight, columns.n_rows)
     counter = Counter(plan, lists_only=lists_only)
     planes = {plane: _count_rows(counter, columns, weight, threads) for plane, weight in weights}

@@ -229,18 +229,22 @@ class Counter:
         order = np.argsort(plan.node_tree, kind="stable")
         bounds = np.searchsorted(plan.node_tree[order], np.arange(e.n_trees + 1))
         condition = np.zeros(e.n_nodes, dtype=np.int32)
+        before = np.full(e.n_nodes, -1, dtype=np.int32)
+        small = np.flatnonzero(~self._large[plan.node_tree[order]])
+        before[small] = _tree_before(keys[order[small]], plan.node_tree[order[small]])
         chunks: list[Chunk] = []
         trees: list[int] = []
-        distinct: set[int] = set()
-        n_counts = 0.0
+        n_distinct, n_counts = 0, 0.0
         for tree in np.flatnonzero(~self._large).tolist():
-            more = set(keys[order[bounds[tree] : bounds[tree + 1]]].tolist())
+            here = before[bounds[tree] : bounds[tree + 1]]
+            more = np.count_nonzero(here < (trees[0] if trees else tree))  # conditions that are new to the chunk
             n_counts += self._counts[tree]
-            if trees and (n_counts > MOST_COUNTS or len(distinct | more) > MOST_CONDITIONS):
+            if trees and (n_counts > MOST_COUNTS or n_distinct + more > MOST_CONDITIONS):
                 chunks.append(self._make_chunk(np.array(trees), order, bounds, keys, condition))
-                trees, distinct, n_counts = [], set(), self._counts[tree]
+                trees, n_distinct, n_counts = [], 0, self._counts[tree]
+                more = np.count_nonzero(here < tree)
             trees.append(tree)
-            distinct |= more
+            n_distinct += int(more)
         if trees:
             chunks.append(self._make_chunk(np.array(trees), order, bounds, keys, condition))
         return chunks
@@ -310,6 +314,15 @@ def _condition_keys(plan: CountPlan) -> NDArray[np.int64]:
     by_cut = (plan.cells.rank.astype(np.int64) << 1) | e.missing_left
     by_set = CATEGORY | (e.category_set.astype(np.int64) << 2) | (e.unseen_left.astype(np.int64) << 1) | e.missing_left
     return (e.feature.astype(np.int64) << FEATURE) | np.where(e.category_set < 0, by_cut, by_set)
+
+
+def _tree_before(keys: NDArray[np.int64], tree: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the tree of the node before each one that has the same key, or -1; nodes are sorted by tree."""
+    order = np.argsort(keys, kind="stable")
+    again = keys[order[1:]] == keys[order[:-1]]
+    before = np.full(keys.size, -1, dtype=np.int32)
+    before[order[1:][again]] = tree[order[:-1][again]]
+    return before
 
 
 def _float32_at_most(cut: NDArray[np.float64]) -> NDArray[np.float32]:

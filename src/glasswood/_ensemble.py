@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -383,9 +384,16 @@ def stack(trees: Iterable[Tree], sets: CategorySets | None = None) -> dict[str, 
     if arrays["feature"].size < MANY_NODES:
         for place in places:
             _take_apart(arrays, stacked, *place)
+        _round_cuts(arrays["cut"], trees, inner.tolist())
     else:
+
+        def work(place: tuple[int, Tree, list[int]]) -> None:
+            _, tree, (first_node, _, n_inner) = place
+            _take_apart(arrays, stacked, *place)
+            _round_cuts(arrays["cut"][first_node : first_node + n_inner], [tree], [n_inner])
+
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda place: _take_apart(arrays, stacked, *place), places))
+            list(pool.map(work, places))
     words = sets.words if sets is not None else np.empty(0, dtype=np.uint64)
     no_covers = {"cover": None, "leaf_cover": None} if trees[0].cover is None else {}
     return arrays | no_covers | {"words": words}
@@ -463,11 +471,19 @@ def _take_apart(
         raise UnsupportedModelError(message)
     arrays["root"][index] = first_node if tree.left[0] >= 0 else ~first_leaf
     here = slice(first_node, first_node + n_inner)
-    if tree.round_cut is not None:
-        arrays["cut"][here] = tree.round_cut(arrays["cut"][here])
     if tree.category_set is not None and tree.unseen_left is not None:
         arrays["category_set"][here] = tree.category_set[tree.left >= 0]
         arrays["unseen_left"][here] = tree.unseen_left[tree.left >= 0]
+
+
+def _round_cuts(cut: NDArray[np.float64], trees: Sequence[Tree], n_cuts: list[int]) -> None:
+    """Round the cuts of some trees, which lie one behind the other, as each of them says; those that agree at once."""
+    first = 0
+    for round_cut, group in groupby(zip(trees, n_cuts, strict=True), key=lambda pair: pair[0].round_cut):
+        last = first + sum(n for _, n in group)
+        if round_cut is not None:
+            cut[first:last] = round_cut(cut[first:last])
+        first = last
 
 
 def _check(ensemble: TreeEnsemble) -> None:
