@@ -91,13 +91,18 @@ int64_t bound_add_walks(int64_t first_tree, int64_t last_tree, const HeldWalkTre
     int64_t n_players = 0;
     for (const int32_t player : t.player) n_players = std::max<int64_t>(n_players, player + 1);
     check_range(t.output, 0, int64_t(output_place.size()) - t.value.n_columns + 1, "output");
-    check_range(span_of(output_place), -1, int64_t(single.shape(1)), "output_place");
     check_size(single.shape(0), std::size_t(n_here), "single");
-    check(int64_t(single.shape(2)) >= n_players && single.shape(2) % 8 == 0, "a line of single has too few players, or no multiple of 8");
+    const int64_t n_outputs = single.shape(t.slots_are_players ? 1 : 2), room_for = single.shape(t.slots_are_players ? 2 : 1);
+    check_range(span_of(output_place), -1, n_outputs, "output_place");
+    check(room_for >= n_players, "single has too few players");
+    check(single.shape(2) % 8 == 0 || (single.shape(2) == 1 && !t.slots_are_players), "the last size of single is no multiple of 8");
+    check(n_outputs <= int64_t(output_place.size()) + 7, "single has too many outputs");
     if (pairs.shape(0) > 0) {
-        check_size(pairs.shape(0), std::size_t(n_here) * single.shape(1), "pairs");
-        check_size(pairs.shape(1), single.shape(2), "pairs, for a row and an output,");
-        check_size(pairs.shape(2), single.shape(2), "a line of pairs");
+        check(n_here > 0 && pairs.shape(0) % std::size_t(n_here) == 0, "pairs has no outputs of each row");
+        check_range(span_of(output_place), -1, int64_t(pairs.shape(0)) / n_here, "output_place");
+        check(int64_t(pairs.shape(1)) >= n_players, "pairs has too few players");
+        check_size(pairs.shape(2), pairs.shape(1), "a line of pairs");
+        check(pairs.shape(2) % 8 == 0 || !t.slots_are_players, "a line of pairs is no multiple of 8");
     }
     return add_walks(first_tree, last_tree, t,
                      WalkRows{matrix_of(here), matrix_of(there), span_of(weight), first_here, last_here, first_there, last_there},

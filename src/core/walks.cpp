@@ -116,7 +116,8 @@ class Walk {
     Walk(const WalkTrees& trees, const WalkRows& rows, Cube<const double> moments, std::span<const int64_t> output_place,
          Cube<double> single, Cube<double> pairs)
         : trees_(trees), rows_(rows), output_place_(output_place), single_(single), pairs_(pairs), there_bits_(std::bit_width(Word(n_there() - 1))),
-          there_mask_((std::uint32_t(1) << there_bits_) - 1), n_outputs_(single.n_rows), n_counts_(moments.n_rows) {
+          there_mask_((std::uint32_t(1) << there_bits_) - 1), n_outputs_(n_here() > 0 ? pairs.n_layers / n_here() : 0), n_counts_(moments.n_rows),
+          to_plus_(output_place.size() + LANES), to_minus_(to_plus_.size()) {
         for (int64_t a = 0; a < n_counts_; ++a)
             for (int64_t b = 0; b < n_counts_; ++b)
                 worth_.push_back(a + b < n_counts_ ? Worth(moments, pairs.n_layers > 0, int(a), int(b)) : Worth(moments, false, 0, 0));
@@ -159,6 +160,8 @@ class Walk {
         columns_.clear();
         for (int64_t k = 0; k < trees_.value.n_columns; ++k)
             if (const int64_t place = output_place_[trees_.output[tree] + k]; place >= 0) columns_.emplace_back(k, place);
+        std::fill(to_plus_.begin(), to_plus_.end(), 0.0);
+        std::fill(to_minus_.begin(), to_minus_.end(), 0.0);
     }
 
     // Sends the items of a node to its children; the right ones wait, those of the left child are returned.
@@ -207,16 +210,28 @@ class Walk {
             const double weight = weight_[item.pair() & there_mask_];
             for (const auto& [k, place] : columns_) {
                 const double factor = weight * value[k];
-                add_single(single_.line(row, place), plus, minus, factor * worth.plus, factor * worth.minus);
+                to_plus_[place] = factor * worth.plus;
+                to_minus_[place] = factor * worth.minus;
+                if (trees_.slots_are_players)
+                    add_to_players(single_.line(row, place), single_.n_columns / LANES, plus, minus, to_plus_[place], to_minus_[place]);
                 if (pairs_.n_layers > 0) add_pairs(row * n_outputs_ + place, plus, minus, worth, factor);
             }
+            if (trees_.slots_are_players) continue;
+            add_by_slot(row, plus, to_plus_.data());
+            add_by_slot(row, minus, to_minus_.data());
         }
     }
 
-    void add_single(double* out, Word plus, Word minus, double to_plus, double to_minus) {
-        if (trees_.slots_are_players) return add_to_players(out, single_.n_columns / LANES, plus, minus, to_plus, to_minus);
-        for (; plus; plus &= plus - 1) out[player_at_[std::countr_zero(plus)]] += to_plus;
-        for (; minus; minus &= minus - 1) out[player_at_[std::countr_zero(minus)]] += to_minus;
+    // Adds to all outputs of the players in a set of slots.
+    void add_by_slot(int64_t row, Word slots, const double* more) {
+        const int64_t n = single_.n_columns;
+        for (; slots; slots &= slots - 1) {
+            double* out = single_.line(row, player_at_[std::countr_zero(slots)]);
+            if (n == 1) *out += *more;
+            else
+                for (int64_t block = 0; block < n; block += LANES)
+                    for (int k = 0; k < LANES; ++k) out[block + k] += more[block + k];
+        }
     }
 
     void add_pairs(int64_t layer, Word plus, Word minus, const Worth& worth, double factor) {
@@ -248,6 +263,7 @@ class Walk {
     int64_t n_outputs_, n_counts_, n_visits_ = 0;
     std::vector<Worth> worth_;    // of cubes by the numbers of players on both sides
     std::vector<double> weight_;
+    std::vector<double> to_plus_, to_minus_;  // what an item adds to the players of its sets, for each output
     std::vector<Item> items_;
     std::vector<Branch> waiting_;
     std::vector<std::pair<int64_t, int64_t>> columns_;

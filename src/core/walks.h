@@ -61,8 +61,8 @@ struct WalkRows {
 // cube that the pair makes there, see glasswood.metrics.InteractionIndex.
 //
 // moments[size][a][b] is that of the index, for sets of one and two players and up to n_slots players. `single` is (rows,
-// outputs, players) and `pairs` (rows times outputs, players, players), of which the upper half counts, or empty; the
-// numbers of players are rounded up to a multiple of 8. The values of a row do not depend on the other rows. Costs about 4
+// outputs, players) if slots are players, and otherwise (rows, players, outputs); its last size is rounded up to a multiple
+// of 8, or 1. `pairs` is (rows times outputs, players, players), of which the upper half counts, or empty. The values of a row do not depend on the other rows. Costs about 4
 // nanoseconds per visit. output_place is that of each output among those that are wanted, or -1.
 int64_t add_walks(int64_t first_tree, int64_t last_tree, const WalkTrees& trees, const WalkRows& rows, Cube<const double> moments,
                   std::span<const int64_t> output_place, Cube<double> single, Cube<double> pairs);

@@ -69,16 +69,23 @@ class Ground:
     @property
     def n_slots(self) -> int:
         """The players that a mask has room for: all of them, if they are few, or those of the longest path."""
-        return self.players.size if self._by_player else self.plan.most_players
+        return self.players.size if self.by_player else self.plan.most_players
 
     @property
-    def _by_player(self) -> bool:
+    def by_player(self) -> bool:
+        """Whether masks are of all players, which are few, and not of those of a path."""
         return self.players.size <= MOST_NARROW
 
     @property
     def width(self) -> int:
         """The number of players, rounded up to what a kernel adds to at a time."""
         return -(-self.players.size // LANES) * LANES
+
+    def shape(self, n_outputs: int) -> tuple[int, int]:
+        """Return the shape of the values of a row as the kernel takes them: outputs and players, or the reverse."""
+        if self.by_player:
+            return n_outputs, self.width
+        return self.players.size, 1 if n_outputs == 1 else -(-n_outputs // LANES) * LANES
 
     @property
     def n_bytes(self) -> int:
@@ -93,7 +100,7 @@ class Ground:
         by_column = column[e.feature]
         return _core.WalkTrees(
             trees=e.core_trees,
-            slot=self._player[by_column] if self._by_player else plan.slot,
+            slot=self._player[by_column] if self.by_player else plan.slot,
             column=by_column,
             rank=cells.rank,
             category_set=e.category_set,
@@ -105,7 +112,7 @@ class Ground:
             output=np.maximum(e.tree_output, 0).astype(np.int64),
             value=e.value,
             n_slots=self.n_slots,
-            slots_are_players=self._by_player,
+            slots_are_players=self.by_player,
         )
 
     def ranks(self, rows: Rows) -> NDArray[np.int32]:
@@ -168,7 +175,7 @@ class Ground:
             last_there=n_there,
             moments=np.zeros((2, self.n_slots + 1, self.n_slots + 1)),
             output_place=np.full(self.plan.ensemble.n_outputs, -1),
-            single=np.zeros((n_here, 1, self.width)),
+            single=np.zeros((n_here, *self.shape(1))),
             pairs=np.zeros((0, self.width, self.width)),
         )
 
@@ -203,7 +210,7 @@ class Walks:
         """Return what some trees add to some rows, given as ranks: (n_sets, n_outputs, n_rows)."""
         ground, n_rows, n_outputs = self.ground, span[1] - span[0], len(self.outputs)
         width, n_there = ground.width, ground.there.shape[1]
-        single = np.zeros((n_rows, n_outputs, width))
+        single = np.zeros((n_rows, *ground.shape(n_outputs)))
         pairs = np.zeros((n_rows * n_outputs if 2 in self.orders else 0, width, width))
         for first in range(0, n_there, ground.block):
             for tree in trees:
@@ -226,7 +233,8 @@ class Walks:
                 )
         found: list[NDArray[Any]] = [np.empty((n_rows, n_outputs, 0))]
         if 1 in self.orders:
-            found.append(single[..., : ground.players.size])
+            values = single if ground.by_player else single.transpose(0, 2, 1)
+            found.append(values[:, :n_outputs, : ground.players.size])
         if 2 in self.orders:
             found.append(pairs.reshape(n_rows, n_outputs, width * width)[:, :, self._pairs])
         return np.concatenate(found, axis=2).transpose(2, 1, 0)

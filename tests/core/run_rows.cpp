@@ -213,25 +213,27 @@ void run_walks(const Inputs& in, bool by_player, bool wide, Digests& out) {
     const WalkTrees trees{m.root, nodes, m.words, m.n_codes, m.player, output, m.value_of(), n_slots, by_player};
     const std::vector<int32_t> here = ranks_of(m, cells_of(in, WIDTH)), there = ranks_of(m, cells_of(in, N_BACKGROUND));
     const std::vector<double> weight(N_BACKGROUND, 1.0 / N_BACKGROUND);
-    std::vector<double> single(WIDTH * N_OUTPUTS * N_PLAYERS), pairs(single.size() * N_PLAYERS);
+    const int64_t n_lines = by_player ? N_OUTPUTS : N_PLAYERS, n_columns = 8;
+    std::vector<double> single(WIDTH * n_lines * n_columns), pairs(WIDTH * N_OUTPUTS * N_PLAYERS * N_PLAYERS);
     int64_t n_visits = 0;
     for (int64_t row = 0; row < WIDTH; row += 32)
         for (int64_t first = 0; first < N_BACKGROUND; first += 256) {
             const WalkRows rows{matrix(here, WIDTH), matrix(there, N_BACKGROUND), weight, row, row + 32, first,
                                 std::min(N_BACKGROUND, first + 256)};
             n_visits += add_walks(0, int64_t(m.root.size()), trees, rows, Cube<const double>{moments.data(), 3, n_counts, n_counts}, output_place,
-                                  Cube<double>{single.data() + row * N_OUTPUTS * N_PLAYERS, 32, N_OUTPUTS, N_PLAYERS},
+                                  Cube<double>{single.data() + row * n_lines * n_columns, 32, n_lines, n_columns},
                                   Cube<double>{pairs.data() + row * N_OUTPUTS * N_PLAYERS * N_PLAYERS, 32 * N_OUTPUTS, N_PLAYERS, N_PLAYERS});
         }
     const std::string kind = by_player ? "by player" : wide ? "by slot, wide" : "by slot";
-    out.add("walks " + kind, single);
     out.add("walks of pairs " + kind, pairs);
     out.add("visits " + kind, std::vector<int64_t>{n_visits});
     std::vector<double> values(N_PLAYERS * N_OUTPUTS * WIDTH);
     for (int64_t row = 0; row < WIDTH; ++row)
         for (int64_t output = 0; output < N_OUTPUTS; ++output)
             for (int64_t player = 0; player < N_PLAYERS; ++player)
-                values[(player * N_OUTPUTS + output) * WIDTH + row] = single[(row * N_OUTPUTS + output) * N_PLAYERS + player];
+                values[(player * N_OUTPUTS + output) * WIDTH + row] =
+                    by_player ? single[(row * n_lines + output) * n_columns + player] : single[(row * n_lines + player) * n_columns + output];
+    out.add("walks " + kind, values);
     out.check(add_up(in, values, 1.0, N_BACKGROUND), "Shapley values found by walking add up to scores");
 }
 
