@@ -47,7 +47,9 @@ def ask_everything():
 def ask_about_curves(ex, table):
     """Curves, surfaces, grids and points."""
     ex.partial_dependence()
-    ex.partial_dependence("x0", "x1").values  # noqa: B018 (it is computed when asked for)
+    pair = ex.partial_dependence("x0", "x1").pair
+    pair.all()
+    pair.means(*(np.linspace(0, 2, n + 1) for n in pair.shape[:2]))
     ex.partial_dependence("x0", "kind", at=table[["x0", "kind"]][:5])
     ex.joint_grids({name: table[name][:4] for name in table})
     ex.monotonicity()

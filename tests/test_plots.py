@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood._once import Deferred
+from glasswood._pairs import KnownPair
 from glasswood.plots import _make as make
 from glasswood.plots._axes import edges_of, histogram, hollow, hollow_pairs, in_view, view_of, whole_numbers
 from glasswood.plots._draw import draw, page_of, panel_of
@@ -26,7 +27,7 @@ from glasswood.plots._points import panel_of_points
 from glasswood.plots._spec import Bars, Cells, Line, Matrix, Network, Scale, Sheet, Steps, Waterfall
 from glasswood.plots._steps import beside, common_heights, height_range
 from glasswood.plots._text import number, percent, plain, several, shorten
-from glasswood.results import Attributions, Axis, Curve, Ice, Points, ShownRows, Surface
+from glasswood.results import Attributions, Axis, Curve, Ice, JointRows, Points, ShownRows, Surface
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -368,15 +369,20 @@ def surface_of(shape=(3, 2), **options):
     second = curve(np.arange(shape[1] + 1.0) * 10, name="b", cuts=np.arange(shape[1] - 1) + 0.5, **options)
     interaction = np.zeros((shape[0] + 1, shape[1] + 1, 1))
     interaction[0, 1] = 5
-    return Surface(first=first, second=second, raw_interaction=interaction)
+    return Surface(first=first, second=second, pair=KnownPair(interaction))
+
+
+def rows_in(density):
+    x, y = np.indices(density.shape).reshape(2, -1)
+    return JointRows.of(x, y, density.ravel())
 
 
 def test_a_surface_has_a_line_per_cell_of_the_second_feature():
     surface = surface_of()
-    panel = make.panel_of_surface(surface, density=np.arange(6).reshape(3, 2))
+    panel = make.panel_of_surface(surface, rows=rows_in(np.arange(6).reshape(3, 2) / 15))
     assert np.array(panel.heights).shape == (2, 3)
     assert panel.heights[1][0] == surface.values[0, 1]
-    assert panel.density == ((0, 2, 4), (1, 3, 5))
+    assert panel.density == ((0, 2 / 15, 4 / 15), (1 / 15, 3 / 15, 5 / 15))
     alone = make.panel_of_surface(surface, interaction=True)
     assert alone.heights == ((0, 0, 0), (5, 0, 0))
     assert alone.diverging
@@ -386,19 +392,21 @@ def test_a_surface_has_a_line_per_cell_of_the_second_feature():
 def test_a_surface_of_very_many_cells_is_averaged_over_narrow_ones():
     n = 2000
     surface = surface_of((n, 2))
-    panel = make.panel_of_surface(surface, density=np.full((n, 2), 0.5 / n))
-    assert panel.x.n_cells <= 260
+    panel = make.panel_of_surface(surface, rows=rows_in(np.full((n, 2), 0.5 / n)))
+    assert 200 < panel.x.n_cells <= 300
     assert np.array(panel.heights).shape == (2, panel.x.n_cells) == np.array(panel.density).shape
     assert np.sum(panel.density) == pytest.approx(1.0)
     middle = np.array(panel.x.edges[1:-2]) + np.diff(panel.x.edges[1:-1]) / 2
     expected = surface.first.mean + middle - surface.first.mean
     rise = np.array(panel.heights[0][1:-1])
     assert np.ptp(rise - expected) < n / 250
-    assert panel.note == "narrow cells are drawn together"
+    assert panel.note == f"drawn at {panel.x.n_cells} x 2 of 2,000 x 2 cells"
 
 
 def test_the_share_of_rows_in_pairs_of_cells():
-    shares = surface_of().shares(np.array([0, 0, 2, 3]), np.array([1, 1, 0, 0]))
+    surface = surface_of()
+    rows = JointRows.of(np.array([0, 0, 2, 3]), np.array([1, 1, 0, 0]))
+    shares = rows.shares((surface.first.axis, surface.second.axis))
     assert shares.tolist() == [[0, 0.5], [0, 0], [0.25, 0]]
 
 

@@ -1,5 +1,6 @@
 #include "binding.h"
 #include "closed_forms.h"
+#include "pairs.h"
 #include "statistics.h"
 #include "subsets.h"
 
@@ -78,16 +79,18 @@ void bound_add_curves(const HeldLeaves& leaves, const Array<const int64_t>& plac
     add_curves(leaves.view, span_of(place), matrix_of(steps));
 }
 
-bool bound_add_surface(const HeldLeaves& leaves, int64_t first_leaf, int64_t last_leaf, int64_t a, int64_t b, const Array3<double>& steps) {
-    const Boxes& boxes = leaves.view.boxes;
-    const int64_t n_features = int64_t(boxes.n_cells.size());
-    check_some_leaves(leaves, first_leaf, last_leaf);
+nb::tuple bound_find_pair(const HeldLeaves& leaves, int64_t a, int64_t b) {
+    const int64_t n_features = int64_t(leaves.view.boxes.n_cells.size());
     check(a >= 0 && a < n_features && b >= 0 && b < n_features && a != b, "a and b are not two features");
-    check_size(steps.shape(0), std::size_t(boxes.n_cells[a] + 1), "steps along a");
-    check_size(steps.shape(1), std::size_t(boxes.n_cells[b] + 1), "steps along b");
-    check(steps.shape(2) >= leaves.n_outputs, "leaves add to more outputs than there are");
     check(leaves.has_pairs, "sets of two players are not counted");
-    return add_surface(leaves.view, first_leaf, last_leaf, int32_t(a), int32_t(b), steps.data(), int64_t(steps.shape(2)));
+    PairLists found;
+    {
+        const nb::gil_scoped_release released;
+        found = find_pair(leaves.view, int32_t(a), int32_t(b));
+    }
+    return nb::make_tuple(numpy_of(std::move(found.leaf)), numpy_of(std::move(found.low)), numpy_of(std::move(found.high)),
+                          numpy_of(std::move(found.missing)), numpy_of(std::move(found.unseen)), numpy_of(std::move(found.sets)),
+                          numpy_of(std::move(found.terms)));
 }
 
 void bound_pairs_on_paths(const HeldBoxes& boxes, const Array2<bool>& found) {
@@ -166,8 +169,7 @@ void bind_closed_forms(nb::module_& m) {
         .def(nb::new_(&make_leaves), nb::arg("boxes"), arg("value"), arg("output"), arg("offset"), arg("counts"), arg("n_players"),
              arg("size"), arg("plus"), arg("has"));
     m.def("add_curves", &bound_add_curves, nb::arg("leaves"), arg("place"), arg("steps"), without_gil());
-    m.def("add_surface", &bound_add_surface, nb::arg("leaves"), nb::arg("first_leaf"), nb::arg("last_leaf"), nb::arg("a"), nb::arg("b"),
-          arg("steps"), without_gil());
+    m.def("find_pair", &bound_find_pair, nb::arg("leaves"), nb::arg("a"), nb::arg("b"));
     m.def("pairs_on_paths", &bound_pairs_on_paths, nb::arg("boxes"), arg("found"), without_gil());
     m.def("add_grids", &bound_add_grids, nb::arg("leaves"), nb::arg("first_leaf"), nb::arg("last_leaf"), arg("grids"), arg("pair_number"),
           arg("out"), without_gil());

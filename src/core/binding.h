@@ -140,5 +140,6 @@ void bind_chunks(nb::module_& m);
 void bind_leaves(nb::module_& m);
 void bind_walks(nb::module_& m);
 void bind_closed_forms(nb::module_& m);
+void bind_pairs(nb::module_& m);
 
 }  // namespace glasswood

@@ -3,37 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "runs.h"
+
 namespace glasswood {
-namespace {
-
-// Some cells, one behind the other.
-struct Run {
-    int64_t first, end;
-};
-
-// Writes the runs of cells that a box consists of; returns their number, at most one for every other cell.
-int64_t write_runs(const Boxes& boxes, int64_t box, Run* runs) {
-    const int32_t f = boxes.feature[box];
-    const int64_t n_cells = boxes.n_cells[f];
-    int64_t n_runs = 0;
-    if (boxes.n_codes[f] == 0) {
-        if (boxes.low[box] <= boxes.high[box]) runs[n_runs++] = {boxes.low[box], int64_t(boxes.high[box]) + 1};
-        if (boxes.missing[box]) runs[n_runs++] = {n_cells - 1, n_cells};
-        return n_runs;
-    }
-    bool inside = false;
-    for (int64_t cell = 0; cell < n_cells; ++cell) {
-        const bool meets = boxes.has(box, cell);
-        if (meets && !inside) runs[n_runs].first = cell;
-        if (inside && !meets) runs[n_runs++].end = cell;
-        inside = meets;
-    }
-    if (inside) runs[n_runs++].end = n_cells;
-    return n_runs;
-}
-
-}  // namespace
-
 void add_curves(const Leaves& leaves, std::span<const int64_t> place, Matrix<double> steps) {
     const Boxes& boxes = leaves.boxes;
     const int64_t n_values = leaves.value.n_columns;
@@ -48,7 +20,7 @@ void add_curves(const Leaves& leaves, std::span<const int64_t> place, Matrix<dou
             const int64_t at = place[boxes.feature[box]];
             if (at < 0) continue;
             const double one = counts[leaves.plus[boxes.slot[box]][0]];
-            const int64_t n_runs = write_runs(boxes, box, runs.data());
+            const int64_t n_runs = write_runs(Box::of(boxes, box), runs.data());
             for (int64_t k = 0; k < n_values; ++k) {
                 const int64_t output = leaves.output[leaf] + k;
                 const double up = value[k] * one;
@@ -60,50 +32,6 @@ void add_curves(const Leaves& leaves, std::span<const int64_t> place, Matrix<dou
             }
         }
     }
-}
-
-bool add_surface(const Leaves& leaves, int64_t first_leaf, int64_t last_leaf, int32_t a, int32_t b, double* steps, int64_t n_outputs) {
-    const Boxes& boxes = leaves.boxes;
-    const int64_t width = boxes.n_cells[b] + 1;
-    std::vector<Run> runs_a(boxes.n_cells[a] + 1), runs_b(boxes.n_cells[b] + 1);
-    bool found = false;
-    for (int64_t leaf = first_leaf; leaf < last_leaf; ++leaf) {
-        int64_t box_a = -1, box_b = -1;
-        for (int64_t box = boxes.first[leaf]; box < boxes.first[leaf + 1]; ++box) {
-            if (boxes.feature[box] == a) box_a = box;
-            else if (boxes.feature[box] == b) box_b = box;
-        }
-        if (box_a < 0 || box_b < 0) continue;
-        const int32_t slot_a = boxes.slot[box_a], slot_b = boxes.slot[box_b];
-        if (slot_a == slot_b) continue;  // features of one player
-        found = true;
-        const int64_t n_a = write_runs(boxes, box_a, runs_a.data()), n_b = write_runs(boxes, box_b, runs_b.data());
-        const int32_t only_a = leaves.plus[slot_a][0];
-        const double* counts = leaves.counts.data() + leaves.offset[leaf];
-        const double none = counts[0], one_a = counts[only_a];
-        const double one_b = counts[leaves.plus[slot_b][0]], both = counts[leaves.plus[slot_b][only_a]];
-        for (int64_t k = 0; k < leaves.value.n_columns; ++k) {
-            const double w = leaves.value[leaf][k];
-            double* out = steps + leaves.output[leaf] + k;
-            const auto step = [=](int64_t x, int64_t y) -> double& { return out[(x * width + y) * n_outputs]; };
-            step(0, 0) += w * none;
-            for (int64_t j = 0; j < n_b; ++j) {
-                step(0, runs_b[j].first) -= w * one_b;
-                step(0, runs_b[j].end) += w * one_b;
-            }
-            for (int64_t i = 0; i < n_a; ++i) {
-                step(runs_a[i].first, 0) -= w * one_a;
-                step(runs_a[i].end, 0) += w * one_a;
-                for (int64_t j = 0; j < n_b; ++j) {
-                    step(runs_a[i].first, runs_b[j].first) += w * both;
-                    step(runs_a[i].first, runs_b[j].end) -= w * both;
-                    step(runs_a[i].end, runs_b[j].first) -= w * both;
-                    step(runs_a[i].end, runs_b[j].end) += w * both;
-                }
-            }
-        }
-    }
-    return found;
 }
 
 void pairs_on_paths(const Boxes& boxes, Matrix<bool> found) {

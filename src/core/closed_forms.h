@@ -1,4 +1,4 @@
-// Closed forms: leaf values times counts, added to the cells of curves, surfaces and grids, or at points.
+// Closed forms: leaf values times counts, added to the cells of curves and grids, or at points.
 #pragma once
 
 #include "arrays.h"
@@ -23,13 +23,6 @@ struct Leaves {
 // `place`, negative for features without a curve of their own (they share a player with others). A curve is the cumulative
 // sum of its steps, of which it has one more than cells.
 void add_curves(const Leaves& leaves, std::span<const int64_t> place, Matrix<double> steps);
-
-// Adds the leaves from first_leaf to last_leaf that have both features of a pair to the steps of their interaction. Returns
-// whether there is one.
-//
-// Leaf l adds w_l ([x in] [y in] G_l({a, b}) - [x in] G_l({a}) - [y in] G_l({b}) + G_l(none)). The interaction is the
-// cumulative sum of `steps`, of shape (cells of a + 1, cells of b + 1, n_outputs), along both features.
-bool add_surface(const Leaves& leaves, int64_t first_leaf, int64_t last_leaf, int32_t a, int32_t b, double* steps, int64_t n_outputs);
 
 // Marks, in a matrix of features, the pairs (the smaller number first) that share the path of some leaf.
 void pairs_on_paths(const Boxes& boxes, Matrix<bool> found);

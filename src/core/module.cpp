@@ -12,4 +12,5 @@ NB_MODULE(GLASSWOOD_MODULE, m) {
     glasswood::bind_leaves(m);
     glasswood::bind_walks(m);
     glasswood::bind_closed_forms(m);
+    glasswood::bind_pairs(m);
 }

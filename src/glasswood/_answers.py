@@ -12,32 +12,40 @@ from numpy.typing import NDArray
 
 from glasswood._columns import Extent, extent_of
 from glasswood._given_tables import given_table
-from glasswood._once import Deferred
+from glasswood._once import Deferred, once
 from glasswood._originals import Originals
 from glasswood._outputs import Chosen
+from glasswood._pairs import KnownPair, Pair, averaged, middle_cells
 from glasswood._points import columns_of, rows_at, shown_values, take
 from glasswood._printable import how_many
+from glasswood._read_only import read_only
 from glasswood._study import Study
 from glasswood._tables import Schema, distinct_rows, n_rows, open_columns
 from glasswood.errors import TableError, UnsupportedModelError
 from glasswood.metrics import InteractionIndex
 from glasswood.results import (
+    REMEDY,
     Attributions,
     Axis,
     Curve,
     Ice,
     Interactions,
+    JointRows,
     Points,
     SetValues,
     ShownRows,
     Surface,
     arrange,
     check_memory,
-    shares,
     squeezed,
 )
 
-__all__ = ["Answers", "Negated", "is_weighted"]
+__all__ = ["Answers", "Negated", "ResponsePair", "is_weighted"]
+
+MOST_RESPONSES = 2**16  # pairs of cells whose responses are computed at once
+BYTES_OF_RESPONSE = 400  # while it is computed
+MOST_VISITS = 2**30  # of leaves by points: about a second
+MOST_VISITS_OF_GRIDS = 16  # times as many pairs of points on grids take that long
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,70 @@ def is_weighted(study: Study) -> bool:
     """Return whether the background's rows have weights."""
     counted = study.background
     return study.weight is not None or (counted is not None and counted.total != counted.n_rows)
+
+
+class ResponsePair:
+    """What two features add to their curves on the scale of a response, which has to be computed row by row.
+
+    Of few pairs of cells all are computed when the first is asked for, and kept. Of others only those asked for are;
+    they may differ from what `all` returns in the last digits, since sums are taken in another order.
+
+    Parameters
+    ----------
+    study : Study
+    features : (int, int)
+    chosen : Chosen
+    """
+
+    def __init__(self, study: Study, features: tuple[int, int], chosen: Chosen) -> None:
+        self._study, self._features, self._chosen = study, features, chosen
+        n_a, n_b = (int(n) for n in study.plan(1).cells.n_cells[list(features)])
+        self.shape = (n_a, n_b, len(chosen.labels))
+        self._is_small = n_a * n_b <= MOST_RESPONSES
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all heights are known."""
+        return "_kept" in self.__dict__
+
+    @once
+    def _kept(self) -> NDArray[np.float64]:
+        return read_only(self._compute())
+
+    def all(self) -> NDArray[np.float64]:
+        """Return the heights of all pairs of cells."""
+        return self._kept if self._is_small else self._compute()
+
+    def _compute(self) -> NDArray[np.float64]:
+        n_a, n_b = self.shape[:2]
+        check_memory((n_a, n_b, self._study.ensemble.n_outputs), BYTES_OF_RESPONSE // 8, REMEDY)
+        return self._asked(np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)).reshape(self.shape)
+
+    def _asked(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+        study, (a, b) = self._study, self._features
+        joint = study.responses_at(np.array([a, b]), np.stack([x, y]))
+        return self._chosen.changes(joint - study.curves[a][x] - study.curves[b][y] + study.mean)
+
+    def at(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the heights at points, given their cells."""
+        if self._is_small:
+            found: NDArray[np.float64] = self.all()[x, y]
+            return found
+        points, place = np.unique(np.stack([x, y]), axis=1, return_inverse=True)
+        return self._asked(points[0], points[1])[place.ravel()]
+
+    def grid(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the heights of all pairs of some cells of both features."""
+        return self.at(np.repeat(x, y.size), np.tile(y, x.size)).reshape(x.size, y.size, -1)
+
+    def means(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the means over blocks of cells, or the heights in their middles if there are very many cells."""
+        return averaged(self.all(), x, y) if self._is_small else self.grid(middle_cells(x), middle_cells(y))
+
+    def __reduce__(self) -> tuple[type[KnownPair], tuple[NDArray[np.float64]]]:
+        """Return a pair that needs neither model nor rows, for pickles and copies."""
+        check_memory(self.shape, 2, "Keep the values that you need: surface(x, y)")
+        return KnownPair, (self.all(),)
 
 
 class Answers:
@@ -136,18 +208,18 @@ class Answers:
     def surface(self, a: int, b: int, chosen: Chosen) -> Surface:
         """Return the surface of two features."""
         study = self._study
-        if study.additive:
-            interaction = study.effects(2).interaction(a, b)
-        else:
-            n_a, n_b = (int(n) for n in study.plan(1).cells.n_cells[[a, b]])
-            cells = np.stack([np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)])
-            joint = study.responses_at(np.array([a, b]), cells).reshape(n_a, n_b, -1)
-            interaction = joint - study.curves[a][:, None] - study.curves[b][None] + study.mean
+        pair: Pair | None = None
+        if study.source is not None:
+            study.effects(2)  # the largest order first: some sources can be counted once only
+        if not study.additive:
+            pair = ResponsePair(study, (a, b), chosen)
+        elif study.shares_path(a, b):
+            pair = study.pair_effects(a, b).pair(a, b, chosen.columns, turned=chosen.total is not None)
         return Surface(
             first=self.curve(a, chosen),
             second=self.curve(b, chosen),
-            raw_interaction=None if interaction is None else chosen.changes(interaction),
-            find_density=Deferred(lambda: self._density(a, b)),
+            pair=pair,
+            find_rows=Deferred(lambda: self._joint_rows(a, b)),
         )
 
     def surface_of(self, chosen: Chosen, names: tuple[str, str]) -> Surface:
@@ -159,14 +231,14 @@ class Answers:
         """Return the partial dependence of a player at the values that it has."""
         return self.points([name], None, chosen)
 
-    def _density(self, a: int, b: int) -> NDArray[np.float64] | None:
-        """Return the share of the background's rows in each pair of cells of two features; None without a table."""
-        study, axes = self._study, (self.axis(a), self.axis(b))
+    def _joint_rows(self, a: int, b: int) -> JointRows | None:
+        """Return how the background's rows fall on pairs of cells of two features; None without a table."""
+        study, cells = self._study, self._study.plan(1).cells
         if study.table is None:
             return None
         columns = open_columns(study.table, self.ensemble.schema, [a, b])
         encoded = columns.encode(0, columns.n_rows)
-        return shares(axes, axes[0].locate(encoded[a]), axes[1].locate(encoded[b]), study.weight)
+        return JointRows.of(cells.locate(a, encoded[a]), cells.locate(b, encoded[b]), study.weight)
 
     def grids(self, grids: Mapping[str, Any], chosen: Chosen) -> dict[tuple[str, str], NDArray[np.float64]]:
         """Return the joint partial dependence of all pairs of some features, at some values of each."""
@@ -175,19 +247,32 @@ class Answers:
         cells = np.zeros((n_features, np.size(next(iter(grids.values())))), dtype=np.int64)
         for f, values in zip(features, grids.values(), strict=True):
             cells[f] = self.axis(f).cell_of(values).ravel()
-        effects, shared = study.effects(2), study.pairs
-        pair_number = np.full((n_features, n_features), -1, dtype=np.int32)
-        pair_number[shared] = np.arange(np.count_nonzero(shared))
-        found = effects.interactions_on_grids(cells, pair_number, int(np.count_nonzero(shared)))
+        effects, interactions = study.effects(2), self._interactions_on_grids(features, cells)
         heights = {f: study.curves[f][cells[f]] for f in features}
         result = {}
         for a, b in combinations(features, 2):
             surface = heights[a][:, None] + heights[b][None] - effects.mean
-            number = pair_number[min(a, b), max(a, b)]
-            if number >= 0:
-                surface = surface + (found[number] if a < b else found[number].transpose(1, 0, 2))
+            if (min(a, b), max(a, b)) in interactions:
+                found = interactions[min(a, b), max(a, b)]
+                surface = surface + (found if a < b else found.transpose(1, 0, 2))
             result[names[a], names[b]] = squeezed(chosen.levels(surface))
         return result
+
+    def _interactions_on_grids(
+        self, features: list[int], cells: NDArray[np.int64]
+    ) -> dict[tuple[int, int], NDArray[np.float64]]:
+        """Return what the pairs of some features that share a path add, at some cells of each."""
+        study, n_points = self._study, cells.shape[1]
+        effects, e = study.effects(2), study.ensemble
+        wanted = [(a, b) for a, b in combinations(sorted(features), 2) if study.shares_path(a, b)]
+        shape = (max(1, len(features) * (len(features) - 1) // 2), n_points, n_points, e.n_outputs)
+        check_memory(shape, 3, "Ask for fewer features or points at a time")
+        if e.n_leaves * (n_points * effects.plan.most_players) ** 2 > MOST_VISITS * MOST_VISITS_OF_GRIDS:
+            return {(a, b): effects.pair(a, b).grid(cells[a], cells[b]) for a, b in wanted}
+        pair_number = np.full((e.n_features, e.n_features), -1, dtype=np.int32)
+        for number, pair in enumerate(wanted):
+            pair_number[pair] = number
+        return dict(zip(wanted, effects.interactions_on_grids(cells, pair_number, len(wanted)), strict=True))
 
     def interactions(self, source: SetValues, chosen: Chosen, rows: Any) -> Interactions:
         """Return values of sets for rows, made of the scores that are chosen."""
@@ -240,20 +325,36 @@ class Answers:
     def points(self, players: list[str], at: Any, chosen: Chosen) -> Points:
         """Return the partial dependence of players at points."""
         features, cells, shown = self._located(players, at)
-        if self._study.additive:
-            heights = self._study.effects(len(players)).at(cells, features)
-        else:
-            heights = self._study.responses_at(features, cells)
         return Points(
             name=" x ".join(players),
             columns=shown,
-            heights=chosen.levels(heights),
+            heights=chosen.levels(self._heights_at(features, cells, len(players))),
             outputs=chosen.labels,
             units=self._study.units,
             mean=chosen.levels(self._study.mean),
             find_rows=Deferred(lambda: self._rows_at(shown)),
             weighted=is_weighted(self._study),
         )
+
+    def _heights_at(self, features: NDArray[np.intp], cells: NDArray[np.int64], n_players: int) -> NDArray[np.float64]:
+        """Return the partial dependence of features at points: (n_points, n_outputs).
+
+        Many points of large models are looked up in a curve, or on a surface, which does not take all leaves anew for
+        each point.
+        """
+        study, n_points = self._study, cells.shape[1]
+        check_memory((n_points, study.ensemble.n_outputs), 8, "Ask for fewer points at a time")
+        if not study.additive:
+            return study.responses_at(features, cells)
+        effects = study.effects(n_players)  # the largest order first: some sources can be counted once only
+        if n_players != features.size or n_players > 2 or n_points * study.ensemble.n_leaves < MOST_VISITS:
+            return effects.at(cells, features)
+        heights: NDArray[np.float64] = study.curves[int(features[0])][cells[0]]
+        if n_players == 1:
+            return heights
+        a, b = features.tolist()
+        heights = heights + study.curves[b][cells[1]] - study.mean
+        return heights + effects.pair(a, b).at(cells[0], cells[1]) if study.shares_path(a, b) else heights
 
     def _rows_at(self, points: Mapping[str, Any], rows: Any = None) -> NDArray[Any]:
         """Return how many rows (by weight, if of the background) are at each point; empty if some are at none."""
@@ -329,7 +430,8 @@ class Answers:
             found = f"{how_many(size[0], 'row')} and {how_many(size[1], 'point')}"
             message = f"ice needs at least one row and one point, but got {found}"
             raise TableError(message)
-        check_memory((*size, chosen.n_columns))
+        remedy = "Ask for fewer rows, one output, or some points: ice(..., at=a table of the feature's values)"
+        check_memory((*size, chosen.n_columns), remedy=remedy)
         return Ice(
             name=" x ".join(players),
             axis=axis,

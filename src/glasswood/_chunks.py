@@ -124,6 +124,28 @@ class Chunks:
         _core.write_states(cells, 0, cells.shape[1], self.axes, seats, states)
         return states
 
+    def changes_along(self, seats: NDArray[np.int64], n_cells: int) -> tuple[NDArray[np.int64], ...] | None:
+        """Return where the states of some seats change along all cells of their only feature, if that is of numbers.
+
+        Of each change: its cell, the state from there on and the state before, counted from the seat's first one, and
+        the place of the seat. In the order of cells, then of seats. None for other seats.
+        """
+        axis = self.axis_first[seats]
+        n_cuts = self.axis_kind[axis].astype(np.int64)
+        if (self.axis_first[seats + 1] - axis != 1).any() or (n_cuts < 0).any():
+            return None
+        start, ends = self.axis_table[axis], np.cumsum(n_cuts)
+        place = np.repeat(np.arange(seats.size), n_cuts)
+        old = np.arange(place.size) - (ends - n_cuts)[place]
+        cell = self.table[start[place] + 2 + old].astype(np.int64) + 1  # the table has the last cell below each cut
+        gap = self.table[start].astype(np.int64)  # the state of missing values, which are in the last cell
+        last = np.flatnonzero(gap != n_cuts)
+        cell = np.append(cell, np.full(last.size, n_cells - 1))
+        place, old, new = np.append(place, last), np.append(old, n_cuts[last]), np.append(old + 1, gap[last])
+        order = np.lexsort((place, cell))
+        found = (cell, new, old, place)
+        return tuple(array[order] for array in found)
+
     @once
     def _all_seats(self) -> NDArray[np.int64]:
         return np.arange(self.n_seats)

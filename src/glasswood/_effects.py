@@ -6,7 +6,7 @@ It is a step function of c; its heights are counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood._interrupts import proceed
-from glasswood._once import once, once_here
+from glasswood._once import Deferred, once, once_here
+from glasswood._pairs import LeafPair, PairArrays
 from glasswood._plan import CountPlan
 from glasswood.kernels import _core
 
@@ -115,18 +116,31 @@ class Effects:
             for f in np.flatnonzero(single)
         }
 
+    def pair(self, a: int, b: int, outputs: Sequence[int] | None = None, *, turned: bool = False) -> LeafPair:
+        """Return the interaction of two features, of some outputs or of all; nothing is computed yet."""
+        plan = self.plan
+        chosen = list(range(plan.ensemble.n_outputs)) if outputs is None else list(outputs)
+        n_a, n_b = (int(n) for n in plan.cells.n_cells[[a, b]])
+        shape = (n_a, n_b, len(chosen))
+        return LeafPair(Deferred(lambda: self._pair_arrays(a, b, chosen)), shape, self.unit, turned=turned)
+
+    def _pair_arrays(self, a: int, b: int, outputs: list[int]) -> PairArrays:
+        """Return the leaves that have both features, and add to some of the outputs."""
+        cells = self.plan.cells
+        leaf, low, high, missing, unseen, sets, terms = _core.find_pair(self._leaves, a, b)
+        low, high, missing, unseen = (array.reshape(-1, 2) for array in (low, high, missing, unseen))
+        by_leaf = [low, high, missing.view(np.bool_), unseen.view(np.bool_), terms.reshape(-1, 4)]
+        by_leaf += [self.plan.ensemble.value[leaf], self._output[leaf]]
+        if outputs != list(range(self.plan.ensemble.n_outputs)):
+            by_leaf = _of_outputs(by_leaf, outputs)
+        low, high, missing, unseen, terms, value, output = by_leaf
+        n_cells, n_codes = cells.n_cells[[a, b]], cells.n_codes[[a, b]]
+        return PairArrays(n_cells, n_codes, low, high, missing, unseen, sets, terms, value, output)
+
     def interaction(self, a: int, b: int) -> NDArray[np.float64] | None:
         """Return the height of every pair of cells of the interaction of two features; None if they share no path."""
-        plan = self.plan
-        n_a, n_b = (int(n) for n in plan.cells.n_cells[[a, b]])
-        steps = self._blank(n_a + 1, n_b + 1)
-        found = False
-        for one, two in self._some_leaves(4096):
-            found |= _core.add_surface(self._leaves, one, two, a, b, steps)
-        if not found:
-            return None
-        heights = steps.cumsum(axis=0).cumsum(axis=1)
-        return heights[:n_a, :n_b] * self.unit
+        found = self.pair(a, b)
+        return found.all() if found.n_leaves else None
 
     def interactions_on_grids(
         self, grids: NDArray[np.int64], pair_number: NDArray[np.int32], n_pairs: int
@@ -155,6 +169,17 @@ class Effects:
             some = np.ascontiguousarray(points[:, one : one + at_a_time])
             _core.add_points(self._leaves, some, fixed, out[one : one + at_a_time])
         return out * self.unit + plan.ensemble.score.constant
+
+
+def _of_outputs(by_leaf: list[NDArray[Any]], outputs: list[int]) -> list[NDArray[Any]]:
+    """Return arrays of leaves, the last two their values and first outputs, of the leaves that add to some outputs."""
+    *others, value, output = by_leaf
+    place = np.array(outputs)[None] - output[:, None]  # of each wanted output among the values of each leaf
+    known = (place >= 0) & (place < value.shape[1])
+    kept = known.any(axis=1)
+    value = np.where(known, np.take_along_axis(value, place.clip(0, value.shape[1] - 1), axis=1), 0.0)
+    kept_others = others if kept.all() else [array[kept] for array in others]
+    return [*kept_others, value[kept], np.zeros(int(kept.sum()), dtype=np.int32)]
 
 
 def path_dependent(plan: CountPlan) -> Effects:

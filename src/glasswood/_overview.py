@@ -17,8 +17,10 @@ from glasswood._rows_again import ranges
 from glasswood._statistics import (
     Moments,
     Trend,
+    independent_moments,
     missed,
     pair_moments,
+    point_moments,
     standard_deviation,
     streamed_moments,
     strength_and_h,
@@ -27,7 +29,7 @@ from glasswood._statistics import (
 from glasswood._study import Study
 from glasswood.engines._threads import in_order
 from glasswood.errors import BackgroundError, TableError, TooLargeError
-from glasswood.results import LARGEST, Curve, Importance, Monotonicity, Spike, Spikes, Strengths
+from glasswood.results import LARGEST, Curve, Importance, JointRows, Monotonicity, Spike, Spikes, Strengths
 
 __all__ = ["Overview"]
 
@@ -35,6 +37,9 @@ __all__ = ["Overview"]
 PER_PAIR, PER_ROW, PER_CELL, PER_BOX = 3e-4, 3e-9, 15e-9, 1e-9
 PER_LOOKUP = 12e-9
 MOST_RESPONSES = 2**33  # of rows with a group at other values
+MANY_LEAVES = 2**17
+MOST_CELLS_OF_PAIR = 2**25  # that are held at a time, and as many of rows
+MOST_CELLS = 2**36  # of all pairs: about a quarter of an hour
 
 
 class Overview:
@@ -140,8 +145,8 @@ class Overview:
         moments = np.zeros((4, 0, len(outputs)))
         if plan.most_players >= 2:  # otherwise no path has a pair
             study.effects(2)  # the largest order first: some sources can be counted once only
-            by_cells = self._by_cells(over, len(outputs))
-            pairs, moments = (self._moments_of_cells if by_cells else self._moments_of_rows)(over, outputs)
+            find = self._moments_of_cells if self._by_cells(over, len(outputs)) else self._moments_of_rows
+            pairs, moments = (self._moments_of_points if self._by_points(over) else find)(over, outputs)
         scale = max((float(np.abs(curve).max(initial=0.0)) for curve in study.curves.values()), default=0.0)
         heights, h = strength_and_h(moments, scale)
         order = _strongest_first(heights)
@@ -179,16 +184,60 @@ class Overview:
         study, plan = self._study, self._study.plan(1)
         if np.bincount(plan.player_of).max(initial=0) > 1:
             return False
+        a, b = np.nonzero(study.pairs)
+        of_pairs = plan.cells.n_cells[a].astype(np.float64) * plan.cells.n_cells[b]
+        n_cells = float(of_pairs.sum())
         if over.basis == "counts":
+            self._refuse_many_cells(n_cells * n_outputs)
             return True
-        if plan.cells.n_cells.max(initial=0) > 2**16:
+        if plan.cells.n_cells.max(initial=0) > 2**16 or of_pairs.max(initial=0.0) * n_outputs > MOST_CELLS_OF_PAIR:
             return False
         n_rows = over.n_rows
-        a, b = np.nonzero(study.pairs)
-        n_cells = float((plan.cells.n_cells[a].astype(np.float64) * plan.cells.n_cells[b]).sum())
         by_cells = a.size * (PER_PAIR + n_rows * PER_ROW + plan.boxes.first[-1] * PER_BOX)
         by_cells += n_cells * study.outputs.n_columns * PER_CELL
         return bool(by_cells < a.size * n_rows * n_outputs * PER_LOOKUP)
+
+    def _by_points(self, over: PairRows) -> bool:
+        """Return whether to evaluate the surface of each pair where rows are: of very many leaves, and rows in memory.
+
+        To look up the values of each row takes as long as there are leaves, for each row.
+        """
+        study, plan = self._study, self._study.plan(1)
+        single = np.bincount(plan.player_of).max(initial=0) == 1
+        return single and isinstance(over, RowsInMemory) and study.ensemble.n_leaves > MANY_LEAVES
+
+    def _moments_of_points(
+        self, over: PairRows, outputs: list[int]
+    ) -> tuple[list[tuple[int, int]], NDArray[np.float64]]:
+        """Return the pairs of players, and their moments over rows, from the surface of each pair at all rows."""
+        study, plan = self._study, self._study.plan(1)
+        effects, curves = study.effects(2), study.curves
+        found = list(zip(*(side.tolist() for side in np.nonzero(study.pairs)), strict=True))
+        block, weight = next(over.blocks(1))
+        cells = dict(zip(study.ensemble.used_features.tolist(), block.cells(0, block.n_rows), strict=True))
+
+        def moments(number: int) -> NDArray[np.float64]:
+            a, b = found[number]
+            rows = JointRows.of(cells[a], cells[b], weight)
+            alone = effects.pair(a, b, outputs).at_many(rows.x.astype(np.int64), rows.y.astype(np.int64))
+            both = (curves[a][:, outputs], curves[b][:, outputs])
+            return point_moments(alone, both, (rows.x, rows.y), rows.rows)
+
+        with in_order(len(found), moments, "interactions") as parts:
+            listed = list(parts)
+        players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in found]
+        return players, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
+
+    @staticmethod
+    def _refuse_many_cells(n_cells: float) -> None:
+        """Raise an error if all pairs of cells would take too long."""
+        if n_cells > MOST_CELLS:
+            message = (
+                f"with counts alone, interactions are computed for all pairs of cells; this model has {n_cells:,.0f}, "
+                f"which would take about {n_cells * PER_CELL / 60:,.0f} minutes. Pass rows=, a table of rows (a sample "
+                "will do), or ask for the surface of single pairs: partial_dependence(a, b).plot()"
+            )
+            raise TooLargeError(message)
 
     def _moments_of_cells(
         self, over: PairRows, outputs: list[int]
@@ -202,11 +251,12 @@ class Overview:
 
             def moments(number: int, pairs: Any = pairs, joint: Any = joint) -> NDArray[np.float64]:
                 a, b = pairs[number]
-                interaction = effects.interaction(a, b)
-                if interaction is None:  # never, as the two share a path
-                    return np.zeros((4, len(outputs)))
                 both = (curves[a][:, outputs], curves[b][:, outputs])
-                return pair_moments(interaction[..., outputs], both, joint(number))
+                pair = effects.pair(a, b, outputs)
+                if np.prod(pair.shape) <= MOST_CELLS_OF_PAIR:
+                    return pair_moments(pair.all(), both, joint(number))
+                of_rows = study.rows_per_cell
+                return independent_moments(pair, both, (of_rows(a), of_rows(b)))
 
             with in_order(len(pairs), moments, "interactions") as parts:
                 listed += parts

@@ -130,6 +130,13 @@ class CountPlan:
     order: int
     groups: Mapping[str, Sequence[str]]
 
+    def of_order(self, order: int) -> CountPlan:
+        """Return the plan of the same players and another order; what does not depend on the order is shared."""
+        plan = CountPlan(self.ensemble, order, self.groups)
+        for name in ("players", "player_of", "_paths", "cells", "parents", "boxes"):
+            plan.__dict__[name] = getattr(self, name)
+        return plan
+
     @once
     def players(self) -> tuple[str, ...]:
         """The name of each player: groups first, then the columns that are in none."""

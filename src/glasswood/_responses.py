@@ -25,10 +25,12 @@ from glasswood.kernels import _core
 __all__ = ["Questions", "Responses", "all_responses", "check_response", "link_of", "mean_responses"]
 
 MOST_STATES = 2**15
+MOST_STATES_HELD = 2**23  # of seats at questions
 REPLIES_IN_CACHE = 2**19  # doubles
 STATES_IN_CACHE = 2**22
 MOST_WIDTH = 64
 BATCH = 4096  # rows that a thread takes at a time
+MOST_HELD = 2**23  # answers of single rows that a thread holds at a time
 MOST_ANSWERS = 2**22  # that are held at a time, if a function of Python's has to see them
 Asked = tuple[int, NDArray[np.intp], NDArray[np.int64]]
 """A player, its features, and the cell of each feature for each question. The player -1 is nobody: rows as they are."""
@@ -93,12 +95,10 @@ class Responses:
                 if feature in place:
                     cells[place[feature]] = line
             seats = by_player[bounds[player] : bounds[player + 1]] if player >= 0 else np.zeros(0, dtype=np.int64)
-            states = self.chunks.states_of(seats, cells) + self.chunks.state_first[seats][:, None]
-            question, seat = np.nonzero((states[:, 1:] != states[:, :-1]).T)
-            parts = (seats, states[:, 0], states[seat, question + 1], states[seat, question], seats[seat])
-            for found, part in zip(lists, parts, strict=True):
+            state, question, new, old, seat = self._changes(seats, cells)
+            for found, part in zip(lists, (seats, state, new, old, seat), strict=True):
                 found.append(part.astype(np.int64))
-            change_counts.append(np.bincount(question + 1, minlength=cells.shape[1]))
+            change_counts.append(np.bincount(question, minlength=cells.shape[1]))
             seat_first.append(seat_first[-1] + seats.size)
             question_first.append(question_first[-1] + cells.shape[1])
         seats, state, new, old, change_seat = (np.concatenate(found) for found in lists)
@@ -106,6 +106,48 @@ class Responses:
         first = np.array(question_first)
         held = _core.Questions(np.array(seat_first), seats, state, first, change_first, new, old, change_seat)
         return Questions(first, seats, held)
+
+    def _changes(self, seats: NDArray[np.int64], cells: NDArray[np.int32]) -> tuple[NDArray[np.int64], ...]:
+        """Return the first state of some seats, and which of them change from one question to the next.
+
+        Of each change: the question, the state from then on, the state before, and the seat; in the order of questions,
+        then of seats. States of all seats at all questions would be many, so some seats are looked at at a time.
+        """
+        along = self._along(seats, cells)
+        if along is not None:
+            return along
+        parts: list[tuple[NDArray[np.int64], ...]] = []
+        first = np.empty(seats.size, dtype=np.int64)
+        n_seats = max(1, MOST_STATES_HELD // max(1, cells.shape[1]))
+        for at in range(0, seats.size, n_seats):
+            proceed()
+            some = seats[at : at + n_seats]
+            states, base = self.chunks.states_of(some, cells), self.chunks.state_first[some]
+            first[at : at + n_seats] = states[:, 0] + base
+            seat, question = np.nonzero(states[:, 1:] != states[:, :-1])
+            states_of = (states[seat, question + 1] + base[seat], states[seat, question] + base[seat])
+            parts.append((question + 1, *states_of, some[seat]))
+        if not parts:
+            return (first, *(np.empty(0, dtype=np.int64) for _ in range(4)))
+        question, new, old, seat = (np.concatenate(part) for part in zip(*parts, strict=True))
+        order = np.argsort(question, kind="stable")
+        return first, question[order], new[order], old[order], seat[order]
+
+    def _along(self, seats: NDArray[np.int64], cells: NDArray[np.int32]) -> tuple[NDArray[np.int64], ...] | None:
+        """Return the same if questions are all cells of one feature of numbers, in their order: else None."""
+        asked = np.flatnonzero(cells.any(axis=1))
+        n_cells = cells.shape[1]
+        if asked.size != 1 or not seats.size or not np.array_equal(cells[asked[0]], np.arange(n_cells)):
+            return None
+        feature = int(self.plan.ensemble.used_features[asked[0]])
+        if n_cells != self.plan.cells.n_cells[feature]:
+            return None
+        found = self.chunks.changes_along(seats, n_cells)
+        if found is None:
+            return None
+        question, new, old, place = found
+        base = self.chunks.state_first[seats]
+        return base, question, new + base[place], old + base[place], seats[place]
 
     def add(self, rows: Rows, span: tuple[int, int], questions: Questions, weight: NDArray[np.float64]) -> Any:
         """Return the sums of responses and of their squares, (2, n_questions, n_outputs), over the rows of a span."""
@@ -204,15 +246,16 @@ def mean_responses(
 def all_responses(responses: Responses, asked: Asked, rows: Rows) -> NDArray[np.float64]:
     """Return the response of every row to a player's questions: (n_rows, n_questions, n_outputs)."""
     questions = responses.questions([asked])
+    batch = min(BATCH, max(MOST_WIDTH, MOST_HELD // max(1, questions.n_questions)))
 
     def work(index: int) -> NDArray[np.float64]:
-        return responses.write(rows, (index * BATCH, min(rows.n_rows, (index + 1) * BATCH)), questions)
+        return responses.write(rows, (index * batch, min(rows.n_rows, (index + 1) * batch)), questions)
 
-    n_batches = max(1, -(-rows.n_rows // BATCH))
+    n_batches = max(1, -(-rows.n_rows // batch))
     out = np.empty((questions.n_questions, 0, rows.n_rows))
     with in_order(n_batches, work, "responses") as parts:
         for index, part in enumerate(parts):
             if index == 0:  # now the number of outputs is known
                 out = np.empty((*part.shape[:2], rows.n_rows))
-            out[:, :, index * BATCH : index * BATCH + part.shape[2]] = part
+            out[:, :, index * batch : index * batch + part.shape[2]] = part
     return out.transpose(2, 0, 1)

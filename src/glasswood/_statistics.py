@@ -5,7 +5,7 @@ Arrays only: names appear in `results`. Curves have one line per cell, the missi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,10 +19,12 @@ __all__ = [
     "Moments",
     "Trend",
     "apart",
+    "independent_moments",
     "joint_rows",
     "missed",
     "on_common_cuts",
     "pair_moments",
+    "point_moments",
     "quantiles",
     "stability_index",
     "standard_deviation",
@@ -83,12 +85,48 @@ def pair_moments(interaction: Floats, curves: tuple[Floats, Floats], rows: Float
     square. `interaction` is (n_a, n_b, n_outputs), `rows` is (n_a, n_b).
     """
     a, b = np.nonzero(rows)
-    share = rows[a, b] / rows.sum()
-    alone = interaction[a, b]
-    first, second = curves
+    return _moments(interaction[a, b], curves, (a, b), rows[a, b] / rows.sum())
+
+
+def point_moments(
+    alone: Floats, curves: tuple[Floats, Floats], cells: tuple[NDArray[Any], NDArray[Any]], rows: Floats
+) -> Floats:
+    """Return the moments of a pair as `pair_moments` does, given its interaction at points and the rows there."""
+    return _moments(alone, curves, cells, rows / rows.sum())
+
+
+def _moments(
+    alone: Floats, curves: tuple[Floats, Floats], cells: tuple[NDArray[Any], NDArray[Any]], share: Floats
+) -> Floats:
+    (first, second), (a, b) = curves, cells
     joint = alone + (first - first.mean(axis=0))[a] + (second - second.mean(axis=0))[b]
     joint -= share @ joint
     return np.stack([share @ alone, share @ alone**2, share @ joint, share @ joint**2])
+
+
+class Lines(Protocol):
+    """Interactions of two features, some cells of the first at a time."""
+
+    def lines(self, x: NDArray[np.int64]) -> Iterator[tuple[slice, Floats]]:
+        """Yield the heights of some of these cells and all of the second feature."""
+
+
+def independent_moments(pair: Lines, curves: tuple[Floats, Floats], rows: tuple[NDArray[Any], NDArray[Any]]) -> Floats:
+    """Return the moments of a pair as `pair_moments` does, over the rows of both features taken as independent.
+
+    Of all pairs of cells, some are held at a time.
+    """
+    shares = [one / one.sum() for one in rows]
+    first, second = (curve - share @ curve for curve, share in zip(curves, shares, strict=True))
+    held = np.flatnonzero(shares[0])
+    sums = np.zeros((4, first.shape[1]))
+    for some, alone in pair.lines(held):
+        joint = alone + first[held[some], None] + second[None]
+        share = shares[0][held[some]][:, None] * shares[1]
+        for k, values in enumerate((alone, alone**2, joint, joint**2)):
+            sums[k] += np.einsum("xy,xyk->k", share, values)
+    mean, square, joint_mean, joint_square = sums
+    return np.stack([mean, square, np.zeros_like(mean), joint_square - joint_mean**2])
 
 
 class Streamed(Protocol):

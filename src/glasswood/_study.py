@@ -236,8 +236,13 @@ class Study:
     def plan(self, order: int) -> CountPlan:
         """Return the plan of sets of up to so many players."""
         with self._lock:
-            if order not in self._plans:
+            if order not in self._plans and order == 1:
                 self._plans[order] = make_plan(self.ensemble, order, self.groups)
+            elif order not in self._plans:
+                base = self.plan(1)
+                fits = min(order, base.most_players)  # larger sets than those of the longest path add no counts
+                base.refuse_uncountable(fits)
+                self._plans[order] = base.of_order(fits) if fits > 1 else base
             return self._plans[order]
 
     def counted(self, order: int) -> Background | None:
@@ -277,6 +282,19 @@ class Study:
             message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
             raise BackgroundError(message)
         return Effects(self.plan(background.order), background.counts, background.total)
+
+    def pair_effects(self, a: int, b: int) -> Effects:
+        """Return effects from which the interaction of two features can be found.
+
+        If the pairs of all features have too many counts, those of this one are counted, with all other features as one
+        player.
+        """
+        if self.table is None or self.plan(1).countable(2):
+            return self.effects(2)
+        others = [name for f, name in enumerate(self.ensemble.feature_names) if f not in (a, b)]
+        plan = make_plan(self.ensemble, 2, {" and ".join(others[:2]) + " (and others)": others})
+        found = count(plan, self.table, self.weight)
+        return Effects(plan, found.counts, found.total)
 
     @property
     def in_parts(self) -> bool:
@@ -472,8 +490,12 @@ class Study:
     def pairs(self) -> NDArray[np.bool_]:
         """Which pairs of features share a path, the smaller number first."""
         found = np.zeros((self.ensemble.n_features,) * 2, dtype=bool)
-        _core.pairs_on_paths(self.effects(2).plan.core_boxes, found)
+        _core.pairs_on_paths(self.plan(1).core_boxes, found)
         return found
+
+    def shares_path(self, a: int, b: int) -> bool:
+        """Return whether two features are on one path of some tree."""
+        return bool(self.pairs[min(a, b), max(a, b)])
 
     def evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> TabledRows | LongPaths | WalkedRows:
         """Return the values of a metric: from tables of leaves, path by path, or by walking, whichever costs least.

@@ -1,5 +1,6 @@
 #include "closed_forms.h"
 #include "kernels.h"
+#include "pairs.h"
 #include "statistics.h"
 
 namespace glasswood {
@@ -9,6 +10,50 @@ std::vector<int32_t> cells_of(const Inputs& in, int64_t n_rows) {
     write_cells(in.rows.columns(), in.model.cuts_of_columns(), matrix(cells, n_rows));
     return cells;
 }
+
+namespace {
+
+// The interaction of two features: of all cells, of some cells, at points, and as means over blocks.
+void run_pair(const Inputs& in, const Leaves& leaves, int a, int b, Digests& out) {
+    const Model& m = in.model;
+    const std::string pair = std::to_string(a) + " and " + std::to_string(b);
+    const PairLists found = find_pair(leaves, a, b);
+    const int64_t n_leaves = int64_t(found.leaf.size());
+    Flags missing(found.missing.size() + 1), unseen(found.unseen.size() + 1);  // one more, since views of none have no address
+    for (std::size_t i = 0; i < found.missing.size(); ++i) missing[i] = found.missing[i], unseen[i] = found.unseen[i];
+    std::vector<double> value;
+    for (const int64_t leaf : found.leaf)
+        for (int k = 0; k < N_OUTPUTS; ++k) value.push_back(leaves.value[leaf][k]);
+    const std::vector<int32_t> output(found.leaf.size(), 0);
+    const PairLeaves held{{m.n_cells[a], m.n_cells[b]}, {m.n_codes[a], m.n_codes[b]}, matrix(found.low, 2), matrix(found.high, 2),
+                          {&missing[0], n_leaves, 2}, {&unseen[0], n_leaves, 2}, found.sets, matrix(found.terms, 4),
+                          matrix(std::as_const(value), N_OUTPUTS), output};
+    std::vector<int64_t> rows, columns;
+    for (int64_t x = 0; x < m.n_cells[a]; ++x) rows.push_back(x);
+    for (int64_t y = 0; y < m.n_cells[b]; ++y) columns.push_back(y);
+    std::vector<double> surface(rows.size() * columns.size() * N_OUTPUTS);
+    Sweep(held, N_OUTPUTS, m.n_cells[a], m.n_cells[b]).write_grid(rows, columns, 0.25, surface.data());
+    out.add("surface of " + pair, surface);
+
+    const auto height = [&](int64_t x, int64_t y) { return surface.data() + (x * m.n_cells[b] + y) * N_OUTPUTS; };
+    std::vector<int64_t> some_rows, some_columns;
+    for (int64_t x = 1; x < m.n_cells[a]; x += 3)
+        for (int64_t y = x % 2; y < m.n_cells[b]; y += 2) some_rows.push_back(x), some_columns.push_back(y);
+    std::vector<double> points(some_rows.size() * N_OUTPUTS);
+    Sweep(held, N_OUTPUTS, m.n_cells[a], m.n_cells[b]).write_points(some_rows, some_columns, 0.25, points.data());
+    for (std::size_t i = 0; i < some_rows.size(); ++i)
+        out.check(std::equal(&points[i * N_OUTPUTS], &points[i * N_OUTPUTS] + N_OUTPUTS, height(some_rows[i], some_columns[i])),
+                  "points of the surface of " + pair);
+
+    std::vector<double> place_a{0}, place_b{0};  // three blocks, and two
+    for (int64_t x = 1; x <= m.n_cells[a]; ++x) place_a.push_back(3 * double(x) / double(m.n_cells[a]));
+    for (int64_t y = 1; y <= m.n_cells[b]; ++y) place_b.push_back(2 * double(y) / double(m.n_cells[b]));
+    std::vector<double> blocks(4 * 3 * N_OUTPUTS);
+    add_blocks(held, place_a, place_b, 3, blocks.data(), N_OUTPUTS);
+    out.add("blocks of " + pair, blocks);
+}
+
+}  // namespace
 
 void run_closed_forms(const Inputs& in, Digests& out) {
     const Model& m = in.model;
@@ -23,11 +68,7 @@ void run_closed_forms(const Inputs& in, Digests& out) {
     add_curves(leaves, place, matrix(curves, N_OUTPUTS));
     out.add("curves", curves);
 
-    for (const auto& [a, b] : {std::pair(0, 1), std::pair(2, CATEGORIES), std::pair(6, 8)}) {
-        std::vector<double> surface((m.n_cells[a] + 1) * (m.n_cells[b] + 1) * N_OUTPUTS);
-        add_surface(leaves, 0, m.n_leaves(), a, b, surface.data(), N_OUTPUTS);
-        out.add("surface of " + std::to_string(a) + " and " + std::to_string(b), surface);
-    }
+    for (const auto& [a, b] : {std::pair(0, 1), std::pair(2, CATEGORIES), std::pair(6, 8)}) run_pair(in, leaves, a, b, out);
 
     Flags on_paths(N_FEATURES * N_FEATURES);
     pairs_on_paths(m.boxes(), {&on_paths[0], N_FEATURES, N_FEATURES});

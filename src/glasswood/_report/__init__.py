@@ -81,6 +81,7 @@ def report_html(subject: Subject, settings: Settings) -> str:
 
 def _sections(subject: Subject, settings: Settings) -> list[Section]:
     groups = None if settings.by is None else groups_of(subject, settings.by)  # first, because it may be refused
+    subject.count_pairs()
     shapes, directions = shapes_section(subject)
     spikes, n_spikes, found = spikes_section(subject)
     data = data_section(subject)

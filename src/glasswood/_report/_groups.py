@@ -326,12 +326,14 @@ def _panel(subject: Subject, comparison: Any, name: str, output: int) -> Any:
     """Return the panel of a feature. Groups are counts; where their values end is known from the table."""
     known = subject.curves.get(name)
     if known is None:
-        return _make.panel_of_comparison(comparison, name, output)
+        return _make.panel_of_comparison(comparison, name, output, fit=False)
     curves = tuple(
         replace(curve, axis=replace(curve.axis, find_extent=known.axis.find_extent))
         for curve in comparison.curves(name).values()
     )
-    return _make.panel_of_comparison(replace(comparison, shared={**comparison.shared, name: curves}), name, output)
+    return _make.panel_of_comparison(
+        replace(comparison, shared={**comparison.shared, name: curves}), name, output, fit=False
+    )
 
 
 def _with_all_rows(comparison: Any, name: str, output: int, panel: Any) -> tuple[float, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._cuts import shown_cuts
+from glasswood.plots._display import MOST_STEPS, fitted, merged_scale, without_drawn
 from glasswood.plots._spec import Cells, Line, Scale, Steps
 
 __all__ = ["anchors", "cells_json", "merge_runs", "merged_cells", "merged_steps", "rounded", "steps_json"]
@@ -69,10 +70,10 @@ def merge_runs(heights: NDArray[np.float64], most: int) -> NDArray[np.intp]:
     if n <= most:
         return np.arange(n)
     low, high = 0.0, float(np.ptp(heights, axis=0).max(initial=0.0)) or 1.0
-    best = _runs_within(heights, high)
+    best = _runs_within(heights, high, n)
     for _ in range(SEARCHES):
         middle = (low + high) / 2
-        found = _runs_within(heights, middle)
+        found = _runs_within(heights, middle, most)
         if len(found) <= most:
             best, high = found, middle
         else:
@@ -80,42 +81,49 @@ def merge_runs(heights: NDArray[np.float64], most: int) -> NDArray[np.intp]:
     return np.array(best, dtype=np.intp)
 
 
-def _runs_within(heights: NDArray[np.float64], tolerance: float) -> list[int]:
-    """Return where runs begin within which no line's heights differ by more than the tolerance."""
+def _runs_within(heights: NDArray[np.float64], tolerance: float, most: int) -> list[int]:
+    """Return where runs begin within which no line's heights differ by more than the tolerance.
+
+    If there are more than so many, only the first of them are found.
+    """
     if heights.shape[1] == 1:
-        return _runs_of_one(heights[:, 0].tolist(), tolerance)
-    starts, low, high = [0], heights[0], heights[0]
-    for k in range(1, len(heights)):
-        least, most = np.minimum(low, heights[k]), np.maximum(high, heights[k])
-        if (most - least > tolerance).any():
-            starts.append(k)
-            least = most = heights[k]
-        low, high = least, most
+        return _runs_of_one(heights[:, 0].tolist(), tolerance, most)
+    starts = [0]
+    while len(starts) <= most:
+        end = _end_of_run(heights, starts[-1], tolerance)
+        if end == len(heights):
+            break
+        starts.append(end)
     return starts
 
 
-def _runs_of_one(heights: list[float], tolerance: float) -> list[int]:
+def _end_of_run(heights: NDArray[np.float64], start: int, tolerance: float) -> int:
+    """Return the first cell that no longer belongs to the run that begins at a cell."""
+    low = high = heights[start]
+    size = 16
+    while start < len(heights):
+        some = heights[start : start + size]
+        least = np.minimum(np.minimum.accumulate(some), low)
+        most = np.maximum(np.maximum.accumulate(some), high)
+        beyond = (most - least > tolerance).any(axis=1)
+        if beyond.any():
+            return start + int(beyond.argmax())
+        low, high, start, size = least[-1], most[-1], start + len(some), 2 * size
+    return len(heights)
+
+
+def _runs_of_one(heights: list[float], tolerance: float, most: int) -> list[int]:
     """Return the same for one line, without arrays: they cost more than the work."""
     starts, low, high = [0], heights[0], heights[0]
     for k, height in enumerate(heights):
-        least, most = min(low, height), max(high, height)
-        if most - least > tolerance:
+        least, greatest = min(low, height), max(high, height)
+        if greatest - least > tolerance:
             starts.append(k)
-            least = most = height
-        low, high = least, most
+            if len(starts) > most:
+                break
+            least = greatest = height
+        low, high = least, greatest
     return starts
-
-
-def _merged_scale(scale: Scale, starts: NDArray[np.intp]) -> Scale:
-    first, after = starts.tolist(), [*starts[1:].tolist(), len(scale.edges) - 1]
-    return replace(
-        scale,
-        edges=(*(scale.edges[k] for k in first), scale.edges[-1]),
-        cuts=tuple(scale.cuts[k - 1] for k in first[1:]) if scale.cuts else (),
-        places=tuple((scale.places[k][0], scale.places[n - 1][1]) for k, n in zip(first, after, strict=True))
-        if scale.places
-        else (),
-    )
 
 
 def _mean_of_runs(values: NDArray[np.float64], weight: NDArray[np.float64], starts: NDArray[np.intp]) -> Any:
@@ -128,9 +136,14 @@ def _mean_of_runs(values: NDArray[np.float64], weight: NDArray[np.float64], star
 
 
 def merged_steps(panel: Steps, most: int) -> Steps:
-    """Return a panel with at most so many steps; its note tells how far it is from the exact curve, if at all."""
+    """Return an exact panel with at most so many steps; its note tells how far it is from the exact curve, if at all.
+
+    Where there is room for as many steps as a figure has elsewhere, the lowest and the highest are drawn as there.
+    """
     if not panel.x.edges or panel.x.n_cells <= most:
         return panel
+    if most >= MOST_STEPS:
+        return fitted(panel, most)
     heights = np.array([line.heights for line in panel.lines]).T
     starts = merge_runs(heights, most)
     weight = np.array(panel.support) if panel.support else np.zeros(len(heights))
@@ -140,7 +153,7 @@ def merged_steps(panel: Steps, most: int) -> Steps:
     note = f"{len(heights):,} steps drawn as {len(starts):,}; nowhere further than {off:.3g} from the exact curve"
     return replace(
         panel,
-        x=_merged_scale(panel.x, starts),
+        x=merged_scale(panel.x, starts),
         lines=tuple(replace(line, heights=tuple(means[:, k].tolist())) for k, line in enumerate(panel.lines)),
         support=tuple(np.add.reduceat(weight, starts).tolist()) if panel.support else (),
         note="; ".join(filter(None, (panel.note, note))),
@@ -162,18 +175,19 @@ def merged_cells(panels: Sequence[Cells], most: int) -> list[Cells]:
         wide = np.repeat(heights, np.diff(np.append(down, exact.shape[0])), axis=0)
         wide = np.repeat(wide, np.diff(np.append(along, exact.shape[1])), axis=1)
         off = float(np.abs(wide - np.array(panel.heights)).max())
-        note = (
-            f"{exact.shape[1]:,} x {exact.shape[0]:,} cells drawn as {len(along):,} x {len(down):,}: means of "
-            f"neighbouring cells by their rows; nowhere further than {off:.3g} from the exact surface"
-        )
+        n_x, n_y = panel.exact or (exact.shape[1], exact.shape[0])
+        drawn = f"{n_x:,} x {n_y:,} cells drawn as {len(along):,} x {len(down):,}"
+        note = f"{drawn}: means of neighbouring cells by their rows"
+        if not panel.exact:
+            note += f"; nowhere further than {off:.3g} from the exact surface"
         result.append(
             replace(
                 panel,
-                x=_merged_scale(x, along) if x.edges else x,
-                y=_merged_scale(y, down) if y.edges else y,
+                x=merged_scale(x, along) if x.edges else x,
+                y=merged_scale(y, down) if y.edges else y,
                 heights=tuple(map(tuple, heights.tolist())),
                 density=tuple(map(tuple, density.tolist())) if panel.density else (),
-                note="; ".join(filter(None, (panel.note, note))),
+                note="; ".join(filter(None, (without_drawn(panel.note), note))),
             )
         )
     return result

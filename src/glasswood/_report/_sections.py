@@ -10,9 +10,11 @@ import numpy as np
 from glasswood._report._model import share_of_missing
 from glasswood._report._panels import anchors, cells_json, merged_cells, merged_steps, rounded, steps_json
 from glasswood._report._subject import Section, Subject, column, in_brackets, section
+from glasswood.engines._threads import in_order
 from glasswood.errors import GlasswoodError
 from glasswood.plots import _make
 from glasswood.plots._cuts import shown_cut
+from glasswood.plots._surfaces import panels_of_surface
 from glasswood.plots._text import percent
 
 __all__ = ["features_section", "interactions_section", "missing_section", "shapes_section", "spikes_section"]
@@ -165,7 +167,7 @@ def _range(result: Any, output: int | None = None) -> tuple[float, float]:
 
 def _panel(result: Any, most: int, total: float) -> dict[str, Any]:
     make = _make.panel_of_curve if hasattr(result, "axis") else _make.steps_of_points
-    return steps_json(merged_steps(make(result), most), total)
+    return steps_json(merged_steps(make(result, fit=False), most), total)
 
 
 def _figure(anchor: str, names: list[str], panels: list[tuple[str, dict[str, Any]]], sub: str = "") -> dict[str, Any]:
@@ -280,12 +282,16 @@ def _surfaces(subject: Subject, strengths: Any, n_surfaces: int) -> Iterator[dic
         if pair[0] in subject.curves and pair[1] in subject.curves
     ][: max(0, n_surfaces)]
     ids = anchors("pair", [f"{a} x {b}" for (a, b), _ in chosen])
-    for anchor, ((a, b), output) in zip(ids, chosen, strict=True):
-        surface = subject.explainer.partial_dependence(a, b)
-        panels = [_make.panel_of_surface(surface, output, interaction=alone) for alone in (True, False)]
-        panels = merged_cells(panels, MOST_CELLS)
-        shown = [cells_json(panel, subject.total) for panel in panels]
-        yield _figure(anchor, [a, b], [("Interaction alone", shown[0]), ("Together", shown[1])])
+
+    def panels(number: int) -> list[Any]:
+        pair, output = chosen[number]
+        surface = subject.explainer.partial_dependence(*pair, output_index=output if subject.several else None)
+        return panels_of_surface(surface, alone=(True, False))
+
+    with in_order(len(chosen), panels, "surfaces") as found:
+        for anchor, (pair, _), panel in zip(ids, chosen, found, strict=True):
+            shown = [cells_json(one, subject.total) for one in merged_cells(panel, MOST_CELLS)]
+            yield _figure(anchor, list(pair), [("Interaction alone", shown[0]), ("Together", shown[1])])
 
 
 # ------------------------------------------------------------------------------------------------ shapes

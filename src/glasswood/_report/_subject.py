@@ -52,6 +52,12 @@ class Subject:
             return "it is computed over rows, and there are none"
         return "that of a group of columns needs the rows themselves, and only counts of them are available"
 
+    def count_pairs(self) -> None:
+        """Count pairs of features, if there will be a question about them: single ones are then known, too."""
+        study, plan = self.study, self.study.plan(1)
+        if study.additive and study.background is None and study.has_rows and plan.countable(2):
+            study.effects(2)
+
     @once
     def used(self) -> frozenset[str]:
         """The players of which some column is split on."""

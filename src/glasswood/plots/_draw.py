@@ -17,6 +17,7 @@ from glasswood.plots._make import (
     panel_of_surface,
 )
 from glasswood.plots._spec import Canvas, Dots, Panel, Sheet, Waterfall
+from glasswood.plots._surfaces import panels_of_surface
 
 __all__ = ["ENGINES", "PAGE", "Canvas", "draw", "page_of", "panel_of", "plot", "plot_page", "plot_surface"]
 
@@ -84,7 +85,7 @@ def plot_surface(surface: Any, kind: str, canvas: Canvas, **options: Any) -> Any
     if kind not in kinds:
         message = f"kind must be one of {tuple(kinds)!r}, not {kind!r}"
         raise ValueError(message)
-    panels = [panel_of_surface(surface, interaction=alone, **options) for alone in kinds[kind]]
+    panels = panels_of_surface(surface, alone=kinds[kind], **options)
     return put(panels, canvas, n_columns=1 if len(panels[0].x.labels) > WIDE else 2)
 
 

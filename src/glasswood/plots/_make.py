@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from glasswood._statistics import quantiles
 from glasswood.plots._axes import Layout, layout_of, shares_of
 from glasswood.plots._cuts import cell_words
+from glasswood.plots._display import fitted
 from glasswood.plots._outputs import MOST_LINES, one_output, outputs_shown, scale_label
 from glasswood.plots._points import layout_of_points, panel_of_points, steps_of_points
 from glasswood.plots._scales import rescaled
@@ -39,8 +40,10 @@ BANDS = ((5, 95), (25, 75))
 # ------------------------------------------------------------------------------------------------ curves
 
 
-def panel_of_curve(curve: Any, output: int | None = None, *, sort: str | None = None, xscale: str = "linear") -> Steps:
-    """Return the panel of a `Curve`: all outputs, or one.
+def panel_of_curve(
+    curve: Any, output: int | None = None, *, sort: str | None = None, xscale: str = "linear", fit: bool = True
+) -> Steps:
+    """Return the panel of a `Curve`: all outputs, or one; with so few steps that it fits a screen, or with all.
 
     `sort` orders categories: "height", "rows", or "model" (the order of the model, as by default). What is missing or
     unseen is beside the axis if there are such rows, or no rows at all.
@@ -48,7 +51,7 @@ def panel_of_curve(curve: Any, output: int | None = None, *, sort: str | None = 
     shown, note = outputs_shown(curve.heights, curve.outputs, output)
     layout = rescaled(layout_of(curve.axis, curve.heights[:, shown[0]], sort), xscale)
     lines = tuple(_line(plain(curve.outputs[k]), curve.heights[:, k], layout, curve.axis) for k in shown)
-    return Steps(
+    panel = Steps(
         title=layout.scale.label,
         x=layout.scale,
         y_label=scale_label(curve.units, curve.outputs, shown, weighted=layout.weighted),
@@ -60,6 +63,7 @@ def panel_of_curve(curve: Any, output: int | None = None, *, sort: str | None = 
         weighted=layout.weighted,
         note="; ".join(filter(None, (layout.note, note))),
     )
+    return fitted(panel) if fit else panel
 
 
 def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Any) -> Line:
@@ -90,12 +94,12 @@ def panel_of_ice(
         layout = replace(layout, note="; ".join(filter(None, (layout.note, f"each row from its value at: {name}"))))
     layout = rescaled(layout, options.get("xscale", "linear"))
     main = heights[:, layout.cells]
+    ends = _percentiles(main, ice.weight)
     bands = []
-    for low, high in BANDS:
-        ends = quantiles(main, [low / 100, high / 100], ice.weight)
+    for place, (low, high) in enumerate(BANDS):
         name = f"{low}th to {high}th percentile" + (" by weight" if ice.weighted else "")
-        bands.append(Band(name, tuple(ends[0].tolist()), tuple(ends[1].tolist())))
-    return Steps(
+        bands.append(Band(name, tuple(ends[2 * place].tolist()), tuple(ends[2 * place + 1].tolist())))
+    panel = Steps(
         title=plain(ice.name),
         x=layout.scale,
         y_label=label,
@@ -108,6 +112,15 @@ def panel_of_ice(
         weighted=ice.weighted,
         note=layout.note,
     )
+    return fitted(panel)
+
+
+def _percentiles(main: NDArray[np.float64], weight: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Return the ends of all bands at each point, some points at a time: sorting all would take their memory again."""
+    asked = [percent / 100 for band in BANDS for percent in band]
+    n = max(1, 2**22 // max(1, len(main)))
+    parts = [quantiles(main[:, at : at + n], asked, weight) for at in range(0, main.shape[1], n)]
+    return np.concatenate(parts, axis=1)
 
 
 def _mean_line(ice: Any, mean: NDArray[np.float64], layout: Layout) -> Line:
@@ -227,7 +240,13 @@ def _network(
 
 
 def panel_of_comparison(
-    comparison: Any, feature: str, output: int | None = None, *, sort: str | None = None, xscale: str = "linear"
+    comparison: Any,
+    feature: str,
+    output: int | None = None,
+    *,
+    sort: str | None = None,
+    xscale: str = "linear",
+    fit: bool = True,
 ) -> Steps:
     """Return the panel of one feature in a `Comparison`: a line per group of rows, or per model.
 
@@ -253,7 +272,7 @@ def panel_of_comparison(
     weighted = all(curves[name].axis.weighted for name in shown)
     together = tuple(np.mean([line.support for line in lines], axis=0).tolist()) if known else ()
     layout = rescaled(replace(layout, support=together), xscale)
-    return Steps(
+    panel = Steps(
         title=layout.scale.label,
         x=layout.scale,
         y_label=scale_label(first.units, first.outputs, [k], weighted=weighted),
@@ -262,3 +281,4 @@ def panel_of_comparison(
         weighted=weighted,
         note="; ".join(filter(None, (layout.note, note))),
     )
+    return fitted(panel) if fit else panel

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._axes import LARGEST, SQUASHED, TAIL, Layout, beyond
+from glasswood.plots._display import fitted
 from glasswood.plots._outputs import one_output, outputs_shown, scale_label
 from glasswood.plots._scales import rescaled
 from glasswood.plots._spec import Cells, Dots, Line, Scale, Steps
@@ -35,7 +36,7 @@ def panel_of_points(
 
 
 def steps_of_points(
-    points: Any, output: int | None = None, *, sort: str | None = None, xscale: str = "linear"
+    points: Any, output: int | None = None, *, sort: str | None = None, xscale: str = "linear", fit: bool = True
 ) -> Steps:
     """Return the panel of `Points` along one axis: of numbers, or of labels."""
     shown, note = outputs_shown(points.heights, points.outputs, output)
@@ -45,7 +46,7 @@ def steps_of_points(
         Line(plain(points.outputs[k]), tuple(points.heights[layout.cells, k].tolist()), _missing_point(points, k))
         for k in shown
     ]
-    return Steps(
+    panel = Steps(
         title=plain(points.name),
         x=layout.scale,
         y_label=scale_label(points.units, points.outputs, shown, weighted=points.weighted),
@@ -56,6 +57,7 @@ def steps_of_points(
         weighted=points.weighted,
         note="; ".join(filter(None, (layout.note, note))),
     )
+    return fitted(panel) if fit else panel
 
 
 # ------------------------------------------------------------------------------------------------ one axis

@@ -102,7 +102,8 @@ class Cells:
     """A surface: one height per pair of cells (rows of `heights` are cells of y), and the share of rows in each.
 
     `density` is empty where only the shares of each axis alone are known: `x_support` and `y_support`. `diverging`
-    surfaces are drawn around 0 in two colours. Shares are of the rows' weight if they are `weighted`.
+    surfaces are drawn around 0 in two colours. Shares are of the rows' weight if they are `weighted`. If cells are
+    drawn together, `exact` is how many there are along x and y.
     """
 
     title: str
@@ -116,6 +117,7 @@ class Cells:
     y_support: tuple[float, ...] = ()
     weighted: bool = False
     note: str = ""
+    exact: tuple[int, ...] = ()
 
     @property
     def with_numbers(self) -> bool:

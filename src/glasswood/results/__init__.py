@@ -12,11 +12,12 @@ from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._shown import ShownRows
-from glasswood.results._surfaces import Surface, shares
+from glasswood.results._surfaces import REMEDY, JointRows, Surface
 
 __all__ = [
     "BASES",
     "LARGEST",
+    "REMEDY",
     "Attributions",
     "Axis",
     "Comparison",
@@ -24,6 +25,7 @@ __all__ = [
     "Ice",
     "Importance",
     "Interactions",
+    "JointRows",
     "Lazy",
     "Monotonicity",
     "Pairs",
@@ -36,7 +38,6 @@ __all__ = [
     "Surface",
     "arrange",
     "check_memory",
-    "shares",
     "squeezed",
     "table_html",
     "text_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from glasswood._columns import Column, Extent, Numbers, cells_of, dictionary_of,
 from glasswood._once import Deferred
 from glasswood._read_only import ReadOnly
 
-__all__ = ["LARGEST", "Axis", "columns_of", "squeezed"]
+__all__ = ["LARGEST", "Axis", "columns_of", "spread", "squeezed"]
 
 
 LARGEST = 3.4e38  # numbers that float32 holds are smaller
@@ -121,14 +122,21 @@ def columns_of(
 ) -> dict[str, Any]:
     """Return heights as the columns of a tidy frame."""
     shape = heights.shape
-    cells = np.indices(shape).reshape(len(shape), -1)
     columns: dict[str, Any] = {}
-    for axis, at in zip(axes, cells, strict=False):
+    for k, axis in enumerate(axes):
         for name, labels in axis.describe().items():
-            columns[name] = [labels[cell] for cell in at]
+            columns[name] = spread(labels, shape, k)
     if len(outputs) > 1:
-        columns["output"] = [outputs[k] for k in cells[-1]]
+        columns["output"] = spread(list(outputs), shape, len(shape) - 1)
     columns["value"] = heights.ravel()
     if rows is not None and rows.size:
-        columns["rows"] = rows[cells[0]]
+        columns["rows"] = np.repeat(rows, heights[0].size)
     return columns
+
+
+def spread(labels: list[Any], shape: tuple[int, ...], axis: int) -> Any:
+    """Return the label of each place of an array of some shape, given those along one axis: numbers as an array."""
+    many, times = math.prod(shape[axis + 1 :]), math.prod(shape[:axis])
+    if all(isinstance(label, float) for label in labels):
+        return np.tile(np.repeat(np.array(labels, dtype=np.float64), many), times)
+    return [label for label in labels for _ in range(many)] * times

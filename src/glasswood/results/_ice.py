@@ -14,8 +14,8 @@ from glasswood._outputs import position_of
 from glasswood._printable import how_many, printable
 from glasswood._read_only import ReadOnly
 from glasswood._statistics import quantiles
-from glasswood.results._axis import Axis
-from glasswood.results._frames import to_frame
+from glasswood.results._axis import Axis, spread
+from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._html import facts_html, text_of
 
 __all__ = ["Ice"]
@@ -143,14 +143,14 @@ class Ice(ReadOnly):
         >>> ex.ice("bmi", rows=X[:2], at=X[["bmi"]][:3]).to_frame().columns.tolist()
         ['row', 'bmi', 'value']
         """
-        n_rows, n_points, n_outputs = self.heights.shape
-        row, point, output = np.indices(self.heights.shape).reshape(3, -1)
+        shape = self.heights.shape
         shown = dict(self.columns) if self.axis is None else self.axis.describe()
-        columns: dict[str, Any] = {"row": row}
-        columns |= {name: [labels[k] for k in point] for name, labels in shown.items()}
-        if n_outputs > 1:
-            columns["output"] = [self.outputs[k] for k in output]
-        return to_frame(columns | {"value": self.heights.reshape(n_rows * n_points * n_outputs)})
+        check_memory(shape, 2 * (len(shown) + 3), "Ask for fewer rows, or for some points: ice(..., at=a table)")
+        columns: dict[str, Any] = {"row": np.repeat(np.arange(shape[0]), shape[1] * shape[2])}
+        columns |= {name: spread(list(labels), shape, 1) for name, labels in shown.items()}
+        if shape[2] > 1:
+            columns["output"] = spread(list(self.outputs), shape, 2)
+        return to_frame(columns | {"value": self.heights.reshape(-1)})
 
     def plot(
         self,

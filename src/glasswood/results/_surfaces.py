@@ -3,28 +3,71 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._once import Deferred
+from glasswood._once import Deferred, once
 from glasswood._outputs import position_of
+from glasswood._pairs import Pair
 from glasswood._printable import printable
 from glasswood._read_only import ReadOnly, read_only
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._curves import Curve
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._html import facts_html, text_of
 
-__all__ = ["Surface", "shares"]
+__all__ = ["JointRows", "Surface"]
 
-UNKNOWN: Deferred[NDArray[np.float64] | None] = Deferred.of(None)
+
+class JointRows(NamedTuple):
+    """Rows as the pairs of cells that they fall on: each pair once, and the number (or weight) of rows in it."""
+
+    x: NDArray[np.int32]
+    y: NDArray[np.int32]
+    rows: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, x: NDArray[np.int64], y: NDArray[np.int64], weight: Any = None) -> JointRows:
+        """Return rows, given their cells."""
+        n_y = int(y.max(initial=0)) + 1
+        pairs, place = np.unique(x.astype(np.int64) * n_y + y, return_inverse=True)
+        rows = np.bincount(place.ravel(), weights=None if weight is None else np.asarray(weight), minlength=pairs.size)
+        return cls((pairs // n_y).astype(np.int32), (pairs % n_y).astype(np.int32), rows.astype(np.float64))
+
+    def shares(self, axes: tuple[Axis, Axis]) -> NDArray[np.float64]:
+        """Return the share of rows in each pair of cells, without those of missing ones."""
+        counts = np.zeros([axis.n_cells for axis in axes])
+        counts[self.x, self.y] = self.rows
+        found = counts[: axes[0].n_main, : axes[1].n_main] / max(counts.sum(), 1e-300)
+        return read_only(found)
+
+    def in_blocks(self, x: NDArray[np.int64], y: NDArray[np.int64], shape: tuple[int, int]) -> NDArray[np.float64]:
+        """Return the share of rows in pairs of blocks, given the block of each cell; -1 for none."""
+        blocks = x[self.x], y[self.y]
+        known = (blocks[0] >= 0) & (blocks[1] >= 0)
+        numbers = blocks[0][known] * shape[1] + blocks[1][known]
+        summed = np.bincount(numbers, weights=self.rows[known], minlength=shape[0] * shape[1])
+        return (summed / max(float(self.rows.sum()), 1e-300)).reshape(shape)
+
+
+UNKNOWN: Deferred[JointRows | None] = Deferred.of(None)
+REMEDY = (
+    "Ask for the points that you need: partial_dependence(..., at=a table of points), or surface(x, y), which take "
+    "little memory; plot() draws the whole surface"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Surface(ReadOnly):
     """The joint partial dependence of two features, at full resolution.
+
+    Nothing is computed before it is asked for. ``surface(x, y)`` and figures take little memory however many cells
+    there are; `values`, `heights`, `interaction` and `density` have all pairs of cells, are kept, and are refused if
+    they would not fit in memory. A value has the same bits wherever it is asked for; on the scale of a response other
+    than the raw score, values at points may differ from `values` by rounding, if there are more than 2**16 pairs of
+    cells.
 
     Examples
     --------
@@ -41,8 +84,8 @@ class Surface(ReadOnly):
 
     first: Curve
     second: Curve
-    raw_interaction: NDArray[np.float64] | None
-    find_density: Deferred[NDArray[np.float64] | None] = UNKNOWN
+    pair: Pair | None
+    find_rows: Deferred[JointRows | None] = UNKNOWN
 
     @property
     def names(self) -> tuple[str, str]:
@@ -52,7 +95,7 @@ class Surface(ReadOnly):
     @property
     def additive(self) -> bool:
         """Whether the model has no path with both features, so that the surface is the sum of two curves."""
-        return self.raw_interaction is None
+        return self.pair is None
 
     @property
     def cuts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -64,11 +107,32 @@ class Surface(ReadOnly):
         """The number of cells of both features, without the missing ones."""
         return self.first.axis.n_main, self.second.axis.n_main
 
-    @property
+    def _check_memory(self, *, n_arrays: int = 1) -> None:
+        """Refuse arrays of all pairs of cells that would not fit in memory."""
+        cells = self.first.axis.n_cells, self.second.axis.n_cells
+        check_memory((*cells, len(self.first.outputs)), n_arrays, REMEDY)
+
+    @once
+    def raw_interaction(self) -> NDArray[np.float64] | None:
+        """What the pair adds to its curves, missing ones last: (n_cells, n_cells, n_outputs); None if additive."""
+        if self.pair is None:
+            return None
+        self._check_memory()
+        return read_only(self.pair.all())
+
+    @once
     def heights(self) -> NDArray[np.float64]:
         """The value of every pair of cells, missing ones last: (n_cells, n_cells, n_outputs)."""
-        heights = self.first.heights[:, None] + self.second.heights[None] - self.first.mean
-        return heights if self.raw_interaction is None else heights + self.raw_interaction
+        self._check_memory()
+        found = None if self.pair is None else self.pair.all()
+        shape = self.first.axis.n_cells, self.second.axis.n_cells, len(self.first.outputs)
+        heights = found if found is not None and found.flags.writeable else np.empty(shape)
+        n_lines = max(1, 2**18 // (shape[1] * shape[2]))
+        for at in range(0, shape[0], n_lines):  # some lines at a time, because all of it may be large
+            some = slice(at, at + n_lines)
+            lines = self.first.heights[some, None] + self.second.heights[None] - self.first.mean
+            heights[some] = lines if found is None else lines + found[some]
+        return read_only(heights)
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -81,19 +145,27 @@ class Surface(ReadOnly):
         """What the pair adds to the sum of its curves (the partial dependence interaction value of order 2)."""
         a, b = self.shape
         if self.raw_interaction is None:
+            self._check_memory()
             return squeezed(np.zeros((a, b, len(self.first.outputs))))
         return squeezed(self.raw_interaction[:a, :b])
 
-    @property
+    @once
     def density(self) -> NDArray[np.float64] | None:
         """The share of the background's rows in each pair of cells, without the missing ones; None without its rows."""
-        return self.find_density()
+        rows = self.find_rows()
+        if rows is None:
+            return None
+        check_memory((self.first.axis.n_cells, self.second.axis.n_cells), 2, REMEDY)
+        return rows.shares((self.first.axis, self.second.axis))
 
     def __call__(self, x: Any, y: Any) -> NDArray[np.float64]:
         """Return the value of the surface at any x and y, which broadcast."""
-        x, y = self.first.axis.cell_of(x), self.second.axis.cell_of(y)
+        x, y = np.broadcast_arrays(self.first.axis.cell_of(x), self.second.axis.cell_of(y))
+        check_memory((x.size, len(self.first.outputs)), 4, "Ask for fewer points at a time")
         heights = self.first.heights[x] + self.second.heights[y] - self.first.mean
-        return squeezed(heights if self.raw_interaction is None else heights + self.raw_interaction[x, y])
+        if self.pair is not None:
+            heights = heights + self.pair.at(x.ravel(), y.ravel()).reshape(heights.shape)
+        return squeezed(heights)
 
     def __repr__(self) -> str:
         a, b = self.shape
@@ -102,14 +174,17 @@ class Surface(ReadOnly):
         return f"Surface({names}: {a} x {b} cells{kind}, {self.first.units})"
 
     def _repr_html_(self) -> str:
-        values, alone = self.values, self.interaction
-        facts = {
-            "features": " x ".join(self.names),
-            "cells": " x ".join(f"{n:,}" for n in self.shape),
-            self.first.units: f"{text_of(values.min())} to {text_of(values.max())}",
-            "interaction": "none" if self.additive else f"{text_of(alone.min())} to {text_of(alone.max())}",
-        }
+        facts = {"features": " x ".join(self.names), "cells": " x ".join(f"{n:,}" for n in self.shape)}
+        facts["units"], facts["interaction"] = self.first.units, "none" if self.additive else "yes"
+        if self.pair is not None and self.pair.is_known:  # what takes long to compute is not needed to be shown
+            alone, values = self.interaction, self.values
+            facts["interaction"] = f"{text_of(alone.min())} to {text_of(alone.max())}"
+            facts[self.first.units] = f"{text_of(values.min())} to {text_of(values.max())}"
         return facts_html("Surface", facts | {"outputs": ", ".join(map(str, self.first.outputs))})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled and copied: not what can be computed again."""
+        return {name: value for name, value in self.__dict__.items() if name in self.__dataclass_fields__}
 
     def to_frame(self) -> Any:
         """Return one row per pair of cells (and output).
@@ -118,6 +193,7 @@ class Surface(ReadOnly):
         --------
         See `Surface`.
         """
+        self._check_memory(n_arrays=12)
         return to_frame(columns_of([self.first.axis, self.second.axis], self.heights, self.first.outputs, None))
 
     def plot(
@@ -135,6 +211,8 @@ class Surface(ReadOnly):
         ax: Any = None,
     ) -> Any:
         """Draw the surface as its exact cells, and beside it what the pair adds to the sum of its curves.
+
+        Of more than 300 cells along an axis, narrow ones are drawn together as their mean, and a note says so.
 
         Parameters
         ----------
@@ -175,26 +253,7 @@ class Surface(ReadOnly):
         from glasswood.plots._draw import Canvas, plot_surface
 
         axes = self.first.axis, self.second.axis
-        density = None if rows is None else self.shares(*(axis.cell_of(rows[axis.name]) for axis in axes))
+        over = None if rows is None else JointRows.of(*(axis.cell_of(rows[axis.name]) for axis in axes))
         canvas = Canvas(engine, ax, title, figsize)
         place = position_of(self.first.outputs, output, output_index)
-        return plot_surface(self, kind, canvas, output=place, density=density, sort=sort, xscale=xscale)
-
-    def shares(self, x: NDArray[np.int64], y: NDArray[np.int64], weight: Any = None) -> NDArray[np.float64]:
-        """Return the share of rows in each pair of cells, given the cells of the rows; those of missing ones left out.
-
-        Examples
-        --------
-        See `Surface.plot`.
-        """
-        return shares((self.first.axis, self.second.axis), x, y, weight)
-
-
-def shares(
-    axes: tuple[Axis, Axis], x: NDArray[np.int64], y: NDArray[np.int64], weight: Any = None
-) -> NDArray[np.float64]:
-    """Return the share of rows in each pair of cells, given the cells of the rows; those of missing ones left out."""
-    counts = np.zeros([axis.n_cells for axis in axes])
-    np.add.at(counts, (x, y), 1.0 if weight is None else np.asarray(weight))
-    found: NDArray[np.float64] = counts[: axes[0].n_main, : axes[1].n_main] / max(counts.sum(), 1e-300)
-    return read_only(found)
+        return plot_surface(self, kind, canvas, output=place, rows=over, sort=sort, xscale=xscale)
