@@ -284,6 +284,6 @@ def test_refusals():
 def test_ice_that_does_not_fit_is_refused(monkeypatch):
     X, y = table()
     ex = gw.Explainer(GradientBoostingRegressor(n_estimators=3).fit(X, y), X)
-    monkeypatch.setattr("glasswood.results._frames._memory", lambda: 1000)
+    monkeypatch.setattr("glasswood._memory._memory", lambda: 1000)
     with pytest.raises(TooLargeError, match="300 x"):
         ex.ice("a")

@@ -207,7 +207,7 @@ def test_very_many_cells_take_little_memory(deep):
 
 def test_what_does_not_fit_is_refused_in_a_moment(deep, monkeypatch):
     surface = deep.partial_dependence("a", "c")
-    monkeypatch.setattr("glasswood.results._frames._memory", lambda: 2**26)
+    monkeypatch.setattr("glasswood._memory._memory", lambda: 2**26)
     for ask in (
         lambda: surface.values,
         lambda: surface.heights,

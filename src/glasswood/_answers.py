@@ -287,10 +287,11 @@ class Answers:
     def attributions(self, name: str, metric: InteractionIndex, rows: Any, chosen: Chosen) -> Attributions:
         """Return a metric of features, or of pairs of them."""
         self.only_raw(name)
+        rows = given_table(rows)
+        n_players, n_outputs = len(self._study.plan(1).players), len(chosen.labels)
+        shape = (n_rows(rows), *(n_players,) * (metric.max_order or 1), n_outputs)
+        check_memory(shape)  # before anything is computed
         found = self.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen, rows)
-        n_players, n_outputs = len(found.players), len(chosen.labels)
-        shape = (found.n_rows, *(n_players,) * (metric.max_order or 1), n_outputs)
-        check_memory(shape)
         values = found.values.reshape(found.n_rows, len(found), n_outputs)
         return Attributions(
             name=name,

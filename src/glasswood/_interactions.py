@@ -13,19 +13,30 @@ from glasswood._chunks import Chunks, block_width
 from glasswood._effects import Effects
 from glasswood._interrupts import proceed
 from glasswood._once import once, once_here
-from glasswood._plan import Subsets
+from glasswood._plan import CountPlan, Subsets
 from glasswood._rows import CellBlock, Rows
 from glasswood.engines._threads import beside, for_each, n_threads
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 
-__all__ = ["Lookups"]
+__all__ = ["Lookups", "check_pairs"]
 
 MOST_STATES = 1024  # entries of a table
 MOST_PAIRS = 2**26  # of a leaf and a set
 ENTRIES_AT_A_TIME = 2**17  # that a thread fills, in a few tenths of a second
 MOST_ENTRIES = 2**26  # of all tables: half a gigabyte; so no table has more than the 2**16 that an index can tell
 STATES_IN_CACHE = 2**22  # of all seats, for a block of rows
+
+
+def check_pairs(plan: CountPlan, max_order: int, wanted: NDArray[np.bool_]) -> None:
+    """Raise an error if the leaves have too many sets of up to so many wanted players, before anything is counted."""
+    n_wanted = int(wanted.sum())
+    n_pairs = sum(
+        n * sum(comb(min(used, n_wanted), k) for k in range(min(max_order, used, n_wanted) + 1))
+        for used, n in enumerate(plan.n_paths)
+    )
+    if n_pairs > MOST_PAIRS:
+        raise _too_large(n_pairs, "sets of players on paths", MOST_PAIRS)
 
 
 class Lookups:
@@ -51,15 +62,7 @@ class Lookups:
         self.effects = effects
         self.outputs = outputs
         self.rows: Rows | CellBlock = CellBlock(np.empty((plan.ensemble.used_features.size, 0), dtype=np.int32))
-        used = np.minimum(plan.n_players, int(wanted.sum()))
-        most = int(used.max(initial=0))
-        n_pairs = sum(
-            int(n) * sum(comb(size, k) for k in range(min(max_order, size) + 1))
-            for size, n in enumerate(np.bincount(used))
-        )
-        if n_pairs > MOST_PAIRS:
-            raise _too_large(n_pairs, "sets of players on paths", MOST_PAIRS)
-        self.subsets = Subsets.up_to(max_order, most)
+        self.subsets = Subsets.up_to(max_order, min(int(plan.n_players.max(initial=0)), int(wanted.sum())))
         self.chunks = Chunks.of(plan, max_order, MOST_STATES)
         self._wanted = wanted
         leaves, players = self.chunks.leaves, self._players

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import comb
 
 import numpy as np
@@ -19,7 +20,7 @@ from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.metrics import CubeMetric, InteractionIndex
 
-__all__ = ["LeafTables", "TabledRows", "seconds_for_tables"]
+__all__ = ["LeafTables", "TabledRows", "seconds_for_tables", "templates_of"]
 
 MOST_ENTRIES = 2**27  # of the tables of all leaves: a gigabyte
 ENTRIES_AT_A_TIME = 2**19  # that a thread fills, in a few tenths of a second
@@ -28,8 +29,11 @@ CACHE = 2**17  # values that a block of rows may have
 LOOKUPS_AT_A_TIME = 2**27  # leaves times rows
 
 
-def seconds_for_tables(metric: InteractionIndex, plan: CountPlan) -> float:
-    """Return about how long it takes to write down the values of every leaf; infinity if they do not fit."""
+def seconds_for_tables(metric: InteractionIndex, plan: CountPlan, n_rows: int = 0) -> float:
+    """Return about how long one core takes to write down the values of every leaf, and to look up those of rows.
+
+    Infinity if they do not fit.
+    """
     seconds, entries = 0.0, 0
     for used, n_leaves in enumerate(plan.n_paths):
         if n_leaves == 0:
@@ -39,8 +43,24 @@ def seconds_for_tables(metric: InteractionIndex, plan: CountPlan) -> float:
         if cubes > MOST_TEMPLATE:
             return float("inf")
         entries += n_leaves * (n_sets << used) * plan.ensemble.value.shape[1]
-        seconds += 30e-9 * cubes + n_leaves * 0.7e-9 * cubes
+        seconds += 90e-9 * cubes + n_leaves * 2e-9 * cubes + 0.5e-9 * n_rows * n_leaves * n_sets
     return seconds if entries <= MOST_ENTRIES else float("inf")
+
+
+def templates_of(metric: CubeMetric, plan: CountPlan) -> dict[int, Template]:
+    """Return the templates of a metric, by the number of players; or refuse tables that are too large for memory."""
+    templates = {used: Template.of(metric, used) for used, n_leaves in enumerate(plan.n_paths) if n_leaves}
+    n_values = plan.ensemble.value.shape[1]
+    n_entries = sum(
+        (plan.n_paths[used] * template.masks.size << used) * n_values for used, template in templates.items()
+    )
+    if n_entries > MOST_ENTRIES:
+        message = (
+            f"the values of this metric take up to {n_entries / MOST_ENTRIES:,.1f} GB of tables; at most 1 GB is used. "
+            "Use a metric with fewer sets"
+        )
+        raise TooLargeError(message)
+    return templates
 
 
 class LeafTables:
@@ -53,12 +73,16 @@ class LeafTables:
     metric : CubeMetric
     outputs : list of int
         The outputs that are wanted.
+    templates : mapping of int to Template
+        As `templates_of` returns them.
     """
 
-    def __init__(self, effects: Effects, metric: CubeMetric, outputs: list[int]) -> None:
+    def __init__(
+        self, effects: Effects, metric: CubeMetric, outputs: list[int], templates: Mapping[int, Template]
+    ) -> None:
         plan = effects.plan
         self.effects = effects
-        self.templates = {int(used): Template.of(metric, int(used)) for used in np.unique(plan.n_players)}
+        self.templates = templates
         self.leaves = Leaves(plan, {used: template.masks for used, template in self.templates.items()}, outputs)
         # The score without any leaf is worth as much to all, whoever takes part: an empty cube, which only the empty
         # set, the first one if there is any, can have a value for.
@@ -78,12 +102,6 @@ class LeafTables:
         sizes = (numbers.n_masks[plan.n_players] << plan.n_players.astype(np.int64)) * value.shape[1]
         sizes[partner[partner >= 0]] = 0
         n_table = int(sizes.sum())
-        if n_table > MOST_ENTRIES:
-            message = (
-                f"the values of this metric take {n_table / MOST_ENTRIES:,.1f} GB of tables; at most 1 GB is used. Use "
-                "a metric with fewer sets"
-            )
-            raise TooLargeError(message)
         self.table_first = np.cumsum(sizes) - sizes
         self.table_first[partner[partner >= 0]] = -1
         parts = [self.templates[used] for used in sorted(self.templates)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,19 @@ from glasswood._chunks import Chunks
 from glasswood._once import once, once_here
 from glasswood._plan import CountPlan
 from glasswood.kernels import _core
+from glasswood.metrics import InteractionIndex
 
-__all__ = ["Leaves"]
+__all__ = ["Leaves", "most_sets"]
 
 MOST_STATES = 2**15  # of a seat
+
+
+def most_sets(plan: CountPlan, metric: InteractionIndex) -> int:
+    """Return how many sets an index has values for at most, without looking for them."""
+    orders = metric.orders(plan.most_players)
+    of_players = sum(comb(len(plan.players), size) for size in orders)
+    of_paths = sum(n * sum(comb(used, size) for size in orders) for used, n in enumerate(plan.n_paths))
+    return min(of_players, of_paths)
 
 
 class SetNumbers:

@@ -19,7 +19,7 @@ from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.metrics import InteractionIndex
 
-__all__ = ["LongPaths", "seconds_for_paths"]
+__all__ = ["LongPaths", "refuse_hours", "seconds_for_paths"]
 
 MOST_SECONDS = 4 * 3600
 SECONDS_AT_A_TIME = 0.2  # that a kernel may take, so that Ctrl-C is noticed
@@ -51,7 +51,7 @@ class LongPaths:
         background: Rows | None,
         weight: NDArray[np.float64],
     ) -> None:
-        _check_cost(plan, rows, background)
+        _refuse_players(plan.most_players)
         used = [int(n) for n in np.unique(plan.n_players)]
         masks = {n: set_masks(metric, n) for n in used}
         self.plan = plan
@@ -140,21 +140,22 @@ def seconds_per_row(n_players: Any, n_background: int) -> Any:
     return 100e-9 + 1e-9 * np.minimum(2.0**n_players, n_background)
 
 
-def _check_cost(plan: CountPlan, rows: Rows, background: Rows | None) -> None:
-    """Refuse what would take hours, before it starts."""
-    most = plan.most_players
-    if most > MOST_SLOTS:
-        message = f"a path of the model has {most} features; at most {MOST_SLOTS} are handled"
-        raise TooLargeError(message)
-    n_background = 0 if background is None else background.n_rows
-    seconds = seconds_for_paths(plan, rows.n_rows, n_background) / n_threads()
-    if seconds > MOST_SECONDS:
+def refuse_hours(plan: CountPlan, n_rows: int, n_background: int, seconds: float) -> None:
+    """Refuse rows that would take hours, given the seconds of one core, before anything is computed."""
+    if seconds > MOST_SECONDS * n_threads():
         message = (
-            f"{how_many(rows.n_rows, 'row')}, {how_many(n_background, 'background row')} and "
-            f"{how_many(plan.ensemble.n_leaves, 'leaf', 'leaves')} with up to {how_many(most, 'feature')} "
-            f"would take about {seconds / 3600:,.0f} h. Pass fewer rows, fewer background rows, or "
+            f"{how_many(n_rows, 'row')}, {how_many(n_background, 'background row')} and "
+            f"{how_many(plan.ensemble.n_leaves, 'leaf', 'leaves')} with up to {how_many(plan.most_players, 'feature')} "
+            f"would take about {seconds / n_threads() / 3600:,.0f} h. Pass fewer rows, fewer background rows, or "
             "no background for path-dependent values"
         )
+        raise TooLargeError(message)
+
+
+def _refuse_players(most: int) -> None:
+    """Refuse paths with more players than a mask has bits."""
+    if most > MOST_SLOTS:
+        message = f"a path of the model has {most} features; at most {MOST_SLOTS} are handled"
         raise TooLargeError(message)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood._answers import Answers
 from glasswood._arguments import whole_number
+from glasswood._interactions import check_pairs
 from glasswood._outputs import Chosen
 from glasswood._pair_rows import CountedRows, PairRows, RowsAgain, RowsInMemory
 from glasswood._rows import Rows
@@ -144,6 +145,9 @@ class Overview:
         pairs: list[Any] = []
         moments = np.zeros((4, 0, len(outputs)))
         if plan.most_players >= 2:  # otherwise no path has a pair
+            rows_only = not self._by_points(over) and study.source is None and not self._by_cells(over, len(outputs))
+            if rows_only:  # what is too large is refused before counting
+                check_pairs(plan, 2, np.ones(len(plan.players), dtype=bool))
             study.effects(2)  # the largest order first: some sources can be counted once only
             find = self._moments_of_cells if self._by_cells(over, len(outputs)) else self._moments_of_rows
             pairs, moments = (self._moments_of_points if self._by_points(over) else find)(over, outputs)
@@ -193,7 +197,7 @@ class Overview:
         if plan.cells.n_cells.max(initial=0) > 2**16 or of_pairs.max(initial=0.0) * n_outputs > MOST_CELLS_OF_PAIR:
             return False
         n_rows = over.n_rows
-        by_cells = a.size * (PER_PAIR + n_rows * PER_ROW + plan.boxes.first[-1] * PER_BOX)
+        by_cells = a.size * (PER_PAIR + n_rows * PER_ROW + int(plan.n_players.sum()) * PER_BOX)
         by_cells += n_cells * study.outputs.n_columns * PER_CELL
         return bool(by_cells < a.size * n_rows * n_outputs * PER_LOOKUP)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,15 @@ class Rows:
             starts = range(first, last, MOST_ROWS)
             return np.concatenate([self.cells(start, min(last, start + MOST_ROWS)) for start in starts], axis=1)
         proceed()
-        columns = self._columns.encode(first, last)
-        cells = np.empty((len(columns), last - first), dtype=np.int32)
-        held = _core.Columns([aligned(column) for column in columns.values()], last - first)
+        return self._cells_of(self._columns.encode(first, last), last - first)
+
+    def cells_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
+        """Return the cells of some rows, given by their numbers."""
+        return self._cells_of(self._columns.take(rows), rows.size)
+
+    def _cells_of(self, columns: Mapping[int, NDArray[np.floating[Any]]], n_rows: int) -> NDArray[np.int32]:
+        cells = np.empty((len(columns), n_rows), dtype=np.int32)
+        held = _core.Columns([aligned(column) for column in columns.values()], n_rows)
         _core.write_cells(held, self._cuts, cells)
         return cells
 

@@ -18,10 +18,12 @@ from glasswood._effects import Effects, path_dependent
 from glasswood._ensemble import TreeEnsemble
 from glasswood._extra_columns import row_weights
 from glasswood._given_tables import given_table
-from glasswood._interactions import Lookups
+from glasswood._interactions import Lookups, check_pairs
 from glasswood._kept import Kept
-from glasswood._leaf_tables import LeafTables, TabledRows, seconds_for_tables
-from glasswood._long_paths import LongPaths, seconds_for_paths
+from glasswood._leaf_tables import LeafTables, TabledRows, seconds_for_tables, templates_of
+from glasswood._leaves import most_sets
+from glasswood._long_paths import LongPaths, refuse_hours, seconds_for_paths
+from glasswood._memory import check_memory
 from glasswood._model_facts import facts_of
 from glasswood._once import Lock, once
 from glasswood._originals import Originals
@@ -50,7 +52,8 @@ T = TypeVar("T")
 
 RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "mean"}  # what links give
 
-WORTH_A_THOUGHT = 0.1  # seconds
+WORTH_A_THOUGHT = 0.3  # seconds
+SAMPLED_ROWS = 128  # of the background, to find out what rows cost
 MOST_KEPT = 2**26  # bytes of tables that wait for more rows
 
 
@@ -489,8 +492,11 @@ class Study:
     @once
     def pairs(self) -> NDArray[np.bool_]:
         """Which pairs of features share a path, the smaller number first."""
+        plan = self.plan(1)
+        if not plan.groups:  # features are players, in the same order
+            return plan.player_pairs
         found = np.zeros((self.ensemble.n_features,) * 2, dtype=bool)
-        _core.pairs_on_paths(self.plan(1).core_boxes, found)
+        _core.pairs_on_paths(plan.core_boxes, found)
         return found
 
     def shares_path(self, a: int, b: int) -> bool:
@@ -512,25 +518,31 @@ class Study:
         only_counts = self.only_counts or (self.table is None and metric.nodes(0) is None)
         if by_tables < WORTH_A_THOUGHT or (only_counts and by_tables < float("inf")):
             return self._by_tables(metric, rows, outputs)
-        n_given = n_rows(rows)
-        n_background = 0 if self.table is None else n_rows(self.table)
-        by_paths = seconds_for_paths(plan, n_given, n_background)
+        given = given_table(rows)
+        n_given, n_background = n_rows(given), 0 if self.table is None else n_rows(self.table)
+        by_paths, by_walks = seconds_for_paths(plan, n_given, n_background), float("inf")
         if self.table is not None and can_walk(plan, metric, len(outputs)):
             by_walks = seconds_for_walks(self._visits, n_given, n_background, metric, len(outputs))
-            if by_walks < min(by_paths, by_tables):
-                return self._by_walks(metric, rows, outputs)
-        return self._by_tables(metric, rows, outputs) if by_tables < by_paths else self._by_paths(metric, rows, outputs)
+        if by_tables < float("inf"):
+            by_tables = seconds_for_tables(metric, plan, n_given)
+        if by_tables < min(by_paths, by_walks):
+            return self._by_tables(metric, given, outputs)
+        refuse_hours(plan, n_given, n_background, min(by_paths, by_walks))
+        check_memory((n_given, most_sets(plan, metric), len(outputs)))
+        return (self._by_walks if by_walks < by_paths else self._by_paths)(metric, given, outputs)
 
     @once
     def _visits(self) -> float:
-        """The nodes and leaves that a row and a background row visit together, about."""
-        return self._ground.visits_of_a_pair()
+        """The nodes and leaves that a row and a background row visit together, about: of a sample of rows."""
+        plan, n = self.plan(1), self.shares.size  # which refuses a background without rows
+        chosen = np.unique(np.linspace(0, n - 1, min(n, SAMPLED_ROWS)).astype(np.intp))
+        return Ground(plan, Rows(plan, self.table).cells_at(chosen), np.ones(chosen.size)).visits_of_a_pair()
 
     @property
     def _ground(self) -> Ground:
         """The trees and the rows of the table, made ready to walk."""
-        plan = self.plan(1)
-        return self._tables.get(Ground, lambda: Ground(plan, Rows(plan, self.table), self.shares))
+        plan, shares = self.plan(1), self.shares
+        return self._tables.get(Ground, lambda: Ground(plan, Rows(plan, self.table).cells(0, shares.size), shares))
 
     def _by_walks(self, metric: InteractionIndex, rows: Any, outputs: list[int]) -> WalkedRows:
         opened = self.rows(rows)  # first: what is wrong with them is found before anything is computed
@@ -540,7 +552,9 @@ class Study:
         opened = self.rows(rows)  # first: what is wrong with them is found before anything is counted
 
         def make() -> LeafTables:
-            return LeafTables(self.effects(self.plan(1).most_players), metric, outputs)
+            plan = self.plan(1)
+            templates = templates_of(metric, plan)  # first: tables that are too large are refused before any counting
+            return LeafTables(self.effects(plan.most_players), metric, outputs, templates)
 
         ours = type(metric).__module__ == InteractionIndex.__module__
         if not isinstance(metric, InteractionIndex) or not ours or vars(metric).keys() != {"min_order", "max_order"}:
@@ -550,6 +564,7 @@ class Study:
 
     def lookups(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups:
         """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""
+        check_pairs(self.plan(1), order, wanted)  # before anything is counted
         key = (Lookups, order, wanted.tobytes(), tuple(outputs))
         return self._tables.get(key, lambda: Lookups(self.effects(order), order, wanted, outputs))
 

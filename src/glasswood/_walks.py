@@ -43,7 +43,7 @@ def can_walk(plan: CountPlan, metric: InteractionIndex, n_outputs: int) -> bool:
 
 def seconds_for_walks(visits: float, n_rows: int, n_background: int, metric: InteractionIndex, n_outputs: int) -> float:
     """Return about how long rows take on one core, given the visits of a pair of rows."""
-    per_visit = 6e-9 + 1e-9 * n_outputs * (1 if metric.max_order == 1 else 10)
+    per_visit = 12e-9 + 2e-9 * n_outputs * (1 if metric.max_order == 1 else 10)
     return n_rows * n_background * visits * per_visit
 
 
@@ -53,17 +53,18 @@ class Ground:
     Parameters
     ----------
     plan : CountPlan
-    background : Rows
+    cells : ndarray of shape (n_columns, n_rows), int32
+        Those of the background rows, which are written to.
     weight : ndarray of float64
         The weight of each background row; they sum to 1.
     """
 
-    def __init__(self, plan: CountPlan, background: Rows, weight: NDArray[np.float64]) -> None:
+    def __init__(self, plan: CountPlan, cells: NDArray[np.int32], weight: NDArray[np.float64]) -> None:
         self.plan = plan
         self.weight = weight
         self.players, place = np.unique(plan.player_of[plan.ensemble.used_features], return_inverse=True)
         self._player = place.astype(np.int32)  # of each column
-        self.there = self.ranks(background)
+        self.there = self.ranks(cells)
         self.trees = self._trees()
 
     @property
@@ -115,10 +116,9 @@ class Ground:
             slots_are_players=self.by_player,
         )
 
-    def ranks(self, rows: Rows) -> NDArray[np.int32]:
-        """Return the cells of rows, one line per column, with numbers for missing and unseen that need no look-up."""
+    def ranks(self, ranks: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return cells of rows, one line per column, with numbers for missing and unseen that need no look-up."""
         cells, used = self.plan.cells, self.plan.ensemble.used_features
-        ranks = rows.cells(0, rows.n_rows)
         for line, n_cells, n_codes in zip(ranks, cells.n_cells[used], cells.n_codes[used], strict=True):
             line[line == n_cells - 1] = MISSING
             if n_codes:
@@ -253,7 +253,7 @@ class WalkedRows:
         self.sets = walks.sets
         self.n_rows = rows.n_rows
         self._walks = walks
-        self._values = self._sum(walks.ground.ranks(rows))
+        self._values = self._sum(walks.ground.ranks(rows.cells(0, rows.n_rows)))
 
     def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
         """Write the values of some rows to the columns of `out`, (n_sets x n_outputs, ...), from `at` on."""

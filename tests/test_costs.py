@@ -1,0 +1,102 @@
+"""What is too large is refused within a second, before anything is counted, and the message says what to do."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import glasswood as gw
+from glasswood._columns import NumberColumn
+from glasswood._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
+from glasswood._tables import Schema
+
+N_FEATURES, DEPTH, N_TREES = 40, 15, 20
+
+
+def whole_tree(rng):
+    """A tree with all leaves at the same depth, and a feature of its own for every level."""
+    n_inner = 2**DEPTH - 1
+    inner = np.arange(n_inner)
+    level = np.floor(np.log2(inner + 1)).astype(np.int64)
+    feature, left, right = np.zeros(2 * n_inner + 1, dtype=np.int64), *np.full((2, 2 * n_inner + 1), -1)
+    feature[:n_inner] = rng.permutation(N_FEATURES)[:DEPTH][level]
+    left[:n_inner], right[:n_inner] = 2 * inner + 1, 2 * inner + 2
+    size = feature.size
+    return Tree(
+        feature,
+        rng.normal(size=size),
+        left,
+        right,
+        np.zeros(size, dtype=bool),
+        rng.normal(size=(size, 1)),
+        np.repeat(2.0 ** (DEPTH - np.arange(DEPTH + 1)), 2 ** np.arange(DEPTH + 1)),
+    )
+
+
+@pytest.fixture(scope="module")
+def model():
+    rng = np.random.default_rng(0)
+    schema = Schema(tuple(NumberColumn(f"x{j}") for j in range(N_FEATURES)))
+    score = Score(base=np.zeros(1), labels=("prediction",), units="value")
+    trees = [whole_tree(rng) for _ in range(N_TREES)]
+    return TreeEnsemble(**stack(trees, CategorySets()), schema=schema, score=score, source="made")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return np.random.default_rng(1).normal(size=(100_000, N_FEATURES)).astype(np.float32)
+
+
+class OfMyOwn(gw.metrics.CubeMetric):
+    """Some metric of a user's."""
+
+    def calc_metric(self, s_plus, s_minus):
+        return dict.fromkeys([*s_plus, *s_minus], 1.0)
+
+
+ASKED = {
+    "shap_values": lambda ex, rows: ex.shap_values(rows),
+    "banzhaf_values": lambda ex, rows: ex.banzhaf_values(rows),
+    "shap_interaction_values": lambda ex, rows: ex.shap_interaction_values(rows),
+    "pairs": lambda ex, rows: ex.evaluate(gw.metrics.BanzhafInteractions(2), rows),
+    "triples": lambda ex, rows: ex.evaluate(gw.metrics.ShapleyInteractions(3), rows),
+    "all sets": lambda ex, rows: ex.evaluate(gw.metrics.PartialDependenceInteractions(), rows[:10]),
+    "a metric of a user's": lambda ex, rows: ex.evaluate(OfMyOwn(), rows[:1]),
+    "interaction_values": lambda ex, rows: ex.interaction_values(rows[:1]),
+    "interaction_values of pairs": lambda ex, rows: ex.interaction_values(rows[:1], max_order=3),
+    "interaction_values without a limit": lambda ex, rows: ex.interaction_values(rows[:1], features=range(30)),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_too_much_is_refused_within_a_second(asked, model, rows):
+    ex = gw.Explainer(model, rows)
+    start = time.thread_time()
+    with pytest.raises(gw.errors.TooLargeError, match=r"fewer|ask for|Use|have no such limit|up to") as found:
+        ASKED[asked](ex, rows)
+    assert time.thread_time() - start < 1
+    assert len(str(found.value)) < 400
+
+
+def test_what_is_refused_tells_how_long_it_would_take(model, rows):
+    with pytest.raises(gw.errors.TooLargeError, match=r"100,000 rows, 100,000 background rows .* h\. Pass fewer rows"):
+        gw.Explainer(model, rows).shap_values(rows)
+
+
+def test_too_much_memory_is_refused_before_anything_is_computed(model, rows, monkeypatch):
+    monkeypatch.setattr("glasswood._memory._memory", lambda: 10**6)
+    ex = gw.Explainer(model, rows[:10])
+    start = time.thread_time()
+    for ask in (ex.shap_values, ex.banzhaf_values, ex.shap_interaction_values):
+        with pytest.raises(gw.errors.TooLargeError, match="fewer rows"):
+            ask(rows)
+    with pytest.raises(gw.errors.TooLargeError, match="fewer rows"):
+        ex.evaluate(gw.metrics.ShapleyValues(), rows)
+    assert time.thread_time() - start < 1
+
+
+def test_one_row_of_it_is_explained(model, rows):
+    found = gw.Explainer(model, rows[:20]).shap_values(rows[50:51])
+    np.testing.assert_allclose(found.values.sum() + found.base_values, model.predict(rows[50:51]), rtol=0, atol=1e-9)
