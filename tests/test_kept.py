@@ -111,9 +111,7 @@ def test_what_is_asked_again_has_the_same_bits(regressor):
 
 def test_tables_are_made_once_per_question_and_outputs(monkeypatch):
     made, init = [], _study.LeafTables.__init__
-    monkeypatch.setattr(
-        _study.LeafTables, "__init__", lambda self, *args: (made.append(args[2]), init(self, *args))[0]
-    )
+    monkeypatch.setattr(_study.LeafTables, "__init__", lambda self, *args: (made.append(args[2]), init(self, *args))[0])
     model = RandomForestClassifier(3, max_depth=3, random_state=0).fit(X, np.digitize(Y, [-0.5, 0.5]))
     ex = gw.Explainer(model, X)
     for row in range(3):
