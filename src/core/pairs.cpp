@@ -8,7 +8,8 @@
 namespace glasswood {
 namespace {
 
-constexpr int64_t MOST_STEPS = int64_t(1) << 22;  // that are sorted at a time: 64 megabytes
+constexpr int64_t MOST_STEPS = int64_t(1) << 23;  // that are sorted at a time: 128 megabytes
+constexpr int64_t COARSE = 128;                   // columns whose sum is kept
 
 enum Term { NONE, ONE_A, ONE_B, BOTH, N_TERMS };
 
@@ -103,6 +104,10 @@ Sweep::Sweep(const PairLeaves& leaves, int64_t n_outputs, int64_t n_rows, int64_
         for (int64_t k = 0; k < leaves_.value.n_columns; ++k) place[k] += leaves_.value[leaf][k] * factor;
     });
     end_loaded_ = 1;
+    if (rank_a_.empty()) return;
+    coarse_.resize(std::size_t((n_columns_ / COARSE + 1) * n_outputs_));
+    for (int64_t column = 0; column < n_columns_; ++column)
+        for (int64_t k = 0; k < n_outputs_; ++k) coarse_[column / COARSE * n_outputs_ + k] += line_[column * n_outputs_ + k];
 }
 
 // Calls emit(row, column, leaf, factor) for the steps of all leaves that are within the rows and columns, in their order.
@@ -160,6 +165,7 @@ void Sweep::add_row(int64_t row) {
         const int64_t place = step.column * n_outputs_ + leaves_.output[step.leaf];
         for (int64_t k = 0; k < n_values; ++k) {
             line_[place + k] += scratch_[place + k];
+            if (!coarse_.empty()) coarse_[step.column / COARSE * n_outputs_ + leaves_.output[step.leaf] + k] += scratch_[place + k];
             scratch_[place + k] = 0;
         }
     }
@@ -175,6 +181,16 @@ void Sweep::advance(int64_t row) {
 
 void Sweep::write_line(std::span<const int64_t> columns, double unit, double* out) const {
     for (int64_t k = 0; k < n_outputs_; ++k) {
+        if (!coarse_.empty()) {
+            for (std::size_t i = 0; i < columns.size(); ++i) {
+                const int64_t block = columns[i] / COARSE;
+                double sum = 0;
+                for (int64_t j = 0; j < block; ++j) sum += coarse_[j * n_outputs_ + k];
+                for (int64_t column = block * COARSE; column <= columns[i]; ++column) sum += line_[column * n_outputs_ + k];
+                out[i * n_outputs_ + k] = sum * unit;
+            }
+            continue;
+        }
         double sum = 0;
         int64_t next = 0;
         for (std::size_t i = 0; i < columns.size(); ++i) {

@@ -42,7 +42,7 @@ class Sweep {
     // Only cells below n_rows and n_columns of the two features will be asked for.
     //
     // If ranks are given, cells are counted anew: for each cell, and the end of the last one, how many of those that are asked
-    // for come before. Steps between two of these are added at once, so that sums may be rounded otherwise.
+    // for come before. Steps between two of these are added at once, and columns some at a time: sums may be rounded otherwise.
     Sweep(const PairLeaves& leaves, int64_t n_outputs, int64_t n_rows, int64_t n_columns, std::span<const int64_t> rank_a = {},
           std::span<const int64_t> rank_b = {});
 
@@ -74,6 +74,7 @@ class Sweep {
     std::vector<int64_t> rank_a_, rank_b_;    // empty if cells are as they are
     int64_t n_outputs_, n_rows_, n_columns_, row_ = 0;
     std::vector<double> line_, scratch_;      // sums of steps up to this row, (n_columns, n_outputs)
+    std::vector<double> coarse_;              // sums over columns of the line, if cells are counted anew
     std::vector<int64_t> n_steps_;            // of each row
     int64_t first_loaded_ = 0, end_loaded_ = 0;
     std::vector<int64_t> starts_;             // of the rows that are loaded

@@ -100,7 +100,7 @@ def _runs_within(heights: NDArray[np.float64], tolerance: float, most: int) -> l
 def _end_of_run(heights: NDArray[np.float64], start: int, tolerance: float) -> int:
     """Return the first cell that no longer belongs to the run that begins at a cell."""
     low = high = heights[start]
-    size = 16
+    size = max(1, 64 // heights.shape[1])  # more at a time would be in vain where runs are short
     while start < len(heights):
         some = heights[start : start + size]
         least = np.minimum(np.minimum.accumulate(some), low)

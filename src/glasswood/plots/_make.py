@@ -82,7 +82,7 @@ def panel_of_ice(
 
     Options are `xscale`, and `centered`: whether rows are shown as they differ from their own value in one cell.
     """
-    k = one_output(ice.heights.mean(axis=0), ice.outputs, output, "a panel of ICE curves")
+    k = one_output(ice.heights[0], ice.outputs, output, "a panel of ICE curves")
     heights, label = ice.heights[..., k], scale_label(ice.units, ice.outputs, [k], average=False)
     mean = np.average(heights, axis=0, weights=ice.weight)
     layout = layout_of_points(ice, mean, sort) if ice.axis is None else layout_of(ice.axis, mean, sort)
@@ -93,7 +93,8 @@ def panel_of_ice(
         label = f"change of {label}"
         layout = replace(layout, note="; ".join(filter(None, (layout.note, f"each row from its value at: {name}"))))
     layout = rescaled(layout, options.get("xscale", "linear"))
-    main = heights[:, layout.cells]
+    in_order = np.array_equal(layout.cells, np.arange(layout.cells.size))
+    main = heights[:, : layout.cells.size] if in_order else heights[:, layout.cells]  # no copy, if it can be
     ends = _percentiles(main, ice.weight)
     bands = []
     for place, (low, high) in enumerate(BANDS):

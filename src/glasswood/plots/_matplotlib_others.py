@@ -66,7 +66,7 @@ def _hatch(ax: Any, edges: tuple[NDArray[np.float64], NDArray[np.float64]], empt
     vertices = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1).reshape(-1, 2)
     codes = np.tile([Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY], line.size)
     style = {"facecolor": "none", "edgecolor": ink, "hatch": "/////", "linewidth": 0}
-    ax.add_patch(PathPatch(Path(vertices, codes), rasterized=True, **style))
+    ax.add_artist(PathPatch(Path(vertices, codes), rasterized=True, **style))  # the limits are known already
 
 
 def _write_numbers(ax: Any, heights: NDArray[np.float64], mesh: Any) -> None:

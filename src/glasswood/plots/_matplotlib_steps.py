@@ -44,9 +44,10 @@ def _draw_numbers(ax: Any, panel: Steps, look: Look, heights: tuple[float, float
     low, high = panel.x.view
     _shade(ax, panel, edges, here, look)
     for shade, band in zip(SHADES, panel.bands, strict=False):
-        ax.stairs(band.high[here], edges, baseline=band.low[here], fill=True, color=LINES[0], alpha=shade, linewidth=0)
+        ends = (np.repeat(side[here], 2) for side in (band.low, band.high))
+        ax.fill_between(_corners(edges), *ends, color=LINES[0], alpha=shade, linewidth=0)
     for row in panel.faint:
-        ax.stairs(row[here], edges, baseline=None, color=look.dim, alpha=0.6, linewidth=0.6)
+        ax.plot(_corners(edges), np.repeat(row[here], 2), color=look.dim, alpha=0.6, linewidth=0.6)
     empty = hollow(panel.x, panel.support)[here] if panel.support else np.zeros(edges.size - 1, dtype=bool)
     drawn = [_draw_line(ax, k, line.heights[here], edges, empty) for k, line in enumerate(panel.lines)]
     set_ticks(ax.xaxis, panel.x)
@@ -65,15 +66,20 @@ def _draw_numbers(ax: Any, panel: Steps, look: Look, heights: tuple[float, float
     return drawn
 
 
+def _corners(edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return where the corners of steps are; patches of matplotlib's `stairs` take a second for thousands of steps."""
+    return np.repeat(edges, 2)[1:-1]
+
+
 def _draw_line(ax: Any, k: int, heights: Any, edges: NDArray[np.float64], empty: NDArray[np.bool_]) -> Any:
     """Draw one curve: all of it thin, and once more where there are rows."""
     style = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}
     values = np.asarray(heights, dtype=np.float64)
     if empty.any():
-        ax.stairs(values, edges, baseline=None, color=style["color"], alpha=0.55, linewidth=0.9, linestyle=":")
+        dotted = {"color": style["color"], "alpha": 0.55, "linewidth": 0.9, "linestyle": ":"}
+        ax.plot(_corners(edges), np.repeat(values, 2), **dotted)
         values = np.where(empty, np.nan, values)
-    x = np.repeat(edges, 2)[1:-1]
-    return ax.plot(x, np.repeat(values, 2), linewidth=1.7, solid_joinstyle="miter", **style)[0]
+    return ax.plot(_corners(edges), np.repeat(values, 2), linewidth=1.7, solid_joinstyle="miter", **style)[0]
 
 
 def _shade(ax: Any, panel: Steps, edges: NDArray[np.float64], here: slice, look: Look) -> None:
