@@ -141,6 +141,7 @@ def test_the_report_of_a_deep_forest_is_small_and_says_what_it_draws(deep, tmp_p
     assert re.search(rf"{shape[0]:,} x {shape[1]:,} cells drawn as \d+ x \d+: means of neighbouring", page)
     assert re.search(r"drawn at [\d,]+ of [\d,]+ steps", page)
     assert "nowhere further" not in page
+    assert "draw the lowest and the highest of neighbouring ones" in page
 
 
 # ------------------------------------------------------------------------------------------------ other ways

@@ -14,6 +14,7 @@ from glasswood.engines._threads import in_order
 from glasswood.errors import GlasswoodError
 from glasswood.plots import _make
 from glasswood.plots._cuts import shown_cut
+from glasswood.plots._display import DRAWN
 from glasswood.plots._surfaces import panels_of_surface
 from glasswood.plots._text import percent
 
@@ -48,6 +49,8 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
             f"Each curve is the {average} {noun} if all rows had the same value of the feature. It has every step of "
             "the model; nothing is sampled."
         )
+    if any(DRAWN in figure["panels"][0]["panel"]["note"] for figure in figures):
+        yield "Figures with more steps than a screen can show draw the lowest and the highest of neighbouring ones."
     if subject.study.groups and not subject.pipeline:
         yield "Groups of columns are shown at the combinations of values that occur in the rows."
     if subject.importance is None:
