@@ -50,6 +50,16 @@ def test_copies_of_an_explainer_answer_the_same(explained, again):
         assert found == wanted
 
 
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda answer: pickle.loads(pickle.dumps(answer))])
+def test_copies_of_a_surface_that_was_asked_before_keep_its_interaction(explained, again):
+    surface = next(one for one in explained[0].joint_partial_dependence().values() if not one.additive)
+    wanted = surface.interaction.copy(), surface.values.copy(), surface(np.nan, np.nan).copy()
+    same = again(surface)
+    np.testing.assert_array_equal(same.values, wanted[1])  # first: heights must not be written over the interaction
+    np.testing.assert_array_equal(same.interaction, wanted[0])
+    np.testing.assert_array_equal(same(np.nan, np.nan), wanted[2])
+
+
 def test_surfaces_that_are_made_when_looked_up_are_pickled(explained):
     surfaces = explained[0].joint_partial_dependence()
     same = pickle.loads(pickle.dumps(surfaces))

@@ -126,7 +126,8 @@ class Surface(ReadOnly):
         self._check_memory()
         found = None if self.pair is None else self.pair.all()
         shape = self.first.axis.n_cells, self.second.axis.n_cells, len(self.first.outputs)
-        heights = found if found is not None and found.flags.writeable else np.empty(shape)
+        # What the pair keeps is not overwritten; flags of arrays do not tell, because copies can be written to.
+        heights = np.empty(shape) if found is None or self.pair is None or self.pair.is_known else found
         n_lines = max(1, 2**18 // (shape[1] * shape[2]))
         for at in range(0, shape[0], n_lines):  # some lines at a time, because all of it may be large
             some = slice(at, at + n_lines)
