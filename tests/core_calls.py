@@ -24,7 +24,9 @@ def ask_everything():
     boosted = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=7, categorical_features="from_dtype")
     boosted.fit(table, np.digitize(y, [-1, 1]))
     weight = rng.integers(1, 5, size=300)
-    ask_about_rows(gw.Explainer(boosted, table, groups={"both": ["x0", "x1"]}), table[:9])
+    grouped = gw.Explainer(boosted, table, groups={"both": ["x0", "x1"]})
+    grouped.partial_dependence("x2", "kind")
+    ask_about_rows(grouped, table[:9])
     for ex in (gw.Explainer(boosted, table), gw.Explainer(boosted, table, sample_weight=weight)):
         ask_about_curves(ex, table)
         ask_about_rows(ex, table[:9])
