@@ -137,11 +137,6 @@ class Effects:
         n_cells, n_codes = cells.n_cells[[a, b]], cells.n_codes[[a, b]]
         return PairArrays(n_cells, n_codes, low, high, missing, unseen, sets, terms, value, output)
 
-    def interaction(self, a: int, b: int) -> NDArray[np.float64] | None:
-        """Return the height of every pair of cells of the interaction of two features; None if they share no path."""
-        found = self.pair(a, b)
-        return found.all() if found.n_leaves else None
-
     def interactions_on_grids(
         self, grids: NDArray[np.int64], pair_number: NDArray[np.int32], n_pairs: int
     ) -> NDArray[np.float64]:

@@ -239,7 +239,7 @@ class Overview:
             message = (
                 f"with counts alone, interactions are computed for all pairs of cells; this model has {n_cells:,.0f}, "
                 f"which would take about {n_cells * PER_CELL / 60:,.0f} minutes. Pass rows=, a table of rows (a sample "
-                "will do), or ask for the surface of single pairs: partial_dependence(a, b).plot()"
+                "is enough), or ask for the surface of single pairs: partial_dependence(a, b).plot()"
             )
             raise TooLargeError(message)
 

@@ -91,11 +91,6 @@ class LeafPair:
     ) -> None:
         self._find, self.shape, self._unit, self._turned = find, shape, unit, turned
 
-    @property
-    def n_leaves(self) -> int:
-        """The number of leaves that have both features."""
-        return len(self._find().output)
-
     @once_here
     def _leaves(self) -> _core.PairLeaves:
         return _core.PairLeaves(*self._find())

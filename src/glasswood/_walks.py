@@ -24,6 +24,7 @@ MOST_PAIRS = 2**14  # of a row and a background row, that a kernel takes at a ti
 MOST_NARROW = 25  # players, whose sets fit in one word
 MOST_PARTS = 16  # of the trees, the same for any number of threads, so that sums are the same, too
 SAMPLED_TREES = 8
+SAMPLE_SIZES = (1, 2, 4, 8, 16)  # of rows: a pair may visit all nodes of a tree, so a small sample comes first
 SAMPLED_VISITS = 2**17  # after which a sample is large enough
 LANES = 8  # players that a kernel adds to at a time
 MISSING, UNSEEN = 2**31 - 1, -1
@@ -140,13 +141,7 @@ class Ground:
         n_trees, n_rows = self.plan.ensemble.n_trees, self.there.shape[1]
         trees = np.unique(np.linspace(0, n_trees - 1, SAMPLED_TREES).astype(np.int64)).tolist()
         visits = n_pairs = 0
-        for size in (
-            1,
-            2,
-            4,
-            8,
-            16,
-        ):  # a pair may visit all nodes of a tree, so a small sample tells how large one may be
+        for size in SAMPLE_SIZES:
             here = self._sample(min(size, n_rows), 0.5)
             there = self._sample(min(4 * size, n_rows), 0.0)
             n_pairs = here.shape[1] * there.shape[1] * len(trees)
