@@ -30,8 +30,8 @@ def add(*parts: Any) -> Any:
 
 def bundled(path: Path) -> list[list[tuple[str, int]]]:
     """Return the row groups in the bundles that glasswood makes of them."""
-    from glasswood._passes import bundles
-    from glasswood._sources import open_source
+    from glasswood.engines._pass import bundles
+    from glasswood.tables._sources import open_source
 
     source: Any = open_source(path)
     return [[(part.path, part.row_group) for part in bundle] for bundle in bundles(source.fragments)]

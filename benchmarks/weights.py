@@ -10,7 +10,7 @@ from measure import Figure, Report, race, run
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
-from glasswood._counting import count
+from glasswood.engines._local import count
 from glasswood.kernels import _core
 
 LIMITS = {

@@ -87,7 +87,7 @@ def _read_model(model: Any, seed: Seed) -> Any:  # noqa: ARG001 (as all readers)
 
 def _read_skops(path: Path, seed: Seed) -> Any:  # noqa: ARG001
     import glasswood as gw
-    from glasswood.cli._models import open_model
+    from glasswood.cli._files import open_model
 
     return gw.read_model(open_model(path, trusted=TRUSTED))
 
@@ -165,7 +165,7 @@ def _read_checkpoint(path: Path, seed: Seed) -> Any:
 
 
 def _read_partial(path: Path, seed: Seed) -> Any:  # noqa: ARG001
-    from glasswood._partials import Partial, add_packed
+    from glasswood.counting._partial import Partial, add_packed
 
     packed = path.read_bytes()
     partial, _ = Partial.unpack(packed)

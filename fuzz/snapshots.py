@@ -14,7 +14,10 @@ DEEPEST = 4
 # Methods without arguments that hand out arrays.
 METHODS = ("mean_abs", "mean_square", "std", "matrix")
 MOST_OF_A_MAPPING = 3
-INSIDE = ("glasswood._pairs", "glasswood._answers")  # how surfaces are computed, which a copy may do in another way
+INSIDE = (
+    "glasswood.effects._pairs",
+    "glasswood.study._answers",
+)  # how surfaces are computed, which a copy may do in another way
 
 
 def _is_result(value: Any) -> bool:

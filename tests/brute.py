@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 import glasswood as gw
-from glasswood._columns import CodeColumn, LabelColumn, NumberColumn
-from glasswood.readers._catboost_ctr import HashColumn
+from glasswood.models.readers._catboost_ctr import HashColumn
+from glasswood.tables._columns import CodeColumn, LabelColumn, NumberColumn
 
 MOST_VALUES = 60
 

@@ -8,7 +8,7 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood._statistics import joint_rows
+from glasswood.effects._statistics import joint_rows
 from glasswood.kernels import _core
 
 NAMES = [name for name in _core.__all__ if callable(getattr(_core, name))]

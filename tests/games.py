@@ -11,7 +11,7 @@ import pandas as pd
 
 import oracle
 from brute import answered
-from glasswood._tables import encode, n_rows
+from glasswood.tables._tables import encode, n_rows
 
 MOST_ROWS = 2**17  # of a table that a library scores at once
 

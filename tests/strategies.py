@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from glasswood._columns import CodeColumn, NumberColumn
-from glasswood._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
-from glasswood._tables import Schema
+from glasswood.models._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
+from glasswood.tables._columns import CodeColumn, NumberColumn
+from glasswood.tables._tables import Schema
 
 VALUES = (-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf)  # few, so that ties with cuts are common
 

@@ -28,9 +28,9 @@ import glasswood as gw
 import oracle
 from brute import Case, tries
 from games import Game, players_of
-from glasswood._columns import NumberColumn
-from glasswood._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
-from glasswood._tables import Schema, encode
+from glasswood.models._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
+from glasswood.tables._columns import NumberColumn
+from glasswood.tables._tables import Schema, encode
 from readers import test_catboost, test_lightgbm, test_sklearn, test_xgboost
 from strategies import ensembles, tables
 from test_partial_dependence import CASES, invented

@@ -12,9 +12,9 @@ from sklearn.datasets import make_regression
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor, RandomForestRegressor
 
 import glasswood as gw
-from glasswood._background import FORMAT
-from glasswood._files import pack_arrays, unpack_arrays
+from glasswood.counting._background import FORMAT
 from glasswood.errors import BackgroundError, TableError, TooLargeError
+from glasswood.tables._files import pack_arrays, unpack_arrays
 
 X, Y = make_regression(300, 4, random_state=0)
 

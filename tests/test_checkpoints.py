@@ -16,11 +16,12 @@ import pytest
 from pyarrow import parquet
 
 import glasswood as gw
-from glasswood import _checkpoints, _job
-from glasswood._files import pack_arrays
-from glasswood._partials import WHOLE, Partial
-from glasswood.engines import _progress
+from glasswood.counting import _job
+from glasswood.counting._partial import WHOLE, Partial
+from glasswood.engines import _checkpoint as _checkpoints
 from glasswood.errors import BackgroundError, TableError
+from glasswood.parallel import _progress
+from glasswood.tables._files import pack_arrays
 from streams import GROUP, ROWS, boosted, numbers, write
 
 PATIENCE = 60.0  # seconds; CI machines are slow
@@ -30,7 +31,8 @@ SCRIPT = """
 import os, pickle, sys, time
 from pathlib import Path
 import glasswood as gw
-from glasswood import _checkpoints, _job
+from glasswood.engines import _checkpoint as _checkpoints
+from glasswood.counting import _job
 
 _checkpoints.INTERVAL = 0.0
 honest, synced = _job.read_fragment, []

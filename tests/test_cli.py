@@ -23,8 +23,8 @@ from sklearn.preprocessing import StandardScaler
 
 import glasswood as gw
 from glasswood.cli import _output, main
-from glasswood.cli._counts import file_names
-from glasswood.engines import _progress
+from glasswood.cli._summarize import file_names
+from glasswood.parallel import _progress
 
 pytest.importorskip("click")
 
@@ -394,7 +394,7 @@ def test_debug_shows_where(glasswood):
 
 
 def test_unexpected_errors_have_a_code_of_their_own(glasswood, monkeypatch):
-    monkeypatch.setattr("glasswood.cli._checks.ensemble_of", lambda model, table: {}["x\x1b[2J"])
+    monkeypatch.setattr("glasswood.cli._check.ensemble_of", lambda model, table: {}["x\x1b[2J"])
     message = refused(glasswood("info", "model.json"), code=3)
     assert "unexpected KeyError" in message
     assert "\x1b" not in message
@@ -404,7 +404,7 @@ def test_interrupted(glasswood, monkeypatch):
     def interrupt(model, table):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glasswood.cli._checks.ensemble_of", interrupt)
+    monkeypatch.setattr("glasswood.cli._check.ensemble_of", interrupt)
     code, out, err = glasswood("info", "model.json")
     assert (code, out, err.strip()) == (130, "", "glasswood: interrupted")
 

@@ -6,8 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from glasswood._columns import UNSEEN, CodeColumn, Dictionary, LabelColumn, NumberColumn, dictionary_of, is_missing
 from glasswood.errors import TableError
+from glasswood.tables._columns import (
+    UNSEEN,
+    CodeColumn,
+    Dictionary,
+    LabelColumn,
+    NumberColumn,
+    dictionary_of,
+    is_missing,
+)
 
 NAN = np.nan
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import twin
 from core_calls import NAMES, ask_everything, copied, recorded, wrong
-from glasswood._counting import count
-from glasswood._effects import Effects
-from glasswood._summarize import make_plan
+from glasswood.counting._plan import make_plan
+from glasswood.effects._closed_forms import Effects
+from glasswood.engines._local import count
 from glasswood.kernels import _core
 from strategies import ensembles, tables
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import glasswood as gw
-from glasswood._columns import NumberColumn
-from glasswood._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
-from glasswood._tables import Schema
+from glasswood.models._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
+from glasswood.tables._columns import NumberColumn
+from glasswood.tables._tables import Schema
 
 N_FEATURES, DEPTH, N_TREES = 40, 15, 20
 
@@ -86,7 +86,7 @@ def test_what_is_refused_tells_how_long_it_would_take(model, rows):
 
 
 def test_too_much_memory_is_refused_before_anything_is_computed(model, rows, monkeypatch):
-    monkeypatch.setattr("glasswood._memory._memory", lambda: 10**6)
+    monkeypatch.setattr("glasswood.parallel._memory._memory", lambda: 10**6)
     ex = gw.Explainer(model, rows[:10])
     start = time.thread_time()
     for ask in (ex.shap_values, ex.banzhaf_values, ex.shap_interaction_values):

@@ -13,11 +13,12 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
 import glasswood as gw
 import oracle
-from glasswood import _counting, _counts
-from glasswood._counting import count
-from glasswood._plan import Subsets
-from glasswood._summarize import make_plan
-from glasswood._weights import fixed_point
+from glasswood.counting import _counter as _counts
+from glasswood.counting._plan import make_plan
+from glasswood.counting._subsets import Subsets
+from glasswood.counting._weights import fixed_point
+from glasswood.engines import _local as _counting
+from glasswood.engines._local import count
 from glasswood.errors import TableError
 from strategies import ensembles, tables
 

@@ -9,10 +9,10 @@ import xgboost as xgb
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
-from glasswood._columns import Extent, extent_of
+from glasswood.models.readers._rounding import cut_at_most, cut_below
 from glasswood.plots._axes import closed_edges, edges_of, layout_of
 from glasswood.plots._cuts import ShownCut, cell_text, shown_cut, shown_cuts
-from glasswood.readers._rounding import cut_at_most, cut_below
+from glasswood.tables._columns import Extent, extent_of
 
 ZERO = float(np.float32(1e-35))
 

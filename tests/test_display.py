@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor, RandomForestClassifier
 
 import glasswood as gw
-from glasswood._chunks import Chunks
+from glasswood.effects._chunks import Chunks
 from glasswood.plots import _make as make
 from glasswood.plots._axes import Layout
 from glasswood.plots._display import MOST_CELLS, MOST_STEPS, blocks_of, fitted
@@ -159,7 +159,7 @@ def test_strengths_at_points_are_those_of_rows(monkeypatch):
         for options in ({}, {"sample_weight": weight}):
             want = gw.Explainer(model, X, **options).interaction_strengths()
             with monkeypatch.context() as patch:
-                patch.setattr("glasswood._overview.MANY_LEAVES", 0)
+                patch.setattr("glasswood.study._overview.MANY_LEAVES", 0)
                 found = gw.Explainer(model, X, **options).interaction_strengths()
                 of_rows = gw.Explainer(model, X[:50]).interaction_strengths(X[50:])
             assert found.pairs == want.pairs
@@ -175,12 +175,12 @@ def test_strengths_of_counts_are_the_same_block_by_block(monkeypatch):
     model = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(X["a"] * X["b"] + X["c"], 3, labels=False))
     background = gw.summarize(model, X, order=2)
     want = gw.Explainer(model, background).interaction_strengths()
-    monkeypatch.setattr("glasswood._overview.MOST_CELLS_OF_PAIR", 0)
+    monkeypatch.setattr("glasswood.study._overview.MOST_CELLS_OF_PAIR", 0)
     found = gw.Explainer(model, background).interaction_strengths()
     assert found.pairs == want.pairs
     np.testing.assert_allclose(found.heights, want.heights, rtol=1e-9)
     np.testing.assert_allclose(found.h, want.h, rtol=1e-6)
-    monkeypatch.setattr("glasswood._overview.MOST_CELLS", 1000)
+    monkeypatch.setattr("glasswood.study._overview.MOST_CELLS", 1000)
     with pytest.raises(gw.errors.TooLargeError, match=r"Pass rows=, a table of rows"):
         gw.Explainer(model, background).interaction_strengths()
 
@@ -194,7 +194,7 @@ def test_points_and_grids_of_large_models_are_those_of_small_ones(monkeypatch):
     asked = [("a",), ("a", "b"), ("c", "a"), ("a", "b", "c")]
     want = [ex.partial_dependence(*names, at=X[list(names)]).values for names in asked]
     on_grids = ex.joint_grids(grids)
-    monkeypatch.setattr("glasswood._answers.MOST_VISITS", 0)
+    monkeypatch.setattr("glasswood.study._answers.MOST_VISITS", 0)
     for names, values in zip(asked, want, strict=True):
         np.testing.assert_allclose(ex.partial_dependence(*names, at=X[list(names)]).values, values, atol=1e-12)
     for pair, values in ex.joint_grids(grids).items():
@@ -215,7 +215,7 @@ def test_states_that_change_along_an_axis_are_read_from_its_cuts(monkeypatch):
             patch.setattr(Chunks, "changes_along", lambda *_: None)
             for name, heights in fast.items():
                 np.testing.assert_array_equal(gw.Explainer(model, X).ice(name, rows=X[:20]).heights, heights)
-            patch.setattr("glasswood._responses.MOST_STATES_HELD", 1)
+            patch.setattr("glasswood.effects._responses.MOST_STATES_HELD", 1)
             np.testing.assert_array_equal(gw.Explainer(model, X).ice("b", rows=X[:20]).heights, fast["b"])
 
 
@@ -224,10 +224,10 @@ def test_ice_is_the_same_whatever_is_held_at_a_time(monkeypatch):
     X = pd.DataFrame(rng.normal(size=(300, 3)), columns=list("abc"))
     model = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(X["a"] + X["c"], 3, labels=False))
     want = gw.Explainer(model, X).ice("a").heights
-    monkeypatch.setattr("glasswood._responses.MOST_HELD", 1)
+    monkeypatch.setattr("glasswood.effects._responses.MOST_HELD", 1)
     np.testing.assert_array_equal(gw.Explainer(model, X).ice("a").heights, want)
     frame = gw.Explainer(model, X[:3]).ice("a", output_index=1, at=X[["a"]][:2]).to_frame()
     assert frame["row"].tolist() == [0, 0, 1, 1, 2, 2]
-    monkeypatch.setattr("glasswood._memory._memory", lambda: 2**10)
+    monkeypatch.setattr("glasswood.parallel._memory._memory", lambda: 2**10)
     with pytest.raises(gw.errors.TooLargeError, match="Ask for fewer rows, one output, or some points"):
         gw.Explainer(model, X).ice("a")

@@ -13,11 +13,11 @@ from sklearn.ensemble import RandomForestRegressor
 
 import glasswood as gw
 import oracle
-from glasswood import _ensemble
-from glasswood._columns import CodeColumn, NumberColumn
-from glasswood._ensemble import BLOCK, CategorySets, Score, Tree, TreeEnsemble, stack
-from glasswood._tables import Schema
 from glasswood.errors import UnsupportedModelError
+from glasswood.models import _ensemble
+from glasswood.models._ensemble import BLOCK, CategorySets, Score, Tree, TreeEnsemble, stack
+from glasswood.tables._columns import CodeColumn, NumberColumn
+from glasswood.tables._tables import Schema
 from strategies import ensembles, tables
 
 

@@ -17,8 +17,8 @@ from sklearn.datasets import load_diabetes
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood._files import pack_arrays, replacing, unpack_arrays, write_whole
 from glasswood.errors import BackgroundError
+from glasswood.tables._files import pack_arrays, replacing, unpack_arrays, write_whole
 
 KIND = "glasswood test 1"
 

@@ -130,7 +130,7 @@ def test_a_crash_and_a_hang_are_findings(monkeypatch, tmp_path):
         "run = types.ModuleType('fuzz.run')\n"
         "ways = '(os.abort, lambda: time.sleep(60), lambda: sum(range(10**10)))'\n"
         "source = f'run_case = lambda case: {ways}[case[\"seed\"]]()'\n"
-        "exec(compile(source, '/src/glasswood/_study.py', 'exec'), vars(run) | globals(), vars(run))\n"
+        "exec(compile(source, '/src/glasswood/study/_study.py', 'exec'), vars(run) | globals(), vars(run))\n"
         "sys.modules['fuzz.run'] = run\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -14,11 +14,11 @@ from catboost import CatBoostRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor, VotingRegressor
 
 import glasswood as gw
-from glasswood._columns import LabelColumn, NumberColumn
-from glasswood._given_tables import as_trained, given_table
-from glasswood._tables import Schema
 from glasswood.errors import TableError
-from glasswood.readers import read_model
+from glasswood.models.readers import read_model
+from glasswood.tables._columns import LabelColumn, NumberColumn
+from glasswood.tables._given import as_trained, given_table
+from glasswood.tables._tables import Schema
 
 N_ROWS = 200
 LABELS = ["mid", "lo", "hi"]  # neither sorted nor as they come

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor, RandomForestRegressor
 
 import glasswood as gw
-from glasswood import _counts
-from glasswood._counts import Counter
-from glasswood._summarize import make_plan
-from glasswood._tables import open_columns
+from glasswood.counting import _counter as _counts
+from glasswood.counting._counter import Counter
+from glasswood.counting._plan import make_plan
+from glasswood.tables._tables import open_columns
 from strategies import ensembles, tables
 
 seeds = st.integers(0, 2**32 - 1)

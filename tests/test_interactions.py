@@ -24,10 +24,10 @@ from threadpoolctl import threadpool_limits
 import glasswood as gw
 from brute import Case, replace_columns, tries
 from games import Game, players_of, sums_of_subsets
-from glasswood import _counts
-from glasswood._columns import NumberColumn
+from glasswood.counting import _counter as _counts
 from glasswood.errors import BackgroundError, TableError, TooLargeError
 from glasswood.results import _interactions
+from glasswood.tables._columns import NumberColumn
 from readers import test_sklearn, test_xgboost
 from strategies import ensembles, tables
 from test_partial_dependence import CASES, N_ROWS, invented, sample, some_rows

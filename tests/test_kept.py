@@ -11,8 +11,8 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 
 import glasswood as gw
-from glasswood import _study
-from glasswood._kept import Kept
+from glasswood.effects._kept import Kept
+from glasswood.study import _study
 from resource_tasks import X, Y
 
 

@@ -25,7 +25,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, IsolationForest, Ran
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood.cli._models import open_model
+from glasswood.cli._files import open_model
 from glasswood.errors import UnsupportedModelError
 
 lgb = pytest.importorskip("lightgbm")

@@ -24,8 +24,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import glasswood as gw
-from glasswood._outputs import Chosen, Outputs, labels_of, position_of
 from glasswood.errors import TableError
+from glasswood.models._outputs import Chosen, Outputs, labels_of, position_of
 
 SMALL = {"n_estimators": 8, "random_state": 0}
 

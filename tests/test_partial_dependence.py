@@ -31,8 +31,9 @@ from threadpoolctl import threadpool_limits
 
 import glasswood as gw
 from brute import Case, Proof, tries
-from glasswood import _counts, _study
+from glasswood.counting import _counter as _counts
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood.study import _study
 from readers import test_catboost, test_lightgbm, test_sklearn, test_treelite, test_xgboost
 from strategies import ensembles, tables
 

@@ -17,16 +17,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasswood import _arrow
-from glasswood._counts import Tally
-from glasswood._files import pack_arrays, unpack_arrays
-from glasswood._job import partition_digest
-from glasswood._partials import WHOLE, Partial, add_packed, ledger_of
-from glasswood._passes import bundles, verify, waves
-from glasswood.engines import _tree
-from glasswood.engines._threads import sum_over
-from glasswood.engines._tree import FAN_IN, PER_CORE, sum_on_workers
+from glasswood.counting._counter import Tally
+from glasswood.counting._job import partition_digest
+from glasswood.counting._partial import WHOLE, Partial, add_packed, ledger_of
+from glasswood.engines import _reduction as _tree
+from glasswood.engines._pass import bundles, verify, waves
+from glasswood.engines._reduction import FAN_IN, PER_CORE, sum_on_workers
 from glasswood.errors import BackgroundError, TableError
+from glasswood.parallel._threads import sum_over
+from glasswood.tables import _parquet as _arrow
+from glasswood.tables._files import pack_arrays, unpack_arrays
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 KINDS = {

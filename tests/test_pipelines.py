@@ -68,8 +68,8 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 
-from glasswood._pipelines import unwrap
 from glasswood.errors import UnsupportedModelError
+from glasswood.models._pipelines import unwrap
 from versions import quantiles
 
 N_ROWS = 120
@@ -831,7 +831,7 @@ def test_parts_can_be_pickled(frame, target):
 
 
 def test_scikit_learn_is_not_imported():
-    code = "import sys; from glasswood._pipelines import unwrap; unwrap({}); assert 'sklearn' not in sys.modules"
+    code = "import sys; from glasswood.models._pipelines import unwrap; unwrap({}); assert 'sklearn' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

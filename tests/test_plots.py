@@ -17,8 +17,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood._once import Deferred
-from glasswood._pairs import KnownPair
+from glasswood.effects._pairs import KnownPair
+from glasswood.parallel._once import Deferred
 from glasswood.plots import _make as make
 from glasswood.plots._axes import edges_of, histogram, hollow, hollow_pairs, in_view, view_of, whole_numbers
 from glasswood.plots._draw import draw, page_of, panel_of
@@ -26,8 +26,8 @@ from glasswood.plots._plotly_paper import cell_texts
 from glasswood.plots._points import panel_of_points
 from glasswood.plots._spec import Bars, Cells, Line, Matrix, Network, Scale, Sheet, Steps, Waterfall
 from glasswood.plots._steps import beside, common_heights, height_range
-from glasswood.plots._text import number, percent, plain, several, shorten
 from glasswood.results import Attributions, Axis, Curve, Ice, JointRows, Points, ShownRows, Surface
+from glasswood.text._plain import number, percent, plain, several, shorten
 
 NASTY = [
     "<script>alert(1)</script>",

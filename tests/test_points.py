@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import glasswood as gw
-from glasswood._points import columns_of, distinct_points, rows_with
 from glasswood.errors import TableError
+from glasswood.tables._points import columns_of, distinct_points, rows_with
 
 N_ROWS = 200
 SIZES = ["small", "medium", "large"]

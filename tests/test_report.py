@@ -15,8 +15,8 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor, RandomForestClassifier
 
 import glasswood as gw
-from glasswood._report import Settings, Subject, _checks, _page, _panels, report_html
 from glasswood.plots._spec import Cells, Line, Scale, Steps
+from glasswood.report import Settings, Subject, _checks, _page, _panels, report_html
 from hostile_names import HOSTILE_NAMES
 
 

@@ -24,8 +24,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood._report import Settings, Subject, _checks, _findings, _groups, _model, report_html
-from glasswood._study import Study
+from glasswood.report import Settings, Subject, _checks, _findings, _groups, _model, report_html
+from glasswood.study._study import Study
 
 
 def subject_of(explainer):

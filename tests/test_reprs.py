@@ -13,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood._html import facts_html, table_html
+from glasswood.text._html import facts_html, table_html
 
 NAMES = {
     "script": "<script>alert(1)</script>",

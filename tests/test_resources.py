@@ -21,9 +21,9 @@ import pytest
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingClassifier
 
 import glasswood as gw
-from glasswood._interrupts import Abandoned, proceed
-from glasswood.engines import _threads
-from glasswood.engines._threads import beside, for_each, in_order, sum_over
+from glasswood.parallel import _threads
+from glasswood.parallel._interrupts import Abandoned, proceed
+from glasswood.parallel._threads import beside, for_each, in_order, sum_over
 from long_calls import CASES
 from resource_tasks import NAMES, X, Y, answer, answer_of
 

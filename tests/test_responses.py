@@ -189,7 +189,7 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
     model = HistGradientBoostingClassifier(max_iter=5).fit(X[:300], y)
     curves = []
     for n in (1, 2, 5):
-        monkeypatch.setattr("glasswood.engines._threads.n_threads", lambda n=n: n)
+        monkeypatch.setattr("glasswood.parallel._threads.n_threads", lambda n=n: n)
         curves.append(gw.Explainer(model, X, response="probability").partial_dependence("a").heights)
     assert (curves[0] == curves[1]).all()
     assert (curves[0] == curves[2]).all()
@@ -284,6 +284,6 @@ def test_refusals():
 def test_ice_that_does_not_fit_is_refused(monkeypatch):
     X, y = table()
     ex = gw.Explainer(GradientBoostingRegressor(n_estimators=3).fit(X, y), X)
-    monkeypatch.setattr("glasswood._memory._memory", lambda: 1000)
+    monkeypatch.setattr("glasswood.parallel._memory._memory", lambda: 1000)
     with pytest.raises(TooLargeError, match="300 x"):
         ex.ice("a")

@@ -12,8 +12,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifi
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood import _study
 from glasswood.results import _frames
+from glasswood.study import _study
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,9 @@ import pytest
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import glasswood as gw
-from glasswood import _overview, _pair_rows, _statistics
+from glasswood.effects import _statistics
 from glasswood.plots._draw import panel_of
+from glasswood.study import _overview, _pair_rows
 
 matplotlib.use("Agg")
 

@@ -29,8 +29,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import glasswood as gw
-from glasswood import _several
 from glasswood.errors import ArgumentError, ModelMismatchError, UnsupportedModelError
+from glasswood.models import _combinations as _several
 
 HGB = HistGradientBoostingClassifier(max_iter=6, random_state=0)
 FOREST = RandomForestClassifier(5, max_depth=4, random_state=0)

@@ -23,10 +23,10 @@ from threadpoolctl import threadpool_limits
 from xgboost import XGBRegressor
 
 import glasswood as gw
-from glasswood import _arrow
-from glasswood._counting import count
-from glasswood._summarize import make_plan
+from glasswood.counting._plan import make_plan
+from glasswood.engines._local import count
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood.tables import _parquet as _arrow
 from streams import ROWS, WAYS, OnlyStreams, boosted, csv_dataset, cut, numbers, parquet_folder, write
 
 ODD_NAMES = ["a.b", "a", "with blank", 'quo"te', "it's", "back`tick", "größe", "select"]

@@ -22,8 +22,8 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood import _overview
-from glasswood._statistics import missed, stability_index, standard_deviation, strength_and_h, trend
+from glasswood.effects._statistics import missed, stability_index, standard_deviation, strength_and_h, trend
+from glasswood.study import _overview
 
 N = 90
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from glasswood._statistics import apart, missed, stability_index, standard_deviation, strength_and_h, trend
-from glasswood.readers._read import _compare
+from glasswood.effects._statistics import apart, missed, stability_index, standard_deviation, strength_and_h, trend
+from glasswood.models.readers._dispatch import _compare
 from glasswood.results._importance import _total
 
 

@@ -19,7 +19,7 @@ from sklearn.ensemble import (
 )
 
 import glasswood as gw
-from glasswood._pairs import KnownPair
+from glasswood.effects._pairs import KnownPair
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.plots._display import Blocks
@@ -36,8 +36,8 @@ def rows_of(n, seed=0):
 @pytest.fixture
 def nothing_kept(monkeypatch):
     """Let every surface be too large to be computed as a whole."""
-    monkeypatch.setattr("glasswood._pairs.MOST_KEPT", 0)
-    monkeypatch.setattr("glasswood._answers.MOST_RESPONSES", 0)
+    monkeypatch.setattr("glasswood.effects._pairs.MOST_KEPT", 0)
+    monkeypatch.setattr("glasswood.study._answers.MOST_RESPONSES", 0)
 
 
 def explainers():
@@ -129,7 +129,7 @@ def test_responses_at_points_are_those_of_all_cells(monkeypatch):
     assert not surface.pair.is_known
     values = surface.values
     assert surface.pair.is_known
-    monkeypatch.setattr("glasswood._answers.MOST_RESPONSES", 0)
+    monkeypatch.setattr("glasswood.study._answers.MOST_RESPONSES", 0)
     lazily = ex.partial_dependence("a", "kind")
     x, kinds = np.linspace(-2, 2, 9), ["u", "v", "w", "x"]
     np.testing.assert_allclose(lazily(x[:, None], kinds), surface(x[:, None], kinds), rtol=1e-12)
@@ -207,7 +207,7 @@ def test_very_many_cells_take_little_memory(deep):
 
 def test_what_does_not_fit_is_refused_in_a_moment(deep, monkeypatch):
     surface = deep.partial_dependence("a", "c")
-    monkeypatch.setattr("glasswood._memory._memory", lambda: 2**26)
+    monkeypatch.setattr("glasswood.parallel._memory._memory", lambda: 2**26)
     for ask in (
         lambda: surface.values,
         lambda: surface.heights,
@@ -242,7 +242,7 @@ def test_pairs_of_too_many_counts_are_counted_one_by_one(monkeypatch):
     weight = np.arange(300) % 3
     want = gw.Explainer(model, X, sample_weight=weight).partial_dependence("a", "c").heights
     ex = gw.Explainer(model, X, sample_weight=weight)
-    monkeypatch.setattr("glasswood._plan.MOST_COUNTS", ex._study.plan(1).n_sets(2) - 1)
+    monkeypatch.setattr("glasswood.counting._plan.MOST_COUNTS", ex._study.plan(1).n_sets(2) - 1)
     np.testing.assert_array_equal(ex.partial_dependence("a", "c").heights, want)
     with pytest.raises(TooLargeError, match="of some features"):
         ex.interaction_strengths()

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
-from glasswood._columns import LabelColumn, NumberColumn
-from glasswood._tables import OpenColumns, Schema, distinct_rows, encode, n_rows, take_rows
 from glasswood.errors import TableError
+from glasswood.tables._columns import LabelColumn, NumberColumn
+from glasswood.tables._tables import OpenColumns, Schema, distinct_rows, encode, n_rows, take_rows
 
 NAN = np.nan
 NUMBERS = Schema((NumberColumn("a"), NumberColumn("b")))

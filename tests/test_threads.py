@@ -13,8 +13,8 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 
 import glasswood as gw
-from glasswood import _study
-from glasswood._once import Deferred, Lock, once
+from glasswood.parallel._once import Deferred, Lock, once
+from glasswood.study import _study
 from questions import ON_THE_RESPONSE, WITHOUT_ROWS, bits_of, questions_of
 
 NAMES = list("abcd")

@@ -10,10 +10,11 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, Rando
 
 import glasswood as gw
 from games import Game, players_of
-from glasswood import _study, _walks
-from glasswood._long_paths import LongPaths
-from glasswood._rows import Rows
-from glasswood._walks import WalkedRows
+from glasswood.effects import _walks
+from glasswood.effects._long_paths import LongPaths
+from glasswood.effects._row_cells import Rows
+from glasswood.effects._walks import WalkedRows
+from glasswood.study import _study
 from strategies import ensembles, tables
 from test_attributions import BANZHAF, against_rows, chains, pairs_against_rows, same, without_diagonal
 from test_partial_dependence import invented
@@ -147,7 +148,7 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch):
     ex = gw.Explainer(RandomForestRegressor(37, random_state=0).fit(X, y), X[:130])
     found = []
     for n in (1, 2, 4):
-        monkeypatch.setattr("glasswood.engines._threads.n_threads", lambda n=n: n)
+        monkeypatch.setattr("glasswood.parallel._threads.n_threads", lambda n=n: n)
         found.append([walked(ex, metric, X[200:260])[1] for metric in (METRICS[0], METRICS[3])])
     for others in found[1:]:
         assert all(np.array_equal(one, other) for one, other in zip(found[0], others, strict=True))
@@ -183,7 +184,7 @@ def test_the_way_does_not_depend_on_what_is_kept_or_on_threads(monkeypatch):
     model, ways = RandomForestClassifier(10, max_depth=9, random_state=0).fit(X[:, :8], y), []
     X = X[:, :8]
     for n, most in ((1, 0), (1, 2**26), (4, 2**26), (64, 2**26)):
-        monkeypatch.setattr("glasswood.engines._threads.n_threads", lambda n=n: n)
+        monkeypatch.setattr("glasswood.parallel._threads.n_threads", lambda n=n: n)
         monkeypatch.setattr(_study, "MOST_KEPT", most)
         ex = gw.Explainer(model, X[:300])
         ways.append([type(ex._study.evaluate(metric, X[:k], [0])) for metric in METRICS for k in (1, 2, 300, 1)])

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
 import glasswood as gw
-from glasswood._counts import Tally
-from glasswood._job import Job, Sums
-from glasswood._partials import Partial
-from glasswood._passes import finish
-from glasswood._summarize import make_plan
-from glasswood._weights import fixed_point, in_one_unit, lowest_planes, split, weights_of_groups
+from glasswood.counting._counter import Tally
+from glasswood.counting._job import Job, Sums
+from glasswood.counting._partial import Partial
+from glasswood.counting._plan import make_plan
+from glasswood.counting._weights import fixed_point, in_one_unit, lowest_planes, split, weights_of_groups
+from glasswood.engines._pass import finish
 from glasswood.errors import BackgroundError, TableError, TooLargeError
 
 KINDS = {

@@ -27,7 +27,7 @@ struct BitsetTrees {
     int64_t depth, n_conditions;
 };
 
-// The sets of players of a path, see glasswood._plan.Subsets.
+// The sets of players of a path, see glasswood.counting._plan.Subsets.
 struct Subsets {
     std::span<const int64_t> size;
     std::span<const int32_t> rest;

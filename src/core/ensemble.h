@@ -20,7 +20,7 @@ struct Trees {
 // in nearly all libraries; otherwise the trees are walked.
 bool is_forest(const Trees& trees);
 
-// What each node asks for, see glasswood._ensemble.TreeEnsemble.
+// What each node asks for, see glasswood.models._ensemble.TreeEnsemble.
 struct Splits {
     std::span<const int32_t> column;        // of the rows that are sent through the trees
     std::span<const double> cut;

@@ -16,7 +16,7 @@ struct PlayersOfLeaves {
     std::span<const bool> wanted;     // of each player: whether sets may have it
 };
 
-// Sets of players that are wanted of any path, see glasswood._plan.Subsets.
+// Sets of players that are wanted of any path, see glasswood.counting._plan.Subsets.
 struct WantedSets {
     std::span<const int64_t> size;
     std::span<const int32_t> rest;

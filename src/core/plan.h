@@ -85,7 +85,7 @@ bool player_shares(const Parents& parents, std::span<const double> cover, std::s
                    std::span<const int32_t> slot, std::span<const int64_t> slot_first, std::span<double> shares);
 
 // Writes the share of the training weight that path-dependent methods give to each leaf and player set: the product of the
-// shares of the players that are not in the set. `size` and `has` are tables of glasswood._plan.Subsets.
+// shares of the players that are not in the set. `size` and `has` are tables of glasswood.counting._plan.Subsets.
 void cover_shares(std::span<const int64_t> slot_first, std::span<const double> shares, std::span<const int64_t> size,
                   Matrix<const bool> has, std::span<const int64_t> leaf_offset, std::span<double> products);
 

@@ -1,4 +1,4 @@
-// Rows as cells: the number of the cell that every value of a block of rows lies in, see glasswood._plan.Cells.
+// Rows as cells: the number of the cell that every value of a block of rows lies in, see glasswood.counting._plan.Cells.
 #pragma once
 
 #include <cmath>

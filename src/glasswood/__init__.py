@@ -1,12 +1,12 @@
 """Glasswood shows what a decision-tree ensemble has learned."""
 
 from glasswood import errors, metrics
-from glasswood._background import Background
 from glasswood._compare import compare
-from glasswood._ensemble import TreeEnsemble
 from glasswood._explainer import Explainer
 from glasswood._summarize import summarize
-from glasswood.readers import read_model
+from glasswood.counting._background import Background
+from glasswood.models._ensemble import TreeEnsemble
+from glasswood.models.readers import read_model
 from glasswood.results import (
     Attributions,
     Comparison,

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import CodeColumn, Column, Dictionary, Extent, LabelColumn
-from glasswood._once import Deferred
-from glasswood._rows_again import rows_in_cells
-from glasswood._statistics import apart, on_common_cuts, stability_index
+from glasswood.effects._statistics import apart, on_common_cuts, stability_index
 from glasswood.errors import TableError
+from glasswood.parallel._once import Deferred
 from glasswood.results import BASES, Axis, Comparison, Curve
+from glasswood.study._rows_again import rows_in_cells
+from glasswood.tables._columns import CodeColumn, Column, Dictionary, Extent, LabelColumn
 
 __all__ = ["compare"]
 

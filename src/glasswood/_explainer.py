@@ -10,11 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from glasswood._answers import Answers
-from glasswood._arguments import new_file, refuse_no_mapping, whole_number
-from glasswood._html import facts_html
-from glasswood._overview import Overview
-from glasswood._study import Study
 from glasswood.errors import ArgumentError, TableError
 from glasswood.metrics import BanzhafValues, CubeMetric, ShapleyInteractions, ShapleyValues
 from glasswood.results import (
@@ -28,6 +23,11 @@ from glasswood.results import (
     Spikes,
     Strengths,
 )
+from glasswood.study._answers import Answers
+from glasswood.study._overview import Overview
+from glasswood.study._study import Study
+from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
+from glasswood.text._html import facts_html
 
 __all__ = ["Explainer"]
 
@@ -625,7 +625,7 @@ class Explainer:
         ...     ex.report(folder + "/model.html", title="Diabetes", by="sex").name
         'model.html'
         """
-        from glasswood._report import Settings, Subject, write_report
+        from glasswood.report import Settings, Subject, write_report
 
         path = new_file(path)
         return write_report(Subject(self, self._study), path, Settings(title, by, n_interactions, notes))

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from glasswood._arguments import brief, checked_groups, whole_number
-from glasswood._columns import index_labels
-from glasswood._counting import count, count_groups
-from glasswood._ensemble import TreeEnsemble
-from glasswood._extra_columns import group_rows, row_weights, sorted_groups, without_columns
-from glasswood._given_tables import given_table
-from glasswood._passes import Pass
-from glasswood._plan import CountPlan
-from glasswood._sources import open_source
-from glasswood._tables import frame_of, n_rows
-from glasswood._weights import ColumnWeights
+from glasswood.counting._plan import make_plan
+from glasswood.engines._local import count_table
+from glasswood.engines._pass import Pass
 from glasswood.errors import TableError
-from glasswood.readers import Proof, prove, read_unproven, refuse_own_predictions
+from glasswood.models._opened import read_for
+from glasswood.tables._given import given_table
+from glasswood.tables._row_columns import names_in
+from glasswood.tables._sources import open_source
 
-if TYPE_CHECKING:
-    import narwhals as nw
-
-__all__ = ["make_plan", "own_names", "places_of_groups", "summarize"]
+__all__ = ["summarize"]
 
 
 def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
@@ -92,93 +81,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
             raise TableError(message)
         source = given_table(source)
         ensemble, _ = read_for(model, source, names_in(by, sample_weight))
-        return _count_table(make_plan(ensemble, order, groups), source, sample_weight, by)
+        return count_table(make_plan(ensemble, order, groups), source, sample_weight, by)
     passing = Pass(opened, engine=engine, checkpoint=checkpoint)
     ensemble, _ = read_for(model, passing.head, names_in(by, sample_weight))
     return passing.count(make_plan(ensemble, order, groups), sample_weight, by)
-
-
-def names_in(by: Any, sample_weight: Any) -> list[str]:
-    """Return the names among what tells groups of rows and their weights."""
-    several = by if isinstance(by, list | tuple) else (by,)
-    return [name for name in (*several, sample_weight) if isinstance(name, str)]
-
-
-def read_for(model: Any, table: Any, further: Sequence[str]) -> tuple[TreeEnsemble, Proof | None]:
-    """Return a model, and the proof on a table that it was read right. Some of its columns may tell groups and weights.
-
-    A model that knows no names counts columns through, without these.
-    """
-    if isinstance(model, TreeEnsemble):
-        return model, None
-    ensemble = read_unproven(model)
-    if table is None or n_rows(table) == 0:
-        refuse_own_predictions(model)
-        return ensemble, None
-    return ensemble, prove(ensemble, model, table if ensemble.schema.named else without_columns(table, further))
-
-
-def own_names(ensemble: TreeEnsemble, groups: Mapping[str, Sequence[str]] | None) -> dict[str, tuple[str, ...]]:
-    """Return groups by the model's own names of their columns: LightGBM writes blanks as underscores."""
-
-    def own(name: str) -> str:
-        return name.replace(" ", "_") if ensemble.schema.underscored and name not in ensemble.feature_names else name
-
-    return {name: tuple(map(own, columns)) for name, columns in checked_groups(groups).items()}
-
-
-def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Sequence[str]] | None) -> CountPlan:
-    """Return the plan of what is counted, after checking the groups."""
-    groups = own_names(ensemble, groups)
-    known = set(ensemble.feature_names)
-    seen: set[str] = set()
-    for name, columns in groups.items():
-        for column in columns:
-            if column not in known:
-                message = f"group {name!r} names the column {column!r}, which the model does not have"
-                raise TableError(message)
-            if column in seen:
-                message = f"column {column!r} is in two groups; a column belongs to one player"
-                raise TableError(message)
-            seen.add(column)
-        if name in known and name not in columns:
-            message = f"group {name!r} has the name of a column that is not in it; choose another name"
-            raise TableError(message)
-    order = None if order is None else whole_number(order, "order is the number of features fixed together")
-    if order is None or order > 1:  # larger sets than those of the longest path add no counts
-        most = CountPlan(ensemble, 1, groups).most_players
-        order = most if order is None else min(order, most)
-    plan = CountPlan(ensemble, order, groups)
-    if order > 1:  # the curves of larger models are made part by part, see `count_in_parts`
-        plan.refuse_uncountable(order)
-    return plan
-
-
-def _count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any) -> Any:
-    """Return the counts of a plan over all rows of a table in memory, or over groups of them."""
-    further = names_in(by, sample_weight)
-    own = table if plan.ensemble.schema.named else without_columns(table, further)
-    if isinstance(sample_weight, str):
-        sample_weight = ColumnWeights(row_weights(table, sample_weight), sample_weight)
-    if by is None:
-        return count(plan, own, sample_weight)
-    return sorted_groups(count_groups(plan, own, sample_weight, *places_of_groups(table, by)))
-
-
-def places_of_groups(table: Any, by: Any) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the groups that rows of a table fall into, and each row's place in their list."""
-    frame = None if hasattr(table, "__array_interface__") else frame_of(table)
-    if isinstance(by, str) or (frame is not None and _are_names(by, frame)):
-        return group_rows(table, (by,) if isinstance(by, str) else by)
-    labels = np.asarray(by, dtype=object)
-    if labels.ndim != 1:
-        message = f"by= must be the name of a column, several names, or one value per row, not {brief(by)}"
-        raise TableError(message)
-    found = index_labels(labels.tolist())
-    return [*found.labels, None], np.where(found.positions < 0, len(found.labels), found.positions)
-
-
-def _are_names(by: Any, frame: nw.DataFrame[Any]) -> bool:
-    """Return whether a list has names of columns, and not one value per row."""
-    texts = isinstance(by, list | tuple) and all(isinstance(name, str) for name in by)
-    return texts and (set(by) <= set(frame.columns) or len(by) != len(frame))

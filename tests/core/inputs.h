@@ -1,5 +1,5 @@
 // Inputs of kernels that are the same everywhere: a forest and rows from a generator of integers, and what
-// glasswood._plan and glasswood._chunks make of a forest.
+// glasswood.counting._plan and glasswood.effects._chunks make of a forest.
 #pragma once
 
 #include <valarray>
@@ -38,7 +38,7 @@ class Random {
     std::uint64_t state_ = 1;
 };
 
-// The sets of up to `order` players, see glasswood._plan.Subsets.
+// The sets of up to `order` players, see glasswood.counting._plan.Subsets.
 struct PlayerSets {
     PlayerSets(int order, int n_players);
 

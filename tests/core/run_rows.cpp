@@ -86,7 +86,7 @@ bool add_up(const Inputs& in, const std::vector<double>& values, double unit, in
     return holds;
 }
 
-// See glasswood._templates.Template.
+// See glasswood.effects._cubes.Template.
 struct ShapleyTemplates {
     explicit ShapleyTemplates(const ShapleySets& sets) {
         for (int used = 0; used <= N_PLAYERS; ++used) {
@@ -183,7 +183,7 @@ void run_long_paths(const Inputs& in, const ChunksOfModel& chunks, const Shapley
     out.add("long paths with shares", with_shares);
 }
 
-// Rows as ranks, as glasswood._walks.Ground has them.
+// Rows as ranks, as glasswood.effects._walks.Ground has them.
 std::vector<int32_t> ranks_of(const Model& m, std::vector<int32_t> cells) {
     const int64_t n_rows = int64_t(cells.size()) / N_FEATURES;
     for (int f = 0; f < N_FEATURES; ++f)
@@ -271,7 +271,7 @@ struct QuestionsOfPlayers {
     std::vector<int64_t> seat_first{0}, seat, state, question_first{0}, change_first{0}, new_state, old_state, change_seat;
 };
 
-// The entries of each set and output, see glasswood._interactions.Lookups.
+// The entries of each set and output, see glasswood.effects._interactions.Lookups.
 struct Entries {
     Entries(const Terms& terms, const std::vector<int64_t>& table_first) {
         for (std::size_t set = 0; set < terms.set_rest.size(); ++set)

@@ -17,9 +17,9 @@ import glasswood as gw
 from clusters import dask_cluster
 from clusters_ray import ray_cluster
 from clusters_spark import spark_cluster
-from glasswood import _passes
-from glasswood._counting import count
-from glasswood._summarize import make_plan
+from glasswood.counting._plan import make_plan
+from glasswood.engines import _pass as _passes
+from glasswood.engines._local import count
 
 ROWS = 200_000
 FILES = 12

@@ -14,11 +14,11 @@ from sklearn.ensemble import RandomForestRegressor
 
 import glasswood as gw
 from clusters_spark import SPARK_WARNINGS
-from glasswood import _passes
-from glasswood._partials import Partial
+from glasswood.counting._partial import Partial
+from glasswood.engines import _pass as _passes
 from glasswood.engines import _spark
-from glasswood.engines._progress import hidden
 from glasswood.errors import TableError
+from glasswood.parallel._progress import hidden
 
 # Of Dask's and Ray's own readers: not ours.
 READERS_WARN = [

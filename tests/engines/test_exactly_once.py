@@ -9,13 +9,13 @@ import glasswood as gw
 from clusters import traces
 from clusters_spark import SPARK_WARNINGS, spark_cluster
 from clusters_tasks import add_in_place, die, fail, once, slow
-from glasswood._job import count_fragments, count_tables
-from glasswood._partials import Partial, add_packed
-from glasswood._passes import Pass, verify
-from glasswood._sources import open_source
-from glasswood._summarize import make_plan
+from glasswood.counting._job import count_fragments, count_tables
+from glasswood.counting._partial import Partial, add_packed
+from glasswood.counting._plan import make_plan
 from glasswood.engines import _dask, _ray, _spark
+from glasswood.engines._pass import Pass, verify
 from glasswood.errors import BackgroundError
+from glasswood.tables._sources import open_source
 
 pytestmark = [
     pytest.mark.xdist_group("engines"),

@@ -18,8 +18,8 @@ import glasswood as gw
 from clusters import busy, kill, kill_node, killing, traces
 from clusters_spark import SPARK_WARNINGS, spark_cluster
 from clusters_tasks import slow
-from glasswood._job import count_fragments, count_tables
-from glasswood._partials import Partial
+from glasswood.counting._job import count_fragments, count_tables
+from glasswood.counting._partial import Partial
 from glasswood.engines import _dask, _ray, _spark
 
 pytestmark = [
@@ -116,7 +116,7 @@ from pathlib import Path
 from distributed import Client
 import glasswood as gw
 from clusters_tasks import slow
-from glasswood import _passes
+from glasswood.engines import _pass as _passes
 from glasswood.engines import _dask
 
 address, model, rows, saved, traces = sys.argv[1:]

@@ -17,11 +17,11 @@ import scipy.sparse
 
 import glasswood as gw
 from adversarial import ODD, hostile_array, hostile_frame
-from glasswood._columns import UNSEEN
 from glasswood.errors import MissingExtraError, ModelMismatchError, TableError, UnsupportedModelError
-from glasswood.readers import _catboost
-from glasswood.readers._catboost_ctr import HashColumn
-from glasswood.readers._read import check
+from glasswood.models.readers import _catboost
+from glasswood.models.readers._catboost_ctr import HashColumn
+from glasswood.models.readers._dispatch import check
+from glasswood.tables._columns import UNSEEN
 from versions import needs
 
 catboost = pytest.importorskip("catboost")

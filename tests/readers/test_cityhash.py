@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from glasswood.readers._cityhash import cityhash64
+from glasswood.models.readers._cityhash import cityhash64
 
 catboost = pytest.importorskip("catboost")
 

@@ -19,10 +19,10 @@ import scipy.sparse
 
 import glasswood as gw
 from adversarial import ODD, hostile_array, hostile_frame
-from glasswood._columns import CodeColumn, LabelColumn, NumberColumn
 from glasswood.errors import MissingExtraError, ModelMismatchError, TableError, UnsupportedModelError
-from glasswood.readers import _lightgbm
-from glasswood.readers._read import check
+from glasswood.models.readers import _lightgbm
+from glasswood.models.readers._dispatch import check
+from glasswood.tables._columns import CodeColumn, LabelColumn, NumberColumn
 
 ZERO = float(np.float32(1e-35))
 BORDERS = (ZERO, -ZERO, *(np.nextafter(sign * ZERO, side) for sign in (1, -1) for side in (-np.inf, np.inf)))

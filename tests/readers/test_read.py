@@ -12,7 +12,7 @@ from sklearn.datasets import make_regression
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 
 import glasswood as gw
-from glasswood.readers import _read
+from glasswood.models.readers import _dispatch as _read
 
 X, Y = make_regression(500, 4, random_state=0)
 

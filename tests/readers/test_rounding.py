@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glasswood.readers._rounding import cut_at_most, cut_below, float32_interval
+from glasswood.models.readers._rounding import cut_at_most, cut_below, float32_interval
 
 singles = st.floats(width=32, allow_nan=False)
 doubles = st.floats(allow_nan=False)

@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 import glasswood as gw
 from adversarial import FINITE, FINITE_OR_MISSING, ODD, hostile_array, hostile_frame
-from glasswood.readers import _sklearn
+from glasswood.models.readers import _sklearn
 
 
 def data(task="regression", *, targets=1, classes=2, missing=False, n=300, seed=0):

@@ -32,7 +32,7 @@ from treelite.model_builder import Metadata, ModelBuilder, PostProcessorFunc, Tr
 import glasswood as gw
 from adversarial import ODD, hostile_array
 from glasswood.errors import ModelMismatchError, TableError, UnsupportedModelError
-from glasswood.readers._read import check
+from glasswood.models.readers._dispatch import check
 
 # What lies between the codes, and beyond them.
 CODES = (-0.5, -1.0, 0.7, 2.9, 63.5, 64.0, 90.0, 1e4, 2.0**24, 2.0**31, 2.0**32 + 1, 1e19)

@@ -10,7 +10,7 @@ import pytest
 import xgboost as xgb
 
 from glasswood.errors import UnsupportedModelError
-from glasswood.readers._ubjson import decode
+from glasswood.models.readers._ubjson import decode
 
 VALUES = {
     "null": (b"Z", None),

@@ -18,9 +18,9 @@ import xgboost as xgb
 
 import glasswood as gw
 from adversarial import FINITE_OR_MISSING, ODD, beside, hostile_array, hostile_frame
-from glasswood._columns import CodeColumn, LabelColumn, NumberColumn
 from glasswood.errors import MissingExtraError, ModelMismatchError, TableError, UnsupportedModelError
-from glasswood.readers._read import check
+from glasswood.models.readers._dispatch import check
+from glasswood.tables._columns import CodeColumn, LabelColumn, NumberColumn
 from versions import installed, needs
 
 VERSION = tuple(int(number) for number in xgb.__version__.split(".")[:2])

@@ -12,12 +12,15 @@ import click
 from click.shell_completion import get_completion_class
 
 from glasswood import __version__
-from glasswood._printable import printable
-from glasswood.cli import _checks, _counts, _pages, _questions
+from glasswood.cli import _ask as _questions
+from glasswood.cli import _check as _checks
+from glasswood.cli import _report as _pages
+from glasswood.cli import _summarize as _counts
 from glasswood.cli._options import DEBUG, Command
 from glasswood.cli._words import in_options
-from glasswood.engines._progress import hidden
 from glasswood.errors import GlasswoodError, ModelMismatchError
+from glasswood.parallel._progress import hidden
+from glasswood.text._printable import printable
 
 __all__ = ["app", "run"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from glasswood.cli._models import open_model
+from glasswood.cli._files import open_model
 from glasswood.cli._output import FORMATS
 
 __all__ = ["DEBUG", "MODEL", "Command", "as_json", "model_options", "output_file", "output_options", "table_options"]

@@ -16,9 +16,9 @@ from typing import Any
 import click
 import numpy as np
 
-from glasswood._arrow import write_parquet
-from glasswood._files import write_whole
-from glasswood._printable import printable
+from glasswood.tables._files import write_whole
+from glasswood.tables._parquet import write_parquet
+from glasswood.text._printable import printable
 
 __all__ = ["FORMATS", "check_destination", "check_folder", "describe", "note", "print_json", "write_table"]
 

@@ -10,11 +10,11 @@ from uuid import uuid4
 import dask
 from dask import delayed
 
-from glasswood._arrow import Fragment
-from glasswood._job import ShippedJob, count_fragments, count_tables
-from glasswood._partials import Partial, add_packed
-from glasswood._sources import HEAD
-from glasswood.engines._tree import FAN_IN, sum_on_workers
+from glasswood.counting._job import ShippedJob, count_fragments, count_tables
+from glasswood.counting._partial import Partial, add_packed
+from glasswood.engines._reduction import FAN_IN, sum_on_workers
+from glasswood.tables._parquet import Fragment
+from glasswood.tables._sources import HEAD
 
 __all__ = ["count_files", "count_frame", "look"]
 

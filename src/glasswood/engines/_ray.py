@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import ray
 
-from glasswood._arrow import Fragment
-from glasswood._job import ShippedJob, Sums, count_fragments, partition_digest
-from glasswood._partials import Partial, add_packed, ledger_of
-from glasswood._sources import HEAD
-from glasswood.engines._tree import own_errors, sum_on_workers
+from glasswood.counting._job import ShippedJob, Sums, count_fragments, partition_digest
+from glasswood.counting._partial import Partial, add_packed, ledger_of
+from glasswood.engines._reduction import own_errors, sum_on_workers
+from glasswood.tables._parquet import Fragment
+from glasswood.tables._sources import HEAD
 
 __all__ = ["count_files", "count_frame", "look"]
 

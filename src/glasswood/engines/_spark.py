@@ -14,12 +14,12 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from glasswood._arrow import Fragment
-from glasswood._job import Job, ShippedJob, count_fragments, count_tables
-from glasswood._partials import Partial
-from glasswood._sources import HEAD
-from glasswood.engines._tree import own_errors
+from glasswood.counting._job import Job, ShippedJob, count_fragments, count_tables
+from glasswood.counting._partial import Partial
+from glasswood.engines._reduction import own_errors
 from glasswood.errors import TableError
+from glasswood.tables._parquet import Fragment
+from glasswood.tables._sources import HEAD
 
 __all__ = ["count_files", "count_frame", "look"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from time import monotonic
 
-from glasswood import _checkpoints
-from glasswood._arrow import Fragment
-from glasswood._checkpoints import Checkpoint
-from glasswood._job import Job, Sums, add_fragment
-from glasswood._partials import Partial
-from glasswood._sources import Stream
-from glasswood.engines._progress import bar
-from glasswood.engines._threads import sum_over
+from glasswood.counting._job import Job, Sums, add_fragment
+from glasswood.counting._partial import Partial
+from glasswood.engines import _checkpoint as _checkpoints
+from glasswood.engines._checkpoint import Checkpoint
+from glasswood.parallel._progress import bar
+from glasswood.parallel._threads import sum_over
+from glasswood.tables._parquet import Fragment
+from glasswood.tables._sources import Stream
 
 __all__ = ["count_files", "count_stream"]
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._printable import how_many
 from glasswood.errors import TableError
 from glasswood.plots._outputs import one_output, outputs_shown, scale_label
 from glasswood.plots._points import Places, places_of
 from glasswood.plots._spec import Bars, Dots, Waterfall
-from glasswood.plots._text import number, plain
 from glasswood.plots._waterfall import panel_of_row
+from glasswood.text._plain import number, plain
+from glasswood.text._printable import how_many
 
 __all__ = ["KINDS", "panel_of_attributions"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Scale
-from glasswood.plots._text import number, plain, share_of_rows
+from glasswood.text._plain import number, plain, share_of_rows
 
 __all__ = [
     "LARGEST",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Scale
-from glasswood.plots._text import MINUS
+from glasswood.text._plain import MINUS
 
 __all__ = ["ShownCut", "cell_text", "cell_words", "shown_cut", "shown_cuts"]
 

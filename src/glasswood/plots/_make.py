@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._statistics import quantiles
+from glasswood.effects._statistics import quantiles
 from glasswood.plots._axes import Layout, layout_of, shares_of
 from glasswood.plots._cuts import cell_words
 from glasswood.plots._display import fitted
@@ -18,8 +18,8 @@ from glasswood.plots._points import layout_of_points, panel_of_points, steps_of_
 from glasswood.plots._scales import rescaled
 from glasswood.plots._spec import Band, Bars, Line, Matrix, Network, Steps
 from glasswood.plots._surfaces import nested, panel_of_surface
-from glasswood.plots._text import number, plain
 from glasswood.plots._waterfall import panel_of_row
+from glasswood.text._plain import number, plain
 
 __all__ = [
     "panel_of_comparison",

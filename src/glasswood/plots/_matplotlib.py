@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from glasswood._printable import how_many
 from glasswood.plots._look import Look
 from glasswood.plots._matplotlib_categories import PLAIN
 from glasswood.plots._matplotlib_dots import draw_dots
@@ -18,7 +17,8 @@ from glasswood.plots._matplotlib_others import draw_bars, draw_cells, draw_matri
 from glasswood.plots._matplotlib_steps import draw_steps
 from glasswood.plots._spec import Bars, Cells, Dots, Matrix, Network, Panel, Sheet, Steps, Waterfall
 from glasswood.plots._steps import common_heights, names_in_legend
-from glasswood.plots._text import several
+from glasswood.text._plain import several
+from glasswood.text._printable import how_many
 
 __all__ = ["draw"]
 

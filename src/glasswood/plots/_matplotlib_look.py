@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from glasswood.plots._look import Look
-from glasswood.plots._text import shorten
+from glasswood.text._plain import shorten
 
 __all__ = ["look_of"]
 

@@ -11,7 +11,7 @@ from glasswood.plots._axes import histogram, hollow_pairs, in_view
 from glasswood.plots._look import DIVERGING, FAINTEST, LINES, MARKS, SEQUENTIAL, Look
 from glasswood.plots._matplotlib_categories import PLAIN, in_lines, set_ticks
 from glasswood.plots._spec import Bars, Cells, Matrix, Network, Scale, Waterfall
-from glasswood.plots._text import number, several
+from glasswood.text._plain import number, several
 
 __all__ = ["draw_bars", "draw_cells", "draw_matrix", "draw_network", "draw_waterfall"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._outputs import NO_LABELS
 from glasswood.errors import TableError
-from glasswood.plots._text import shorten
+from glasswood.models._outputs import NO_LABELS
+from glasswood.text._plain import shorten
 
 __all__ = ["MOST_LINES", "one_output", "outputs_shown", "scale_label"]
 

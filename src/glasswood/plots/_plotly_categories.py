@@ -10,7 +10,7 @@ from glasswood.plots._look import LINES, PLOTLY_MARKS
 from glasswood.plots._plotly_paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.plots._spec import Line, Steps
 from glasswood.plots._steps import beside, dodge
-from glasswood.plots._text import number, share_of_rows
+from glasswood.text._plain import number, share_of_rows
 
 __all__ = ["draw_categories", "room_of_categories"]
 

@@ -10,7 +10,7 @@ from glasswood.plots._axes import histogram, hollow_pairs
 from glasswood.plots._look import DIVERGING, SEQUENTIAL
 from glasswood.plots._plotly_paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.plots._spec import Cells, Scale
-from glasswood.plots._text import number, share_of_rows
+from glasswood.text._plain import number, share_of_rows
 
 __all__ = ["draw_cells", "room_of_cells"]
 

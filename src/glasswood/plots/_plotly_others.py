@@ -10,7 +10,7 @@ import numpy as np
 from glasswood.plots._look import FAINTEST, LINES, PLOTLY_MARKS, SEQUENTIAL
 from glasswood.plots._plotly_paper import Paper, Place, Room, room_for, safe, ticks_of, title_of
 from glasswood.plots._spec import Bars, Matrix, Network, Waterfall
-from glasswood.plots._text import number
+from glasswood.text._plain import number
 
 __all__ = ["LONGEST", "draw_bars", "draw_matrix", "draw_network", "draw_waterfall", "room_of_bars", "room_of_matrix"]
 

@@ -10,7 +10,7 @@ from typing import Any
 from glasswood.plots._axes import whole_numbers
 from glasswood.plots._cuts import cell_words
 from glasswood.plots._spec import Scale
-from glasswood.plots._text import plain, several, shorten
+from glasswood.text._plain import plain, several, shorten
 
 __all__ = ["GREY", "PALE", "Paper", "Place", "Room", "cell_texts", "room_for", "safe", "ticks_of", "title_of"]
 

@@ -12,7 +12,7 @@ from glasswood.plots._plotly_categories import draw_categories, room_of_categori
 from glasswood.plots._plotly_paper import GREY, PALE, Paper, Place, Room, cell_texts, safe, ticks_of, title_of
 from glasswood.plots._spec import Band, Steps
 from glasswood.plots._steps import beside, dodge, height_range, limits
-from glasswood.plots._text import number, share_of_rows
+from glasswood.text._plain import number, share_of_rows
 
 __all__ = ["draw_steps", "room_of_steps"]
 

@@ -15,7 +15,7 @@ from glasswood.plots._outputs import one_output, outputs_shown, scale_label
 from glasswood.plots._scales import rescaled
 from glasswood.plots._spec import Cells, Dots, Line, Scale, Steps
 from glasswood.plots._surfaces import nested
-from glasswood.plots._text import number, plain
+from glasswood.text._plain import number, plain
 
 __all__ = ["layout_of_points", "numbers_of", "panel_of_points", "places_of", "steps_of_points"]
 

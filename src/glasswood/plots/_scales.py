@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood.plots._axes import Layout
 from glasswood.plots._spec import Scale
-from glasswood.plots._text import number
+from glasswood.text._plain import number
 
 __all__ = ["SCALES", "rescaled"]
 

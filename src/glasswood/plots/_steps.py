@@ -6,7 +6,7 @@ import numpy as np
 
 from glasswood.plots._axes import in_view
 from glasswood.plots._spec import Sheet, Steps
-from glasswood.plots._text import percent
+from glasswood.text._plain import percent
 
 __all__ = ["BASE", "beside", "common_heights", "dodge", "height_range", "limits", "names_in_legend"]
 

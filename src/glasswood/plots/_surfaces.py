@@ -13,7 +13,7 @@ from glasswood.plots._display import DRAWN, Blocks, blocks_of
 from glasswood.plots._outputs import one_output, scale_label
 from glasswood.plots._scales import rescaled
 from glasswood.plots._spec import Cells
-from glasswood.plots._text import plain, share_of_rows
+from glasswood.text._plain import plain, share_of_rows
 
 __all__ = ["nested", "panel_of_surface", "panels_of_surface"]
 

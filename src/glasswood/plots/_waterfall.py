@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from glasswood.errors import TableError
 from glasswood.plots._outputs import scale_label
 from glasswood.plots._spec import Waterfall
-from glasswood.plots._text import number, plain
+from glasswood.text._plain import number, plain
 
 __all__ = ["panel_of_row"]
 

@@ -6,13 +6,13 @@ from glasswood.results._basis import BASES
 from glasswood.results._comparison import Comparison
 from glasswood.results._curves import Curve, Lazy, Pairs, Points
 from glasswood.results._frames import check_memory, to_frame
-from glasswood.results._html import table_html, text_of
 from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._shown import ShownRows
 from glasswood.results._surfaces import REMEDY, JointRows, Surface
+from glasswood.text._html import table_html, text_of
 
 __all__ = [
     "BASES",

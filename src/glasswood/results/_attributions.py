@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._outputs import position_of
-from glasswood._printable import how_many
-from glasswood._read_only import ReadOnly
 from glasswood.errors import MissingExtraError
+from glasswood.kernels._read_only import ReadOnly
+from glasswood.models._outputs import position_of
 from glasswood.results._frames import to_frame
-from glasswood.results._html import facts_html, table_html
 from glasswood.results._shown import ShownRows
+from glasswood.text._html import facts_html, table_html
+from glasswood.text._printable import how_many
 
 __all__ = ["Attributions", "arrange"]
 

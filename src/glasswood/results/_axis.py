@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Column, Extent, Numbers, cells_of, dictionary_of, is_missing
-from glasswood._once import Deferred
-from glasswood._read_only import ReadOnly
+from glasswood.kernels._read_only import ReadOnly
+from glasswood.parallel._once import Deferred
+from glasswood.tables._columns import Column, Extent, Numbers, cells_of, dictionary_of, is_missing
 
 __all__ = ["LARGEST", "Axis", "columns_of", "spread", "squeezed"]
 

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from glasswood._memory import check_memory
 from glasswood.errors import MissingExtraError
+from glasswood.parallel._memory import check_memory
 
 __all__ = ["check_memory", "to_frame"]
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._once import Deferred
-from glasswood._outputs import position_of
-from glasswood._printable import how_many, printable
-from glasswood._read_only import ReadOnly
-from glasswood._statistics import quantiles
+from glasswood.effects._statistics import quantiles
+from glasswood.kernels._read_only import ReadOnly
+from glasswood.models._outputs import position_of
+from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, spread
 from glasswood.results._frames import check_memory, to_frame
-from glasswood.results._html import facts_html, text_of
+from glasswood.text._html import facts_html, text_of
+from glasswood.text._printable import how_many, printable
 
 __all__ = ["Ice"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._outputs import position_of
-from glasswood._printable import how_many, printable
-from glasswood._read_only import ReadOnly
 from glasswood.errors import TableError
+from glasswood.kernels._read_only import ReadOnly
+from glasswood.models._outputs import position_of
 from glasswood.results._basis import with_basis
 from glasswood.results._frames import to_frame
-from glasswood.results._html import table_html
+from glasswood.text._html import table_html
+from glasswood.text._printable import how_many, printable
 
 __all__ = ["Importance", "Strengths"]
 

@@ -10,18 +10,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._arguments import whole_number
-from glasswood._arrow import write_parquet
-from glasswood._once import once
-from glasswood._outputs import position_of
-from glasswood._printable import how_many
-from glasswood._read_only import ReadOnly, read_only
-from glasswood.engines._progress import shown
-from glasswood.engines._threads import for_each, in_order
 from glasswood.errors import TableError
+from glasswood.kernels._read_only import ReadOnly, read_only
+from glasswood.models._outputs import position_of
+from glasswood.parallel._once import once
+from glasswood.parallel._progress import shown
+from glasswood.parallel._threads import for_each, in_order
 from glasswood.results._frames import check_memory, to_frame
-from glasswood.results._html import facts_html
 from glasswood.results._shown import ShownRows
+from glasswood.tables._parquet import write_parquet
+from glasswood.text._arguments import whole_number
+from glasswood.text._html import facts_html
+from glasswood.text._printable import how_many
 
 __all__ = ["Interactions", "SetValues"]
 

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._once import Deferred, once
-from glasswood._outputs import position_of
-from glasswood._pairs import Pair
-from glasswood._printable import printable
-from glasswood._read_only import ReadOnly, read_only
+from glasswood.effects._pairs import Pair
+from glasswood.kernels._read_only import ReadOnly, read_only
+from glasswood.models._outputs import position_of
+from glasswood.parallel._once import Deferred, once
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._curves import Curve
 from glasswood.results._frames import check_memory, to_frame
-from glasswood.results._html import facts_html, text_of
+from glasswood.text._html import facts_html, text_of
+from glasswood.text._printable import printable
 
 __all__ = ["JointRows", "Surface"]
 

@@ -14,9 +14,9 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from glasswood._explainer import Explainer
-from glasswood._printable import how_many
 from glasswood.errors import ModelMismatchError, TooLargeError, UnsupportedModelError
 from glasswood.sklearn._grids import Grid, Table
+from glasswood.text._printable import how_many
 
 __all__ = ["UNREADABLE", "Exact", "check_estimator", "partial_dependence", "warn_of_brute_force"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._columns import Dictionary, NumberColumn
-from glasswood._once import once
-from glasswood._printable import how_many
-from glasswood._tables import Schema, open_columns
+from glasswood.parallel._once import once
+from glasswood.tables._columns import Dictionary, NumberColumn
+from glasswood.tables._tables import Schema, open_columns
+from glasswood.text._printable import how_many
 
 __all__ = ["Grid", "Table"]
 

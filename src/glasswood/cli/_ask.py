@@ -1,0 +1,249 @@
+"""glasswood curve, interactions, compare: questions about a model, and tables as answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+import glasswood as gw
+from glasswood import Background, Curve, Explainer
+from glasswood.cli._files import open_data, open_explainer
+from glasswood.cli._options import MODEL, Command, model_options, output_options, table_options
+from glasswood.cli._output import check_destination, write_table
+from glasswood.errors import TableError
+from glasswood.tables._tables import frame_of
+
+__all__ = ["COMMANDS"]
+
+RESPONSES = click.Choice(["raw", "probability", "prediction"])
+RESPONSE_HELP = "The scale: the score on which trees add up, a classifier's probability, or what predict gives."
+
+
+@click.command(
+    cls=Command,
+    short_help="Write partial dependence: curves or a surface.",
+    examples=[
+        "glasswood curve model.json rows.gw age",
+        "glasswood curve model.json rows.parquet age income --output-name 1 -o curves.csv",
+        "glasswood curve model.json rows.parquet age income --joint -o surface.parquet",
+        "glasswood curve model.json rows.gw --json > all.json",
+    ],
+)
+@click.argument("model", type=MODEL)
+@click.argument("data", metavar="BACKGROUND|DATA")
+@click.argument("features", nargs=-1, metavar="[FEATURE]...")
+@click.option("--joint", is_flag=True, help="The surface of two features, instead of a curve of each.")
+@click.option("--response", type=RESPONSES, default="raw", show_default=True, help=RESPONSE_HELP)
+@output_options
+@table_options
+@model_options
+def curve(  # noqa: PLR0913 (one command has all its options)
+    *,
+    opened: Callable[[Path], Any],
+    model: Path,
+    data: str,
+    features: tuple[str, ...],
+    joint: bool,
+    response: str,
+    asked: dict[str, Any],
+    destination: tuple[str, str | None],
+) -> None:
+    """Write the partial dependence of each FEATURE at full resolution; of all features, if none is named.
+
+    One line per interval between two neighbouring cuts of the model, above one and up to the next; or per category. The
+    last lines of a feature are for categories that the model has not met, and for missing values. In JSON, null stands
+    for infinite ends and for missing numbers.
+    """
+    check_destination(destination)
+    if joint and len(features) != 2:
+        message = f"--joint is for two features, and {len(features)} are named"
+        raise click.UsageError(message)
+    explainer = open_explainer(opened(model), data, response=response)
+    if joint:
+        write_table(_columns_of(explainer.partial_dependence(*features, **asked)), destination, "csv")
+        return
+    found = [explainer.partial_dependence(feature, **asked) for feature in features]
+    if not features:
+        found = list(explainer.partial_dependence(**asked).values())
+    if not all(isinstance(one, Curve) for one in found):  # columns of a pipeline have points
+        if len(found) != 1:
+            message = "columns of a pipeline have no common table; name one FEATURE"
+            raise click.UsageError(message)
+        write_table(_columns_of(found[0]), destination, "csv")
+        return
+    parts = [_cells(one) for one in found]
+    write_table({name: [x for part in parts for x in part[name]] for name in parts[0]}, destination, "csv")
+
+
+def _cells(curve: Curve) -> dict[str, list[Any]]:
+    """Return a curve as columns that are the same for all kinds of features."""
+    axis, n_outputs = curve.axis, len(curve.outputs)
+    n_cells = len(curve.heights)
+    if curve.categories is None:
+        above, to = [-np.inf, *curve.cuts.tolist(), np.nan], [*curve.cuts.tolist(), np.inf, np.nan]
+        category: list[Any] = [None] * (n_cells - 1) + ["(missing)"]
+    else:
+        above = to = [np.nan] * n_cells
+        category = [*map(str, curve.categories), "(unseen)", "(missing)"]
+    rows = axis.rows.tolist() if axis.rows.size else [None] * n_cells
+    columns: dict[str, list[Any]] = {"feature": [curve.name] * n_cells, "above": above, "to": to, "category": category}
+    columns = {name: [x for x in values for _ in range(n_outputs)] for name, values in columns.items()}
+    if n_outputs > 1:
+        columns["output"] = list(curve.outputs) * n_cells
+    columns |= {"value": curve.heights.ravel().tolist(), "rows": [x for x in rows for _ in range(n_outputs)]}
+    return columns | {"units": [curve.units] * (n_cells * n_outputs)}
+
+
+@click.command(
+    cls=Command,
+    short_help="List the strongest interactions of features.",
+    examples=[
+        "glasswood interactions model.json rows.parquet --top 5",
+        "glasswood interactions model.json pairs.gw -o pairs.csv",
+        "glasswood interactions model.json rows.parquet --max-order 3 --json",
+    ],
+)
+@click.argument("model", type=MODEL)
+@click.argument("data", metavar="DATA|BACKGROUND")
+@click.option(
+    "--top", type=click.IntRange(1), metavar="N", default=20, show_default=True, help="How many, the strongest first."
+)
+@click.option(
+    "--max-order",
+    type=click.IntRange(2),
+    metavar="N",
+    default=2,
+    show_default=True,
+    help="The largest sets of features.",
+)
+@output_options
+@table_options
+@model_options
+def interactions(  # noqa: PLR0913 (one command has all its options)
+    *,
+    opened: Callable[[Path], Any],
+    model: Path,
+    data: str,
+    top: int,
+    max_order: int,
+    asked: dict[str, Any],
+    destination: tuple[str, str | None],
+) -> None:
+    """List the pairs of features that interact most: what they do together, beyond the sum of their curves.
+
+    `value` is the root mean square of the pair's interaction over the rows, in units of the score; `h` is Friedman's
+    H, from 0 to 1: how much of the pair's joint effect is interaction. With --max-order 3 or more, sets of up to so
+    many features (single ones included) are ranked by mean absolute value. A background has to be of order 2 (summarize
+    --order 2); its features are taken as independent.
+    """
+    check_destination(destination)
+    rows = open_data(data, in_memory=True)
+    explainer = Explainer(opened(model), rows)
+    if max_order == 2:
+        write_table(_columns_of(explainer.interaction_strengths(**asked).top(top)), destination)
+        return
+    if data.endswith(".gw"):
+        message = f"--max-order {max_order} needs rows, and {data!r} has only counts of rows"
+        raise TableError(message)
+    found = explainer.interaction_values(rows, max_order=max_order, **asked).top(top)
+    write_table(_columns_of(found), destination)
+
+
+@click.command(
+    cls=Command,
+    short_help="Compare a model on groups of rows, or models.",
+    examples=[
+        "glasswood compare model.json --background 2025=out-2025.gw --background 2026=out-2026.gw",
+        "glasswood compare champion.json challenger.txt --data rows.parquet --top 10",
+    ],
+)
+@click.argument("models", nargs=-1, required=True, type=MODEL, metavar="MODEL [MODEL]...")
+@click.option(
+    "--background",
+    "backgrounds",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Rows of one model, as a background or data; give two or more.",
+)
+@click.option("--data", metavar="FILE", help="The rows that several models are compared on.")
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="How many, the most different first.",
+)
+@output_options
+@table_options
+@model_options
+def compare(  # noqa: PLR0913 (one command has all its options)
+    *,
+    opened: Callable[[Path], Any],
+    models: tuple[Path, ...],
+    backgrounds: tuple[str, ...],
+    data: str | None,
+    top: int,
+    asked: dict[str, Any],
+    destination: tuple[str, str | None],
+) -> None:
+    """Compare one MODEL on several backgrounds (drift), or several MODELs on the same data, which is read into memory.
+
+    `difference` is how far the centred curves of a feature are apart, as a mean over rows; `largest` where it is most;
+    `shift` is the population stability index of the feature's values: above 0.25, the rows are distributed differently.
+    """
+    check_destination(destination)
+    if len(models) == 1:
+        if len(backgrounds) < 2 or data is not None:
+            message = "one MODEL is compared on two or more --background NAME=FILE; several MODELs on one --data FILE"
+            raise click.UsageError(message)
+        model = opened(models[0])
+        explainers = {name: open_explainer(model, path) for name, path in _named(backgrounds).items()}
+    else:
+        if backgrounds or data is None:
+            message = "several MODELs are compared on one --data FILE; backgrounds belong to one model"
+            raise click.UsageError(message)
+        rows = open_data(data, in_memory=True)  # models cut columns differently, so that counts of each are not enough
+        if isinstance(rows, Background):
+            message = f"{data!r} has counts of rows for one model; several models are compared on the rows themselves"
+            raise TableError(message)
+        explainers = {name: Explainer(opened(path), rows) for name, path in _names_of(models).items()}
+    write_table(_columns_of(gw.compare(explainers, **asked).top(top)), destination)
+
+
+def _named(backgrounds: tuple[str, ...]) -> dict[str, str]:
+    """Return the file of each name."""
+    found: dict[str, str] = {}
+    for text in backgrounds:
+        name, equals, path = text.partition("=")
+        if not (name and equals and path):
+            message = f"--background {text!r} is not of the form NAME=FILE"
+            raise click.UsageError(message)
+        if name in found:
+            message = f"--background has the name {name!r} twice"
+            raise click.UsageError(message)
+        found[name] = path
+    return found
+
+
+def _names_of(models: tuple[Path, ...]) -> dict[str, Path]:
+    """Return the models by the shortest of their names that tells them apart."""
+    for name in (lambda path: path.stem, lambda path: path.name, str):
+        found = {name(path): path for path in models}
+        if len(found) == len(models):
+            return found
+    message = f"a MODEL is named twice: {', '.join(map(str, models))}"
+    raise click.UsageError(message)
+
+
+def _columns_of(result: Any) -> dict[str, Any]:
+    """Return a result's frame, or a frame, as columns."""
+    frame = frame_of(result.to_frame() if hasattr(result, "to_frame") else result)
+    return {} if frame is None else {name: frame[name].to_list() for name in frame.columns}
+
+
+COMMANDS = [curve, interactions, compare]

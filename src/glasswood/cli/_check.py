@@ -1,0 +1,151 @@
+"""glasswood check, info: what a file is, and whether the model in it was read right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from glasswood import Background, TreeEnsemble, read_model
+from glasswood.cli._files import read_rows
+from glasswood.cli._options import MODEL, Command, as_json, model_options
+from glasswood.cli._output import describe, print_json
+from glasswood.cli._summarize import facts_of
+from glasswood.errors import TableError
+from glasswood.models._combinations import N_CHECKED, read_several
+from glasswood.models._pipelines import unwrap
+from glasswood.models.readers import Proof, measure
+from glasswood.tables._tables import n_rows
+
+__all__ = ["COMMANDS"]
+
+MANY = 10_000  # rows
+
+
+@click.command(
+    cls=Command,
+    short_help="Compare the scores of a model with its own library.",
+    examples=[
+        "glasswood check model.json rows.parquet",
+        "glasswood check model.json rows.parquet --json && echo good",
+        "glasswood check model.skops rows.csv --rows 100",
+    ],
+)
+@click.argument("model", type=MODEL)
+@click.argument("data", required=False)
+@click.option(
+    "--rows",
+    type=click.IntRange(1),
+    metavar="N",
+    default=MANY,
+    show_default=True,
+    help="How many rows of DATA, at most.",
+)
+@as_json
+@model_options
+@click.pass_context
+def check(
+    ctx: click.Context, *, opened: Callable[[Path], Any], model: Path, data: str | None, rows: int, as_json: bool
+) -> None:
+    """Read MODEL, and compare the scores of its trees with those that its own library gives for rows of DATA.
+
+    Without DATA, it is only read: that tells whether Glasswood takes the model. The exit code is 1 if any score differs
+    by more than a sum in another order may.
+    """
+    found = opened(model)
+    if data is None:
+        ensemble = ensemble_of(found, None)
+        facts: dict[str, Any] = {"model": str(ensemble.source), "rows compared": 0, "passed": None}
+        if as_json:
+            print_json(facts)
+        else:
+            describe(facts | {"passed": "read, but not compared: pass DATA to compare scores"})
+        return
+    table = read_rows(data, rows)
+    ensemble, proof = compare_scores(found, table)
+    facts = {"model": ensemble.source}
+    if proof is None:
+        facts |= {
+            "rows compared": min(N_CHECKED, n_rows(table)),
+            "compared": "the predictions of the combination, within 1e-6",
+        }
+    else:
+        facts |= {
+            "rows compared": proof.n_rows,
+            "scores": proof.n_scores,
+            "equal in every bit": proof.n_equal,
+            "largest difference": proof.largest,
+            "allowed": proof.margin,
+        }
+    passed = proof is None or proof.passed
+    if as_json:
+        print_json(facts | {"passed": passed})
+    else:
+        describe(facts | {"passed": "yes" if passed else "NO: the trees do not reproduce the model"})
+    if not passed:
+        ctx.exit(1)
+
+
+def ensemble_of(model: Any, table: Any) -> TreeEnsemble:
+    """Return the trees of an opened model, taken out of pipelines and combinations."""
+    if not isinstance(model, Path):
+        several = read_several(model, table)
+        if several is not None:
+            return several.ensemble
+        unwrapped = unwrap(model, table)
+        model = model if unwrapped is None else unwrapped.model
+    return read_model(model)
+
+
+def compare_scores(model: Any, table: Any) -> tuple[TreeEnsemble, Proof | None]:
+    """Return the trees of a model, and how their scores compare with the library's.
+
+    None for a combination of models, which is refused if its predictions are not reproduced on some rows.
+    """
+    if n_rows(table) == 0:
+        message = "DATA has no rows to compare scores on"
+        raise TableError(message)
+    if not isinstance(model, Path):
+        several = read_several(model, table)  # raises unless all members, and what is made of them, are right
+        if several is not None:
+            return several.ensemble, None
+        unwrapped = unwrap(model, table)
+        if unwrapped is not None:
+            model, table = unwrapped.model, table if unwrapped.transform is None else unwrapped.transform(table)
+    ensemble = read_model(model)
+    return ensemble, measure(ensemble, model, table)
+
+
+@click.command(
+    cls=Command,
+    short_help="Show what is in a model file or a background.",
+    examples=["glasswood info model.json", "glasswood info rows.gw --json"],
+)
+@click.argument("file", type=MODEL, metavar="MODEL|BACKGROUND")
+@as_json
+@model_options
+def info(*, opened: Callable[[Path], Any], file: Path, as_json: bool) -> None:
+    """Show what is in a model file or a background."""
+    if file.suffix == ".gw":
+        background = Background.load(file)
+        if as_json:
+            print_json({"kind": "background", **facts_of(background)})
+        else:
+            describe({"background": "counts of rows", **background.facts})
+        return
+    ensemble = ensemble_of(opened(file), None)
+    facts = {"model": ensemble.source, **ensemble.facts}
+    if as_json:
+        lists = {"outputs": list(ensemble.score.labels), "feature names": list(ensemble.feature_names)}
+        print_json({"kind": "model", **facts, **lists})
+    else:
+        describe(facts | {"feature names": _listed(ensemble.feature_names)})
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:10]) + (f", ... ({len(names):,} in all)" if len(names) > 10 else "")
+
+
+COMMANDS = [check, info]

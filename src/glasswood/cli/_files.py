@@ -1,0 +1,178 @@
+"""Files of models and data, as what `Explainer` takes. What could run code when opened is not opened unasked."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from glasswood import Background, Explainer, TreeEnsemble
+from glasswood.errors import GlasswoodError, MissingExtraError, TableError, UnsupportedModelError
+from glasswood.models._opened import read_for
+from glasswood.tables._parquet import open_dataset
+from glasswood.tables._sources import HEAD
+
+__all__ = ["open_data", "open_explainer", "open_model", "proved", "read_rows"]
+
+PICKLES = (".pkl", ".pickle", ".joblib")
+BACKGROUND = ".gw"
+MANY_BYTES = 2**26  # in an archive, whatever its size
+
+
+def open_model(path: Path, *, trusted: Sequence[str] = (), pickles: bool = False) -> Any:
+    """Return what is in a model file: a path that `read_model` reads, or a fitted model.
+
+    Parameters
+    ----------
+    path : Path
+    trusted : sequence of str
+        The types, beyond those that skops knows to be harmless, that a .skops file may make.
+    pickles : bool
+        Whether pickles are opened, which can run any code.
+
+    Examples
+    --------
+    >>> open_model(Path("model.onnx"))
+    Traceback (most recent call last):
+    ...
+    glasswood.errors.UnsupportedModelError: 'model.onnx': ...
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".onnx":
+        message = (
+            f"{path.name!r}: ONNX mostly holds cuts and leaf values rounded to float32, and not the model as trained. "
+            "Pass the model's own file: XGBoost .json or .ubj, LightGBM .txt, CatBoost .cbm, scikit-learn .skops"
+        )
+        raise UnsupportedModelError(message)
+    if suffix == BACKGROUND:
+        message = f"{path.name!r} is a background; the model comes first, then the background or the data"
+        raise UnsupportedModelError(message)
+    if suffix == ".skops":
+        return _open_skops(path, trusted)
+    if suffix in PICKLES or _starts_as_pickle(path):
+        return _open_pickle(path, pickles=pickles)
+    return path
+
+
+def _starts_as_pickle(path: Path) -> bool:
+    """Tell a pickle (of protocol 2 or later) by its first byte, which no model file of ours has."""
+    with path.open("rb") as file:
+        return file.read(1) == b"\x80"
+
+
+def _open_skops(path: Path, trusted: Sequence[str]) -> Any:
+    try:
+        io = importlib.import_module("skops.io")
+    except ImportError as error:
+        message = f"{path.name!r} needs skops; install it with: pip install 'glasswood[skops]'"
+        raise MissingExtraError(message) from error
+    try:
+        _refuse_bomb(path)
+        asked = sorted(set(io.get_untrusted_types(file=path)) - set(trusted))
+        model = None if asked else io.load(path, trusted=list(trusted))
+    except GlasswoodError:
+        raise
+    except Exception as error:
+        told = " ".join(str(error).split())[:200]
+        message = f"{path.name!r} is not a whole skops file ({type(error).__name__}: {told}); save the model again"
+        raise UnsupportedModelError(message) from error
+    if asked:
+        options = " ".join(f"--trust {name}" for name in asked)
+        message = (
+            f"{path.name!r} contains types that skops does not consider safe: {', '.join(asked)}. "
+            f"If you trust the file and these types, add {options}"
+        )
+        raise UnsupportedModelError(message)
+    return model
+
+
+def _refuse_bomb(path: Path) -> None:
+    """Refuse an archive whose members are far larger than the archive."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > MANY_BYTES + 100 * path.stat().st_size:
+        message = (
+            f"{path.name!r} expands from {path.stat().st_size:,} bytes to {size / 1e6:,.0f} MB, which no model does"
+        )
+        raise UnsupportedModelError(message)
+
+
+def _open_pickle(path: Path, *, pickles: bool) -> Any:
+    if not pickles:
+        message = (
+            f"{path.name!r} is a pickle, and opening a pickle can run arbitrary code. Save the model in "
+            "its library's own format, or with skops; if you made the file yourself, add --trust-pickle"
+        )
+        raise UnsupportedModelError(message)
+    try:
+        return importlib.import_module("joblib").load(path)  # comes with scikit-learn, and opens plain pickles as well
+    except (pickle.UnpicklingError, EOFError, ImportError, AttributeError, IndexError, KeyError) as error:
+        message = f"{path.name!r} cannot be opened: {type(error).__name__}: {error}"
+        raise UnsupportedModelError(message) from error
+
+
+def open_explainer(model: Any, data: str, **settings: Any) -> Explainer:
+    """Return an Explainer of an opened model, with a background, or rows from a file.
+
+    Files are read part by part where counts are enough, and into memory where rows have to be transformed.
+    """
+    in_memory = not isinstance(model, Path) or settings.get("response", "raw") != "raw"
+    background = open_data(data, in_memory=in_memory)
+    if isinstance(background, str):  # a path
+        model = proved(model, data)
+    return Explainer(model, background, **settings)
+
+
+def proved(model: Any, data: str, further: Sequence[str] = ()) -> TreeEnsemble:
+    """Return the trees of a model, checked on the first rows of a file, some columns of which may not be the model's.
+
+    The rows are a frame of pandas, if it is there: libraries do not take categories of Arrow.
+    """
+    return read_for(model, read_rows(data, HEAD), further)[0]
+
+
+def open_data(data: str, *, in_memory: bool) -> Any:
+    """Return the background in a file, its rows as a table, or the path that is read part by part."""
+    if data.endswith(BACKGROUND):
+        return Background.load(data)
+    if in_memory or _is_csv(data):
+        return read_rows(data)
+    open_dataset(data)  # tells at once what is wrong with the path
+    return data
+
+
+def read_rows(data: str | Sequence[str], most: int | None = None) -> Any:
+    """Return the rows of a file (or the first ones) as a table in memory."""
+    if isinstance(data, str) and data.endswith(BACKGROUND):
+        message = f"{data!r} is a background, and has counts of rows only; pass the rows themselves"
+        raise TableError(message)
+    if isinstance(data, str) and _is_csv(data):
+        table = _read_csv(data)
+        return table if most is None else table[:most]
+    dataset = open_dataset(data)
+    table = dataset.to_table() if most is None else dataset.head(most)
+    try:
+        importlib.import_module("pandas")
+    except ImportError:
+        return table
+    return table.to_pandas()  # what most libraries take, categories included
+
+
+def _is_csv(data: str) -> bool:
+    return data.lower().endswith((".csv", ".csv.gz"))
+
+
+def _read_csv(path: str) -> Any:
+    import narwhals as nw
+
+    for backend in ("pandas", "polars", "pyarrow"):
+        try:
+            importlib.import_module(backend)
+        except ImportError:
+            continue
+        return nw.read_csv(path, backend=backend).to_native()
+    message = "reading CSV needs one of pandas, polars or pyarrow; install one of them"
+    raise MissingExtraError(message)

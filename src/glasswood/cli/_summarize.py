@@ -1,0 +1,198 @@
+"""glasswood summarize, merge: rows into backgrounds, and backgrounds into one."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import click
+
+from glasswood import Background
+from glasswood import summarize as count
+from glasswood.cli._files import open_data, proved
+from glasswood.cli._options import MODEL, Command, as_json, model_options, output_file
+from glasswood.cli._output import check_folder, note, print_json, write_table
+from glasswood.errors import BackgroundError, MissingExtraError, TableError
+from glasswood.tables._sources import open_source
+
+__all__ = ["COMMANDS", "file_names"]
+
+LONGEST = 60  # characters of a group in a file's name
+
+
+def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
+    """Return the number of features that are fixed together; None for all."""
+    if value == "all":
+        return None
+    if value.isdecimal() and int(value) > 0:
+        return int(value)
+    message = f"{value!r} is neither a positive integer nor 'all'"
+    raise click.BadParameter(message, ctx, param)
+
+
+@click.command(
+    cls=Command,
+    short_help="Count rows once, and keep the counts as a background.",
+    examples=[
+        "glasswood summarize model.json rows.parquet -o rows.gw",
+        "glasswood summarize model.json 'data/*.parquet' --order 2 -o all.gw --checkpoint progress",
+        "glasswood summarize model.json data/ --by year --by region -o sales.gw",
+    ],
+)
+@click.argument("model", type=MODEL)
+@click.argument("data", nargs=-1, required=True)
+@output_file("The background. With --by: out-GROUP.gw, one for each group", "out.gw")
+@click.option(
+    "--by", multiple=True, metavar="COLUMN", help="One background for each value; repeat the option for combinations."
+)
+@click.option(
+    "--order",
+    callback=_order,
+    default="1",
+    show_default=True,
+    metavar="N|all",
+    help="How many features may be fixed together: 1 for curves, 2 for pairs, 'all' for Shapley values.",
+)
+@click.option("--weight", metavar="COLUMN", help="The weights of rows.")
+@click.option("--checkpoint", metavar="FOLDER", help="Save progress here; after a crash, the same command resumes.")
+@click.option(
+    "--engine",
+    type=click.Choice(["threads", "dask", "spark", "ray"]),
+    default="threads",
+    show_default=True,
+    help="What reads the files. Dask: the scheduler in DASK_SCHEDULER_ADDRESS, or this machine.",
+)
+@as_json
+@model_options
+def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
+    *,
+    opened: Callable[[Path], Any],
+    model: Path,
+    data: tuple[str, ...],
+    output: Path,
+    by: tuple[str, ...],
+    order: int | None,
+    weight: str | None,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Count the rows of DATA (Parquet) once, and keep the counts: curves need no data after that.
+
+    DATA is one file or several, a folder, or a quoted pattern. Only the columns that the model splits on are read.
+    """
+    check_folder(output)
+    source: Any = list(data) if len(data) > 1 else open_data(data[0], in_memory=False)
+    if isinstance(source, Background):
+        message = f"{data[0]!r} is already a background; use glasswood merge to add backgrounds"
+        raise TableError(message)
+    if open_source(source) is None:  # CSV, in memory
+        settings = {"engine": "auto"} | ({} if settings["checkpoint"] is None else settings)
+    ensemble = proved(opened(model), data[0], further=[*by, *([] if weight is None else [weight])])
+    with _cluster(settings) as settings:
+        found = count(ensemble, source, order=order, sample_weight=weight, by=list(by) or None, **settings)
+    if not by:
+        found.save(output)
+        _tell(output, found, as_json=as_json)
+        return
+    if not found:
+        message = "there are no rows, and so no groups"
+        raise TableError(message)
+    names = file_names(output, found)
+    for path, background in zip(names, found.values(), strict=True):
+        background.save(path)
+    _list(names, found, by, as_json=as_json)
+
+
+@click.command(cls=Command, short_help="Add backgrounds.", examples=["glasswood merge monday.gw tuesday.gw -o week.gw"])
+@click.argument("backgrounds", nargs=-1, required=True, type=MODEL, metavar="A.gw B.gw ...")
+@output_file("The sum", "all.gw")
+@click.option("--subtract", is_flag=True, help="The first without the others, instead of the sum.")
+@as_json
+def merge(*, backgrounds: tuple[Path, ...], output: Path, subtract: bool, as_json: bool) -> None:
+    """Add backgrounds of one model up, bit for bit as if all rows had been counted together."""
+    check_folder(output)
+    found = [Background.load(path) for path in backgrounds]
+    for path, background in zip(backgrounds, found, strict=True):
+        if (background.fingerprint, background.order) != (found[0].fingerprint, found[0].order):
+            what = "order" if background.fingerprint == found[0].fingerprint else "model, or of different groups"
+            message = f"{path} is of a different {what} than {backgrounds[0]}; summarize all of them in the same way"
+            raise BackgroundError(message)
+    total = functools.reduce(operator.sub if subtract else operator.add, found)
+    if total.n_rows < 0 or (total.counts < 0).any():
+        message = f"{backgrounds[0]} does not contain all rows of the others, so they cannot be subtracted from it"
+        raise BackgroundError(message)
+    total.save(output)
+    _tell(output, total, as_json=as_json)
+
+
+@contextlib.contextmanager
+def _cluster(settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Give the settings of a pass, with a client of Dask: of the scheduler that it knows, or of one on this machine."""
+    if settings["engine"] != "dask":
+        yield settings
+        return
+    try:
+        library = importlib.import_module("distributed")
+    except ImportError as error:
+        message = f"{error}; install it with: pip install 'glasswood[dask]'"
+        raise MissingExtraError(message) from error
+    with library.Client() as client:
+        yield settings | {"engine": client}
+
+
+def _tell(path: Path, background: Background, *, as_json: bool) -> None:
+    """Say what was written."""
+    if as_json:
+        print_json({"file": str(path), **facts_of(background)})
+    else:
+        note(f"wrote {path}: {background!r}")
+
+
+def _list(names: list[Path], found: dict[Any, Background], by: tuple[str, ...], *, as_json: bool) -> None:
+    """Say which group is in which file."""
+    keys = [key if isinstance(key, tuple) else (key,) for key in found]
+    columns: dict[str, list[Any]] = {"file": [str(path) for path in names]}
+    for place, name in enumerate(by):
+        columns[name if name not in columns else f"{name} (column)"] = [
+            "(missing)" if key[place] is None else str(key[place]) for key in keys
+        ]
+    columns["n_rows" if "rows" in columns else "rows"] = [background.n_rows for background in found.values()]
+    write_table(columns, ("-", "json" if as_json else "text"))
+
+
+def facts_of(background: Background) -> dict[str, Any]:
+    """Return what is to be known about a background, for machines."""
+    groups = {name: list(columns) for name, columns in background.groups.items()}
+    return background.facts | {"groups of columns": groups}
+
+
+def file_names(output: Path, groups: Iterable[Any]) -> list[Path]:
+    """Return a file name for each group: safe everywhere, different for each, the same in every run.
+
+    Examples
+    --------
+    >>> [path.name for path in file_names(Path("out.gw"), ["north", 2026, None, "../etc", ("a", 1)])]
+    ['out-north.gw', 'out-2026.gw', 'out-missing.gw', 'out-etc-....gw', 'out-a_1.gw']
+    """
+    names: list[str] = []
+    for key in groups:
+        parts = key if isinstance(key, tuple) else (key,)
+        text = "_".join("missing" if part is None else str(part) for part in parts)
+        name = re.sub(r"[^A-Za-z0-9._-]+|[.]{2,}", "_", text)[:LONGEST].strip("._-")
+        # What was changed, or what only differs in case, is told apart by a digest of the whole.
+        unclear = not name or name != text or any(part == "missing" for part in parts)
+        if unclear or name.lower() in (other.lower() for other in names):
+            digest = blake2b(repr(parts).encode("utf-8", "backslashreplace"), digest_size=4).hexdigest()
+            name = f"{name}-{digest}" if name else digest
+        names.append(name)
+    return [output.with_name(f"{output.stem}-{name}{output.suffix or '.gw'}") for name in names]
+
+
+COMMANDS = [summarize, merge]

@@ -1,0 +1,1 @@
+"""What is counted: the plan of a model, the counter, and sums that add up: tally, partial, background."""

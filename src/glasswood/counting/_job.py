@@ -1,0 +1,353 @@
+"""Job: what is counted, and how the tables of one source become counts. Workers get it as bytes, once."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._counter import Columns, Counter, Tally
+from glasswood.counting._partial import WHOLE, Partial, kept, ledger_of
+from glasswood.counting._plan import MOST_COUNTS, CountPlan
+from glasswood.counting._weights import SMALLEST, lowest_planes, refuse_large_sum, split
+from glasswood.errors import TableError, TooLargeError
+from glasswood.models._ensemble import TreeEnsemble
+from glasswood.parallel._once import once
+from glasswood.tables._parquet import Fragment, can_join, join, n_bytes, read_fragment
+from glasswood.tables._row_columns import group_rows, row_weights
+from glasswood.tables._tables import OpenColumns, n_rows, open_columns, open_named
+from glasswood.text._printable import how_many
+
+__all__ = [
+    "Job",
+    "ShippedJob",
+    "SomeRows",
+    "Sums",
+    "add_fragment",
+    "add_groups",
+    "count_fragments",
+    "count_tables",
+    "new_tally",
+    "partition_digest",
+]
+
+BATCH = 65536  # rows encoded at a time
+MANY_ROWS, MANY_BYTES = 2**21, 2**28  # sorted by group at a time: small groups cost more than their rows
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What is counted of a source's tables.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    order : int
+    groups : mapping from str to tuples of str
+        The players that are several columns.
+    names : mapping from int to names, or None
+        The table's name of each column that the model uses; None for tables without names.
+    by : tuple of names
+        The columns whose values tell groups of rows; none if it is empty.
+    weight : name or None
+        The column of weights.
+    """
+
+    ensemble: TreeEnsemble
+    order: int
+    groups: Mapping[str, Sequence[str]]
+    names: Mapping[int, Any] | None
+    by: tuple[Any, ...] = ()
+    weight: Any = None
+
+    @once
+    def plan(self) -> CountPlan:
+        """The plan of the counts."""
+        return CountPlan(self.ensemble, self.order, self.groups)
+
+    @once
+    def counter(self) -> Counter:
+        """What counts rows."""
+        return Counter(self.plan)
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names of all columns that the job needs, each once."""
+        wanted = [*(self.names or {}).values(), *self.by, *(() if self.weight is None else (self.weight,))]
+        return list(dict.fromkeys(wanted))
+
+    @once
+    def key(self) -> str:
+        """A hash of everything that the counts depend on, the data excepted."""
+        told = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight)
+        return blake2b(repr(told).encode(), digest_size=16).hexdigest()
+
+    def ship(self) -> ShippedJob:
+        """Return the job as bytes."""
+        parts = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight)
+        packed = pickle.dumps(parts, protocol=5)
+        return ShippedJob(blake2b(packed, digest_size=16).hexdigest(), packed)
+
+
+@dataclass(frozen=True)
+class ShippedJob:
+    """A job as bytes, for another process, which unpacks it once."""
+
+    key: str
+    packed: bytes
+
+    def open(self) -> Job:
+        """Return the job."""
+        job = _opened.get(self.key)
+        if job is None:
+            job = Job(*pickle.loads(self.packed))
+            if len(_opened) >= 4:
+                _opened.clear()
+            _opened[self.key] = job
+        return job
+
+
+_opened: dict[str, Job] = {}
+
+
+class Sums:
+    """The counts of the tables so far. Each thread has its own.
+
+    Parameters
+    ----------
+    job : Job
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.tallies: dict[tuple[Any, int], Tally] = {}  # by group and plane
+        self.rows: dict[Any, int] = {}  # by group
+        self.digests: list[bytes] = []
+        self.since = monotonic()  # when it began
+        self._lowest: dict[Any, int] = {}  # plane of weights that counts, by group
+        self._waiting: list[Any] = []  # tables whose rows are sorted by group together
+
+    def add(self, table: Any) -> int:
+        """Count the rows of a table, at once or with those of the next ones, and return their number."""
+        if not self.job.by:
+            self._add_whole(self._open(table), self._weights(table))
+            return n_rows(table)
+        self._open(table).encode(0, 1)  # errors are to name the right file
+        if self._waiting and not can_join(self._waiting[0], table):
+            self.flush()
+        self._waiting.append(table)
+        if sum(n_rows(part) for part in self._waiting) >= MANY_ROWS or sum(map(n_bytes, self._waiting)) >= MANY_BYTES:
+            self.flush()
+        return n_rows(table)
+
+    def flush(self) -> None:
+        """Count the tables that wait."""
+        if not self._waiting:
+            return
+        waiting, self._waiting = self._waiting, []
+        table = join(waiting)
+        keys, places = group_rows(table, self.job.by)
+        order = _sorted(places, len(keys))
+        weight = self._weights(table)
+        sizes = np.bincount(places, minlength=len(keys))
+        some = np.flatnonzero(sizes)
+        ends = np.cumsum(sizes[some])
+        weight = None if weight is None else weight[order]
+        self._add_sorted([keys[group] for group in some], ends, self._move(waiting, order), weight)
+
+    def _move(self, tables: Sequence[Any], order: NDArray[np.intp]) -> dict[int, NDArray[Any]]:
+        """Return the encoded columns of tables that are below each other, in another order of the rows.
+
+        Values are read in order and written to their places: groups are few, so that costs a third of the opposite.
+        """
+        place = np.empty_like(order)
+        place[order] = np.arange(order.size)
+        ends = np.cumsum([n_rows(table) for table in tables])
+        opened = [self._open(table) for table in tables]
+        moved: dict[int, NDArray[Any]] = {}
+        for index in opened[0].values:
+            parts = [part.column(index) for part in opened]
+            out = np.empty(order.size, dtype=np.result_type(*parts))
+            for values, end in zip(parts, ends, strict=True):
+                out[place[end - values.size : end]] = values
+            moved[index] = out
+        return moved
+
+    def _open(self, table: Any) -> OpenColumns:
+        schema = self.job.ensemble.schema
+        if self.job.names is None:
+            return open_columns(table, schema, self.job.ensemble.used_features)
+        return open_named(table, schema, self.job.names)
+
+    def note(self, digest: bytes) -> None:
+        """Note that a fragment is counted, all of it."""
+        self.digests.append(digest)
+
+    def partial(self) -> Partial:
+        """Return what was counted, and begin anew."""
+        self.flush()
+        partial = Partial(kept(self.tallies), self.rows, len(self.digests), ledger_of(self.digests))
+        self.tallies, self.rows, self._lowest = {}, {}, {}
+        self.digests, self.since = [], monotonic()
+        return partial
+
+    def _add_whole(self, columns: OpenColumns, weight: NDArray[Any] | None) -> None:
+        """Count rows that are one group."""
+        self.rows.setdefault(WHOLE, 0)  # for a table of no rows
+        batch = min(BATCH, self.job.counter.most_rows)
+        for first in range(0, columns.n_rows, batch):
+            last = min(first + batch, columns.n_rows)
+            part = None if weight is None else weight[first:last]
+            self._add_sorted([WHOLE], np.array([last - first]), columns.encode(first, last), part)
+
+    def _add_sorted(
+        self, keys: Sequence[Any], ends: NDArray[np.int64], columns: Columns, weight: NDArray[Any] | None
+    ) -> None:
+        """Count rows that are sorted by group, given the groups' keys and where each ends."""
+        sizes = np.diff(ends, prepend=0)
+        for key, size in zip(keys, sizes.tolist(), strict=True):
+            self.rows[key] = self.rows.get(key, 0) + size
+        if weight is None or not keys:  # of a table of no rows
+            self._add_plane(0, keys, ends, columns, None)
+            return
+        lowest = np.repeat(self._lowest_planes(keys, ends, weight), sizes)
+        for plane, digits in split(weight, lowest):
+            rows = np.flatnonzero(digits)
+            held = columns if rows.size == digits.size else {index: part[rows] for index, part in columns.items()}
+            self._add_plane(plane, keys, np.searchsorted(rows, ends), held, digits[rows])
+
+    def _lowest_planes(self, keys: Sequence[Any], ends: NDArray[np.int64], weight: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the lowest plane of weights that counts for each group, given all of its weights so far."""
+        lowest = lowest_planes(np.maximum.reduceat(weight, np.append(0, ends[:-1])))
+        for group, key in enumerate(keys):
+            lowest[group] = self._lowest[key] = max(int(lowest[group]), self._lowest.get(key, SMALLEST))
+        return lowest
+
+    def _add_plane(
+        self,
+        plane: int,
+        keys: Sequence[Any],
+        ends: NDArray[np.int64],
+        columns: Columns,
+        digits: NDArray[np.int64] | None,
+    ) -> None:
+        """Count rows that are sorted by group, with their digits in one plane."""
+        sizes = np.diff(ends, prepend=0)
+        some = np.flatnonzero(sizes)
+        tallies = [self._tally(keys[group], plane) for group in some.tolist()]
+        add_sorted(
+            self.job.counter,
+            tallies,
+            ends[some],
+            lambda first, last: {index: values[first:last] for index, values in columns.items()},
+            digits,
+        )
+        for tally in tallies:
+            refuse_large_sum({plane: tally}, self.job.weight)
+
+    def _tally(self, key: Any, plane: int) -> Tally:
+        if (key, plane) not in self.tallies:
+            self.tallies[key, plane] = new_tally(self.job.counter, len(self.tallies))
+        return self.tallies[key, plane]
+
+    def _weights(self, table: Any) -> NDArray[Any] | None:
+        return None if self.job.weight is None else row_weights(table, self.job.weight)
+
+
+def new_tally(counter: Counter, n_before: int) -> Tally:
+    """Return an empty tally for one more group of rows."""
+    n_counts = counter.plan.n_counts
+    if n_before and (n_before + 1) * n_counts > MOST_COUNTS:
+        message = (
+            f"this needs more than {n_before:,} sums of {n_counts:,} counts each, which is more than fits "
+            f"({8 * MOST_COUNTS / 1e9:.0f} GB). There is one for each group of rows, or up to four if weights are not "
+            "whole numbers: pass coarser groups in by=, summarize some at a time, or round the weights"
+        )
+        raise TooLargeError(message)
+    return counter.start()
+
+
+class SomeRows(NamedTuple):
+    """Some rows of a table, each one's place in a list of groups, and the weights of all rows of the table."""
+
+    rows: NDArray[np.intp]
+    places: NDArray[np.intp]
+    weight: NDArray[np.int64] | None
+
+
+def add_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
+    """Count some rows of several groups, given the groups' tallies."""
+    rows = some.rows[_sorted(some.places, len(tallies))]
+    ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))
+    weight = None if some.weight is None else some.weight[rows]
+    add_sorted(counter, tallies, ends, lambda first, last: columns.take(rows[first:last]), weight)
+
+
+def add_sorted(
+    counter: Counter,
+    tallies: Sequence[Tally],
+    ends: NDArray[np.int64],
+    columns: Callable[[int, int], Columns],
+    weight: NDArray[np.int64] | None,
+) -> None:
+    """Count rows that are sorted by group, given where each group ends and the encoded columns of any of the rows."""
+    n_rows = int(ends[-1]) if ends.size else 0  # of an empty table
+    batch = min(BATCH, counter.most_rows)
+    for first in range(0, n_rows, batch):
+        last = min(first + batch, n_rows)
+        low, high = (int(np.searchsorted(ends, row, side="right")) for row in (first, last - 1))
+        bounds = np.concatenate([[first], ends[low:high], [last]]) - first
+        part = None if weight is None else weight[first:last]
+        counter.add_groups(tallies[low : high + 1], columns(first, last), bounds, part)
+
+
+def _sorted(places: NDArray[np.intp], n_places: int) -> NDArray[np.intp]:
+    """Return the rows sorted by place, in their old order within each."""
+    small = places.astype(np.uint16) if n_places <= 2**16 else places  # which NumPy sorts by counting
+    return np.argsort(small, kind="stable")
+
+
+def count_fragments(shipped: ShippedJob, fragments: Sequence[Fragment]) -> bytes:
+    """Return the packed partial of some fragments: a pure function, that any worker may call any number of times."""
+    sums = Sums(shipped.open())
+    for fragment in fragments:
+        add_fragment(sums, fragment)
+    return sums.partial().pack()
+
+
+def add_fragment(sums: Sums, fragment: Fragment) -> int:
+    """Count a fragment, all of it, and return its number of rows."""
+    counted = 0
+    try:
+        for table in read_fragment(fragment, sums.job.columns):
+            counted += sums.add(table)
+    except TableError as error:
+        if fragment.path in str(error):
+            raise
+        message = f"{fragment.path}: {error}"
+        raise TableError(message) from error
+    if fragment.n_rows is not None and counted != fragment.n_rows:
+        message = f"{fragment.name} has {how_many(counted, 'row')}, but its footer says {fragment.n_rows}"
+        raise TableError(message)
+    sums.note(fragment.digest)
+    return counted
+
+
+def count_tables(shipped: ShippedJob, tables: Iterable[Any], name: str) -> bytes:
+    """Return the packed partial of the tables of one partition of an engine's own frame, known by a name."""
+    sums = Sums(shipped.open())
+    for table in tables:
+        sums.add(table)
+    sums.note(partition_digest(name))
+    return sums.partial().pack()
+
+
+def partition_digest(name: str) -> bytes:
+    """Return the digest of a partition that is known by a name."""
+    return blake2b(name.encode(), digest_size=16).digest()

@@ -1,0 +1,369 @@
+"""CountPlan: what is counted for a model, who the players are, and the cells and boxes that counts are worth."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._cells import Cells
+from glasswood.counting._subsets import Subsets
+from glasswood.errors import TableError, TooLargeError
+from glasswood.kernels import _core
+from glasswood.models._ensemble import TreeEnsemble
+from glasswood.parallel._once import once, once_here
+from glasswood.text._arguments import checked_groups, whole_number
+
+__all__ = ["MOST_COUNTS", "CountPlan", "make_plan", "own_names"]
+
+MOST_COUNTS = 2**27  # a gigabyte
+MOST_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
+
+
+class Paths(NamedTuple):
+    """What one walk over the trees finds out; see the properties of `CountPlan`."""
+
+    slot: NDArray[np.int32]
+    is_new: NDArray[np.bool_]
+    n_players: NDArray[np.int32]
+    node_tree: NDArray[np.int32]
+    leaf_tree: NDArray[np.int32]
+    depth: int
+
+
+class Parents(NamedTuple):
+    """The node above each node and each leaf, -1 above roots; and whether they are left children."""
+
+    node_parent: NDArray[np.int32]
+    leaf_parent: NDArray[np.int32]
+    node_side: NDArray[np.bool_]
+    leaf_side: NDArray[np.bool_]
+
+
+class Boxes(NamedTuple):
+    """The values of each feature that lead to each leaf: those of leaf l from ``first[l]`` to ``first[l + 1]``.
+
+    Numbers: the cells from `low` to `high`. Categories: the set that starts at word `low` of `sets`.
+    """
+
+    first: NDArray[np.int64]
+    feature: NDArray[np.int32]
+    slot: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    missing: NDArray[np.bool_]
+    unseen: NDArray[np.bool_]
+    sets: NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class CountPlan:
+    """Which player sets of which leaf are counted, and where in the vector.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    order : int
+        The largest number of players in a set.
+    groups : mapping of str to sequences of str
+        Columns that make one player together; every other column is a player of its own.
+    """
+
+    ensemble: TreeEnsemble
+    order: int
+    groups: Mapping[str, Sequence[str]]
+
+    def of_order(self, order: int) -> CountPlan:
+        """Return the plan of the same players and another order; what does not depend on the order is shared."""
+        plan = CountPlan(self.ensemble, order, self.groups)
+        for name in ("players", "player_of", "_paths", "cells", "parents", "boxes"):
+            plan.__dict__[name] = getattr(self, name)
+        return plan
+
+    @once
+    def players(self) -> tuple[str, ...]:
+        """The name of each player: groups first, then the columns that are in none."""
+        grouped = {name for names in self.groups.values() for name in names}
+        return (*self.groups, *(name for name in self.ensemble.feature_names if name not in grouped))
+
+    @once
+    def player_of(self) -> NDArray[np.int32]:
+        """The player of each feature."""
+        number = {name: index for index, name in enumerate(self.players)}
+        number |= {name: number[group] for group, names in self.groups.items() for name in names}
+        return np.array([number[name] for name in self.ensemble.feature_names], dtype=np.int32)
+
+    @once
+    def _paths(self) -> Paths:
+        e = self.ensemble
+        slot, node_tree = (np.empty(e.n_nodes, dtype=np.int32) for _ in range(2))
+        n_players, leaf_tree = (np.empty(e.n_leaves, dtype=np.int32) for _ in range(2))
+        player = self.player_of[e.feature]
+        is_new = np.empty(e.n_nodes, dtype=bool)
+        depth = _core.number_players(e.core_trees, player, slot, is_new, n_players, node_tree, leaf_tree)
+        return Paths(slot, is_new, n_players, node_tree, leaf_tree, depth)
+
+    @property
+    def slot(self) -> NDArray[np.int32]:
+        """The place of each node's player among the players of its path."""
+        return self._paths.slot
+
+    @property
+    def is_new(self) -> NDArray[np.bool_]:
+        """Whether each node is the first of its player on the path."""
+        return self._paths.is_new
+
+    @property
+    def n_players(self) -> NDArray[np.int32]:
+        """The number of players on the path of each leaf."""
+        return self._paths.n_players
+
+    @property
+    def node_tree(self) -> NDArray[np.int32]:
+        """The tree of each node."""
+        return self._paths.node_tree
+
+    @property
+    def leaf_tree(self) -> NDArray[np.int32]:
+        """The tree of each leaf."""
+        return self._paths.leaf_tree
+
+    @property
+    def depth(self) -> int:
+        """The number of nodes on the longest path."""
+        return self._paths.depth
+
+    @once
+    def player_pairs(self) -> NDArray[np.bool_]:
+        """Which pairs of players share a path, the smaller number first."""
+        found = np.zeros((len(self.players),) * 2, dtype=bool)
+        _core.pairs_of_players(self.ensemble.core_trees, self.player_of[self.ensemble.feature], found)
+        return found
+
+    @once
+    def subsets(self) -> Subsets:
+        """The tables of player sets, for the path with the most players."""
+        most = int(self.n_players.max(initial=0))
+        if sum(comb(most, size) for size in range(min(self.order, most) + 1)) > MOST_SETS:
+            self.refuse_uncountable(self.order)
+        return Subsets.up_to(self.order, most)
+
+    @once
+    def leaf_offset(self) -> NDArray[np.int64]:
+        """Where the counts of each leaf start, and at the end their number."""
+        return np.concatenate([[0], np.cumsum(self.subsets.size[self.n_players])])
+
+    @once
+    def most_players(self) -> int:
+        """The number of players of the path that has the most, at least 1."""
+        return max(1, int(self.n_players.max(initial=0)))
+
+    @once
+    def n_paths(self) -> list[int]:
+        """How many paths have 0 players, 1, 2 and so on."""
+        found: list[int] = np.bincount(self.n_players).tolist()
+        return found
+
+    def n_sets(self, order: int) -> int:
+        """Return how many counts there are of sets of up to `order` players, without making any table."""
+        return sum(
+            n * sum(comb(used, size) for size in range(min(order, used) + 1)) for used, n in enumerate(self.n_paths)
+        )
+
+    def countable(self, order: int) -> bool:
+        """Return whether the counts of sets of up to `order` players fit in memory."""
+        of_one_path = sum(comb(self.most_players, size) for size in range(min(order, self.most_players) + 1))
+        return of_one_path <= MOST_SETS and self.n_sets(order) <= MOST_COUNTS
+
+    def refuse_uncountable(self, order: int, argument: str = "order") -> None:
+        """Raise an error if the counts of sets of up to `order` players do not fit in memory.
+
+        It names an order that would, as an argument of what the user called.
+        """
+        if self.countable(order):
+            return
+        needed, most = self.n_sets(order), self.most_players
+        smaller = next((k for k in range(order - 1, 0, -1) if self.countable(k)), None)
+        advice = f"ask for {argument}={smaller}" if smaller else "there is no smaller order that fits"
+        of_one_path = sum(comb(most, size) for size in range(min(order, most) + 1))
+        message = (
+            f"paths of this model have up to {most} features. Sets of up to {order} of them need {needed:,} counts "
+            f"({8 * needed / 1e9:,.1f} GB), up to {of_one_path:,} for one path; at most {MOST_COUNTS:,} and "
+            f"{MOST_SETS:,} are handled: {advice}"
+        )
+        raise TooLargeError(message)
+
+    @property
+    def n_counts(self) -> int:
+        """The length of the vector of counts."""
+        return int(self.leaf_offset[-1])
+
+    @once
+    def cells(self) -> Cells:
+        """The cells of every feature."""
+        return Cells.of(self.ensemble)
+
+    def part(self, first: int, last: int) -> CountPlan:
+        """Return the plan of the trees from first to last alone, with the cells of the whole."""
+        e = self.ensemble
+        nodes = np.flatnonzero((self.node_tree >= first) & (self.node_tree < last))
+        leaves = np.flatnonzero((self.leaf_tree >= first) & (self.leaf_tree < last))
+        number = np.zeros(max(1, e.n_nodes), dtype=np.int32)  # at least one, to be looked up where there is no node
+        leaf_number = np.zeros(e.n_leaves, dtype=np.int32)
+        number[nodes] = np.arange(nodes.size, dtype=np.int32)
+        leaf_number[leaves] = np.arange(leaves.size, dtype=np.int32)
+
+        def renumber(child: NDArray[np.int32]) -> NDArray[np.int32]:
+            return np.where(child >= 0, number[np.maximum(child, 0)], ~leaf_number[np.maximum(~child, 0)])
+
+        by_node = ("feature", "cut", "missing_left", "category_set", "unseen_left", "cover")
+        arrays: dict[str, Any] = {}
+        arrays |= {name: None if getattr(e, name) is None else getattr(e, name)[nodes] for name in by_node}
+        arrays |= {"root": renumber(e.root[first:last]), "tree_output": e.tree_output[first:last]}
+        arrays |= {"left": renumber(e.left[nodes]), "right": renumber(e.right[nodes])}
+        arrays |= {"value": e.value[leaves], "leaf_cover": None if e.leaf_cover is None else e.leaf_cover[leaves]}
+        plan = CountPlan(replace(e, **arrays), self.order, self.groups)
+        plan.__dict__["cells"] = replace(self.cells, rank=self.cells.rank[nodes])
+        return plan
+
+    @once
+    def parents(self) -> Parents:
+        """The node above each node and each leaf."""
+        e = self.ensemble
+        parents = np.full(e.n_nodes, -1, dtype=np.int32), np.full(e.n_leaves, -1, dtype=np.int32)
+        sides = np.zeros(e.n_nodes, dtype=bool), np.zeros(e.n_leaves, dtype=bool)
+        for child, is_left in ((e.left, True), (e.right, False)):
+            inner = child >= 0
+            for parent, side, number, at in (
+                (parents[0], sides[0], child[inner], inner),
+                (parents[1], sides[1], ~child[~inner], ~inner),
+            ):
+                parent[number] = np.flatnonzero(at)
+                side[number] = is_left
+        return Parents(*parents, *sides)
+
+    @once_here
+    def core_parents(self) -> _core.Parents:
+        """The parents as kernels take them."""
+        return _core.Parents(*self.parents)
+
+    @once
+    def boxes(self) -> Boxes:
+        """The values of each feature that lead to each leaf."""
+        e, cells = self.ensemble, self.cells
+        # A leaf has one box per feature of its path: one per player, if no player has several features.
+        n_boxes = self.n_players if not self.groups else CountPlan(e, 1, {}).n_players
+        first = np.concatenate([[0], np.cumsum(n_boxes, dtype=np.int64)])
+        n_words = -(-cells.n_codes // 64)
+        feature, slot, low, high = (np.empty(first[-1], dtype=np.int32) for _ in range(4))
+        missing, unseen = (np.empty(first[-1], dtype=np.bool_) for _ in range(2))
+        sets = np.empty(first[-1] * int(n_words.max(initial=0)), dtype=np.uint64)
+        boxes = Boxes(first, feature, slot, low, high, missing, unseen, sets)
+        _core.trace_boxes(
+            self.core_parents,
+            feature=e.feature,
+            slot=self.slot,
+            rank=cells.rank,
+            category_set=e.category_set,
+            missing_left=e.missing_left,
+            unseen_left=e.unseen_left,
+            words=e.words,
+            last_cell=np.diff(cells.cut_offset),
+            n_words=n_words,
+            first=first,
+            box_feature=boxes.feature,
+            box_slot=boxes.slot,
+            low=boxes.low,
+            high=boxes.high,
+            missing=boxes.missing,
+            unseen=boxes.unseen,
+            sets=boxes.sets,
+        )
+        return boxes
+
+    @once_here
+    def core_boxes(self) -> _core.Boxes:
+        """The boxes, and the cells of each feature, as kernels take them."""
+        return _core.Boxes(*self.boxes, n_cells=self.cells.n_cells, n_codes=self.cells.n_codes)
+
+    @once
+    def slots(self) -> tuple[NDArray[Any], ...]:
+        """Where the slots of each leaf start, and the player in each slot."""
+        first, feature, slot = self.boxes[:3]
+        slot_first = np.concatenate([[0], np.cumsum(self.n_players, dtype=np.int64)])
+        player = np.empty(slot_first[-1], dtype=np.int32)
+        leaf = np.repeat(np.arange(self.n_players.size), np.diff(first))
+        player[slot_first[leaf] + slot] = self.player_of[feature]
+        return slot_first, player
+
+    @once
+    def shares(self) -> NDArray[np.float64]:
+        """The share of the training weight that gets past the player in each slot."""
+        slot_first = self.slots[0]
+        covers = (self.ensemble.cover, self.ensemble.leaf_cover)  # shares are asked of ensembles that have covers
+        cover, leaf_cover = cast("tuple[NDArray[np.float64], NDArray[np.float64]]", covers)
+        shares = np.empty(slot_first[-1])
+        _core.player_shares(self.core_parents, cover, leaf_cover, self.slot, slot_first, shares)
+        return shares
+
+    @once
+    def fingerprint(self) -> str:
+        """A hash of what counts depend on: the structure of the trees and who the players are."""
+        e = self.ensemble
+        digest = hashlib.blake2b(digest_size=16)
+        for array in (
+            e.root,
+            e.feature,
+            e.cut,
+            e.left,
+            e.right,
+            e.missing_left,
+            e.category_set,
+            e.unseen_left,
+            e.words,
+        ):
+            digest.update(np.ascontiguousarray(array).tobytes())
+            digest.update(b"|")
+        digest.update(self.player_of.tobytes())
+        return digest.hexdigest()
+
+
+def own_names(ensemble: TreeEnsemble, groups: Mapping[str, Sequence[str]] | None) -> dict[str, tuple[str, ...]]:
+    """Return groups by the model's own names of their columns: LightGBM writes blanks as underscores."""
+
+    def own(name: str) -> str:
+        return name.replace(" ", "_") if ensemble.schema.underscored and name not in ensemble.feature_names else name
+
+    return {name: tuple(map(own, columns)) for name, columns in checked_groups(groups).items()}
+
+
+def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Sequence[str]] | None) -> CountPlan:
+    """Return the plan of what is counted, after checking the groups."""
+    groups = own_names(ensemble, groups)
+    known = set(ensemble.feature_names)
+    seen: set[str] = set()
+    for name, columns in groups.items():
+        for column in columns:
+            if column not in known:
+                message = f"group {name!r} names the column {column!r}, which the model does not have"
+                raise TableError(message)
+            if column in seen:
+                message = f"column {column!r} is in two groups; a column belongs to one player"
+                raise TableError(message)
+            seen.add(column)
+        if name in known and name not in columns:
+            message = f"group {name!r} has the name of a column that is not in it; choose another name"
+            raise TableError(message)
+    order = None if order is None else whole_number(order, "order is the number of features fixed together")
+    if order is None or order > 1:  # larger sets than those of the longest path add no counts
+        most = CountPlan(ensemble, 1, groups).most_players
+        order = most if order is None else min(order, most)
+    plan = CountPlan(ensemble, order, groups)
+    if order > 1:  # the curves of larger models are made part by part, see `count_in_parts`
+        plan.refuse_uncountable(order)
+    return plan

@@ -1,0 +1,83 @@
+"""Kept: what is costly to make and may be asked for again, up to so many bytes; the least recently used goes first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol, TypeVar
+
+from glasswood.parallel._once import Lock
+
+__all__ = ["Kept"]
+
+
+class _Sized(Protocol):
+    @property
+    def n_bytes(self) -> int:
+        """The memory that it takes."""
+
+
+T = TypeVar("T", bound=_Sized)
+
+
+class _Entry:
+    """A value, when it has been made, and the lock of the thread that makes it."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.value: Any = None
+
+
+class Kept:
+    """Values by key, made when they are first asked for.
+
+    Any number of threads may ask: each value is made by one of them, while those who need the same one wait. A copy,
+    also one in another process, starts empty.
+
+    Parameters
+    ----------
+    most_bytes : int
+        The values that are kept take at most so many. A larger one is made for every question.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._lock = Lock()
+        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+
+    def __reduce__(self) -> tuple[type[Kept], tuple[int]]:
+        return Kept, (self._most_bytes,)
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value of a key. `make` makes it; values of equal keys must be equal."""
+        with self._lock:
+            entry = self._entries.setdefault(key, _Entry())
+            self._entries.move_to_end(key)
+        with entry.lock:
+            found: T | None = entry.value
+            if found is None:
+                found = make()
+                self._keep(key, entry, found)
+        return found
+
+    @property
+    def n_bytes(self) -> int:
+        """The memory of what is kept."""
+        with self._lock:
+            return sum(entry.value.n_bytes for entry in self._entries.values() if entry.value is not None)
+
+    def _keep(self, key: Hashable, entry: _Entry, value: T) -> None:
+        """Keep a value, and let go of those not asked for the longest, until they take few enough bytes."""
+        with self._lock:
+            if value.n_bytes > self._most_bytes:
+                if self._entries.get(key) is entry:
+                    del self._entries[key]
+                return
+            entry.value = value
+            n_bytes = self.n_bytes
+            for other, old in list(self._entries.items()):
+                if n_bytes <= self._most_bytes:
+                    return
+                if old.value is not None:
+                    n_bytes -= old.value.n_bytes
+                    del self._entries[other]

@@ -1,0 +1,79 @@
+"""Checkpoint: what a long pass has counted so far, in a folder, so that a killed one goes on where it was."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+
+from glasswood.counting._job import Job
+from glasswood.counting._partial import WHOLE, Partial, ledger_of
+from glasswood.errors import BackgroundError
+from glasswood.tables._files import write_whole
+from glasswood.tables._parquet import Fragment
+from glasswood.text._printable import how_many
+
+__all__ = ["INTERVAL", "Checkpoint"]
+
+SIZE = 16  # bytes of a digest
+INTERVAL = 30.0  # seconds after which a thread hands over what it has counted
+
+
+class Checkpoint:
+    """The sum of all fragments that are counted, and the list of them, in one file that is replaced as a whole.
+
+    A fragment is in the file with all its rows or not at all: whoever kills the process, and whenever, none is counted
+    twice. The file's name is a hash of what is counted, so a folder may serve several models.
+
+    Parameters
+    ----------
+    folder : path
+        Made if need be.
+    job : Job
+    """
+
+    def __init__(self, folder: str | PathLike[str], job: Job) -> None:
+        self.path = Path(folder) / f"{job.key}.partial"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = threading.Lock()
+        self.partial, self.digests = self._load(job)
+
+    def _load(self, job: Job) -> tuple[Partial, list[bytes]]:
+        if not self.path.exists():
+            return Partial(), []
+        try:
+            partial, notes = Partial.unpack(self.path.read_bytes())
+            counted = notes["fragments"]
+        except (BackgroundError, KeyError) as error:
+            message = f"the checkpoint {str(self.path)!r} is damaged; remove it and count again ({error})"
+            raise BackgroundError(message) from error
+        digests = [counted[at : at + SIZE] for at in range(0, len(counted), SIZE)]
+        fits = all(job.counter.fits(tally) for tally in partial.tallies.values())
+        keyed = all((key == WHOLE) == (not job.by) for key in partial.rows)
+        if not (fits and keyed) or (len(digests), ledger_of(digests)) != (partial.n_fragments, partial.ledger):
+            message = f"the checkpoint {str(self.path)!r} does not add up; remove it and count again"
+            raise BackgroundError(message)
+        return partial, digests
+
+    def remaining(self, fragments: Iterable[Fragment]) -> list[Fragment]:
+        """Return the fragments that are still to be counted."""
+        fragments = list(fragments)
+        counted = set(self.digests)
+        gone = len(counted - {fragment.digest for fragment in fragments})
+        if gone:
+            message = (
+                f"the checkpoint {str(self.path)!r} contains {how_many(gone, 'fragment')} that the source does not "
+                "have (any more): files were changed, moved or removed. Use another folder, or remove this one, and "
+                "count again"
+            )
+            raise BackgroundError(message)
+        return [fragment for fragment in fragments if fragment.digest not in counted]
+
+    def add(self, partial: Partial, digests: Iterable[bytes]) -> None:
+        """Add what was counted meanwhile, and save the whole."""
+        with self._lock:
+            self.partial = Partial.sum([self.partial, partial])
+            self.digests = [*self.digests, *digests]
+            packed = self.partial.pack(fragments=b"".join(self.digests))
+            write_whole(self.path, packed)

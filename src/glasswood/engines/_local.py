@@ -1,0 +1,121 @@
+"""Tables in memory, counted by the threads of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._background import Background, background_of
+from glasswood.counting._counter import Counter, Tally
+from glasswood.counting._job import SomeRows, add_groups, new_tally
+from glasswood.counting._plan import CountPlan
+from glasswood.counting._weights import ColumnWeights, column_of, weights_of_groups, weights_of_rows
+from glasswood.errors import TableError
+from glasswood.parallel._threads import n_threads, sum_over, sum_over_batches
+from glasswood.tables._row_columns import names_in, places_of_groups, row_weights, sorted_groups, without_columns
+from glasswood.tables._tables import OpenColumns, open_columns
+from glasswood.text._printable import how_many
+
+__all__ = ["count", "count_groups", "count_table"]
+
+BLOCK = 8192  # of which the kernels' own blocks are parts
+BATCH = 8 * BLOCK
+FEW_LEAVES = 64  # of a tree, for which bitsets are always the better way
+ROWS_PER_LEAF = 3  # of a tree, from which on they are: a bitset takes as long for one row as for 4,096
+
+
+def count(
+    plan: CountPlan,
+    table: Any,
+    sample_weight: Any = None,
+    *,
+    threads: int | None = None,
+    lists_only: bool | None = None,
+) -> Background:
+    """Return the counts of a plan over all rows of a table; with lists only if that is said, or if rows are few."""
+    columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
+    if lists_only is None:
+        leaves, trees = plan.ensemble.n_leaves, plan.ensemble.n_trees
+        lists_only = leaves >= FEW_LEAVES * trees and columns.n_rows * trees < ROWS_PER_LEAF * leaves
+    weights, unit = weights_of_rows(sample_weight, columns.n_rows)
+    counter = Counter(plan, lists_only=lists_only)
+    planes = {plane: _count_rows(counter, columns, weight, threads) for plane, weight in weights}
+    return background_of(counter, planes, columns.n_rows, unit, column_of(sample_weight))
+
+
+def _count_rows(counter: Counter, columns: OpenColumns, weight: NDArray[np.int64] | None, threads: int | None) -> Tally:
+    rows = None if weight is None or weight.all() else np.flatnonzero(weight)
+    n_rows = columns.n_rows if rows is None else rows.size
+
+    def add(tally: Tally, first: int, last: int) -> None:
+        some = slice(first, last) if rows is None else rows[first:last]
+        counter.add(tally, columns.take(some), last - first, None if weight is None else weight[some])
+
+    batch = min(batch_size(n_rows), counter.most_rows)
+    tallies = sum_over_batches(n_rows, batch, counter.start, add, threads)
+    for other in tallies[1:]:
+        tallies[0] += other
+    return tallies[0]
+
+
+def count_groups(
+    plan: CountPlan, table: Any, sample_weight: Any, keys: Sequence[Any], places: NDArray[np.intp]
+) -> dict[Any, Background]:
+    """Return the counts of a plan over groups of rows, given each row's place in the list of the groups' keys."""
+    columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
+    if places.shape != (columns.n_rows,):
+        message = f"by= has the shape {places.shape}, but the table has {how_many(columns.n_rows, 'row')}"
+        raise TableError(message)
+    weights, units = weights_of_groups(sample_weight, places, len(keys))
+    counter = Counter(plan)
+    planes: list[dict[int, Tally]] = [{} for _ in keys]
+    n_tallies = 0
+    for plane, weight in weights:
+        rows = np.arange(columns.n_rows) if weight is None else np.flatnonzero(weight)
+        sizes = np.bincount(places[rows], minlength=len(keys))
+        tallies = []
+        for group in np.flatnonzero(sizes).tolist():
+            tallies.append(new_tally(counter, n_tallies))
+            planes[group][plane] = tallies[-1]
+            n_tallies += 1
+        number = np.cumsum(sizes > 0) - 1  # of a group among those that have rows here
+        _count_rows_of_groups(counter, tallies, columns, SomeRows(rows, number[places[rows]], weight))
+    n_rows = np.bincount(places, minlength=len(keys)).tolist()
+    return {
+        key: background_of(counter, planes[group], n_rows[group], float(units[group]), column_of(sample_weight))
+        for group, key in enumerate(keys)
+        if n_rows[group]
+    }
+
+
+def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
+    """Count rows of several groups. Each thread takes some of the groups, with about as many rows."""
+    ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))
+    wanted = some.rows.size * np.arange(1, n_threads()) // n_threads()
+    limits = np.unique(np.concatenate([[0], np.searchsorted(ends, wanted) + 1, [len(tallies)]]))
+
+    def add(_: None, part: int) -> None:
+        chosen = np.flatnonzero((some.places >= limits[part]) & (some.places < limits[part + 1]))
+        add_groups(counter, tallies, columns, SomeRows(some.rows[chosen], some.places[chosen], some.weight))
+
+    sum_over(range(limits.size - 1), lambda: None, add)
+
+
+def batch_size(n_rows: int) -> int:
+    """Return how many rows are counted at a time: whole blocks, and enough batches that no thread waits long."""
+    share = n_rows // (4 * n_threads())
+    return min(BATCH, max(BLOCK, share // BLOCK * BLOCK))
+
+
+def count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any) -> Any:
+    """Return the counts of a plan over all rows of a table in memory, or over groups of them."""
+    further = names_in(by, sample_weight)
+    own = table if plan.ensemble.schema.named else without_columns(table, further)
+    if isinstance(sample_weight, str):
+        sample_weight = ColumnWeights(row_weights(table, sample_weight), sample_weight)
+    if by is None:
+        return count(plan, own, sample_weight)
+    return sorted_groups(count_groups(plan, own, sample_weight, *places_of_groups(table, by)))

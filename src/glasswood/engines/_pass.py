@@ -1,0 +1,306 @@
+"""Pass: rows that are not a table in memory, counted by whoever is asked to, and proof that all were, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from os import PathLike
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._background import background_of
+from glasswood.counting._counter import Tally
+from glasswood.counting._job import Job, partition_digest
+from glasswood.counting._partial import WHOLE, Partial, ledger_of
+from glasswood.counting._plan import CountPlan
+from glasswood.engines._checkpoint import Checkpoint
+from glasswood.engines._streams import count_files, count_stream
+from glasswood.errors import BackgroundError, MissingExtraError, TableError
+from glasswood.parallel._threads import in_order
+from glasswood.tables._columns import Dictionary
+from glasswood.tables._parquet import Fragment, read_fragment
+from glasswood.tables._row_columns import row_weights, sorted_groups
+from glasswood.tables._sources import EngineFrame, Files, Source, Stream
+from glasswood.tables._tables import OpenColumns, Schema, column_names, open_columns, open_named
+
+__all__ = ["Pass", "RowsPart", "bundles", "finish", "verify"]
+
+T = TypeVar("T")
+
+ENGINES = {"distributed": "dask", "pyspark": "spark", "ray": "ray"}  # by the package of what the user holds
+
+ROWS_PER_TASK = 2**21
+WAVE = 2**27  # rows, about, between two saves of a checkpoint
+
+
+class RowsPart(NamedTuple):
+    """Some of the rows: columns of theirs, and their weights if they have any."""
+
+    columns: OpenColumns
+    weight: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Which columns of a source's tables are read, and how.
+
+    `names` are the tables' own, by the model's number of the column; None for tables without names.
+    """
+
+    schema: Schema
+    features: Sequence[int]
+    names: dict[int, Any] | None
+    weight: Any
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names of all columns that are read."""
+        further = [] if self.weight is None else [self.weight]
+        return list(dict.fromkeys([*(self.names or {}).values(), *further]))
+
+    def open(self, tables: Iterable[Any]) -> Iterator[RowsPart]:
+        """Yield the columns and the weights of tables."""
+        for table in tables:
+            if self.names is None:
+                columns = open_columns(table, self.schema, self.features)
+            else:
+                columns = open_named(table, self.schema, self.names)
+            weight = None if self.weight is None else row_weights(table, self.weight).astype(np.float64)
+            yield RowsPart(columns, weight)
+
+
+class Pass:
+    """A pass over a source that is not a table in memory.
+
+    Parameters
+    ----------
+    source : Source
+    engine, checkpoint
+        As for `summarize`.
+    """
+
+    def __init__(self, source: Source, *, engine: Any = "auto", checkpoint: str | PathLike[str] | None = None) -> None:
+        self.source = source
+        self._engine, self._session = _engine_of(engine)
+        self._folder = checkpoint
+        if isinstance(source, EngineFrame):
+            self._engine = self._engine_of_frame(source)
+            self.names, self.head = _load(self._engine).look(source.frame, self._session)
+        else:
+            self.names, self.head = source.names, source.head
+        self._refuse_what_needs_files()
+
+    def _engine_of_frame(self, source: EngineFrame) -> str:
+        """Return the engine that holds a frame: no other can count it."""
+        if self._engine not in ("auto", source.engine):
+            message = f"a frame of {source.engine} is counted by {source.engine}, not by {self._engine}"
+            raise TableError(message)
+        return source.engine
+
+    def _refuse_what_needs_files(self) -> None:
+        """Refuse checkpoints of, and engines for, what cannot be read in parts and read again."""
+        asked = self._folder is not None or (self.is_stream and self._engine != "auto")
+        if asked and not isinstance(self.source, Files):
+            message = (
+                "checkpoint= and engine= are for Parquet files, whose parts can be identified and read again; this "
+                f"source is a {'stream' if self.is_stream else 'frame of ' + self._engine}"
+            )
+            raise TableError(message)
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether tables come one after the other."""
+        return isinstance(self.source, Stream)
+
+    def count(self, plan: CountPlan, sample_weight: Any = None, by: Any = None) -> Any:
+        """Return the counts of a plan: a Background, or one per group."""
+        plan.refuse_uncountable(plan.order)
+        job = self._job(plan, sample_weight, by)
+        if isinstance(self.source, Files):
+            partial = self._count_files(job, self.source)
+            expected = [fragment.digest for fragment in self.source.fragments]
+        elif isinstance(self.source, Stream):
+            partial = count_stream(job, self.source, None)
+            expected = []
+        else:
+            partial, n_parts = _load(self._engine).count_frame(job.ship(), self.source.frame, self._session)
+            expected = [partition_digest(str(number)) for number in range(n_parts)]
+        return finish(job, partial, expected)
+
+    def _count_files(self, job: Job, source: Files) -> Partial:
+        checkpoint = None if self._folder is None else Checkpoint(self._folder, job)
+        fragments = source.fragments if checkpoint is None else checkpoint.remaining(source.fragments)
+        if self._engine in ("auto", "threads"):
+            return count_files(job, fragments, checkpoint, None)
+        count_on_workers: Callable[..., Partial] = _load(self._engine).count_files
+        if checkpoint is None:
+            return count_on_workers(job.ship(), bundles(fragments), self._session)
+        for wave in waves(fragments):
+            partial = count_on_workers(job.ship(), bundles(wave), self._session)
+            verify(partial, [fragment.digest for fragment in wave])
+            checkpoint.add(partial, [fragment.digest for fragment in wave])
+        return checkpoint.partial
+
+    def _job(self, plan: CountPlan, sample_weight: Any, by: Any) -> Job:
+        """Return what is counted of which columns."""
+        schema = plan.ensemble.schema
+        by = () if by is None else (by,) if isinstance(by, str) else by
+        further = [*by, *([] if sample_weight is None else [sample_weight])]
+        names = self._names_of(schema, plan.ensemble.used_features, further)
+        if sample_weight is not None and self.head is not None:
+            row_weights(self.head, sample_weight)  # raises what would fail on a worker
+        return Job(plan.ensemble, plan.order, plan.groups, names, tuple(by), sample_weight)
+
+    def _names_of(self, schema: Schema, features: Iterable[int], further: Sequence[Any]) -> dict[int, Any] | None:
+        """Return the source's names of some columns of the model; None if it has none. Some are not the model's."""
+        for name in further:
+            if self.names is None or not isinstance(name, str) or name not in self.names:
+                message = f"by= and sample_weight= name columns of a source; it has no column {name!r}"
+                raise TableError(message)
+        if self.names is None:
+            return None
+        own = self.names if schema.named else [name for name in self.names if name not in further]
+        found = column_names(own, schema)
+        return {int(index): found[index] for index in features}
+
+    # ----------------------------------------------------------------------------------------- the rows, once more
+
+    @property
+    def can_read_again(self) -> bool:
+        """Whether the rows themselves can be read here as often as need be: of files, and of lists of tables, say.
+
+        Iterators can be read once, and the rows of an engine's frame stay where they are.
+        """
+        return isinstance(self.source, Files) or (isinstance(self.source, Stream) and self.source.again)
+
+    def parts(self, schema: Schema, features: Iterable[int], sample_weight: Any) -> Iterator[RowsPart]:
+        """Yield some columns of all rows, part by part in their order, and the weights."""
+        reading = self._reading(schema, features, sample_weight)
+        if isinstance(self.source, Files):
+            for fragment in self.source.fragments:
+                yield from reading.open(read_fragment(fragment, reading.columns))
+        elif isinstance(self.source, Stream):
+            yield from reading.open(self.source.tables(reading.columns))
+
+    def each(
+        self, schema: Schema, features: Iterable[int], sample_weight: Any, work: Callable[[RowsPart], T]
+    ) -> Iterator[T]:
+        """Yield what `work` makes of each part of the rows, in their order. Files are read by several threads."""
+        if not isinstance(self.source, Files):
+            yield from map(work, self.parts(schema, features, sample_weight))
+            return
+        reading, fragments = self._reading(schema, features, sample_weight), self.source.fragments
+
+        def of_fragment(number: int) -> list[T]:
+            return [work(part) for part in reading.open(read_fragment(fragments[number], reading.columns))]
+
+        with in_order(len(fragments), of_fragment, "reading") as found:
+            for several in found:
+                yield from several
+
+    def _reading(self, schema: Schema, features: Iterable[int], sample_weight: Any) -> _Reading:
+        features = [int(feature) for feature in features]
+        further = [] if sample_weight is None else [sample_weight]
+        return _Reading(schema, features, self._names_of(schema, features, further), sample_weight)
+
+    def with_labels(self, schema: Schema, sample_weight: Any) -> Schema:
+        """Return the schema with the labels of categories that only the rows know, if they can be read again."""
+        wanting = [index for index, column in enumerate(schema.columns) if column.wants_labels]
+        if not wanting or not self.can_read_again:
+            return schema
+        columns = list(schema.columns)
+
+        def told(part: RowsPart) -> dict[int, Sequence[Hashable]]:
+            values = part.columns.values
+            return {index: schema.columns[index].labelled(values[index]).told_labels for index in wanting}
+
+        for labels in self.each(schema, wanting, sample_weight, told):
+            for index in wanting:
+                columns[index] = columns[index].labelled(Dictionary(labels[index], np.empty(0, dtype=np.intp)))
+        return replace(schema, columns=tuple(columns))
+
+
+def bundles(fragments: Sequence[Fragment], most: int | None = None) -> list[list[Fragment]]:
+    """Return fragments in bundles of moderate numbers of rows: a task costs an engine up to 50 milliseconds.
+
+    Few rows make smaller bundles, so that no worker is idle.
+    """
+    if most is None:
+        total = sum(fragment.n_rows or ROWS_PER_TASK for fragment in fragments)
+        most = min(ROWS_PER_TASK, max(ROWS_PER_TASK // 8, total // 64))
+    found: list[list[Fragment]] = []
+    room = 0
+    for fragment in fragments:
+        size = most if fragment.n_rows is None else fragment.n_rows
+        if not found or size > room:
+            found.append([])
+            room = most
+        found[-1].append(fragment)
+        room -= size
+    return found
+
+
+def waves(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
+    """Return fragments in larger bundles, after each of which a checkpoint is saved."""
+    return bundles(fragments, WAVE)
+
+
+def verify(partial: Partial, expected: Sequence[bytes]) -> None:
+    """Raise an error unless each fragment was counted, once."""
+    if (partial.n_fragments, partial.ledger) != (len(expected), ledger_of(expected)):
+        message = (
+            f"of {len(expected)} parts of the data, {partial.n_fragments} were counted, and not every one exactly "
+            "once. Nothing was saved. Please report this with the versions of Glasswood and of the engine."
+        )
+        raise BackgroundError(message)
+
+
+def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
+    """Return the background that a partial is, or one per group, after proving that all rows are in it, once."""
+    verify(partial, expected)
+    planes: dict[Any, dict[int, Tally]] = {key: {} for key in (partial.rows if job.by else [WHOLE])}
+    for (key, plane), tally in partial.tallies.items():
+        _check_sums(job.plan, key, tally)
+        planes[key][plane] = tally.writable()
+    found = {
+        key: background_of(job.counter, parts, partial.rows.get(key, 0), weight=job.weight)
+        for key, parts in planes.items()
+    }
+    return sorted_groups(found) if job.by else found[WHOLE]
+
+
+def _check_sums(plan: CountPlan, key: Any, tally: Tally) -> None:
+    """Raise an error unless each row is in one leaf of each tree."""
+    first_leaf = np.searchsorted(plan.leaf_tree, np.arange(plan.ensemble.n_trees))
+    rows = np.add.reduceat(tally.counts[plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed
+    if (rows != tally.total).any():
+        message = f"the counts of a tree do not sum to the number of rows (group {key!r}); nothing is saved"
+        raise BackgroundError(message)
+
+
+def _engine_of(engine: Any) -> tuple[str, Any]:
+    """Return the name of an engine, and what the user holds of it."""
+    if isinstance(engine, str):
+        if engine not in ("auto", "threads", *ENGINES.values()):
+            message = (
+                f'engine must be "auto", "threads", "dask", "spark", "ray", a Client or a SparkSession, not {engine!r}'
+            )
+            raise TableError(message)
+        return engine, None
+    package = type(engine).__module__.partition(".")[0]
+    if package not in ENGINES:
+        message = f"engine must be a name, a Dask Client or a SparkSession, not {type(engine).__name__}"
+        raise TableError(message)
+    return ENGINES[package], engine
+
+
+def _load(engine: str) -> Any:
+    """Return the file of an engine, which imports its library."""
+    try:
+        return import_module(f"glasswood.engines._{engine}")
+    except ImportError as error:
+        message = f"{error}; install it with: pip install 'glasswood[{engine}]'"
+        raise MissingExtraError(message) from error

@@ -1,0 +1,74 @@
+"""Counting on many workers: tasks are handed out in waves, and their partials added up there, down to one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from glasswood import errors
+from glasswood.parallel._progress import bar
+
+__all__ = ["own_errors", "sum_on_workers"]
+
+FAN_IN = 8  # partials that one task adds up
+PER_CORE = 3  # tasks that wait or run, per core: enough that none is idle, few enough that partials do not pile up
+
+Task = TypeVar("Task")
+Future = TypeVar("Future")
+
+
+def sum_on_workers(
+    tasks: Sequence[Task],
+    n_cores: int,
+    count: Callable[[Task], Future],
+    add: Callable[[list[Future]], Future],
+    wait: Callable[[list[Future]], Future],
+) -> Future:
+    """Return where the sum of all tasks is.
+
+    Parameters
+    ----------
+    tasks : sequence, not empty
+    n_cores : int
+    count : callable
+        Starts a task on some worker, and returns a handle of the partial.
+    add : callable
+        Starts adding up partials on some worker.
+    wait : callable
+        Waits until one of several partials is there, and returns its handle; raises the error if there was one.
+    """
+    waiting, running, done, sums = iter(tasks), list[Future](), list[Future](), list[Future]()
+    counting = 0
+    with bar(len(tasks), "counting", "parts") as progress:
+        while True:
+            if len(done) >= FAN_IN or (counting == len(tasks) and len(running) == 0 and len(done) > 1):
+                sums.append(add(done[:FAN_IN]))
+                running.append(sums[-1])
+                done = done[FAN_IN:]
+            while len(running) < PER_CORE * n_cores and (task := next(waiting, None)) is not None:
+                running.append(count(task))
+                counting += 1
+            if not running:
+                return done[0]
+            finished = wait(running)
+            running = [future for future in running if future is not finished]
+            done.append(finished)
+            adding = [future for future in sums if future is not finished]  # a handle that is kept keeps its partial
+            progress.add(len(adding) == len(sums))
+            sums = adding
+
+
+@contextmanager
+def own_errors(*kinds: type[BaseException]) -> Iterator[None]:
+    """Raise our own errors as such, where an engine passes on the text of what a worker raised."""
+    try:
+        yield
+    except kinds as error:
+        # The last one: what it was raised from is told before it.
+        told = re.findall(r"glasswood\.errors\.(\w+): (.*)", str(error))
+        kind = getattr(errors, told[-1][0], None) if told else None
+        if kind is None:
+            raise
+        raise kind(told[-1][1]) from error

@@ -1,0 +1,13 @@
+"""One file per model library: ``read(model)`` gives a TreeEnsemble with the same predictions, bit for bit."""
+
+from glasswood.models.readers._dispatch import (
+    Proof,
+    library_errors,
+    measure,
+    prove,
+    read_model,
+    read_unproven,
+    refuse_own_predictions,
+)
+
+__all__ = ["Proof", "library_errors", "measure", "prove", "read_model", "read_unproven", "refuse_own_predictions"]

@@ -1,0 +1,223 @@
+"""CatBoost's categories: columns known by the hashes of their categories, and statistics of categories (CTRs).
+
+A CTR of one column gives each category a number made from counts of training rows, ``((count + prior) / (total +
+denominator) + shift) * scale`` in float32; a category goes right iff its number is above a border. So a border is a set
+of categories. Those without counts, the ones that the model has never met included, have the number for counts of 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import TableError, UnsupportedModelError
+from glasswood.models.readers._cityhash import cityhash64
+from glasswood.models.readers._json import number_array
+from glasswood.tables._columns import UNSEEN, Column, Dictionary, Numbers, dictionary_of
+
+__all__ = ["Ctr", "HashColumn", "ascending", "floats", "read_ctr"]
+
+# A table knows a category by two steps of a multiplicative hash of its 32-bit hash. The multiplier is odd, so the
+# steps can be undone modulo 2**64.
+MULTIPLIER = 0x4906BA494954CB65
+UNDO = np.uint64(pow(MULTIPLIER * MULTIPLIER, -1, 1 << 64))
+EMPTY = np.uint64((1 << 64) - 1)  # an unused place of a table
+
+ADVICE = (
+    "train with max_ctr_complexity=1, which keeps the statistics of single columns, or with a one_hot_max_size as "
+    "large as the number of categories"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HashColumn(Column):
+    """Categories known by the 32-bit hash of their text, in ascending order; the position of a hash is its code.
+
+    A model keeps no texts, unless its file was saved with a pool. `labels` has the text or value of each code as far
+    as it is known, and the hash where it is not.
+    """
+
+    hashes: tuple[int, ...]
+    labels: tuple[Hashable, ...]
+
+    @property
+    def categories(self) -> tuple[Hashable, ...]:
+        """The labels."""
+        return self.labels
+
+    @property
+    def n_codes(self) -> int:
+        """The number of hashes."""
+        return len(self.hashes)
+
+    @property
+    def told_labels(self) -> tuple[Hashable, ...]:
+        """The labels that are not only hashes."""
+        return tuple(label for label, known in zip(self.labels, self.hashes, strict=True) if label != known)
+
+    @property
+    def wants_labels(self) -> bool:
+        """A model keeps no texts."""
+        return True
+
+    def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
+        """Return the code of each row's category, `UNSEEN` if the model does not know it."""
+        dictionary = dictionary_of(values)
+        if np.any(dictionary.positions < 0):
+            message = (
+                f"column {self.name!r} has a missing category in row {int(np.argmax(dictionary.positions < 0))}, which "
+                "CatBoost refuses; replace missing categories with a string, as in training"
+            )
+            raise TableError(message)
+        return dictionary.take(self._codes(dictionary.labels))
+
+    def labelled(self, values: Numbers | Dictionary) -> HashColumn:
+        """Return the column with the values themselves as the labels of the categories that they hold."""
+        found = dictionary_of(values).labels
+        labels = dict(zip(self._codes(found).tolist(), found, strict=True))
+        return replace(self, labels=tuple(labels.get(code, label) for code, label in enumerate(self.labels)))
+
+    def _codes(self, labels: Sequence[Hashable]) -> NDArray[np.float64]:
+        known = np.array(self.hashes, dtype=np.uint32)
+        hashes = cityhash64([self._text(label) for label in labels]).astype(np.uint32)
+        place = np.searchsorted(known, hashes)
+        is_known = np.append(known, 0)[place] == hashes
+        return np.where(is_known & (place < known.size), place.astype(np.float64), UNSEEN)
+
+    def _text(self, label: Hashable) -> bytes:
+        """Return the text that CatBoost hashes: texts as they are, whole numbers in digits, True as 1."""
+        if isinstance(label, str):
+            return label.encode()
+        if isinstance(label, bytes):
+            return label
+        if isinstance(label, int | np.integer | np.bool_):
+            return str(int(label)).encode()
+        message = (
+            f"column {self.name!r} holds {label!r}, but CatBoost takes only texts and whole numbers as categories; "
+            "convert the column to what it was when the model was trained"
+        )
+        raise TableError(message)
+
+
+def floats(values: Any, name: str) -> NDArray[np.float64]:
+    """Return a list of numbers as an array."""
+    numbers = _floats(values, name)
+    if np.abs(numbers).max(initial=0) > 2**53 and any(type(n) is int and abs(n) > 2**53 for n in values):
+        message = (
+            f"{name} has a whole number beyond 2**53, which CatBoost writes to JSON files but reads as 0. Pass the "
+            "fitted model, or its .cbm file"
+        )
+        raise UnsupportedModelError(message)
+    return numbers
+
+
+def _floats(values: Any, name: str) -> NDArray[np.float64]:
+    array = number_array(values, name)
+    if array.dtype.kind not in "iuf":
+        message = f"{name} should be a list of numbers; the model is damaged"
+        raise UnsupportedModelError(message)
+    return array.astype(np.float64)
+
+
+def ascending(values: Any, name: str) -> NDArray[np.float32]:
+    """Return borders, which CatBoost takes to be in ascending order."""
+    with np.errstate(over="ignore"):
+        borders = _floats(values, name).astype(np.float32)
+    if not np.all(borders[1:] >= borders[:-1]):
+        message = f"{name} do not ascend; the model is damaged"
+        raise UnsupportedModelError(message)
+    return borders
+
+
+class Ctr(NamedTuple):
+    """The statistic of each category of one column that has counts, by ascending hash, and the borders on it."""
+
+    column: int
+    hashes: NDArray[np.uint32]
+    value: NDArray[np.float32]
+    value_of_others: np.float32
+    border: NDArray[np.float32]
+
+    def goes_left(self, hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Return for each border a row of flags: which of the hashes go left, and last whether an unseen one does."""
+        value = np.full(hashes.size + 1, self.value_of_others)
+        value[np.searchsorted(hashes, self.hashes)] = self.value
+        return ~(value > self.border[:, None])
+
+
+def read_ctr(ctr: Mapping[str, Any], tables: Mapping[str, Any]) -> Ctr:
+    """Return one entry of a model's list of CTRs, with the counts of its table.
+
+    `column` is the number of the column among the model's columns of categories.
+    """
+    elements = ctr["elements"]
+    if len(elements) != 1 or elements[0]["combination_element"] != "cat_feature_value":
+        message = (
+            "the model splits on statistics of combinations of columns (CTRs), which are not splits on one column; "
+            + ADVICE
+        )
+        raise UnsupportedModelError(message)
+    column, target_border = elements[0]["cat_feature_index"], ctr["target_border_idx"]
+    if type(column) is not int or type(target_border) is not int or target_border < 0:
+        message = f"a statistic of categories is of column {column!r} and target border {target_border!r}"
+        raise UnsupportedModelError(message)
+    table = tables.get(ctr["identifier"])
+    if table is None:
+        message = "the model has no counts for its category statistics; train with final_ctr_computation_mode='Default'"
+        raise UnsupportedModelError(message)
+    stride = table["hash_stride"]
+    if type(stride) is not int or stride < 2 or len(table["hash_map"]) % stride:
+        message = f"a table of category statistics has {len(table['hash_map'])} entries, of {stride!r} numbers each"
+        raise UnsupportedModelError(message)
+    keys = np.fromiter(map(int, table["hash_map"][::stride]), dtype=np.uint64)
+    counts = np.array([floats(table["hash_map"][k::stride], "counts of categories") for k in range(1, stride)])
+    rows = counts[1:] if "Mean" in str(ctr["ctr_type"]) else counts  # a mean has a sum of targets first
+    if np.any((rows < 0) | (rows != np.floor(rows))) or np.any(rows.sum(axis=0) >= 2**31):
+        message = "a table of category statistics has counts that are not valid numbers of rows; the model is damaged"
+        raise UnsupportedModelError(message)
+    used = keys != EMPTY
+    hashes, first = np.unique(_category_hashes(keys[used]), return_index=True)
+    # Last comes a category with counts of zero.
+    counts = np.column_stack([counts[:, used][:, first], np.zeros(len(counts))])
+    value = _values(ctr, *_count_and_total(ctr, counts, table["counter_denominator"]))
+    border = ascending(ctr["borders"], "the borders of a statistic of categories")
+    return Ctr(column, hashes, value[:-1], value[-1], border)
+
+
+def _category_hashes(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Return the 32-bit hashes of the categories whose keys these are."""
+    signed = (keys * UNDO).view(np.int64)
+    if np.any(signed != signed.astype(np.int32)):
+        message = f"a table of category statistics is keyed in an unknown way; {ADVICE}"
+        raise UnsupportedModelError(message)
+    return signed.astype(np.uint32)
+
+
+def _count_and_total(
+    ctr: Mapping[str, Any], counts: NDArray[np.float64], denominator: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what a CTR divides: a count of rows (or a sum of targets) of each category by a total."""
+    kind = ctr["ctr_type"]
+    if kind == "Borders":  # rows with a target above a border, of all rows
+        return counts[ctr["target_border_idx"] + 1 :].sum(axis=0), counts.sum(axis=0)
+    if kind == "Buckets":  # rows with a target in a bucket, of all rows
+        return counts[ctr["target_border_idx"]], counts.sum(axis=0)
+    if kind in ("BinarizedTargetMeanValue", "FloatTargetMeanValue"):  # sum of targets, by rows
+        return counts[0], counts[1]
+    if kind in ("Counter", "FeatureFreq"):  # rows, by the rows of the largest category or of all
+        return counts[0], np.repeat(floats([denominator], "counter_denominator"), counts.shape[1])
+    message = f"the model has category statistics of the unknown type {kind!r}; {ADVICE}"
+    raise UnsupportedModelError(message)
+
+
+def _values(ctr: Mapping[str, Any], count: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float32]:
+    names = ("prior_numerator", "prior_denomerator", "shift", "scale")
+    numbers = floats([ctr[name] for name in names], ", ".join(names))
+    with np.errstate(over="ignore"):
+        prior, denominator, shift, scale = map(np.float32, numbers)
+    ratio = (count.astype(np.float32) + prior) / (total.astype(np.float32) + denominator)
+    return (ratio + shift) * scale

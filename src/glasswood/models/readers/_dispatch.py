@@ -1,0 +1,308 @@
+"""read_model: finds the reader of a model, and proves on the user's rows that it was read right."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import GlasswoodError, MissingExtraError, ModelMismatchError, TableError, UnsupportedModelError
+from glasswood.models._ensemble import TreeEnsemble
+from glasswood.tables._given import as_trained, given_table
+from glasswood.tables._tables import n_rows, take_rows
+
+__all__ = [
+    "Proof",
+    "check",
+    "library_errors",
+    "measure",
+    "prove",
+    "read_model",
+    "read_unproven",
+    "refuse_own_predictions",
+    "refusing_damage",
+]
+
+CHECKED_ROWS = 100
+
+# The first of a model's classes that comes from one of these packages decides. None of them is imported for that.
+READER_OF_PACKAGE = {
+    "xgboost": "_xgboost",
+    "lightgbm": "_lightgbm",
+    "catboost": "_catboost",
+    "treelite": "_treelite",
+    "cuml": "_treelite",
+    "sklearn": "_sklearn",
+}
+
+# Readers of libraries that learn the labels of pandas' categories, and take no other form of them.
+LEARN_LABELS = ("_lightgbm", "_xgboost")
+
+KNOWN_PACKAGES = {*READER_OF_PACKAGE, "builtins"}
+PREDICTIONS = ("predict", "predict_proba", "decision_function", "_raw_predict")
+
+# What a JSON model of CatBoost may begin with: it sorts the parts by name, and the counts of categories are long.
+PARTS_OF_CATBOOST = ("ctr_data", "features_info", "oblivious_trees")
+
+
+# What parsers raise when content is not what it should be.
+DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+LONGEST_MESSAGE = 1000  # characters
+
+
+class Reader(Protocol):
+    """What each file of this package offers, as functions."""
+
+    __name__: str
+
+    def read(self, model: Any) -> TreeEnsemble:
+        """Return a fitted model as arrays."""
+
+    def raw_score(self, model: Any, table: Any) -> NDArray[np.floating[Any]]:
+        """Return the raw score that the library itself gives."""
+
+    def read_file(self, path: Path) -> TreeEnsemble:
+        """Return a model file as arrays."""
+
+    def load_file(self, path: Path) -> Any:
+        """Return a model file as a model of its library."""
+
+
+def read_model(model: Any, rows: Any = None) -> TreeEnsemble:
+    """Return a fitted tree ensemble as arrays that predict the same as the model, bit for bit.
+
+    Parameters
+    ----------
+    model : fitted model, or path of a model file
+        scikit-learn trees, forests, gradient boosting, IsolationForest and bagging of trees; XGBoost and LightGBM
+        models and boosters; CatBoost; treelite models. Files: XGBoost ``.json`` and ``.ubj``, LightGBM ``.txt``,
+        CatBoost ``.cbm`` and ``.json``.
+    rows : table, optional
+        Rows to prove it with: the raw scores of up to 100 of them are compared with the library's own.
+
+    Returns
+    -------
+    TreeEnsemble
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the model has a part that cannot be read exactly. The message says which, and what to do.
+    ModelMismatchError
+        If the rows' scores differ from the library's.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import GradientBoostingClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> gw.read_model(GradientBoostingClassifier(n_estimators=5).fit(X, y), X)
+    TreeEnsemble(sklearn GradientBoostingClassifier: 15 trees, ... leaves, 4 features, 3 outputs, score: softmax margin)
+    """
+    ensemble = read_unproven(model)
+    if rows is None:
+        refuse_own_predictions(model)
+    else:
+        prove(ensemble, model, rows)
+    return ensemble
+
+
+@contextmanager
+def refusing_damage(what: str) -> Iterator[None]:
+    """Turn what damaged content makes parsers raise into a refusal that names the model or file."""
+    try:
+        yield
+    except GlasswoodError as error:
+        if len(str(error)) <= LONGEST_MESSAGE:
+            raise
+        raise type(error)(f"{str(error)[:LONGEST_MESSAGE]}...") from error  # some quote the file at length
+    except DAMAGE as error:
+        told = " ".join(str(error).split())[:200]
+        message = (
+            f"{what} is damaged, or it has parts that Glasswood does not know ({type(error).__name__}: {told}). Save "
+            "or fit the model again; if its own library does predict with it, please report it"
+        )
+        raise UnsupportedModelError(message) from error
+
+
+def read_unproven(model: Any) -> TreeEnsemble:
+    """Return a model as arrays; whoever calls this proves it with rows, or calls `refuse_own_predictions`."""
+    if isinstance(model, str | PathLike):
+        path = Path(model)
+        reader = _reader_of_file(path)
+        with refusing_damage(f"the model file {path.name!r}"):
+            return reader.read_file(path)
+    reader = _reader_of(model)
+    with refusing_damage(f"the {type(model).__name__}"):
+        return reader.read(model)
+
+
+def refuse_own_predictions(model: Any) -> None:
+    """Raise if a class of another package predicts in its own way, where there are no rows to prove the reading."""
+    for method in PREDICTIONS:
+        owner = next((parent for parent in type(model).__mro__ if method in vars(parent)), None)
+        if owner is not None and owner.__module__.partition(".")[0] not in KNOWN_PACKAGES:
+            message = (
+                f"{owner.__module__}.{owner.__qualname__} defines its own {method}, which may differ from the sum of "
+                "the trees; pass rows, so that the scores can be compared"
+            )
+            raise UnsupportedModelError(message)
+
+
+class Proof(NamedTuple):
+    """How the scores of the rebuilt trees compare with the library's own."""
+
+    n_rows: int
+    n_scores: int
+    n_equal: int
+    largest: float
+    margin: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether no difference is larger than sums in another order explain."""
+        return self.largest <= self.margin
+
+
+def measure(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof:
+    """Return how the scores of all rows compare with those of a model, or of the model in a file."""
+    rows = given_table(rows)
+    return _compare(ensemble, *_scores(ensemble, _loaded(model), take_rows(rows, ensemble.schema, _all(rows))))
+
+
+def prove(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof | None:
+    """Raise ModelMismatchError unless the ensemble gives the raw scores of the model, or of the model in the file."""
+    return check(ensemble, _loaded(model), rows)
+
+
+def check(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof | None:
+    """Raise ModelMismatchError unless the ensemble gives the model's own raw scores on up to 100 of the rows."""
+    rows = given_table(rows)
+    if n_rows(rows) == 0:
+        return None
+    chosen: NDArray[np.intp] = np.unique(np.linspace(0, n_rows(rows) - 1, CHECKED_ROWS).astype(np.intp))
+    ours, theirs = _scores(ensemble, model, take_rows(rows, ensemble.schema, chosen))
+    proof = _compare(ensemble, ours, theirs)
+    if not proof.passed:
+        difference = np.abs(ours.astype(np.float64) - theirs)
+        at = np.unravel_index(int(np.nan_to_num(difference, nan=np.inf).argmax()), difference.shape)
+        wrong = ~(difference <= proof.margin)
+        message = (
+            f"the trees read from {ensemble.source} do not reproduce the model: {wrong.sum()} of {wrong.size} raw "
+            f"scores differ, the worst by {difference[at]:.6g} (rebuilt {ours[at]:.9g}, the library gives "
+            f"{theirs[at]:.9g}, row {chosen[at[0]]}). Glasswood will not explain a model that it cannot reproduce. "
+            "Please report the model's type and the versions of its library and of Glasswood."
+        )
+        raise ModelMismatchError(message)
+    return proof
+
+
+def _loaded(model: Any) -> Any:
+    """Return a model of its library, given one or the path of a file."""
+    if not isinstance(model, str | PathLike):
+        return model
+    path = Path(model)
+    reader = _reader_of_file(path)
+    try:
+        return reader.load_file(path)
+    except GlasswoodError:
+        raise
+    except Exception as error:
+        told = " ".join(str(error).split())[:200]
+        message = f"the model's own library cannot read {path.name!r} ({type(error).__name__}: {told})"
+        raise UnsupportedModelError(message) from error
+
+
+def _all(rows: Any) -> NDArray[np.intp]:
+    return np.arange(n_rows(rows))
+
+
+def _scores(ensemble: TreeEnsemble, model: Any, rows: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the raw scores of the rebuilt trees and of the library, in the same shape."""
+    ours = ensemble.predict(rows)
+    reader = _reader_of(model)
+    if reader.__name__.rpartition(".")[2] in LEARN_LABELS:
+        rows = as_trained(rows, ensemble.schema)
+    with library_errors(ensemble.source):
+        theirs = reader.raw_score(model, rows)
+    return ours, np.asarray(theirs).reshape(ours.shape)
+
+
+@contextmanager
+def library_errors(source: str) -> Iterator[None]:
+    """Tell what a model's own library has against rows; its remarks on column names are about its own API."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except GlasswoodError:
+            raise
+        except Exception as error:
+            told = (str(error).strip().splitlines() or [""])[0]
+            message = (
+                f"{source}: the library itself cannot predict these rows ({type(error).__name__}: {told}). "
+                "Pass a table with columns of the same types as in training"
+            )
+            raise TableError(message) from error
+
+
+def _compare(ensemble: TreeEnsemble, ours: NDArray[Any], theirs: NDArray[Any]) -> Proof:
+    # Equal bit for bit where it was tried; the margin is for sums in another order (parallel jobs, other devices).
+    margin = 1e-5 if ensemble.score.dtype == "float32" else 1e-10
+    difference = np.nan_to_num(np.abs(ours.astype(np.float64) - theirs), nan=np.inf)
+    size = max(1.0, float(np.abs(theirs).max(initial=0.0)))
+    equal, largest = int((ours == theirs).sum()), float(difference.max(initial=0.0))
+    return Proof(len(ours), ours.size, equal, largest, margin * size)
+
+
+def _reader_of(model: Any) -> Reader:
+    for parent in type(model).__mro__:
+        reader = READER_OF_PACKAGE.get(parent.__module__.partition(".")[0])
+        if reader is not None:
+            return _import(reader)
+    if isinstance(model, type) or hasattr(model, "shape"):
+        what = "a class, not a fitted model: pass an instance that was fitted"
+        what = what if isinstance(model, type) else "a table; the model comes first, then the rows: Explainer(model, X)"
+        message = f"{getattr(model, '__name__', type(model).__name__)} is {what}"
+        raise UnsupportedModelError(message)
+    message = (
+        f"{type(model).__module__}.{type(model).__qualname__} is not a tree ensemble that Glasswood reads. It reads "
+        "fitted models of scikit-learn, XGBoost, LightGBM, CatBoost and treelite, and the paths of model files."
+    )
+    raise UnsupportedModelError(message)
+
+
+def _reader_of_file(path: Path) -> Reader:
+    """Return the reader of a model file, told by what the file begins with."""
+    if not path.is_file():
+        message = f"there is no model file {str(path)!r}, and a string is read as the path of one"
+        raise UnsupportedModelError(message)
+    with path.open("rb") as file:
+        start = file.read(4096)
+    if start.startswith(b"CBM1") or any(f'"{part}"'.encode() in start for part in PARTS_OF_CATBOOST):
+        return _import("_catboost")
+    if start.startswith((b"tree\n", b"tree\r\n")):
+        return _import("_lightgbm")
+    if start.lstrip().startswith(b"{"):
+        return _import("_xgboost")
+    message = (
+        f"{path.name!r} is not a model file that Glasswood knows: XGBoost .json and .ubj, LightGBM .txt, "
+        "CatBoost .cbm and .json. Load other models with their own library and pass the model."
+    )
+    raise UnsupportedModelError(message)
+
+
+def _import(name: str) -> Reader:
+    try:
+        return cast(Reader, import_module(f"glasswood.models.readers.{name}"))
+    except ImportError as error:
+        message = f"{error}; install it with: pip install 'glasswood[{name.removeprefix('_')}]'"
+        raise MissingExtraError(message) from error

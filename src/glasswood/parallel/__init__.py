@@ -1,0 +1,1 @@
+"""Threads, locks, interrupts, memory and progress bars of this process."""

@@ -1,0 +1,226 @@
+"""Threads of this process. All of them end with the call that started them, also if that is interrupted.
+
+`concurrent.futures` is not used: it has locks that are written in Python, and a Ctrl-C that comes at the wrong step
+leaves one of them locked, so that nobody ever wakes up again. Here the thread that waits touches queues written in C
+only, and threads are started by a thread, which Ctrl-C never reaches.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import start_new_thread
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Generic, TypeVar, cast
+
+from glasswood.parallel._interrupts import Waiter, proceed, waiters, wanted_by
+from glasswood.parallel._progress import shown
+
+__all__ = ["beside", "for_each", "in_order", "n_threads", "sum_over", "sum_over_batches"]
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+
+HEARTBEAT = 0.2  # seconds after which a waiting thread looks up: some systems tell it of Ctrl-C only then
+
+
+def n_threads() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Pool(Generic[T]):
+    """Threads that work on what is numbered, and give back the results in any order.
+
+    Parameters
+    ----------
+    workers : int
+    work : callable
+        Does what has a number.
+    """
+
+    def __init__(self, workers: int, work: Callable[[int], T]) -> None:
+        self._work = work
+        self._waiter = Waiter()
+        self._waiters = (*waiters(), self._waiter)
+        self._asked: SimpleQueue[int | None] = SimpleQueue()
+        self._done: SimpleQueue[tuple[int, T] | BaseException] = SimpleQueue()
+        names = [f"glasswood-{number}" for number in range(workers)]
+        # Daemons, because the end of a process need not wait for threads that nobody asks for anything any more.
+        self._threads = [Thread(target=self._serve, name=name, daemon=True) for name in names]
+        self._launched: SimpleQueue[None] = SimpleQueue()
+
+    def start(self) -> None:
+        """Start the threads."""
+        start_new_thread(self._launch, ())
+
+    def _launch(self) -> None:
+        try:
+            for thread in self._threads:
+                thread.start()
+        except BaseException as error:  # noqa: BLE001 (it is raised where results are awaited)
+            self._done.put(error)
+        finally:
+            self._launched.put(None)
+
+    def _serve(self) -> None:
+        with wanted_by(*self._waiters):
+            while (number := self._asked.get()) is not None:
+                try:
+                    proceed()
+                    self._done.put((number, self._work(number)))
+                except BaseException as error:  # noqa: BLE001 (it is raised where results are awaited)
+                    self._done.put(error)
+
+    def ask(self, number: int) -> None:
+        """Let one of the threads do what has this number."""
+        self._asked.put(number)
+
+    def result(self) -> tuple[int, T]:
+        """Return the next result that is there, and its number; raise the error if there was one."""
+        found = _next(self._done)
+        if isinstance(found, BaseException):
+            raise found
+        return found
+
+    def leave(self) -> None:
+        """Drop what has not begun, let the rest end at its next part, and wait for that."""
+        self._waiter.gone = True
+        for _ in self._threads:
+            self._asked.put(None)
+        self._launched.get()
+        for thread in self._threads:
+            if thread.ident is not None:  # it may not have been possible to start it
+                thread.join()
+
+
+@contextmanager
+def _pool(workers: int, work: Callable[[int], T]) -> Iterator[_Pool[T]]:
+    """Give a pool whose threads have ended when the block is left."""
+    pool = _Pool(workers, work)
+    pool.start()
+    try:
+        yield pool
+    finally:
+        pool.leave()
+
+
+def beside(work: Callable[[], T]) -> T:
+    """Return ``work()``, done by a thread, so that Ctrl-C is noticed meanwhile: for long kernels that nobody can cut.
+
+    After Ctrl-C the thread goes on to the end of the kernel, and nobody gets what it returns.
+    """
+    done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            done.put((work(), None))
+        except BaseException as error:  # noqa: BLE001 (it is raised where the result is awaited)
+            done.put((None, error))
+
+    def launch() -> None:
+        try:
+            thread.start()
+        except RuntimeError as error:  # there are too many threads
+            done.put((None, error))
+
+    thread = Thread(target=run, name="glasswood", daemon=False)  # the end of a process waits for the end of the kernel
+    start_new_thread(launch, ())
+    result, error = _next(done)
+    if error is not None:
+        raise error
+    thread.join()
+    return cast(T, result)
+
+
+def _next(queue: SimpleQueue[T]) -> T:
+    """Return what comes next from a queue."""
+    while True:
+        with suppress(Empty):
+            return queue.get(timeout=HEARTBEAT)
+
+
+def sum_over(
+    items: Iterable[Item], start: Callable[[], T], add: Callable[[T, Item], None], threads: int | None = None
+) -> list[T]:
+    """Return one sum per thread: each starts from ``start()`` and adds the next item until none is left.
+
+    Which thread takes which item is left to chance; sums of integers do not depend on it. Items are drawn by one thread
+    at a time, so they may be read from a file. If one fails, all stop.
+    """
+    workers = max(1, threads or n_threads())
+    waiting, turn, failed = iter(items), Lock(), list[bool]()
+
+    def draw() -> Iterator[Item]:
+        while not failed:
+            with turn:
+                try:
+                    item = next(waiting)
+                except StopIteration:
+                    return
+            yield item
+            proceed()
+
+    def work(_: int) -> T:
+        total = start()
+        try:
+            for item in draw():
+                add(total, item)
+        except BaseException:
+            failed.append(True)
+            raise
+        return total
+
+    if workers == 1:
+        return [work(0)]
+    with _pool(workers, work) as pool:
+        for number in range(workers):
+            pool.ask(number)
+        return [pool.result()[1] for _ in range(workers)]
+
+
+def sum_over_batches(
+    n_rows: int, batch: int, start: Callable[[], T], add: Callable[[T, int, int], None], threads: int | None = None
+) -> list[T]:
+    """Return one sum per thread, as `sum_over`, of batches of rows: ``add(sum, first, last)`` adds one of them."""
+    starts = range(0, n_rows, batch)
+    workers = max(1, min(threads or n_threads(), len(starts)))
+    return sum_over(starts, start, lambda total, first: add(total, first, min(n_rows, first + batch)), workers)
+
+
+@contextmanager
+def in_order(n: int, work: Callable[[int], T], what: str | None = None) -> Iterator[Iterable[T]]:
+    """Give ``work(0)``, ``work(1)``, ... in this order, worked on in threads, a few of them ahead of the reader.
+
+    With a progress bar, if it is told what is done and that takes long.
+    """
+    workers = min(n_threads(), n)
+    if workers <= 1:
+        with closing(shown(map(work, range(n)), n, what)) as results:
+            yield results
+        return
+    with _pool(workers, work) as pool, closing(shown(_sorted(pool, n, 2 * workers), n, what)) as results:
+        yield results
+
+
+def _sorted(pool: _Pool[T], n: int, ahead: int) -> Iterator[T]:
+    """Yield the results of a pool in order, at most so many ahead of the reader."""
+    for number in range(min(n, ahead)):
+        pool.ask(number)
+    early: dict[int, T] = {}
+    for following in range(n):
+        while following not in early:
+            number, result = pool.result()
+            early[number] = result
+        if following + ahead < n:
+            pool.ask(following + ahead)
+        yield early.pop(following)
+
+
+def for_each(n: int, work: Callable[[int], None], what: str) -> None:
+    """Call ``work(0)``, ``work(1)``, ... in threads, with a progress bar if it takes long."""
+    with in_order(n, work, what) as done:
+        for _ in done:
+            pass

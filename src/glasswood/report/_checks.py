@@ -1,0 +1,195 @@
+"""How it was checked that the report is about this model and these rows. A check that was not run says why."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.report._subject import Section, Subject, section
+from glasswood.study._study import Study
+from glasswood.tables._tables import n_rows
+from glasswood.text._printable import how_many
+
+__all__ = ["checks_section"]
+
+MOST_VISITS = 2 * 10**7  # rows x trees that scoring anew for a check may cost: a second or two
+FEWEST_ROWS = 100  # of a sample
+TRIED = 5  # features whose curves are computed again, at most
+SECONDS = 1.0  # after which no further curve is
+NEAR = 1e-9  # of the size of the score: sums in another order
+ROUNDING = 1e-12  # of the sum of weights that are not whole numbers
+NEAR_SINGLE = 1e-5  # where the library itself adds up in float32
+
+Item = dict[str, Any]
+
+
+def checks_section(subject: Subject) -> Section:
+    """Return how it was checked: each check is an item with what was found, or why it was not run."""
+    items = [_read_check(subject), _count_check(subject)]
+    tried = _affordable(subject)
+    if isinstance(tried, str):
+        items += [_item(tag, f"Not run: {tried}.", good=None) for tag in ("Same average", "Same curves")]
+    else:
+        items += [_mean_check(tried), _curve_check(tried)]
+    return section(
+        "checks",
+        "How it was checked",
+        "These checks were run on this model and these rows when the report was made. A check mark means that a check "
+        "passed, a cross that it failed; a line without a mark says why the check was not run.",
+        short="Checks",
+        list=items,
+    )
+
+
+def _item(tag: str, text: str, *, good: bool | None) -> Item:
+    return {"tag": tag, "text": text, "state": "" if good is None else "good" if good else "bad"}
+
+
+def _read_check(subject: Subject) -> Item:
+    """Return what is known of the comparison with the model's own library."""
+    tag, study = "Same scores", subject.study
+    proof = study.proof
+    if proof is not None:
+        text = (
+            f"The raw scores of {how_many(proof.n_rows, 'row')}, rebuilt from the trees, were compared with the "
+            f"library's own: {proof.n_equal:,} of {proof.n_scores:,} are equal in every bit, and the largest "
+            f"difference is {proof.largest:.3g}."
+        )
+        return _item(tag, text, good=proof.passed)
+    if study.combined and subject.rows == "table":
+        text = (
+            "The model combines several models. Its predictions, rebuilt from all of their trees, agree with its own "
+            "to 1e-6 on the first 100 rows (or all, if there are fewer); otherwise it would have been refused."
+        )
+        return _item(tag, text, good=True)
+    why = {
+        "none": "there are no rows",
+        "counts": "there are only counts of rows",
+        "table": "the model was given as trees that had already been read",
+    }[subject.rows]
+    return _item(tag, f"Not run: the scores were not compared with the model's own library, because {why}.", good=None)
+
+
+def _count_check(subject: Subject) -> Item:
+    """Return whether each row was counted in each tree, once."""
+    background, tag = subject.background, "Each row counted once"
+    if background is None:
+        if subject.rows == "none":
+            return _item(tag, "Not run: there are no rows.", good=None)
+        return _item(tag, "Not run: the model is so large that its counts are not kept.", good=None)
+    plan = subject.study.plan(background.order)
+    in_leaf = background.counts[plan.leaf_offset[:-1]]  # the first count of a leaf is that of the empty set
+    per_tree = np.zeros(subject.study.ensemble.n_trees, dtype=np.int64)
+    np.add.at(per_tree, plan.leaf_tree, in_leaf)
+    rounding = 0 if background.unit == 1 else ROUNDING * abs(background.total)  # of weights that are not whole
+    wrong = int((np.abs(per_tree - background.total) > rounding).sum())
+    what = how_many(background.n_rows, "row") + (
+        f" with a total weight of {background.weight:,.6g}" if subject.weighted else ""
+    )
+    if wrong:
+        return _item(
+            tag,
+            f"In {wrong:,} of {how_many(per_tree.size, 'tree')}, the counts of the leaves do not add up to {what}.",
+            good=False,
+        )
+    text = f"In each of {how_many(per_tree.size, 'tree')}, the counts of the leaves add up to all {what}."
+    return _item(tag, text, good=True)
+
+
+# ---------------------------------------------------------------------------------------------- scoring rows anew
+
+
+class Tried:
+    """The rows that are scored anew: all, or a sample of them; and the answers for just these."""
+
+    def __init__(self, subject: Subject, sample: NDArray[np.intp] | None) -> None:
+        self.study: Study = subject.study if sample is None else subject.study.on_some_rows(sample)
+        self.subject = subject
+        n = n_rows(self.study.table)
+        weighed = " with their weights" if self.study.weight is not None else ""
+        self.rows = (
+            f"all {how_many(n, 'row')}"
+            if sample is None
+            else f"a sample of {n:,} of {n_rows(subject.study.table):,} rows"
+        ) + weighed
+
+    def average(self, responses: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the average of rows, with their weights."""
+        weight = self.study.weight
+        return np.average(responses, axis=0, weights=None if weight is None else np.asarray(weight, dtype=np.float64))
+
+    def near(self, size: float) -> float:
+        """Return the largest difference that is due to sums in another order."""
+        single = self.study.ensemble.score.dtype == "float32"
+        return (NEAR_SINGLE if single else NEAR) * max(1.0, size)
+
+
+def _affordable(subject: Subject) -> Tried | str:
+    """Return the rows to score anew, or why there are none."""
+    study = subject.study
+    if subject.rows == "none":
+        return "there are no rows"
+    if subject.rows == "counts":
+        return "it needs the rows themselves, and only counts of them are available"
+    n, most = n_rows(study.table), max(FEWEST_ROWS, MOST_VISITS // max(1, study.ensemble.n_trees))
+    if n <= most:
+        return Tried(subject, None)
+    weight = None if study.weight is None else np.asarray(study.weight, dtype=np.float64)
+    counted = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
+    chosen = np.unique(np.linspace(0, counted.size - 1, most).astype(np.intp))
+    return Tried(subject, counted[chosen])
+
+
+def _mean_check(tried: Tried) -> Item:
+    """Return whether the average of the answers is that of the rows, one by one."""
+    study, noun = tried.study, tried.subject.noun
+    ours, anew = (tried.subject.chosen(x) for x in (study.mean, tried.average(study.scored_anew({}))))
+    off, size = float(np.abs(ours - anew).max()), float(np.abs(anew).max())
+    first = " (first output)" if tried.subject.several else ""
+    text = (
+        f"The average {noun} of {tried.rows} is {ours[0]:.9g} in this report, and {anew[0]:.9g} if rows are scored "
+        f"one by one{first}; the largest difference is {off:.2g}."
+    )
+    return _item("Same average", text, good=off <= tried.near(size))
+
+
+def _curve_check(tried: Tried) -> Item:
+    """Return whether curves are what one gets by giving every row the same value and scoring it anew."""
+    subject, tag = tried.subject, "Same curves"
+    names = [name for name in subject.names if name in subject.curves and name in subject.used]
+    if not names:
+        why = "the features are columns of a pipeline, or groups" if subject.used else "the model has no splits"
+        return _item(tag, f"Not run: {why}.", good=None)
+    worst, size, start, done = 0.0, 0.0, perf_counter(), 0
+    for name in names[:TRIED]:
+        if done and perf_counter() - start > SECONDS:
+            break
+        done += 1
+        feature = tried.study.ensemble.feature_names.index(name)
+        heights = tried.study.curves[feature]
+        cell = int(np.abs(heights - tried.study.mean).max(axis=1).argmax())
+        anew = tried.average(tried.study.scored_anew({feature: _values_in(tried.study, feature, cell)}))
+        worst = max(worst, float(np.abs(anew - heights[cell]).max()))
+        size = max(size, float(np.abs(anew).max()))
+    which = f"{done} curves" if done > 1 else "one curve"
+    text = (
+        f"The most extreme point of {which} was recomputed without counts, on {tried.rows}: each row was given that "
+        f"value and scored; the largest difference is {worst:.2g}."
+    )
+    return _item(tag, text, good=worst <= tried.near(size))
+
+
+def _values_in(study: Study, feature: int, cell: int) -> NDArray[np.float64]:
+    """Return a column of one value, which is in a cell of a feature."""
+    cells = study.plan(1).cells
+    n_codes, cuts = int(cells.n_codes[feature]), cells.cuts_of(feature)
+    if cell == cells.n_cells[feature] - 1:
+        value = np.nan
+    elif n_codes:
+        value = float(cell) if cell < n_codes else -1.0
+    else:
+        value = float(cuts[cell]) if cell < cuts.size else float(np.nextafter(cuts[-1], np.inf))
+    return np.full(n_rows(study.table), value)

@@ -1,0 +1,202 @@
+"""What a reviewer should look at first: a short list, made of the answers in the other sections."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from glasswood.plots._cuts import cell_text, shown_cut, shown_cuts
+from glasswood.report._subject import Section, Subject, section
+from glasswood.text._plain import number, percent, plain, share_of_rows
+from glasswood.text._printable import how_many
+
+__all__ = ["findings_section"]
+
+EACH = 3  # findings of a kind
+NEARLY = 0.05  # of a curve's range: a step against the direction that is no more than a blemish
+
+
+def findings_section(subject: Subject, spikes: list[Any], sections: dict[str, Section]) -> Section:
+    """Return the list of findings; `sections` are those already made, by their anchors."""
+    items = [
+        *_failed(sections["checks"]),
+        *_strongest(subject),
+        *_interactions(subject, sections["interactions"]),
+        *_spikes(subject, spikes),
+        *_nearly_monotone(subject),
+        *_beyond_rows(subject),
+        *_missing(subject, sections["missing"]),
+        *_groups(subject, sections.get("groups")),
+        *_unused(subject),
+        *_alike(subject),
+    ]
+    return section(
+        "summary",
+        "What to look at",
+        "The main findings of the sections below. None of them is an error in itself.",
+        short="Summary",
+        list=items,
+    )
+
+
+def _item(subject: Subject | None, tag: str, names: list[str], text: str) -> dict[str, Any]:
+    feature = subject.number_of.get(names[0]) if subject is not None and names else None
+    return {"tag": tag, "names": names, "text": text, "feature": feature, "state": ""}
+
+
+def _failed(made: Section) -> Iterator[dict[str, Any]]:
+    """Yield the checks that failed: nothing else in the report matters then."""
+    for item in made["list"]:
+        if item["state"] == "bad":
+            yield {"tag": "Check failed", "names": [], "text": f"{item['tag']}. {item['text']}", "state": "bad"}
+
+
+def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
+    found = subject.importance
+    if found is None:
+        return
+    square = found.total**2
+    for name, value, part in zip(found.names[:EACH], found.total, square, strict=False):
+        if value > 0:
+            share = percent(float(part / square.sum()))
+            text = (
+                f"its curve has a standard deviation of {number(value)}{subject.units}, and {share} of the sum of "
+                "all curves' variances."
+            )
+            yield _item(subject, "Most important", [name], text)
+
+
+def _interactions(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
+    scale = "" if subject.study.additive else f" (of the raw score, {subject.study.ensemble.score.units})"
+    for a, b, strength, h in made["table"]["rows"][:EACH] if "table" in made else ():
+        yield _item(None, "Interaction", [a, b], f"strength {number(strength)}{scale}, H {number(h)}.")
+
+
+def _spikes(subject: Subject, spikes: list[Any]) -> Iterator[dict[str, Any]]:
+    seen: set[str] = set()
+    for spike in spikes:
+        if spike.feature in seen or len(seen) == EACH:
+            continue
+        seen.add(spike.feature)
+        rows = "" if np.isnan(spike.rows) else f", where there {_rows_there(subject, spike.rows)}"
+        ends = shown_cuts([spike.above, spike.to])
+        where = cell_text(ends, 1, whole=subject.curves[spike.feature].axis.whole)
+        text = (
+            f"{'up' if spike.by > 0 else 'down'} by {number(abs(spike.by))} ({percent(spike.share)} of its range) for "
+            f"values {where}{rows}. A sampled curve would not show it."
+        )
+        yield _item(subject, "Spike", [spike.feature], text)
+
+
+def _rows_there(subject: Subject, rows: float) -> str:
+    if subject.weighted:
+        return f"is a weight of {rows:,.6g}"
+    return f"{'is' if rows == 1 else 'are'} {how_many(round(rows), 'row')}"
+
+
+def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Yield features that rise or fall throughout, with small exceptions: a constraint may have been meant."""
+    if not subject.numbers:
+        return
+    found = subject.explainer.monotonicity(*subject.numbers)
+    told = 0
+    for name in subject.names:
+        if name not in found.names or told == EACH:
+            continue
+        i = found.names.index(name)
+        curve = subject.curves[name]
+        span = np.ptp(curve.heights[curve.axis.ordinary], axis=0)
+        against = found.against[i]
+        k = int(against.argmax())
+        if found.directions[i, k] == "neither" and 0 < against[k] <= NEARLY * span[k]:
+            told += 1
+            text = (
+                f"{found.mains[i, k]}, except for small reversals; the largest is {number(against[k])}, at "
+                f"{number(shown_cut(float(found.at[i, k])).number)}."
+            )
+            yield _item(subject, "Nearly monotone", [name], text)
+
+
+def _beyond_rows(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Yield features whose curves go furthest where there are no rows."""
+    worst = []
+    for name, curve in subject.curves.items():
+        rows = curve.rows
+        if not rows.size or not (rows == 0).any() or not (rows > 0).any() or name not in subject.used:
+            continue
+        main, held = curve.heights[curve.axis.ordinary], curve.heights[: curve.axis.n_main][rows > 0]
+        beyond = np.maximum(held.min(axis=0) - main.min(axis=0), main.max(axis=0) - held.max(axis=0)).max()
+        span = np.ptp(held, axis=0).max()
+        if beyond > NEARLY * span:
+            worst.append((float(beyond), name))
+    for beyond, name in sorted(worst, reverse=True)[:EACH]:
+        text = f"at values that no row has, the curve goes {number(beyond)} beyond its range at the others."
+        yield _item(subject, "Outside the data", [name], text)
+
+
+def _missing(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
+    rows = [row for row in made["table"]["rows"] if row[1]] if "table" in made else []
+    for name, share, _, off, inside in sorted(rows, key=lambda row: -row[1] * abs(row[3]))[:EACH]:
+        side = f"{number(abs(off))} {'above' if off > 0 else 'below'} the average {subject.noun}"
+        text = f"{share_of_rows(share, weighted=subject.weighted)}; {side}"
+        beyond = "" if inside == "inside" else ", outside the range of its curve"
+        yield _item(subject, "Missing values", [name], f"{text}{beyond}.")
+
+
+def _groups(subject: Subject, made: Section | None) -> Iterator[dict[str, Any]]:
+    """Yield how far the averages of groups are apart, and which curves differ most."""
+    if made is None:
+        return
+    yield from _averages(made["more"][0])
+    units = made["table"]["columns"][1]["name"].removeprefix("Difference") if "table" in made else ""
+    for name, difference, _, shift in made["table"]["rows"][:EACH] if "table" in made else ():
+        moved = "" if shift is None else f"; shift (PSI) of the feature itself {number(shift)}"
+        text = f"curves of the groups differ by {number(difference)}{units}{moved}."
+        yield _item(subject, "Groups", [name], text)
+
+
+def _averages(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the lowest and the highest average of groups, of the last column that there is."""
+    heads = [head["name"] for head in table["columns"]]
+    rows = table["rows"]
+    if len(rows) < 2 or "Output" in heads or heads[-1] in ("Rows", "Weight"):
+        return
+    low, high = (choose(rows, key=lambda row: row[-1]) for choose in (min, max))
+    show = percent if table["columns"][-1]["kind"] == "share" else number
+    what = heads[-1][0].lower() + heads[-1][1:]
+    text = f"{what} from {show(low[-1])} ({plain(low[0])}) to {show(high[-1])} ({plain(high[0])})."
+    yield _item(None, "Groups", [], text)
+
+
+def _unused(subject: Subject) -> Iterator[dict[str, Any]]:
+    unused = [name for name in subject.names if name not in subject.used]
+    if unused:
+        many = f"{how_many(len(unused), 'feature')} {'is' if len(unused) == 1 else 'are'}"
+        yield _item(None, "Not used", [], f"{many} not used in any split; see the section below.")
+
+
+def _alike(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Yield names that look alike: the same but for case, spaces, invisible characters or other alphabets."""
+    groups: dict[str, list[str]] = {}
+    for name in subject.names:
+        groups.setdefault(_skeleton(name), []).append(name)
+    for names in groups.values():
+        if len(names) > 1:
+            yield _item(None, "Names look alike", names[:4], f"{len(names)} different columns.")
+
+
+# Letters of other alphabets that look like Latin ones.
+LOOKS_LIKE = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u03bf\u03b1\u03bd\u03c1\u0410\u0412\u0415\u041a"
+    "\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7",
+    "aeopcyxijsoavpABEKMHOPCTXABEZHIKMNOPTX",
+)
+
+
+def _skeleton(name: str) -> str:
+    """Return what is left of a name for somebody who reads in a hurry."""
+    text = unicodedata.normalize("NFKC", name).translate(LOOKS_LIKE).casefold()
+    return "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cc") and not c.isspace())

@@ -1,0 +1,351 @@
+"""Groups of rows: how many there are, what the model predicts for each, and how curves and columns differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood._compare import compare
+from glasswood.counting._background import Background
+from glasswood.engines._local import count_groups
+from glasswood.errors import GlasswoodError, TableError
+from glasswood.models._combinations import linked
+from glasswood.plots import _make
+from glasswood.plots._axes import layout_of
+from glasswood.report._panels import anchors, merged_steps, rounded, steps_json
+from glasswood.report._subject import Section, Subject, average_of, column, in_brackets, noun_of, section
+from glasswood.tables._row_columns import places_of_groups, sorted_groups
+from glasswood.tables._tables import n_rows
+from glasswood.text._arguments import brief
+from glasswood.text._plain import plain
+
+__all__ = ["Groups", "groups_of", "groups_section"]
+
+MOST_FIGURES = 40
+MOST_STEPS = 300
+MOST_GROUPS = 24
+MOST_LISTED = 200
+MOST_VISITS = 10**9  # rows x trees that predictions of groups may cost: as much as counting, or so
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of rows.
+
+    Parameters
+    ----------
+    backgrounds : dict from str to Background
+        The counts of each group that has rows.
+    columns : tuple of str
+        The names of the columns that tell the groups, if they do.
+    members : dict from str to ndarray, or None
+        The rows of each group in the table; None without a table.
+    """
+
+    backgrounds: dict[str, Background]
+    columns: tuple[str, ...] = ()
+    members: dict[str, NDArray[np.intp]] | None = None
+
+
+def groups_of(subject: Subject, by: Any) -> Groups:
+    """Return groups of rows, after counting; `by` is Backgrounds of groups, or what tells the group of each row."""
+    if isinstance(by, Mapping):
+        return Groups(_named(_checked(subject, by)))
+    study = subject.study
+    columns = _columns_in(by, study.table)
+    if study.source is not None:
+        return Groups(_named(study.source.count(study.plan(1), study.weight, by)), columns)
+    if study.table is None:
+        message = (
+            "by= tells groups of rows apart, but the explainer has no rows; pass the dict of Backgrounds that "
+            "summarize(model, rows, by=...) returns, or make the Explainer with the table"
+        )
+        raise TableError(message)
+    table = study.table if study.originals is None else study.originals.table
+    try:
+        keys, places = places_of_groups(table, by)
+        found = sorted_groups(count_groups(study.plan(1), study.table, study.weight, keys, places))
+    except GlasswoodError as error:
+        message = f"by={brief(by)} does not tell the groups of rows: {error}"
+        raise TableError(message) from error
+    number = {key: k for k, key in enumerate(keys)}
+    members = {name: np.flatnonzero(places == number[key]) for key, name in _names_of(found).items()}
+    return Groups(_named(found), columns, members)
+
+
+def _columns_in(by: Any, table: Any) -> tuple[str, ...]:
+    """Return the names of columns, if these tell the groups, and not an array with an entry for each row."""
+    if isinstance(by, str):
+        return (by,)
+    names = isinstance(by, list | tuple) and all(isinstance(name, str) for name in by)
+    return tuple(by) if names and (table is None or len(by) != n_rows(table)) else ()
+
+
+def _checked(subject: Subject, by: Mapping[Any, Any]) -> Mapping[Any, Background]:
+    """Refuse a mapping of anything else than backgrounds of this model."""
+    for key, value in by.items():
+        if not isinstance(value, Background):
+            message = f"by= is a dict of Backgrounds, as summarize(by=...) returns; {key!r} has something else"
+            raise TableError(message)
+        if value.fingerprint != subject.study.plan(value.order).fingerprint:
+            message = f"by=: the background of {key!r} is of a different model, or of different groups of columns"
+            raise TableError(message)
+    return by
+
+
+def _named(found: Mapping[Any, Background]) -> dict[str, Background]:
+    """Return the groups that have rows, by their names."""
+    names = _names_of(found)
+    return {names[key]: background for key, background in found.items() if background.total > 0}
+
+
+def _names_of(keys: Iterable[Any]) -> dict[Any, str]:
+    """Return the name of each key of a group; keys that look alike are told apart."""
+    names = {key: _group_name(key) for key in keys}
+    alike = {name for name, many in Counter(names.values()).items() if many > 1}
+    return {key: repr(key) if name in alike else name for key, name in names.items()}
+
+
+def _group_name(key: Any) -> str:
+    if isinstance(key, tuple):
+        return ", ".join(map(_group_name, key))
+    return "(missing)" if key is None else str(key)
+
+
+# ------------------------------------------------------------------------------------------------ the section
+
+
+def groups_section(subject: Subject, groups: Groups) -> Section:
+    """Return how groups of rows differ."""
+    title = f"Groups by {', '.join(map(plain, groups.columns))}" if groups.columns else "Groups of rows"
+    parts: dict[str, Any] = {"short": "Groups"}
+    about, more = _predictions(subject, groups)
+    if len(groups.backgrounds) < 2:
+        text = "There is only one group of rows, so there is nothing to compare."
+        return section("groups", title, text, about, more=[more], **parts)
+    compared = dict(list(groups.backgrounds.items())[:MOST_GROUPS])
+    comparison, why = _compared(subject, compared)
+    if comparison is None:
+        text = f"The curves of the groups are not compared: {why}."
+        return section("groups", title, about, more=[more], after=[text], **parts)
+    aliases = [name for name in comparison.features if name in subject.used and _tells(comparison, name, groups)]
+    kept = [k for k, name in enumerate(comparison.features) if name in subject.used and name not in aliases]
+    figures = _figures(subject, comparison, [comparison.features[k] for k in kept[:MOST_FIGURES]])
+    rows = [[comparison.features[k], *(rounded(float(x)) for x in _numbers_of(comparison, k))] for k in kept]
+    units = in_brackets(comparison.units)
+    columns = [
+        column("Feature", "name"),
+        column(f"Difference{units}", "bar"),
+        column(f"Largest{units}"),
+        column("Shift (PSI)"),
+    ]
+    table = {
+        "caption": "Differences between groups",
+        "columns": columns,
+        "rows": rows,
+        "sort": 1,
+        "figures": [k if k < len(figures) else None for k in range(len(rows))],
+    }
+    left = len(groups.backgrounds) - len(compared)
+    notes = " ".join(_notes(subject, comparison, aliases, left))
+    parts |= {"tools": True, "linked": True, "page": 6, "more": [more], "table": table, "figures": figures}
+    parts["after"] = [text for text in (_about_difference(subject, comparison), notes) if text]
+    return section("groups", title, about, **parts)
+
+
+def _numbers_of(comparison: Any, k: int) -> tuple[Any, Any, Any]:
+    return comparison.total[k], comparison.largest[k].max(), comparison.shift[k]
+
+
+def _about_difference(subject: Subject, comparison: Any) -> str:
+    two = len(comparison.names) == 2
+    apart = (
+        "the distance between the two centred curves"
+        if two
+        else "the distance between the highest and the lowest centred curve"
+    )
+    pairs = "" if two else " It is that of the two groups that differ most."
+    over = " With several outputs, Difference is the root of the sum of squares; Largest and the figures are of the "
+    over = f"{over}output with the largest difference." if subject.several else ""
+    return (
+        "Below, the curves of the same model are averaged over each group of rows. They differ because the groups "
+        f"differ in their other features. Difference is {apart}, averaged over the rows with equal weight for each "
+        "group; Largest is the largest such distance. Shift is the population stability index (PSI) of the feature "
+        "itself. By convention, below 0.1 is no shift, 0.1 to 0.25 a moderate one, and above 0.25 a large one."
+        f"{pairs}{over}"
+    )
+
+
+def _notes(subject: Subject, comparison: Any, aliases: list[str], left: int) -> Iterator[str]:
+    if aliases:
+        names = ", ".join(plain(name) for name in aliases[:5]) + (", ..." if len(aliases) > 5 else "")
+        alone = "it alone" if len(aliases) == 1 else "each of these alone"
+        yield f"Not listed, because the groups can be told from {alone}: {names}."
+    if not subject.study.additive:
+        yield f"Curves of groups are compared on the raw score ({comparison.units}), which is a sum over trees."
+    if left:
+        yield f"Curves of the first {MOST_GROUPS} of {MOST_GROUPS + left:,} groups are compared."
+
+
+def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, str]:
+    """Return the comparison of groups of rows; or None, and why there is none."""
+    if subject.study.combined:
+        return None, "the model combines several models, which have no common score that is a sum over trees"
+    if subject.pipeline:
+        return None, "the features are columns of a pipeline"
+    explainer = type(subject.explainer)
+    explainers = {name: explainer(subject.study.ensemble, background) for name, background in groups.items()}
+    try:
+        return compare(explainers), ""
+    except TableError:  # nothing but groups of columns
+        return None, "all features are groups of columns"
+
+
+def _tells(comparison: Any, name: str, groups: Groups) -> bool:
+    """Return whether a feature tells the groups: each has one value of it, and no two have the same."""
+    if name in groups.columns:
+        return True
+    rows = [curve.axis.rows for curve in comparison.curves(name).values()]
+    if not all(one.size for one in rows) or len({one.size for one in rows}) > 1:
+        return False
+    held = np.array(rows) > 0
+    return bool((held.sum(axis=1) == 1).all() and (held.sum(axis=0) <= 1).all())
+
+
+# ------------------------------------------------------------------------------------------------ predictions
+
+
+def _predictions(subject: Subject, groups: Groups) -> tuple[str, dict[str, Any]]:
+    """Return what the model predicts for each group: a sentence, and a table."""
+    names = list(groups.backgrounds)[:MOST_LISTED]
+    found = _of_rows(subject, groups, names) or _of_counts(subject, groups, names)
+    several = len(found.labels) > 1
+    head = [column("Group", "text"), *([column("Output", "text")] if several else [])]
+    head.append(column("Weight") if subject.weighted else column("Rows", "count"))
+    rows: list[list[Any]] = []
+    for name, lines in zip(names, found.lines, strict=True):
+        background = groups.backgrounds[name]
+        count = rounded(background.weight, 9) if subject.weighted else background.n_rows
+        for label, numbers in zip(found.labels, lines, strict=True):
+            rows.append([name, *([str(label)] if several else []), count, *map(rounded, numbers)])
+    n_groups = len(groups.backgrounds)
+    text = found.about + (
+        f" The first {len(names):,} of {n_groups:,} groups are listed." if n_groups > len(names) else ""
+    )
+    return text, {"caption": "Groups", "columns": [*head, *found.columns], "rows": rows}
+
+
+class _Found(NamedTuple):
+    """What is predicted for groups: for each group, and each label of it, a number for each column."""
+
+    about: str
+    columns: list[dict[str, str]]
+    labels: tuple[Any, ...]
+    lines: list[list[list[float]]]
+
+
+def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | None:
+    """Return what is predicted for the rows of each group, one by one; None if there are none, or too many."""
+    study, members = subject.study, groups.members
+    if members is None or n_rows(study.table) * study.ensemble.n_trees > MOST_VISITS:
+        return None
+    all_given = study.scored_anew({})
+    given = subject.chosen(all_given)
+    columns, shown = [column(average_of(study.units))], [given]
+    about = f"The average {subject.noun} of each group's rows, as they are."
+    if _is_classifier(subject):
+        probability = given
+        if study.units != "probability":
+            probability = subject.chosen(linked(study.ensemble.score, all_given))
+            columns.append(column("Average probability"))
+            shown.append(probability)
+        one = probability.shape[1] == 1
+        chosen = probability > 0.5 if one else probability.argmax(axis=1)[:, None] == np.arange(probability.shape[1])
+        columns.append(column("Selection rate", "share"))
+        shown.append(chosen.astype(np.float64))
+        which = f"of {plain(subject.labels[0])} is above 0.5" if one else "of the output is the highest"
+        about += f" Selection rate is the share of rows whose probability {which}."
+    weight = None if study.weight is None else np.asarray(study.weight, dtype=np.float64)
+    lines = []
+    for rows in (members[name] for name in names):
+        own = None if weight is None else weight[rows]
+        lines.append(np.transpose([np.average(values[rows], axis=0, weights=own) for values in shown]).tolist())
+    return _Found(about, columns, subject.labels, lines)
+
+
+def _is_classifier(subject: Subject) -> bool:
+    """Return whether the model predicts probabilities, on this scale or behind its link."""
+    study = subject.study
+    return study.units == "probability" or (study.additive and study.ensemble.score.link in ("logistic", "softmax"))
+
+
+def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
+    """Return what the counts of groups tell: the average raw score, if there is one."""
+    if subject.study.combined:
+        return _Found("", [], ("",), [[[]] for _ in names])
+    found = []
+    for name in names:
+        explainer = type(subject.explainer)(subject.study.ensemble, groups.backgrounds[name])
+        found.append(Subject(explainer, explainer._study))
+    units = subject.study.ensemble.score.units
+    about = f"The average {noun_of(units)} of each group's rows, computed from counts."
+    if _is_classifier(subject):
+        about += " Average probabilities and selection rates cannot be computed from counts."
+    lines = [[[value] for value in one.chosen(one.study.mean).tolist()] for one in found]
+    return _Found(about, [column(average_of(units))], found[0].labels, lines)
+
+
+# ------------------------------------------------------------------------------------------------ figures
+
+
+def _figures(subject: Subject, comparison: Any, names: list[str]) -> list[dict[str, Any]]:
+    """Return the curves of the features that differ most, one line per group."""
+    figures = []
+    number = {name: k for k, name in enumerate(comparison.features)}
+    for anchor, name in zip(anchors("group", names), names, strict=True):
+        output = int(np.nan_to_num(comparison.largest[number[name]]).argmax())
+        total, panel = _with_all_rows(comparison, name, output, _panel(subject, comparison, name, output))
+        figures.append(
+            {
+                "id": anchor,
+                "names": [name],
+                "sub": "",
+                "panels": [{"label": "", "panel": steps_json(merged_steps(panel, MOST_STEPS), total)}],
+            }
+        )
+    return figures
+
+
+def _panel(subject: Subject, comparison: Any, name: str, output: int) -> Any:
+    """Return the panel of a feature. Groups are counts; where their values end is known from the table."""
+    known = subject.curves.get(name)
+    if known is None:
+        return _make.panel_of_comparison(comparison, name, output, fit=False)
+    curves = tuple(
+        replace(curve, axis=replace(curve.axis, find_extent=known.axis.find_extent))
+        for curve in comparison.curves(name).values()
+    )
+    return _make.panel_of_comparison(
+        replace(comparison, shared={**comparison.shared, name: curves}), name, output, fit=False
+    )
+
+
+def _with_all_rows(comparison: Any, name: str, output: int, panel: Any) -> tuple[float, Any]:
+    """Return the number of rows of all groups, and a panel that shows where all of them are."""
+    curves = list(comparison.curves(name).values())
+    rows = [curve.axis.rows for curve in curves]
+    if not all(one.size for one in rows) or len({one.size for one in rows}) > 1:
+        return 0.0, replace(panel, support=(), missing_share=None, unseen_share=None)
+    summed: NDArray[np.float64] = np.array(rows, dtype=np.float64).sum(axis=0)
+    total = float(summed.sum())
+    shares = summed / max(total, 1e-300)
+    axis = curves[0].axis
+    cells = layout_of(axis, curves[0].heights[:, output]).cells
+    unseen = None if axis.categories is None else float(shares[axis.n_main : -1].sum())
+    parts = {"support": tuple(shares[cells].tolist()), "missing_share": float(shares[-1]), "unseen_share": unseen}
+    return total, replace(panel, **parts)

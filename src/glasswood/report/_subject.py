@@ -1,0 +1,196 @@
+"""What a report is about: an explainer, and what its sections share of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._background import Background
+from glasswood.errors import GlasswoodError
+from glasswood.parallel._once import once
+from glasswood.study._answers import is_weighted
+from glasswood.study._study import Study
+from glasswood.tables._tables import n_rows
+from glasswood.text._printable import how_many
+
+__all__ = ["Section", "Subject", "average_of", "column", "in_brackets", "noun_of", "section"]
+
+Section = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """An explainer and its study; answers that several sections need are found once."""
+
+    explainer: Any
+    study: Study
+
+    @once
+    def curves(self) -> Mapping[str, Any]:
+        """The curve of every feature that is a player of its own."""
+        if self.pipeline:
+            return {}
+        curves: Mapping[str, Any] = self.explainer.partial_dependence()
+        return curves
+
+    @once
+    def importance(self) -> Any:
+        """The importance of all players, the strongest first; None if there is none, see `why_no_importance`."""
+        try:
+            return self.explainer.importance()
+        except GlasswoodError:
+            return None
+
+    @property
+    def why_no_importance(self) -> str:
+        """Why there is no importance."""
+        if self.rows == "none":
+            return "it is computed over rows, and there are none"
+        return "that of a group of columns needs the rows themselves, and only counts of them are available"
+
+    def count_pairs(self) -> None:
+        """Count pairs of features, if there will be a question about them: single ones are then known, too."""
+        study, plan = self.study, self.study.plan(1)
+        if study.additive and study.background is None and study.has_rows and plan.countable(2):
+            study.effects(2)
+
+    @once
+    def used(self) -> frozenset[str]:
+        """The players of which some column is split on."""
+        plan = self.study.plan(1)
+        return frozenset(plan.players[k] for k in set(plan.player_of[self.study.ensemble.used_features].tolist()))
+
+    @once
+    def numbers(self) -> list[str]:
+        """The used features that are numbers."""
+        return [name for name, curve in self.curves.items() if curve.categories is None and curve.cuts.size]
+
+    @once
+    def names(self) -> list[str]:
+        """All players, the most important first, unused ones last."""
+        first = [] if self.importance is None else [name for name in self.importance.names if name in self.used]
+        players = self.study.plan(1).players
+        first += [name for name in players if name in self.used and name not in set(first)]
+        return [*first, *(name for name in players if name not in self.used)]
+
+    @once
+    def results(self) -> dict[str, Any]:
+        """The curve of each used player, or its points if it is a group or a pipeline's column; None if it has none."""
+        return {name: self._result(name) for name in self.names if name in self.used}
+
+    def _result(self, name: str) -> Any:
+        if name in self.curves:
+            return self.curves[name]
+        try:
+            return self.explainer.partial_dependence(name)
+        except GlasswoodError:  # a group without a table to take points from
+            return None
+
+    @once
+    def number_of(self) -> dict[str, int]:
+        """The number of the figure of each player that has one: they are in the order of `names`."""
+        return {name: k for k, name in enumerate(name for name, found in self.results.items() if found is not None)}
+
+    @once
+    def background(self) -> Background | None:
+        """The counts of the rows; None if there are none, or too many to keep."""
+        return None if self.study.in_parts else self.study.counted(1)
+
+    @once
+    def total(self) -> float:
+        """The number (or weight) of the background's rows; 0 without a background."""
+        counted = max((float(np.sum(curve.axis.rows)) for curve in self.curves.values()), default=0.0)
+        background = self.background
+        return background.weight if counted == 0.0 and background is not None else counted
+
+    @property
+    def rows(self) -> str:
+        """What is known of the rows: "table" (themselves), "counts" (saved, or of files), or "none" (covers)."""
+        if self.study.table is not None:
+            return "table"
+        return "counts" if self.study.only_counts else "none"
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights, so that "rows" are sums of these."""
+        return is_weighted(self.study)
+
+    @property
+    def rows_text(self) -> str:
+        """How many rows are averaged over, in words; there must be some."""
+        background, table = self.background, self.study.table
+        count = n_rows(table) if background is None else background.n_rows
+        return how_many(count, "row") + (f" with a total weight of {self.total:,.6g}" if self.weighted else "")
+
+    @property
+    def pipeline(self) -> bool:
+        """Whether features are columns before a pipeline, of which the model's own columns are made."""
+        return self.study.originals is not None
+
+    # ------------------------------------------------------------------------------------------- outputs and scales
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The labels of the outputs."""
+        return self.study.outputs.choose().labels
+
+    def chosen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the outputs that are shown of values of all outputs, the last axis."""
+        return self.study.outputs.choose().levels(values)
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several outputs."""
+        return len(self.labels) > 1
+
+    @property
+    def noun(self) -> str:
+        """What a curve is an average of: "prediction", "probability", "score" and the like."""
+        return noun_of(self.study.units)
+
+    @property
+    def units(self) -> str:
+        """The units of heights, in brackets, for the heads of columns; empty for those of the target."""
+        return in_brackets(self.study.units)
+
+    @once
+    def raw(self) -> Subject | None:
+        """The same model and rows on the raw score; None if the model has none that is a sum over trees."""
+        study = self.study
+        if study.additive:
+            return self
+        if study.combined:
+            return None
+        explainer = type(self.explainer)(
+            study.ensemble, study.table, groups=study.groups or None, sample_weight=study.weight
+        )
+        return Subject(explainer, explainer._study)
+
+
+def noun_of(units: str) -> str:
+    """Return what the average of a score of some units is called."""
+    return {"value": "prediction", "probability": "probability"}.get(units, "score")
+
+
+def average_of(units: str) -> str:
+    """Return the head of a column of averages of a score of some units."""
+    return f"Average {noun_of(units)}{'' if noun_of(units) == units else in_brackets(units)}"
+
+
+def in_brackets(units: str) -> str:
+    """Return units for the head of a column; those of the target are not known."""
+    return "" if units == "value" else f" ({units})"
+
+
+def section(name: str, title: str, *text: str, **parts: Any) -> Section:
+    """Return a section of the page: its anchor, its title, some sentences, and what else it has."""
+    return {"id": name, "title": title, "text": [part for part in text if part], "figures": [], **parts}
+
+
+def column(name: str, kind: str = "number") -> dict[str, str]:
+    """Return a column of a table: "name", "text", "number", "edge", "count", "share" or "bar"."""
+    return {"name": name, "kind": kind}

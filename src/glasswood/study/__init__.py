@@ -1,0 +1,1 @@
+"""A model and what to average over: questions in, results out."""

@@ -1,0 +1,445 @@
+"""Answers: what a study finds, as the results that users get. The first place where names, labels and units appear."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.effects._pairs import KnownPair, Pair, averaged, middle_cells
+from glasswood.errors import TableError, UnsupportedModelError
+from glasswood.kernels._read_only import read_only
+from glasswood.metrics import InteractionIndex
+from glasswood.models._outputs import Chosen
+from glasswood.models._user_columns import Originals
+from glasswood.parallel._once import Deferred, once
+from glasswood.results import (
+    REMEDY,
+    Attributions,
+    Axis,
+    Curve,
+    Ice,
+    Interactions,
+    JointRows,
+    Points,
+    SetValues,
+    ShownRows,
+    Surface,
+    arrange,
+    check_memory,
+    squeezed,
+)
+from glasswood.study._study import Study
+from glasswood.tables._columns import Extent, extent_of
+from glasswood.tables._given import given_table
+from glasswood.tables._points import columns_of, rows_at, shown_values, take
+from glasswood.tables._tables import Schema, distinct_rows, n_rows, open_columns
+from glasswood.text._printable import how_many
+
+__all__ = ["Answers", "Negated", "ResponsePair", "is_weighted"]
+
+MOST_RESPONSES = 2**16  # pairs of cells whose responses are computed at once
+BYTES_OF_RESPONSE = 400  # while it is computed
+MOST_VISITS = 2**30  # of leaves by points: about a second
+MOST_VISITS_OF_GRIDS = 16  # times as many pairs of points on grids take that long
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """Values of sets with the opposite sign: those of the other class of a binary model of one score.
+
+    Parameters
+    ----------
+    source : SetValues
+        The values of the class that has a score.
+    """
+
+    source: SetValues
+
+    @property
+    def sets(self) -> list[tuple[int, ...]]:
+        """The players of each set."""
+        return self.source.sets
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.source.n_rows
+
+    def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
+        """Write the values of some rows to the columns of `out`, from `at` on."""
+        self.source.write(span, out, at)
+        part = out[:, at : at + span[1] - span[0]]
+        np.subtract(0.0, part, out=part)
+
+    def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
+        """Return the sums of absolute values and squares of some rows, which have no sign."""
+        return self.source.moments(span)
+
+
+def is_weighted(study: Study) -> bool:
+    """Return whether the background's rows have weights."""
+    counted = study.background
+    return study.weight is not None or (counted is not None and counted.total != counted.n_rows)
+
+
+class ResponsePair:
+    """What two features add to their curves on the scale of a response, which has to be computed row by row.
+
+    Of few pairs of cells all are computed when the first is asked for, and kept. Of others only those asked for are;
+    they may differ from what `all` returns in the last digits, since sums are taken in another order.
+
+    Parameters
+    ----------
+    study : Study
+    features : (int, int)
+    chosen : Chosen
+    """
+
+    def __init__(self, study: Study, features: tuple[int, int], chosen: Chosen) -> None:
+        self._study, self._features, self._chosen = study, features, chosen
+        n_a, n_b = (int(n) for n in study.plan(1).cells.n_cells[list(features)])
+        self.shape = (n_a, n_b, len(chosen.labels))
+        self._is_small = n_a * n_b <= MOST_RESPONSES
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all heights are known."""
+        return "_kept" in self.__dict__
+
+    @once
+    def _kept(self) -> NDArray[np.float64]:
+        return read_only(self._compute())
+
+    def all(self) -> NDArray[np.float64]:
+        """Return the heights of all pairs of cells."""
+        return self._kept if self._is_small else self._compute()
+
+    def _compute(self) -> NDArray[np.float64]:
+        n_a, n_b = self.shape[:2]
+        check_memory((n_a, n_b, self._study.ensemble.n_outputs), BYTES_OF_RESPONSE // 8, REMEDY)
+        return self._asked(np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)).reshape(self.shape)
+
+    def _asked(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+        study, (a, b) = self._study, self._features
+        joint = study.responses_at(np.array([a, b]), np.stack([x, y]))
+        return self._chosen.changes(joint - study.curves[a][x] - study.curves[b][y] + study.mean)
+
+    def at(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the heights at points, given their cells."""
+        if self._is_small:
+            found: NDArray[np.float64] = self.all()[x, y]
+            return found
+        points, place = np.unique(np.stack([x, y]), axis=1, return_inverse=True)
+        return self._asked(points[0], points[1])[place.ravel()]
+
+    def grid(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the heights of all pairs of some cells of both features."""
+        return self.at(np.repeat(x, y.size), np.tile(y, x.size)).reshape(x.size, y.size, -1)
+
+    def means(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the means over blocks of cells, or the heights in their middles if there are very many cells."""
+        return averaged(self.all(), x, y) if self._is_small else self.grid(middle_cells(x), middle_cells(y))
+
+    def __reduce__(self) -> tuple[type[KnownPair], tuple[NDArray[np.float64]]]:
+        """Return a pair that needs neither model nor rows, for pickles and copies."""
+        check_memory(self.shape, 2, "Keep the values that you need: surface(x, y)")
+        return KnownPair, (self.all(),)
+
+
+class Answers:
+    """Makes results of what a study finds.
+
+    Parameters
+    ----------
+    study : Study
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self.ensemble = study.ensemble
+
+    def only_raw(self, what: str) -> None:
+        """Refuse what is no sum over trees."""
+        if not self._study.additive:
+            message = f'{what}: only the raw score is a sum over trees; make an Explainer with response="raw"'
+            raise UnsupportedModelError(message)
+
+    def axis(self, feature: int) -> Axis:
+        """Return the cells of a feature, with the rows of the background in them."""
+        study = self._study
+        extent: Deferred[Extent | None] = Deferred(lambda: study.extent(feature))
+        return self._axis(feature, study.rows_per_cell(feature), extent, weighted=is_weighted(study))
+
+    def _axis(
+        self, feature: int, rows: NDArray[Any], extent: Deferred[Extent | None], *, weighted: bool = False
+    ) -> Axis:
+        column = self.ensemble.schema.columns[feature]
+        cuts = np.empty(0) if column.n_codes else self._study.plan(1).cells.cuts_of(feature).copy()
+        return Axis(column, cuts, rows, extent, weighted)
+
+    def _axis_of_rows(self, feature: int, rows: Any) -> Axis:
+        """Return the cells of a feature, with some rows in them; None for those of the background."""
+        study, cells = self._study, self._study.plan(1).cells
+        if not study.uses(feature):
+            return self._axis(feature, np.empty(0), Deferred.of(None))
+        values = open_columns(study.table if rows is None else rows, self.ensemble.schema, [feature]).column(feature)
+        weight = study.weights if rows is None else None
+        found = np.bincount(cells.locate(feature, values), weights=weight, minlength=int(cells.n_cells[feature]))
+        numbers = not cells.n_codes[feature]
+        extent = extent_of(values if weight is None else values[weight > 0]) if numbers else None
+        return self._axis(feature, found, Deferred.of(extent), weighted=weight is not None)
+
+    def curve(self, feature: int, chosen: Chosen) -> Curve:
+        """Return the curve of a feature."""
+        heights = chosen.levels(self._study.curves[feature])  # first: the axis tells the rows that are counted for it
+        return Curve(
+            axis=self.axis(feature),
+            heights=heights,
+            mean=chosen.levels(self._study.mean),
+            outputs=chosen.labels,
+            units=self._study.units,
+        )
+
+    def surface(self, a: int, b: int, chosen: Chosen) -> Surface:
+        """Return the surface of two features."""
+        study = self._study
+        pair: Pair | None = None
+        if study.source is not None:
+            study.effects(2)  # the largest order first: some sources can be counted once only
+        if not study.additive:
+            pair = ResponsePair(study, (a, b), chosen)
+        elif study.shares_path(a, b):
+            pair = study.pair_effects(a, b).pair(a, b, chosen.columns, turned=chosen.total is not None)
+        return Surface(
+            first=self.curve(a, chosen),
+            second=self.curve(b, chosen),
+            pair=pair,
+            find_rows=Deferred(lambda: self._joint_rows(a, b)),
+        )
+
+    def surface_of(self, chosen: Chosen, names: tuple[str, str]) -> Surface:
+        """Return the surface of two features, given by their names."""
+        known = self.ensemble.feature_names
+        return self.surface(known.index(names[0]), known.index(names[1]), chosen)
+
+    def points_of(self, chosen: Chosen, name: str) -> Points:
+        """Return the partial dependence of a player at the values that it has."""
+        return self.points([name], None, chosen)
+
+    def _joint_rows(self, a: int, b: int) -> JointRows | None:
+        """Return how the background's rows fall on pairs of cells of two features; None without a table."""
+        study, cells = self._study, self._study.plan(1).cells
+        if study.table is None:
+            return None
+        columns = open_columns(study.table, self.ensemble.schema, [a, b])
+        encoded = columns.encode(0, columns.n_rows)
+        return JointRows.of(cells.locate(a, encoded[a]), cells.locate(b, encoded[b]), study.weight)
+
+    def grids(self, grids: Mapping[str, Any], chosen: Chosen) -> dict[tuple[str, str], NDArray[np.float64]]:
+        """Return the joint partial dependence of all pairs of some features, at some values of each."""
+        study, names, n_features = self._study, self.ensemble.feature_names, self.ensemble.n_features
+        features = [names.index(name) for name in grids]
+        cells = np.zeros((n_features, np.size(next(iter(grids.values())))), dtype=np.int64)
+        for f, values in zip(features, grids.values(), strict=True):
+            cells[f] = self.axis(f).cell_of(values).ravel()
+        effects, interactions = study.effects(2), self._interactions_on_grids(features, cells)
+        heights = {f: study.curves[f][cells[f]] for f in features}
+        result = {}
+        for a, b in combinations(features, 2):
+            surface = heights[a][:, None] + heights[b][None] - effects.mean
+            if (min(a, b), max(a, b)) in interactions:
+                found = interactions[min(a, b), max(a, b)]
+                surface = surface + (found if a < b else found.transpose(1, 0, 2))
+            result[names[a], names[b]] = squeezed(chosen.levels(surface))
+        return result
+
+    def _interactions_on_grids(
+        self, features: list[int], cells: NDArray[np.int64]
+    ) -> dict[tuple[int, int], NDArray[np.float64]]:
+        """Return what the pairs of some features that share a path add, at some cells of each."""
+        study, n_points = self._study, cells.shape[1]
+        effects, e = study.effects(2), study.ensemble
+        wanted = [(a, b) for a, b in combinations(sorted(features), 2) if study.shares_path(a, b)]
+        shape = (max(1, len(features) * (len(features) - 1) // 2), n_points, n_points, e.n_outputs)
+        check_memory(shape, 3, "Ask for fewer features or points at a time")
+        if e.n_leaves * (n_points * effects.plan.most_players) ** 2 > MOST_VISITS * MOST_VISITS_OF_GRIDS:
+            return {(a, b): effects.pair(a, b).grid(cells[a], cells[b]) for a, b in wanted}
+        pair_number = np.full((e.n_features, e.n_features), -1, dtype=np.int32)
+        for number, pair in enumerate(wanted):
+            pair_number[pair] = number
+        return dict(zip(wanted, effects.interactions_on_grids(cells, pair_number, len(wanted)), strict=True))
+
+    def interactions(self, source: SetValues, chosen: Chosen, rows: Any) -> Interactions:
+        """Return values of sets for rows, made of the scores that are chosen."""
+        return Interactions(
+            source=source if chosen.total is None else Negated(source),
+            players=self._study.plan(1).players,
+            outputs=chosen.labels,
+            units=self._study.units,
+            columns=ShownRows(lambda numbers: self._shown(rows, numbers)),
+        )
+
+    def attributions(self, name: str, metric: InteractionIndex, rows: Any, chosen: Chosen) -> Attributions:
+        """Return a metric of features, or of pairs of them."""
+        self.only_raw(name)
+        rows = given_table(rows)
+        n_players, n_outputs = len(self._study.plan(1).players), len(chosen.labels)
+        shape = (n_rows(rows), *(n_players,) * (metric.max_order or 1), n_outputs)
+        check_memory(shape)  # before anything is computed
+        found = self.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen, rows)
+        values = found.values.reshape(found.n_rows, len(found), n_outputs)
+        return Attributions(
+            name=name,
+            heights=arrange(values, found.source.sets, shape),
+            mean=chosen.levels(self._study.mean),
+            names=found.players,
+            outputs=found.outputs,
+            units=found.units,
+            columns=found.columns,
+        )
+
+    def _shown(self, rows: Any, numbers: NDArray[np.intp] | None) -> Any:
+        """Return the values of some rows as an array, one column per player; None if a player has several columns."""
+        if self._study.originals is not None:
+            return self._shown_before(self._study.originals, rows, numbers)
+        if self._study.groups:
+            return None
+        columns = open_columns(rows, self.ensemble.schema, range(self.ensemble.n_features))
+        values = [np.array(columns.listed(f, numbers)) for f in range(self.ensemble.n_features)]
+        return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
+
+    def _shown_before(self, originals: Originals, rows: Any, numbers: NDArray[np.intp] | None) -> Any:
+        """Return the same as `_shown` for players that are columns of a pipeline; groups come before other columns."""
+        columns = self._study.original_groups
+        if tuple(columns) != self._study.plan(1).players or any(len(group) != 1 for group in columns.values()):
+            return None
+        names = [name for (name,) in columns.values()]
+        table = rows if numbers is None else take(rows, numbers.tolist())
+        listed = columns_of(table, names, [originals.names.index(name) for name in names])
+        return np.array([shown_values(values) for values in listed.values()], dtype=object).T
+
+    def points(self, players: list[str], at: Any, chosen: Chosen) -> Points:
+        """Return the partial dependence of players at points."""
+        features, cells, shown = self._located(players, at)
+        return Points(
+            name=" x ".join(players),
+            columns=shown,
+            heights=chosen.levels(self._heights_at(features, cells, len(players))),
+            outputs=chosen.labels,
+            units=self._study.units,
+            mean=chosen.levels(self._study.mean),
+            find_rows=Deferred(lambda: self._rows_at(shown)),
+            weighted=is_weighted(self._study),
+        )
+
+    def _heights_at(self, features: NDArray[np.intp], cells: NDArray[np.int64], n_players: int) -> NDArray[np.float64]:
+        """Return the partial dependence of features at points: (n_points, n_outputs).
+
+        Many points of large models are looked up in a curve, or on a surface, which does not take all leaves anew for
+        each point.
+        """
+        study, n_points = self._study, cells.shape[1]
+        check_memory((n_points, study.ensemble.n_outputs), 8, "Ask for fewer points at a time")
+        if not study.additive:
+            return study.responses_at(features, cells)
+        effects = study.effects(n_players)  # the largest order first: some sources can be counted once only
+        if n_players != features.size or n_players > 2 or n_points * study.ensemble.n_leaves < MOST_VISITS:
+            return effects.at(cells, features)
+        heights: NDArray[np.float64] = study.curves[int(features[0])][cells[0]]
+        if n_players == 1:
+            return heights
+        a, b = features.tolist()
+        heights = heights + study.curves[b][cells[1]] - study.mean
+        return heights + effects.pair(a, b).at(cells[0], cells[1]) if study.shares_path(a, b) else heights
+
+    def _rows_at(self, points: Mapping[str, Any], rows: Any = None) -> NDArray[Any]:
+        """Return how many rows (by weight, if of the background) are at each point; empty if some are at none."""
+        study, originals = self._study, self._study.originals
+        weight = study.weight if rows is None else None
+        if originals is not None:
+            names = list(points)
+            table = originals.table if rows is None else rows
+            listed = columns_of(table, names, [originals.names.index(name) for name in names])
+            return rows_at(points, {name: shown_values(values) for name, values in listed.items()}, weight)
+        table = study.table if rows is None else rows
+        if table is None:
+            return np.empty(0)
+        numbers = [self.ensemble.feature_names.index(name) for name in points]
+        columns = open_columns(table, self.ensemble.schema, numbers)
+        return rows_at(points, {name: columns.listed(f) for name, f in zip(points, numbers, strict=True)}, weight)
+
+    def _located(self, players: list[str], at: Any) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
+        """Return the features of some players, in the order asked for, their cells at some points, and these as shown.
+
+        `at` is a table of the points; None for the distinct rows of the background.
+        """
+        schema, plan = self.ensemble.schema, self._study.plan(1)
+        if self._study.originals is not None:
+            return self._located_before(self._study.originals, players, at)
+        names = [name for player in players for name in self._study.groups.get(player, (player,))]
+        features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
+        part = Schema(tuple(schema.columns[f] for f in features), underscored=schema.underscored)
+        if at is None:
+            if self._study.table is None:
+                message = f"pass at=, a table of the columns {[column.name for column in part.columns]!r}"
+                raise TableError(message)
+            at = distinct_rows(self._study.table, schema, features)
+        columns = open_columns(at if isinstance(at, Mapping) else given_table(at), part, range(features.size))
+        encoded = columns.encode(0, columns.n_rows)
+        cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)])
+        shown = {part.columns[i].name: columns.listed(i) for i in range(features.size)}
+        return features, cells.reshape(features.size, -1), shown
+
+    def _located_before(
+        self, originals: Originals, players: list[str], at: Any
+    ) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
+        """Return the same as `_located` for players that are columns of a pipeline, through its transformers."""
+        study, plan = self._study, self._study.plan(1)
+        columns = [column for player in players for column in study.original_groups[player]]
+        rows, shown = originals.points(columns, at)
+        names = [name for player in players for name in study.groups[player]]
+        features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
+        opened = open_columns(rows, self.ensemble.schema, features)
+        encoded = opened.encode(0, opened.n_rows)
+        cells = np.zeros((features.size, opened.n_rows), dtype=np.int64)
+        for i, f in enumerate(features):
+            cells[i] = plan.cells.locate(int(f), encoded[int(f)])
+        return features, cells, shown
+
+    def ice(self, players: list[str], rows: Any, at: Any, chosen: Chosen) -> Ice:
+        """Return the responses of rows with some players at other values."""
+        if rows is None and self._study.table is None:
+            message = (
+                "pass rows=, the table of rows whose curves you want; counts and covers do not contain single rows"
+            )
+            raise TableError(message)
+        axis: Axis | None = None
+        shown: dict[str, Any] = {}
+        if at is None and len(players) == 1 and players[0] not in self._study.groups:
+            feature = self.ensemble.feature_names.index(players[0])
+            axis, features = self._axis_of_rows(feature, rows), np.array([feature])
+            cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
+        else:
+            features, cells, shown = self._located(players, at)
+        size = n_rows(self._study.table if rows is None else rows), cells.shape[1]
+        if 0 in size:
+            found = f"{how_many(size[0], 'row')} and {how_many(size[1], 'point')}"
+            message = f"ice needs at least one row and one point, but got {found}"
+            raise TableError(message)
+        remedy = "Ask for fewer rows, one output, or some points: ice(..., at=a table of the feature's values)"
+        check_memory((*size, chosen.n_columns), remedy=remedy)
+        return Ice(
+            name=" x ".join(players),
+            axis=axis,
+            columns=shown,
+            heights=chosen.levels(self._study.ice(features, cells, rows)),
+            outputs=chosen.labels,
+            units=self._study.units,
+            weight=None if rows is not None or self._study.weight is None else self._study.shares,
+            find_rows=Deferred(lambda: self._rows_at(shown, rows) if shown else np.empty(0)),
+        )

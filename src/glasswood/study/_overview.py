@@ -1,0 +1,374 @@
+"""Overview: what a model is like as a whole: its strongest features and pairs, and the shapes of its curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.effects._interactions import check_pairs
+from glasswood.effects._row_cells import Rows
+from glasswood.effects._statistics import (
+    Moments,
+    Trend,
+    independent_moments,
+    missed,
+    pair_moments,
+    point_moments,
+    standard_deviation,
+    streamed_moments,
+    strength_and_h,
+    trend,
+)
+from glasswood.errors import BackgroundError, TableError, TooLargeError
+from glasswood.models._outputs import Chosen
+from glasswood.parallel._threads import in_order
+from glasswood.results import LARGEST, Curve, Importance, JointRows, Monotonicity, Spike, Spikes, Strengths
+from glasswood.study._answers import Answers
+from glasswood.study._pair_rows import CountedRows, PairRows, RowsAgain, RowsInMemory
+from glasswood.study._rows_again import ranges
+from glasswood.study._study import Study
+from glasswood.text._arguments import whole_number
+
+__all__ = ["Overview"]
+
+# Seconds, about: of a pair and its surface, of a row in it, of a cell, of a box; of a value that is looked up.
+PER_PAIR, PER_ROW, PER_CELL, PER_BOX = 3e-4, 3e-9, 15e-9, 1e-9
+PER_LOOKUP = 12e-9
+MOST_RESPONSES = 2**33  # of rows with a group at other values
+MANY_LEAVES = 2**17
+MOST_CELLS_OF_PAIR = 2**25  # that are held at a time, and as many of rows
+MOST_CELLS = 2**36  # of all pairs: about a quarter of an hour
+
+
+class Overview:
+    """Makes results about the whole model of what a study finds.
+
+    Parameters
+    ----------
+    study : Study
+    answers : Answers
+        Of the same study.
+    """
+
+    def __init__(self, study: Study, answers: Answers) -> None:
+        self._study = study
+        self._answers = answers
+        self.ensemble = study.ensemble
+
+    def importance(self, chosen: Chosen) -> Importance:
+        """Return the standard deviation of every player's curve over the rows."""
+        study, plan = self._study, self._study.plan(1)
+        if not study.has_rows:
+            message = (
+                "importance is how much the score varies over rows, but there are none: pass them to Explainer as the "
+                "background, or ask for interaction_values(rows, max_order=1).mean_square()"
+            )
+            raise BackgroundError(message)
+        heights = np.zeros((len(plan.players), study.outputs.n_columns))
+        for feature, curve in study.curves.items():
+            rows = study.rows_per_cell(feature)
+            if rows.size:
+                heights[plan.player_of[feature]] = standard_deviation(curve, rows)
+        several = np.flatnonzero(np.bincount(plan.player_of, minlength=len(plan.players)) > 1)
+        if several.size:
+            heights[several] = self._importance_of_groups(several)
+        heights = heights[:, chosen.columns]  # the same for both classes of one score
+        order = _strongest_first(heights)
+        return Importance(
+            names=tuple(plan.players[player] for player in order),
+            heights=heights[order],
+            outputs=chosen.labels,
+            units=study.units,
+        )
+
+    def by_span(self) -> list[str]:
+        """Return the names of features that have a curve, those first whose curves span most; for want of rows."""
+        curves = [self._answers.curve(feature, self._study.outputs.choose()) for feature in self._study.curves]
+        spans = np.array([np.ptp(curve.heights[curve.axis.ordinary], axis=0) for curve in curves])
+        return [curves[k].name for k in _strongest_first(spans.reshape(len(curves), -1))]
+
+    def _importance_of_groups(self, players: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the same for players of several columns, which have no curve, from the rows."""
+        study, plan = self._study, self._study.plan(1)
+        if study.table is None:
+            message = (
+                f"the importance of the group {plan.players[players[0]]!r} needs the rows themselves, not only counts; "
+                "pass a table as the background, or leave the group out"
+            )
+            raise BackgroundError(message)
+        weight = None if study.weight is None else np.asarray(study.weight, dtype=np.float64)
+        rows = Rows(plan, study.table)
+        if not study.additive:
+            return np.array([self._deviation_of_responses(int(player), rows, weight) for player in players])
+        wanted = np.zeros(len(plan.players), dtype=bool)
+        wanted[players] = True
+        plan.refuse_uncountable(1)
+        source = study.lookups(1, wanted, list(range(study.outputs.n_columns))).of_rows(rows)
+        mean, square = streamed_moments(source, weight, study.outputs.n_columns)[:2]
+        deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
+        heights = np.zeros((len(plan.players), study.outputs.n_columns))
+        for number, members in enumerate(source.sets):
+            if members:
+                heights[members[0]] = deviation[number]
+        return heights[players]
+
+    def _deviation_of_responses(self, player: int, rows: Rows, weight: NDArray[np.float64] | None) -> Any:
+        """Return the standard deviation of the mean response with a group at each row's values."""
+        study, plan = self._study, self._study.plan(1)
+        used = self.ensemble.used_features
+        lines = np.flatnonzero(plan.player_of[used] == player)
+        if not lines.size:
+            return np.zeros(study.outputs.n_columns)
+        cells, place = np.unique(rows.cells(0, rows.n_rows)[lines], axis=1, return_inverse=True)
+        if cells.shape[1] * rows.n_rows > MOST_RESPONSES:
+            message = (
+                f"the group {plan.players[player]!r} has {cells.shape[1]:,} different values among {rows.n_rows:,} "
+                'rows, too many to try all for each row; ask for response="raw", or pass fewer rows'
+            )
+            raise TooLargeError(message)
+        count = np.bincount(place.ravel(), weights=weight, minlength=cells.shape[1])
+        return standard_deviation(study.responses_at(used[lines], cells.astype(np.int64)), count)
+
+    def strengths(self, rows: Any, chosen: Chosen) -> Strengths:
+        """Return how strongly pairs of players interact, which is the same for both classes of one score."""
+        outputs = chosen.columns
+        self._answers.only_raw("interaction_strengths")
+        study, plan = self._study, self._study.plan(1)
+        if rows is None and study.table is None and not study.only_counts:
+            message = "pass rows=, the table of rows over which the strength of interactions is computed"
+            raise BackgroundError(message)
+        self._refuse_uncountable_pairs()
+        over = self._pair_rows(rows)
+        pairs: list[Any] = []
+        moments = np.zeros((4, 0, len(outputs)))
+        if plan.most_players >= 2:  # otherwise no path has a pair
+            rows_only = not self._by_points(over) and study.source is None and not self._by_cells(over, len(outputs))
+            if rows_only:  # what is too large is refused before counting
+                check_pairs(plan, 2, np.ones(len(plan.players), dtype=bool))
+            study.effects(2)  # the largest order first: some sources can be counted once only
+            find = self._moments_of_cells if self._by_cells(over, len(outputs)) else self._moments_of_rows
+            pairs, moments = (self._moments_of_points if self._by_points(over) else find)(over, outputs)
+        scale = max((float(np.abs(curve).max(initial=0.0)) for curve in study.curves.values()), default=0.0)
+        heights, h = strength_and_h(moments, scale)
+        order = _strongest_first(heights)
+        return Strengths(
+            pairs=[(plan.players[pairs[k][0]], plan.players[pairs[k][1]]) for k in order],
+            heights=heights[order],
+            h=h[order],
+            basis=over.basis,
+            outputs=chosen.labels,
+            units=study.units,
+            names=plan.players,
+        )
+
+    def _pair_rows(self, rows: Any) -> PairRows:
+        """Return the rows over which interactions are taken: those given, or those of the background."""
+        study = self._study
+        if rows is not None:
+            return RowsInMemory(study, study.rows(rows), None)
+        if study.table is not None:
+            return RowsInMemory(study, Rows(study.plan(1), study.table), study.weights)
+        return RowsAgain(study) if study.basis == "rows" else CountedRows(study)
+
+    def _refuse_uncountable_pairs(self) -> None:
+        """Raise an error if the counts of pairs do not fit in memory."""
+        plan = self._study.plan(1)
+        if not plan.countable(2):
+            message = (
+                f"the pairs on the paths of this model need {plan.n_sets(2):,} counts, too many; ask for "
+                "interaction_values(rows, max_order=2, features=...) of some features"
+            )
+            raise TooLargeError(message)
+
+    def _by_cells(self, over: PairRows, n_outputs: int) -> bool:
+        """Return whether to make the surface of each pair, rather than to look up the values of each row."""
+        study, plan = self._study, self._study.plan(1)
+        if np.bincount(plan.player_of).max(initial=0) > 1:
+            return False
+        a, b = np.nonzero(study.pairs)
+        of_pairs = plan.cells.n_cells[a].astype(np.float64) * plan.cells.n_cells[b]
+        n_cells = float(of_pairs.sum())
+        if over.basis == "counts":
+            self._refuse_many_cells(n_cells * n_outputs)
+            return True
+        if plan.cells.n_cells.max(initial=0) > 2**16 or of_pairs.max(initial=0.0) * n_outputs > MOST_CELLS_OF_PAIR:
+            return False
+        n_rows = over.n_rows
+        by_cells = a.size * (PER_PAIR + n_rows * PER_ROW + int(plan.n_players.sum()) * PER_BOX)
+        by_cells += n_cells * study.outputs.n_columns * PER_CELL
+        return bool(by_cells < a.size * n_rows * n_outputs * PER_LOOKUP)
+
+    def _by_points(self, over: PairRows) -> bool:
+        """Return whether to evaluate the surface of each pair where rows are: of very many leaves, and rows in memory.
+
+        To look up the values of each row takes as long as there are leaves, for each row.
+        """
+        study, plan = self._study, self._study.plan(1)
+        single = np.bincount(plan.player_of).max(initial=0) == 1
+        return single and isinstance(over, RowsInMemory) and study.ensemble.n_leaves > MANY_LEAVES
+
+    def _moments_of_points(
+        self, over: PairRows, outputs: list[int]
+    ) -> tuple[list[tuple[int, int]], NDArray[np.float64]]:
+        """Return the pairs of players, and their moments over rows, from the surface of each pair at all rows."""
+        study, plan = self._study, self._study.plan(1)
+        effects, curves = study.effects(2), study.curves
+        found = list(zip(*(side.tolist() for side in np.nonzero(study.pairs)), strict=True))
+        block, weight = next(over.blocks(1))
+        cells = dict(zip(study.ensemble.used_features.tolist(), block.cells(0, block.n_rows), strict=True))
+
+        def moments(number: int) -> NDArray[np.float64]:
+            a, b = found[number]
+            rows = JointRows.of(cells[a], cells[b], weight)
+            alone = effects.pair(a, b, outputs).at_many(rows.x.astype(np.int64), rows.y.astype(np.int64))
+            both = (curves[a][:, outputs], curves[b][:, outputs])
+            return point_moments(alone, both, (rows.x, rows.y), rows.rows)
+
+        with in_order(len(found), moments, "interactions") as parts:
+            listed = list(parts)
+        players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in found]
+        return players, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
+
+    @staticmethod
+    def _refuse_many_cells(n_cells: float) -> None:
+        """Raise an error if all pairs of cells would take too long."""
+        if n_cells > MOST_CELLS:
+            message = (
+                f"with counts alone, interactions are computed for all pairs of cells; this model has {n_cells:,.0f}, "
+                f"which would take about {n_cells * PER_CELL / 60:,.0f} minutes. Pass rows=, a table of rows (a sample "
+                "is enough), or ask for the surface of single pairs: partial_dependence(a, b).plot()"
+            )
+            raise TooLargeError(message)
+
+    def _moments_of_cells(
+        self, over: PairRows, outputs: list[int]
+    ) -> tuple[list[tuple[int, int]], NDArray[np.float64]]:
+        """Return the pairs of players, and their moments over rows, from the surface of each pair."""
+        study, plan = self._study, self._study.plan(1)
+        effects, curves = study.effects(2), study.curves
+        found = list(zip(*(side.tolist() for side in np.nonzero(study.pairs)), strict=True))
+        listed: list[NDArray[np.float64]] = []
+        for pairs, joint in over.joint(found):
+
+            def moments(number: int, pairs: Any = pairs, joint: Any = joint) -> NDArray[np.float64]:
+                a, b = pairs[number]
+                both = (curves[a][:, outputs], curves[b][:, outputs])
+                pair = effects.pair(a, b, outputs)
+                if np.prod(pair.shape) <= MOST_CELLS_OF_PAIR:
+                    return pair_moments(pair.all(), both, joint(number))
+                of_rows = study.rows_per_cell
+                return independent_moments(pair, both, (of_rows(a), of_rows(b)))
+
+            with in_order(len(pairs), moments, "interactions") as parts:
+                listed += parts
+        players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in found]
+        return players, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
+
+    def _moments_of_rows(self, over: PairRows, outputs: list[int]) -> tuple[list[tuple[int, ...]], NDArray[np.float64]]:
+        """Return the same from the values of each row."""
+        study, plan = self._study, self._study.plan(1)
+        wanted = np.ones(len(plan.players), dtype=bool)
+        source = study.lookups(2, wanted, outputs)
+        moments = Moments(source.sets, len(outputs))
+        for rows, weight in over.blocks(moments.batch):
+            moments.add(source.of_rows(rows), weight)
+        kept = [number for number, members in enumerate(source.sets) if len(members) == 2]
+        return [source.sets[number] for number in kept], moments.means[:, kept]
+
+    def _numbers(self, features: list[str], what: str) -> list[int]:
+        """Return the features of some players, or of all, that are numbers on an axis of their own."""
+        study, columns = self._study, self.ensemble.schema.columns
+        names = self.ensemble.feature_names
+        for player in features:
+            if player in study.groups or columns[names.index(player)].n_codes:
+                kind = "a column of a pipeline or a group" if player in study.groups else "a column of categories"
+                message = f"{what} needs a column of numbers, but {player!r} is {kind}"
+                raise TableError(message)
+        if features:
+            return [names.index(player) for player in features]
+        grouped = {name for group in study.groups.values() for name in group}
+        return [f for f, column in enumerate(columns) if not column.n_codes and names[f] not in grouped]
+
+    def monotonicity(self, players: list[str], chosen: Chosen) -> Monotonicity:
+        """Return which curves rise or fall throughout."""
+        features = self._numbers(players, "monotonicity")
+        curves = [self._answers.curve(f, chosen) for f in features]
+        trends = [_trend(curve) for curve in curves]
+        shape = (len(features), len(chosen.labels))
+        cuts = [np.append(curve.cuts, np.nan)[found.cut] for curve, found in zip(curves, trends, strict=True)]
+        return Monotonicity(
+            names=tuple(curve.name for curve in curves),
+            directions=np.array([found.direction for found in trends], dtype=np.str_).reshape(shape),
+            mains=np.array([found.main for found in trends], dtype=np.str_).reshape(shape),
+            against=np.array([found.against for found in trends]).reshape(shape),
+            at=np.array(cuts).reshape(shape),
+            shares=np.array([found.share for found in trends]).reshape(shape),
+            outputs=chosen.labels,
+            units=self._study.units,
+        )
+
+    def spikes(self, players: list[str], points: int, chosen: Chosen) -> Spikes:
+        """Return what curves sampled at some points would not show."""
+        points = whole_number(points, "points is the number of sample points", 2)
+        features = self._numbers(players, "a spike")
+        curves = {feature: self._answers.curve(feature, chosen) for feature in features}
+        curves = {feature: curve for feature, curve in curves.items() if curve.cuts.size > 1}
+        found: list[Spike] = []
+        for feature, ends in self._ranges(curves).items():
+            curve = curves[feature]
+            sampled = np.searchsorted(curve.cuts, np.linspace(*ends, points))
+            for output in range(len(chosen.labels)):
+                found += _spikes(curve, output, sampled)
+        names = self.ensemble.feature_names
+        return Spikes(
+            found=tuple(sorted(found, key=lambda spike: -abs(spike.by))),
+            names=tuple(names[f] for f in features),
+            points=points,
+            basis=self._study.basis,
+            outputs=chosen.labels,
+            units=self._study.units,
+        )
+
+    def _ranges(self, curves: Mapping[int, Curve]) -> dict[int, tuple[float, float]]:
+        """Return the smallest and the largest number of features in the rows, or of their cuts if there are none."""
+        if self._study.basis == "rows":
+            return ranges(self._study, list(curves))
+        cuts = {feature: curve.cuts[np.abs(curve.cuts) < LARGEST] for feature, curve in curves.items()}
+        return {f: (float(own[0]), float(own[-1])) if own.size else (0.0, 0.0) for f, own in cuts.items()}
+
+
+def _strongest_first(heights: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the order of lines of heights, (n, n_outputs), by their sum of squares; equal ones stay as they are."""
+    return np.argsort(-(heights**2).sum(axis=1), kind="stable")
+
+
+def _trend(curve: Curve) -> Trend:
+    """Return the trend of a curve of numbers."""
+    cells, rows = curve.axis.ordinary, curve.axis.rows
+    beside = [rows.sum() - rows[cells].sum()] if rows.size else []
+    found = trend(curve.heights[cells], np.append(rows[cells], beside))
+    return found._replace(cut=np.where(found.cut < 0, -1, found.cut + cells.start))
+
+
+def _spikes(curve: Curve, output: int, sampled: NDArray[np.int64]) -> list[Spike]:
+    """Return the spikes of a curve of numbers, given the cells of the sample points."""
+    cells = curve.axis.ordinary
+    heights, rows = curve.heights[cells, output], curve.rows[cells]
+    ends = np.concatenate([[-np.inf], curve.cuts, [np.inf]])[cells.start :]
+    sampled = np.clip(sampled - cells.start, 0, len(heights) - 1)
+    return [
+        Spike(
+            feature=curve.name,
+            output=curve.outputs[output],
+            above=float(ends[found.first]),
+            to=float(ends[found.last]),
+            height=found.height,
+            by=found.by,
+            share=abs(found.by) / float(np.ptp(heights)),
+            rows=float(rows[found.first : found.last].sum()) if rows.size else np.nan,
+        )
+        for found in missed(heights, sampled)
+    ]

@@ -1,0 +1,80 @@
+"""The rows of a background once more, for what counts do not tell: in memory, or in a source that can be read again.
+
+Parts are taken in the order of the rows, so that the numbers do not depend on where rows come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.effects._row_cells import CellBlock, Rows
+from glasswood.engines._pass import RowsPart
+from glasswood.study._study import Study
+from glasswood.tables._columns import Column, cells_of
+
+__all__ = ["blocks_of_cells", "ranges", "rows_in_cells"]
+
+
+def ranges(study: Study, features: Sequence[int]) -> dict[int, tuple[float, float]]:
+    """Return the smallest and the largest finite number of each feature; two zeros if there is none."""
+    least, greatest = np.full(len(features), np.inf), np.full(len(features), -np.inf)
+
+    def ends(part: RowsPart) -> NDArray[np.float64]:
+        finite = [values[np.isfinite(values)] for values in map(part.columns.column, features)]
+        found = [(values.min(initial=np.inf), values.max(initial=-np.inf)) for values in finite]
+        return np.array(found, dtype=np.float64).T
+
+    for low, high in study.each_part(features, ends) if features else ():
+        least, greatest = np.minimum(least, low), np.maximum(greatest, high)
+    known = least <= greatest
+    pairs = zip(np.where(known, least, 0.0).tolist(), np.where(known, greatest, 0.0).tolist(), strict=True)
+    return dict(zip(features, pairs, strict=True))
+
+
+def rows_in_cells(study: Study, axes: Mapping[int, tuple[Column, NDArray[np.float64]]]) -> dict[int, NDArray[Any]]:
+    """Return the number (or weight) of rows in any cells of features, which columns and cuts tell: missing ones last.
+
+    There is a cell between any two cuts, or for each category and for unseen ones.
+    """
+    kind = np.int64 if study.weight is None else np.float64
+    found = {f: np.zeros((column.n_codes or cuts.size) + 2, dtype=kind) for f, (column, cuts) in axes.items()}
+
+    def count(part: RowsPart) -> dict[int, NDArray[Any]]:
+        values = part.columns.values
+        cells = {f: cells_of(column.encode(values[f]), cuts, column.n_codes) for f, (column, cuts) in axes.items()}
+        return {f: np.bincount(places, part.weight, found[f].size) for f, places in cells.items()}
+
+    for counted in study.each_part(list(axes), count) if axes else ():
+        for feature, rows in counted.items():
+            found[feature] += rows
+    return found
+
+
+def blocks_of_cells(study: Study, size: int) -> Iterator[tuple[CellBlock, NDArray[np.float64] | None]]:
+    """Yield the cells of all rows and their weights, so many rows at a time; the last block may have fewer.
+
+    A block is good until the next one is asked for.
+    """
+    plan = study.plan(1)
+    used = plan.ensemble.used_features
+    cells = np.empty((used.size, size), dtype=np.int32)
+    weight = None if study.weight is None else np.empty(size)
+    filled = 0
+    for part in study.parts(used):
+        rows, first = Rows(plan, part.columns), 0
+        while first < rows.n_rows:
+            last = min(rows.n_rows, first + size - filled)
+            place = slice(filled, filled + last - first)
+            cells[:, place] = rows.cells(first, last)
+            if weight is not None and part.weight is not None:
+                weight[place] = part.weight[first:last]
+            filled, first = place.stop, last
+            if filled == size:
+                yield CellBlock(cells), weight
+                filled = 0
+    if filled:
+        yield CellBlock(cells[:, :filled]), None if weight is None else weight[:filled]

@@ -1,0 +1,1 @@
+"""Any table, file or stream as columns of numbers."""

@@ -1,0 +1,380 @@
+"""Arrow: Parquet files read part by part and written, and keys of groups as bytes. The only file that imports Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from glob import glob, has_magic
+from hashlib import blake2b
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from glasswood.errors import BackgroundError, MissingExtraError, TableError
+from glasswood.parallel._once import once
+from glasswood.tables._files import replacing
+
+__all__ = [
+    "Fragment",
+    "first_rows",
+    "fragments_of",
+    "is_dataset",
+    "open_dataset",
+    "pack_keys",
+    "read_batch",
+    "read_fragment",
+    "read_stream",
+    "scan",
+    "unpack_keys",
+    "write_parquet",
+]
+
+BATCH = 131072  # rows decoded at a time
+MANY_FILES = 10000  # whose footers are left to those who read the files
+MOST_FOOTERS = 16
+
+_footers: dict[tuple[str, str], Any] = {}
+
+
+def import_arrow(what: str) -> Any:
+    """Return PyArrow, or say which extra brings it."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        message = f"{what} needs PyArrow; install glasswood[parquet]"
+        raise MissingExtraError(message) from error
+    return pa
+
+
+# ------------------------------------------------------------------------------------------------------ reading
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A part of a table that is read alone, by anybody, as often as need be: one row group of a Parquet file, or all.
+
+    Parameters
+    ----------
+    path : str
+    filesystem : pyarrow.fs.FileSystem
+    row_group : int or None
+        None for all of the file.
+    n_rows : int or None
+        None if nobody has looked yet.
+    stamp : str
+        Size and time of the file when the work was planned. A file that has changed since is refused.
+    partition : tuple of (str, value)
+        What the names of the folders say, for all rows of the file.
+    """
+
+    path: str
+    filesystem: Any
+    row_group: int | None
+    n_rows: int | None
+    stamp: str
+    partition: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The file, and the row group if it is one."""
+        return self.path if self.row_group is None else f"{self.path}, row group {self.row_group}"
+
+    @once
+    def digest(self) -> bytes:
+        """A hash of what the fragment is: sums of these tell which ones were counted, and how often."""
+        return blake2b(f"{self.name}|{self.stamp}".encode(), digest_size=16).digest()
+
+
+def open_dataset(paths: Any) -> Any:
+    """Return a dataset of Parquet files, given a path, a folder, a pattern such as ``data/*.parquet``, or several."""
+    pa = import_arrow("reading Parquet")
+    from pyarrow import dataset
+
+    several = list(paths) if isinstance(paths, list | tuple) else [paths]
+    found: list[str] = []
+    for path in map(str, several):
+        _refuse_no_file(path)
+        pattern = has_magic(path) and "://" not in path and not Path(path).exists()
+        matching = sorted(glob(path, recursive=True)) if pattern else [path]  # noqa: PTH207 (a pattern may be absolute)
+        if not matching:
+            message = f"no file matches {path!r}"
+            raise TableError(message)
+        found += matching
+    found = [path if "://" in path else str(Path(path).absolute()) for path in found]
+    if len(found) > 1:
+        found = [file for path in found for file in _files_in(path)]
+    try:
+        whole = dataset.dataset(found[0] if len(found) == 1 else found, format="parquet", partitioning="hive")
+    except (pa.ArrowException, OSError) as error:
+        message = f"{', '.join(found[:3])} cannot be read as Parquet: {error}"
+        raise TableError(message) from error
+    if not whole.files:
+        message = f"there is no Parquet file in {', '.join(found[:3])!r}"
+        raise TableError(message)
+    return whole
+
+
+def _refuse_no_file(path: str) -> None:
+    """Tell at once, and in few words, that a path leads nowhere, or to a file of another kind."""
+    if "://" in path or has_magic(path):
+        return
+    if not path or not Path(path).exists():
+        message = f"there is no file or folder {path!r}; pass Parquet files, or a table"
+        raise TableError(message)
+    if Path(path).suffix.lower() in (".csv", ".tsv", ".json", ".xlsx", ".pkl", ".feather", ".arrow"):
+        message = f"{path!r} is not a Parquet file; read it with its own library, and pass the table"
+        raise TableError(message)
+
+
+def _files_in(path: str) -> list[str]:
+    """Return the files in a folder and in those within, hidden ones excepted; a file is itself."""
+    root = Path(path)
+    if "://" in path or not root.is_dir():
+        return [path]
+    files = sorted(file for file in root.rglob("*") if file.is_file())
+    return [str(file) for file in files if not any(p.startswith(("_", ".")) for p in file.relative_to(root).parts)]
+
+
+def is_dataset(thing: Any) -> bool:
+    """Return whether something is a dataset of Parquet files and nothing but these: no filter, no other format."""
+    from pyarrow import dataset
+
+    return (
+        isinstance(thing, dataset.FileSystemDataset)
+        and isinstance(thing.format, dataset.ParquetFileFormat)
+        and not getattr(thing, "_scan_options", None)
+    )
+
+
+def fragments_of(dataset: Any, *, fill: bool) -> list[Fragment]:
+    """Return the row groups of all files of a dataset; the files themselves if there are very many.
+
+    A column of the dataset that a file lacks is missing in all its rows, if `fill`: tables get columns with time.
+    """
+    from pyarrow import dataset as module
+
+    found = list(dataset.get_fragments())
+    filesystem = dataset.filesystem
+    stamps = [f"{info.size}|{info.mtime_ns}" for info in filesystem.get_file_info([file.path for file in found])]
+    fragments = []
+    for file, stamp in zip(found, stamps, strict=True):
+        partition = tuple(module.get_partition_keys(file.partition_expression).items())
+        if len(found) > MANY_FILES:
+            fragments.append(Fragment(file.path, filesystem, None, None, stamp, partition))
+            continue
+        with named(file.path):
+            groups = [(group.id, group.num_rows) for group in file.row_groups]
+            known = {*file.physical_schema.names, *dict(partition)} if fill else set(dataset.schema.names)
+        partition += tuple((name, None) for name in dataset.schema.names if name not in known)
+        fragments += [Fragment(file.path, filesystem, group, n, stamp, partition) for group, n in groups]
+    return fragments
+
+
+def first_rows(fragments: Iterable[Fragment], names: Sequence[str], n: int) -> Any:
+    """Return up to n rows of the first fragment that has any; None if there is none.
+
+    A dataset's own `head` decodes whole row groups of several files.
+    """
+    tables = (table for fragment in fragments for table in read_fragment(fragment, names, n))
+    return next((table for table in tables if table.num_rows), None)
+
+
+def read_fragment(fragment: Fragment, names: Sequence[str], batch_size: int = BATCH) -> Iterator[Any]:
+    """Yield some columns of a fragment as tables of moderate size.
+
+    One row group at a time, because readers of whole data sets hold as many as they can get.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with named(fragment.path):
+        info = fragment.filesystem.get_file_info(fragment.path)
+        if f"{info.size}|{info.mtime_ns}" != fragment.stamp:
+            message = f"{fragment.path} has changed since the work was planned; start again"
+            raise TableError(message)
+        partition = dict(fragment.partition)
+        with fragment.filesystem.open_input_file(fragment.path) as opened:
+            footer = _footer(fragment, opened)
+            known = footer.schema.to_arrow_schema()
+            texts = [field.name for field in known if _is_text(field.type)]
+            file = parquet.ParquetFile(
+                opened, metadata=footer, read_dictionary=texts, pre_buffer=False, page_checksum_verification=True
+            )
+            absent = [name for name in names if name not in known.names and name not in partition]
+            if absent:
+                message = f"{fragment.path} lacks the columns {absent!r}"
+                raise TableError(message)
+            columns = [name for name in names if name not in partition]
+            groups = range(file.num_row_groups) if fragment.row_group is None else [fragment.row_group]
+            for group in groups:
+                for batch in file.iter_batches(batch_size, row_groups=[group], columns=columns, use_threads=False):
+                    table = pa.Table.from_batches([batch])
+                    for name in names:
+                        if name in partition:
+                            table = table.append_column(name, pa.repeat(pa.scalar(partition[name]), table.num_rows))
+                    yield table
+
+
+class named:
+    """A block in which Arrow's errors get the name of the file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        import pyarrow as pa
+
+        if isinstance(error, pa.ArrowException | OSError) and not isinstance(error, TableError):
+            message = f"{self.path} cannot be read: {error}"
+            raise TableError(message) from error
+
+
+def _footer(fragment: Fragment, opened: Any) -> Any:
+    """Return what the end of a file says of it, parsed once for all of its row groups: files may have thousands."""
+    from pyarrow import parquet
+
+    key = (fragment.path, fragment.stamp)
+    footer = _footers.get(key)
+    if footer is None:
+        footer = parquet.read_metadata(opened)
+        if len(_footers) >= MOST_FOOTERS:
+            _footers.clear()
+        _footers[key] = footer
+    return footer
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def scan(dataset: Any, names: Sequence[str]) -> Iterator[Any]:
+    """Yield some columns of any dataset as tables, a few of them ahead."""
+    import pyarrow as pa
+
+    scanner = dataset.scanner(columns=list(names), batch_size=BATCH, batch_readahead=2, fragment_readahead=1)
+    return (pa.Table.from_batches([batch]) for batch in scanner.to_batches())
+
+
+def read_stream(stream: Any) -> tuple[list[str], Iterator[Any]]:
+    """Return the names of the columns of any stream of Arrow data, and its tables."""
+    pa = import_arrow("reading a stream of Arrow data")
+    reader = stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
+    return list(reader.schema.names), map(read_batch, reader)
+
+
+def read_batch(batch: Any) -> Any:
+    """Return a batch as a table. Views of texts, which few functions take, become texts."""
+    import pyarrow as pa
+
+    table = pa.Table.from_batches([batch])
+    views = [place for place, field in enumerate(table.schema) if str(field.type) == "string_view"]
+    for place in views:
+        table = table.set_column(place, table.field(place).name, table.column(place).cast(pa.large_string()))
+    return table
+
+
+def can_join(one: Any, other: Any) -> bool:
+    """Return whether two tables are Arrow's, with the same columns, so that they can be joined without a copy."""
+    return hasattr(one, "schema") and type(one) is type(other) and _is_arrow(one) and one.schema.equals(other.schema)
+
+
+def join(tables: Sequence[Any]) -> Any:
+    """Return tables below each other, as one; a single one may be of any type."""
+    if len(tables) == 1:
+        return tables[0]
+    import pyarrow as pa
+
+    return pa.concat_tables(tables)
+
+
+def n_bytes(table: Any) -> int:
+    """Return about how many bytes an Arrow table takes; a great many for others, which cannot be joined."""
+    return int(table.nbytes) if _is_arrow(table) else 2**62
+
+
+def _is_arrow(table: Any) -> bool:
+    return type(table).__module__.startswith("pyarrow.")
+
+
+# ------------------------------------------------------------------------------------------------------ bytes
+
+
+def pack_keys(columns: Sequence[Sequence[Any]]) -> bytes:
+    """Return columns of values as bytes that keep their types."""
+    pa = import_arrow("adding up counts of many parts")
+    table = pa.table({str(index): _array_of(values) for index, values in enumerate(columns)})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def _array_of(values: Sequence[Any]) -> Any:
+    """Return values as an Arrow array that holds them exactly; by itself Arrow cuts off nanoseconds."""
+    import pyarrow as pa
+
+    known = [value for value in values if value is not None]
+    kind = None
+    if any(getattr(value, "nanosecond", 0) for value in known):
+        kind = pa.timestamp("ns", tz=None if known[0].tzinfo is None else str(known[0].tzinfo))
+    elif known and all(type(value) is int for value in known) and max(known) >= 2**63:
+        kind = pa.uint64()
+    try:
+        return pa.array(values, type=kind)
+    except (pa.ArrowException, OverflowError) as error:
+        message = f"the values of by= must have one type, but there are {known[0]!r}, {known[-1]!r}, ... ({error})"
+        raise TableError(message) from error
+
+
+def unpack_keys(packed: bytes) -> list[list[Any]]:
+    """Return the columns that `pack_keys` was given."""
+    import pyarrow as pa
+
+    try:
+        with pa.ipc.open_stream(pa.py_buffer(packed)) as reader:
+            table = reader.read_all()
+        table.validate(full=True)
+        return [column.to_pylist() for column in table.columns]
+    except (pa.ArrowException, OSError, ValueError, ArithmeticError, MemoryError) as error:
+        message = f"the keys of its groups are damaged ({error})"
+        raise BackgroundError(message) from error
+
+
+# ------------------------------------------------------------------------------------------------------ writing
+
+
+def write_parquet(
+    path: str | PathLike[str], parts: Iterable[Mapping[str, Any]], labels: Mapping[str, list[Any]]
+) -> None:
+    """Write parts of a table, each a mapping from column names to arrays, to one file.
+
+    Columns that are named in `labels` hold positions in the list of their labels, and are written as dictionaries.
+    """
+    pa = import_arrow("writing Parquet")
+    from pyarrow import parquet
+
+    texts = {name: all(isinstance(label, str) for label in known) for name, known in labels.items()}
+    dictionaries = {name: pa.array(known, pa.string() if texts[name] else None) for name, known in labels.items()}
+    with replacing(path) as file:
+        writer = None
+        try:
+            for part in parts:
+                arrays = {
+                    name: pa.DictionaryArray.from_arrays(pa.array(values), dictionaries[name])
+                    if name in dictionaries
+                    else pa.array(values)
+                    for name, values in part.items()
+                }
+                batch = pa.table(arrays)
+                if writer is None:
+                    writer = parquet.ParquetWriter(file, batch.schema)
+                writer.write_table(batch)
+        finally:
+            if writer is not None:
+                writer.close()

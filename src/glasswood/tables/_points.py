@@ -1,0 +1,222 @@
+"""Points: rows of the user's table with other values in some columns, in the table's own types.
+
+A pipeline's steps may look at types: at the categories of a dtype, at integers, at truth values. So a point is a row of
+the table, or one whose value the column itself could hold. No value is ever changed to fit.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import TableError
+from glasswood.tables._columns import is_missing
+from glasswood.tables._tables import frame_of, is_sparse, mapped_columns, plain_array
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["columns_of", "distinct_points", "rows_at", "rows_with", "shown_values", "take"]
+
+
+def columns_of(table: Any, names: Sequence[str], positions: Sequence[int] | None = None) -> dict[str, list[Any]]:
+    """Return some columns of a table as lists by name.
+
+    Columns are found by name in frames and mappings, or else by position. Without positions the table has just these.
+    """
+    if isinstance(table, Mapping):
+        return {name: list(values) for name, values in mapped_columns(table, names).items()}
+    frame = None if isinstance(table, np.ndarray) or is_sparse(table) else frame_of(table)
+    if frame is not None:
+        found = _names_in(frame, names, positions)
+        return {name: frame.get_column(column).to_list() for name, column in zip(names, found, strict=True)}
+    array = table if is_sparse(table) else plain_array(table)
+    places = range(len(names)) if positions is None else positions
+    if len(array.shape) != 2 or array.shape[1] <= max(places):
+        message = (
+            f"a table of the columns {list(names)!r} has rows and columns, but this {type(table).__name__} has shape "
+            f"{array.shape}; pass a mapping from names to lists, {{{names[0]!r}: [...]}}"
+        )
+        raise TableError(message)
+    if is_sparse(table):
+        return {
+            name: table.tocsc()[:, [place]].toarray().ravel().tolist()
+            for name, place in zip(names, places, strict=True)
+        }
+    return {name: array[:, place].tolist() for name, place in zip(names, places, strict=True)}
+
+
+def shown_values(values: list[Any]) -> list[Any]:
+    """Return values as results show them: pandas' own missing values are None."""
+    return [None if type(value).__name__ in ("NAType", "NaTType") else value for value in values]
+
+
+def _names_in(frame: nw.DataFrame[Any], names: Sequence[str], positions: Sequence[int] | None) -> list[Any]:
+    """Return a frame's own names of some columns."""
+    known = {str(name): name for name in frame.columns}
+    absent = [name for name in names if name not in known]
+    if not absent:
+        return [known[name] for name in names]
+    if positions is None or len(known) <= max(positions):
+        message = f"the table lacks the columns {absent!r}; it has {list(known)[:10]!r}"
+        raise TableError(message)
+    return [frame.columns[place] for place in positions]
+
+
+def distinct_points(table: Any, names: Sequence[str], positions: Sequence[int]) -> tuple[Any, dict[str, list[Any]]]:
+    """Return the first row of each combination of values in some columns, and these values as lists by name."""
+    lists = columns_of(table, names, positions)
+    first: dict[tuple[Any, ...], int] = {}
+    try:
+        for number, row in enumerate(zip(*lists.values(), strict=True)):
+            first.setdefault(tuple(map(_key, row)), number)
+    except TypeError as error:
+        message = f"the columns {list(names)!r} hold values that cannot be compared ({error}); pass the points in at="
+        raise TableError(message) from error
+    rows = list(first.values())
+    return take(table, rows), {name: [values[row] for row in rows] for name, values in lists.items()}
+
+
+def rows_at(points: Mapping[str, Any], lists: Mapping[str, list[Any]], weight: Any) -> NDArray[Any]:
+    """Return the number (or weight) of rows that are at each point; empty if some row is at none of them."""
+    try:
+        place: dict[tuple[Any, ...], int] = {}
+        for number, point in enumerate(zip(*points.values(), strict=True)):
+            place.setdefault(tuple(map(_key, point)), number)
+        found = [place.get(tuple(map(_key, row)), -1) for row in zip(*lists.values(), strict=True)]
+    except TypeError:  # lists and the like, which are points of their own
+        return np.empty(0)
+    at = np.array(found, dtype=np.intp)
+    if not at.size or (at < 0).any():
+        return np.empty(0)
+    n_points = len(next(iter(points.values())))
+    weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+    counts: NDArray[Any] = np.bincount(at, weights=weight, minlength=n_points)
+    return counts
+
+
+def _key(value: Any) -> Any:
+    """Return what tells values apart; missing ones are not equal to themselves."""
+    return ("missing", value is None) if is_missing(value) else value
+
+
+def take(table: Any, rows: list[int]) -> Any:
+    """Return some rows of a user's table, in its own types."""
+    if is_sparse(table):
+        return table.tocsr()[rows]
+    frame = None if isinstance(table, np.ndarray) else frame_of(table)
+    return np.asarray(table)[rows] if frame is None else frame[np.array(rows, dtype=np.intp)].to_native()
+
+
+def rows_with(table: Any, points: Mapping[str, list[Any]], positions: Sequence[int]) -> Any:
+    """Return copies of the first row of a user's table, one per point, with the points' values in some columns."""
+    n_points = len(next(iter(points.values())))
+    if table.shape[0] == 0:
+        message = "the table has no rows, so there are no values to change"
+        raise TableError(message)
+    rows = take(table, [0] * n_points)
+    replaced = dict(zip(positions, points.values(), strict=True))
+    if is_sparse(table):
+        rows = rows.astype(np.float64).tolil()
+        for place, values in replaced.items():
+            rows[:, [place]] = _numbers(f"column {place}", values).reshape(-1, 1)
+        return rows.tocsr()
+    frame = None if isinstance(table, np.ndarray) else frame_of(table)
+    if frame is None:
+        return _array_with(rows, replaced)
+    import narwhals as nw
+
+    copies = nw.from_native(rows, eager_only=True)
+    for values, name in zip(points.values(), _names_in(frame, list(points), positions), strict=True):
+        copies = copies.with_columns(_like(frame.get_column(name), values).alias(name))
+    return copies.to_native()
+
+
+def _array_with(rows: NDArray[Any], replaced: Mapping[int, list[Any]]) -> NDArray[Any]:
+    """Return an array with other values in some columns, of the same type if that holds them."""
+    if rows.dtype.kind not in "fiub" or any(isinstance(x, str | bytes) for values in replaced.values() for x in values):
+        rows = rows.astype(object)
+        for place, values in replaced.items():
+            rows[:, place] = values
+        return rows
+    columns = {place: _numbers(f"column {place}", values) for place, values in replaced.items()}
+    with np.errstate(all="ignore"):
+        held = all(np.array_equal(x, x.astype(rows.dtype), equal_nan=True) for x in columns.values())
+    rows = rows if held else rows.astype(np.float64)
+    for place, numbers in columns.items():
+        rows[:, place] = numbers
+    return rows
+
+
+def _numbers(name: str, values: list[Any]) -> NDArray[np.float64]:
+    try:
+        return np.array([np.nan if is_missing(value) else value for value in values], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        message = f"{name} of the table holds numbers; the points have {values[:3]!r}"
+        raise TableError(message) from error
+
+
+def _like(column: nw.Series[Any], values: list[Any]) -> nw.Series[Any]:
+    """Return values as a column of the same type; numbers that a type of numbers does not hold as what they are."""
+    import narwhals as nw
+
+    dtype = column.dtype
+    if getattr(column.to_native(), "dtype", None) != np.dtype(object):  # None and NaN are two there, as for imputers
+        values = [None if is_missing(value) else value for value in values]
+    if isinstance(dtype, nw.Boolean):
+        values = [bool(value) if _is_number(value) and value in (0, 1) else value for value in values]
+    own = _held(values, lambda: nw.from_native(_of_type(column, values), series_only=True))
+    if own is not None:
+        return own
+    if dtype.is_numeric() and all(value is None or _is_number(value) for value in values):
+        whole = all(isinstance(value, int | np.integer) for value in values)
+        plain = values if whole else [float("nan") if value is None else float(value) for value in values]
+        other = _held(values, lambda: nw.new_series(column.name, plain, backend=column.implementation))
+        if other is not None:
+            return other
+    message = f"column {column.name!r} of the table holds {dtype}, which cannot be {_first_wrong(dtype, values)!r}"
+    if isinstance(dtype, nw.Boolean) and None in values:
+        message += ". Make the Explainer with a table in which it can be missing (pandas' boolean, or float)"
+    raise TableError(message)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number)
+
+
+def _held(values: list[Any], make: Any) -> nw.Series[Any] | None:
+    """Return the column that is made of values, unless it cannot be made, or changes any of them."""
+    try:
+        made: nw.Series[Any] = make()
+        back = made.to_list()
+        same = all(is_missing(b) if is_missing(a) else bool(a == b) for a, b in zip(values, back, strict=True))
+    except Exception:  # noqa: BLE001 (every library of tables has errors of its own)
+        return None
+    return made if same else None
+
+
+def _of_type(column: nw.Series[Any], values: list[Any]) -> Any:
+    """Return values as a column of a table library, of the very type that another column has."""
+    native = column.to_native()
+    if column.implementation.is_polars():
+        return type(native)(column.name, values, dtype=native.dtype, strict=True)
+    if column.implementation.is_pyarrow():
+        arrow = sys.modules["pyarrow"]
+        return arrow.chunked_array([arrow.array(values, type=native.type)])
+    dtype = native.dtype
+    if hasattr(dtype, "categories"):  # further ones come after those that the table has, whose codes stay
+        known = list(dtype.categories)
+        further = [value for value in dict.fromkeys(values) if value is not None and value not in known]
+        dtype = type(dtype)([*known, *further], ordered=dtype.ordered) if further else dtype
+    return type(native)(values, dtype=dtype)
+
+
+def _first_wrong(dtype: Any, values: list[Any]) -> Any:
+    """Return a value that may be the one that does not fit: missing ones for truth values, else the first."""
+    if None in values and dtype.__class__.__name__ == "Boolean":
+        return None
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,198 @@
+"""Where rows come from, if not from a table in memory: files, streams, and the frames of engines.
+
+Libraries are told by their types' names, and none of them is imported: whoever has such an object has its library.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from os import PathLike
+from typing import Any
+
+from glasswood.errors import TableError
+from glasswood.tables._parquet import (
+    Fragment,
+    first_rows,
+    fragments_of,
+    is_dataset,
+    open_dataset,
+    read_batch,
+    read_stream,
+    scan,
+)
+from glasswood.tables._tables import frame_of
+
+__all__ = ["HEAD", "EngineFrame", "Files", "Source", "Stream", "open_source"]
+
+HEAD = 1000  # rows that tell what a source holds, and on which a model is checked
+
+
+@dataclass(frozen=True)
+class Files:
+    """Parquet files: fragments that are read in any order, anywhere, as often as need be."""
+
+    names: list[Any]
+    head: Any
+    fragments: list[Fragment]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Tables that come one after the other: `tables` starts them, given the columns that are wanted.
+
+    `names` is None if the tables are arrays, whose columns have none. `again` tells whether they can be started again.
+    """
+
+    names: list[Any] | None
+    head: Any
+    tables: Callable[[Sequence[Any]], Iterator[Any]]
+    again: bool = True
+
+
+@dataclass(frozen=True)
+class EngineFrame:
+    """A frame of an engine for many machines, which is asked where the rows are."""
+
+    engine: str
+    frame: Any
+
+
+Source = Files | Stream | EngineFrame
+
+
+def open_source(source: Any) -> Source | None:
+    """Return where the rows come from; None for a table in memory."""
+    source = _native(source)
+    if isinstance(source, str | PathLike) or _are_paths(source):
+        return _files(open_dataset(source), fill=False)
+    kind = type(source).__module__.partition(".")[0], type(source).__name__
+    if kind in OPENERS:
+        return OPENERS[kind](source)
+    if _are_frames(source):
+        return _several(list(map(_table, source)))
+    if _is_in_memory(source):
+        return None
+    if hasattr(source, "__arrow_c_stream__"):
+        return _arrow_stream(source)
+    if hasattr(source, "__next__"):
+        return _iterator(source)
+    return None
+
+
+def _native(source: Any) -> Any:
+    """Return what narwhals has wrapped."""
+    return source.to_native() if type(source).__module__.startswith("narwhals.") else source
+
+
+def _table(part: Any) -> Any:
+    """Return one of several tables as one in memory; a batch of Arrow's would pass for an array without names."""
+    return read_batch(part) if type(part).__name__ == "RecordBatch" else _native(part)
+
+
+def _are_paths(source: Any) -> bool:
+    return isinstance(source, list | tuple) and bool(source) and all(isinstance(x, str | PathLike) for x in source)
+
+
+def _are_frames(source: Any) -> bool:
+    return isinstance(source, list | tuple) and bool(source) and all(frame_of(_table(x)) is not None for x in source)
+
+
+def _several(tables: list[Any]) -> Stream:
+    """Return a list of data frames, below each other."""
+    first = frame_of(tables[0])
+    return Stream(None if first is None else list(first.columns), tables[0], lambda _: iter(tables))
+
+
+def _is_in_memory(source: Any) -> bool:
+    return hasattr(source, "shape") or isinstance(source, dict | list | tuple) or frame_of(source) is not None
+
+
+def _files(dataset: Any, *, fill: bool) -> Files:
+    fragments, names = fragments_of(dataset, fill=fill), list(dataset.schema.names)
+    return Files(names, first_rows(fragments, names, HEAD), fragments)
+
+
+def _dataset(dataset: Any) -> Source:
+    if is_dataset(dataset):
+        return _files(dataset, fill=True)
+    return Stream(list(dataset.schema.names), dataset.head(HEAD), lambda names: scan(dataset, names))
+
+
+def _arrow_stream(stream: Any) -> Stream:
+    names, tables = read_stream(stream)
+    return _once(names, tables, lambda table, wanted: table.select(list(wanted)))
+
+
+def _iterator(tables: Iterator[Any]) -> Stream:
+    """Return any tables in memory, one after the other, as a stream."""
+    tables = map(_table, tables)
+    head = next(tables, None)
+    if head is None:
+        message = "the iterator yielded no table"
+        raise TableError(message)
+    frame = frame_of(head)
+    return _once(None if frame is None else list(frame.columns), chain([head], tables), lambda table, _: table)
+
+
+def _once(names: list[Any] | None, tables: Iterator[Any], select: Callable[[Any, Sequence[Any]], Any]) -> Stream:
+    """Return a stream that can be read once, after a look at its first table."""
+    head = next(tables, None)
+    unread = [tables]
+
+    def start(wanted: Sequence[Any]) -> Iterator[Any]:
+        if not unread:
+            message = (
+                "this stream has already been read, and cannot be read again. Summarize it once, with the largest "
+                "order that you need: summarize(model, source, order=2); or pass something that can be read again, "
+                "such as a path"
+            )
+            raise TableError(message)
+        return (select(table, wanted) for table in chain([] if head is None else [head], unread.pop()))
+
+    return Stream(names, head, start, again=False)
+
+
+def _lazy_polars(frame: Any) -> Stream:
+    def tables(names: Sequence[Any]) -> Iterator[Any]:
+        named = sys.modules["polars"].selectors.by_name(*names)  # names alone may be patterns: "*", "^a.*$"
+        return (part.to_arrow() for part in frame.select(named).collect_batches())
+
+    return Stream(frame.collect_schema().names(), frame.head(HEAD).collect().to_arrow(), tables)
+
+
+def _duckdb(relation: Any) -> Stream:
+    def tables(names: Sequence[Any]) -> Iterator[Any]:
+        quoted = ", ".join('"' + str(name).replace('"', '""') + '"' for name in names)
+        return read_stream(relation.project(quoted))[1]
+
+    _, few = read_stream(relation.limit(HEAD))
+    return Stream(list(relation.columns), next(few, None), tables)
+
+
+def _iceberg(scanned: Any) -> Stream:
+    def tables(names: Sequence[Any]) -> Iterator[Any]:
+        return read_stream(scanned.select(*names).to_arrow_batch_reader())[1]
+
+    names, few = read_stream(scanned.to_arrow_batch_reader())
+    return Stream(names, next(few, None), tables)
+
+
+OPENERS: dict[tuple[str, str], Callable[[Any], Source]] = {
+    ("pyarrow", "FileSystemDataset"): _dataset,
+    ("pyarrow", "UnionDataset"): _dataset,
+    ("pyarrow", "InMemoryDataset"): _dataset,
+    ("pyarrow", "Scanner"): lambda scanner: _arrow_stream(scanner.to_reader()),
+    ("polars", "LazyFrame"): _lazy_polars,
+    ("duckdb", "DuckDBPyRelation"): _duckdb,
+    ("_duckdb", "DuckDBPyRelation"): _duckdb,
+    ("deltalake", "DeltaTable"): lambda table: _dataset(table.to_pyarrow_dataset()),
+    ("pyiceberg", "Table"): lambda table: _iceberg(table.scan()),
+    ("pyiceberg", "DataScan"): _iceberg,
+    ("pyspark", "DataFrame"): lambda frame: EngineFrame("spark", frame),
+    ("dask", "DataFrame"): lambda frame: EngineFrame("dask", frame),
+    ("ray", "Dataset"): lambda frame: EngineFrame("ray", frame),
+    ("ray", "MaterializedDataset"): lambda frame: EngineFrame("ray", frame),
+}
