@@ -10,8 +10,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
 from glasswood.models.readers._rounding import cut_at_most, cut_below
-from glasswood.plots._axes import closed_edges, edges_of, layout_of
 from glasswood.plots._cuts import ShownCut, cell_text, shown_cut, shown_cuts
+from glasswood.results.panels._layout import closed_edges, edges_of, layout_of
 from glasswood.tables._columns import Extent, extent_of
 
 ZERO = float(np.float32(1e-35))

@@ -14,10 +14,10 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor,
 
 import glasswood as gw
 from glasswood.effects._chunks import Chunks
-from glasswood.plots import _make as make
-from glasswood.plots._axes import Layout
-from glasswood.plots._display import MOST_CELLS, MOST_STEPS, blocks_of, fitted
 from glasswood.plots._spec import Band, Line, Scale, Steps
+from glasswood.results import panels as make
+from glasswood.results.panels._display import MOST_CELLS, MOST_STEPS, blocks_of, fitted
+from glasswood.results.panels._layout import Layout
 
 
 def panel_of(edges, heights, view=None, **more):

@@ -21,8 +21,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood.plots._draw import draw
-from glasswood.plots._matplotlib_figure import KEPT, Drawing
 from glasswood.plots._spec import Bars, Sheet
+from glasswood.plots.matplotlib._figure import KEPT, Drawing
 
 BARS = Bars("title", "x", ("a", "b"), ((2.0, 1.0),))
 

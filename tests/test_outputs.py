@@ -326,7 +326,7 @@ def test_results_are_asked_for_what_they_have():
 
 
 def test_figures_name_the_class():
-    from glasswood.plots._make import panel_of_curve
+    from glasswood.results.panels._curves import panel_of_curve
 
     X, y = table()
     model = HistGradientBoostingClassifier(max_iter=8).fit(X, np.array(["bad", "good"])[y])

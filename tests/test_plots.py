@@ -19,14 +19,15 @@ from sklearn.tree import DecisionTreeRegressor
 import glasswood as gw
 from glasswood.effects._pairs import KnownPair
 from glasswood.parallel._once import Deferred
-from glasswood.plots import _make as make
-from glasswood.plots._axes import edges_of, histogram, hollow, hollow_pairs, in_view, view_of, whole_numbers
-from glasswood.plots._draw import draw, page_of, panel_of
-from glasswood.plots._plotly_paper import cell_texts
-from glasswood.plots._points import panel_of_points
-from glasswood.plots._spec import Bars, Cells, Line, Matrix, Network, Scale, Sheet, Steps, Waterfall
+from glasswood.plots._axes import histogram, hollow, hollow_pairs, in_view, whole_numbers
+from glasswood.plots._draw import draw, page_of
+from glasswood.plots._spec import Band, Bars, Cells, Line, Matrix, Network, Scale, Sheet, Steps, Waterfall
 from glasswood.plots._steps import beside, common_heights, height_range
+from glasswood.plots.plotly._paper import cell_texts
 from glasswood.results import Attributions, Axis, Curve, Ice, JointRows, Points, ShownRows, Surface
+from glasswood.results import panels as make
+from glasswood.results.panels._layout import edges_of, view_of
+from glasswood.results.panels._points import panel_of_points
 from glasswood.text._plain import number, percent, plain, several, shorten
 
 NASTY = [
@@ -159,7 +160,7 @@ def test_categories_that_no_tree_asks_for_are_drawn(engine):
     model = CatBoostRegressor(iterations=2, depth=1, cat_features=["kind"], verbose=0, allow_writing_files=False)
     ex = gw.Explainer(model.fit(X, X["size"] > 10), X)
     assert ex.partial_dependence("kind").axis.categories == ()
-    assert panel_of(ex.partial_dependence("kind")).x.labels == ("any value",)
+    assert ex.partial_dependence("kind").panel().x.labels == ("any value",)
     assert ex.partial_dependence("kind").plot(engine=engine) is not None
     assert ex.partial_dependence("kind", "size").plot(engine=engine) is not None
 
@@ -490,33 +491,33 @@ def test_parts_of_interactions_tell_the_values_of_the_row(explained):
 def test_values_of_all_rows_as_bars_a_swarm_and_a_scatter():
     data = np.array([[0.0, "u"], [1.0, "v"], [None, "u"], [3.0, "w"]], dtype=object)
     result = attributions([[1, -5], [2, 5], [-3, 5], [0, -5]], data)
-    bars = panel_of(result, 0, None, kind="bar")
+    bars = make.panel_of_attributions(result, 0, None, kind="bar")
     assert (bars.labels, bars.values) == (("b", "a"), ((5.0, 1.5),))
-    swarm = panel_of(result, 0, None, kind="beeswarm")
+    swarm = make.panel_of_attributions(result, 0, None, kind="beeswarm")
     assert swarm.y_labels == ("b", "a")
     assert swarm.x == (-5, 5, 5, -5, 1, 2, -3, 0)
     np.testing.assert_equal(swarm.colours, [np.nan] * 4 + [0, 0.5, np.nan, 1])
     assert max(abs(y - round(y)) for y in swarm.y) < 0.5
     assert swarm.note == "grey: categories and missing values"
-    scatter = panel_of(result, 0, None, kind="scatter", feature="a", color="b")
+    scatter = make.panel_of_attributions(result, 0, None, kind="scatter", feature="a", color="b")
     assert (scatter.x, scatter.y) == ((0, 1, 3), (1, 2, 0))
     assert scatter.colours == (0, 1, 2)
     assert scatter.note == "not shown: 1 row where it is missing"
-    over_categories = panel_of(result, 0, None, kind="scatter")
+    over_categories = make.panel_of_attributions(result, 0, None, kind="scatter")
     assert over_categories.x_labels == ("u", "v", "w")
     for panel in (bars, swarm, scatter, over_categories):
         for engine in ("matplotlib", "plotly"):
             assert draw(Sheet((panel,)), engine) is not None
     with pytest.raises(ValueError, match="kind must be one of"):
-        panel_of(result, 0, None, kind="pie")
+        make.panel_of_attributions(result, 0, None, kind="pie")
     with pytest.raises(gw.errors.TableError, match="there is no feature 'z'"):
-        panel_of(result, 0, None, kind="scatter", feature="z")
+        make.panel_of_attributions(result, 0, None, kind="scatter", feature="z")
 
 
 def test_a_swarm_of_many_rows_is_a_sample():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(5000, 2))
-    swarm = panel_of(attributions(values, values), 0, None, kind="beeswarm")
+    swarm = make.panel_of_attributions(attributions(values, values), 0, None, kind="beeswarm")
     assert len(swarm.x) == 4000
     assert swarm.note == "2,000 of 5,000 rows"
 
@@ -598,7 +599,7 @@ def every_panel(names):
     lines = tuple(Line(name, heights, 1.0, 2.0) for name in names[:8])
     grouped = tuple(Line(name, heights, 1.0, None, share) for name in names[:3])
     square = tuple(tuple(float("nan") if i == j else float(i + j) for j in range(n)) for i in range(n))
-    band = make.Band(names[2], tuple(h - 1 for h in heights), tuple(h + 1 for h in heights))
+    band = Band(names[2], tuple(h - 1 for h in heights), tuple(h + 1 for h in heights))
     common = {"support": share, "missing_share": 0.1, "unseen_share": 0.2, "note": names[0]}
     for scale in (numbers, labels):
         yield Steps(names[0], scale, names[3], lines, **common)
@@ -842,7 +843,7 @@ def test_several_classes_are_drawn_over_each_other():
     X = rng.normal(size=(100, 2))
     model = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, rng.integers(0, 3, 100))
     ex = gw.Explainer(model, X)
-    panel = panel_of(ex.partial_dependence(0))
+    panel = ex.partial_dependence(0).panel()
     assert [line.name for line in panel.lines] == ["0", "1", "2"]
     assert panel.y_label == "average probability"
     with pytest.raises(gw.errors.TableError, match="a surface shows one output"):

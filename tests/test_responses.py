@@ -22,7 +22,7 @@ from sklearn.inspection import partial_dependence
 import glasswood as gw
 from brute import Case, Proof, replace_columns
 from glasswood.errors import BackgroundError, TableError, TooLargeError, UnsupportedModelError
-from glasswood.plots._make import panel_of_ice
+from glasswood.results.panels._curves import panel_of_ice
 from test_partial_dependence import CASES
 
 LINKED = ("logistic", "softmax", "exp")

@@ -13,7 +13,6 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClas
 
 import glasswood as gw
 from glasswood.effects import _statistics
-from glasswood.plots._draw import panel_of
 from glasswood.study import _overview, _pair_rows
 
 matplotlib.use("Agg")
@@ -307,7 +306,7 @@ def test_figures_of_counts_say_so():
         result for result, _ in caveats(one, other, lambda model=one: gw.summarize(model, rows, order=2))
     )
     for kind in ("heatmap", "network"):
-        assert "features taken as independent" in panel_of(strengths, kind=kind).note
+        assert "features taken as independent" in strengths.panel(kind=kind).note
     for engine in ("matplotlib", "plotly"):
         figure = comparison.plot("a", engine=engine)
         texts = str(figure.to_dict()) if engine == "plotly" else figure.get_supxlabel()

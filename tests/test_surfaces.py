@@ -22,7 +22,7 @@ import glasswood as gw
 from glasswood.effects._pairs import KnownPair
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
-from glasswood.plots._display import Blocks
+from glasswood.results.panels._display import Blocks
 
 
 def rows_of(n, seed=0):
@@ -263,7 +263,7 @@ def test_additive_pairs_need_no_counts_of_pairs():
 
 def test_the_mean_of_drawn_cells_is_the_mean_of_the_surface(deep):
     """Blocks have the weight of their rows, so the mean over rows of both features taken apart stays as it is."""
-    from glasswood.plots._surfaces import panel_of_surface
+    from glasswood.results.panels._surfaces import panel_of_surface
 
     surface = deep.partial_dependence("a", "c")
     panel = panel_of_surface(surface)

@@ -570,7 +570,7 @@ class Explainer:
         >>> figure = ex.plot(["bmi", ("bmi", "s5")])
         >>> figure.savefig("bmi.png")  # doctest: +SKIP
         """
-        from glasswood.plots._draw import Canvas, page_of, panel_of, plot_page
+        from glasswood.plots._draw import Canvas, page_of, plot_page
 
         asked = self._ranked() if features is None else [features] if isinstance(features, str) else list(features)
         chosen, note = page_of(asked, page)
@@ -579,7 +579,7 @@ class Explainer:
             found = self.partial_dependence(
                 *((item,) if isinstance(item, str | int) else item), output=output, output_index=output_index
             )
-            panels.append(panel_of(found, sort=sort, xscale=xscale))
+            panels.append(found.panel(sort=sort, xscale=xscale))
         return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def report(

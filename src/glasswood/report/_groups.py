@@ -15,10 +15,10 @@ from glasswood.counting._background import Background
 from glasswood.engines._local import count_groups
 from glasswood.errors import GlasswoodError, TableError
 from glasswood.models._combinations import linked
-from glasswood.plots import _make
-from glasswood.plots._axes import layout_of
 from glasswood.report._panels import anchors, merged_steps, rounded, steps_json
 from glasswood.report._subject import Section, Subject, average_of, column, in_brackets, noun_of, section
+from glasswood.results import panels
+from glasswood.results.panels._layout import layout_of
 from glasswood.tables._row_columns import places_of_groups, sorted_groups
 from glasswood.tables._tables import n_rows
 from glasswood.text._arguments import brief
@@ -325,12 +325,12 @@ def _panel(subject: Subject, comparison: Any, name: str, output: int) -> Any:
     """Return the panel of a feature. Groups are counts; where their values end is known from the table."""
     known = subject.curves.get(name)
     if known is None:
-        return _make.panel_of_comparison(comparison, name, output, fit=False)
+        return panels.panel_of_comparison(comparison, name, output, fit=False)
     curves = tuple(
         replace(curve, axis=replace(curve.axis, find_extent=known.axis.find_extent))
         for curve in comparison.curves(name).values()
     )
-    return _make.panel_of_comparison(
+    return panels.panel_of_comparison(
         replace(comparison, shared={**comparison.shared, name: curves}), name, output, fit=False
     )
 

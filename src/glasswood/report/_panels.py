@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._cuts import shown_cuts
-from glasswood.plots._display import MOST_STEPS, fitted, merged_scale, without_drawn
 from glasswood.plots._spec import Cells, Line, Scale, Steps
+from glasswood.results.panels._display import MOST_STEPS, fitted, merged_scale, without_drawn
 
 __all__ = ["anchors", "cells_json", "merge_runs", "merged_cells", "merged_steps", "rounded", "steps_json"]
 

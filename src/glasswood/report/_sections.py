@@ -9,13 +9,13 @@ import numpy as np
 
 from glasswood.errors import GlasswoodError
 from glasswood.parallel._threads import in_order
-from glasswood.plots import _make
 from glasswood.plots._cuts import shown_cut
-from glasswood.plots._display import DRAWN
-from glasswood.plots._surfaces import panels_of_surface
 from glasswood.report._model import share_of_missing
 from glasswood.report._panels import anchors, cells_json, merged_cells, merged_steps, rounded, steps_json
 from glasswood.report._subject import Section, Subject, column, in_brackets, section
+from glasswood.results import panels
+from glasswood.results.panels._display import DRAWN
+from glasswood.results.panels._surfaces import panels_of_surface
 from glasswood.text._plain import percent
 
 __all__ = ["features_section", "interactions_section", "missing_section", "shapes_section", "spikes_section"]
@@ -169,7 +169,7 @@ def _range(result: Any, output: int | None = None) -> tuple[float, float]:
 
 
 def _panel(result: Any, most: int, total: float) -> dict[str, Any]:
-    make = _make.panel_of_curve if hasattr(result, "axis") else _make.steps_of_points
+    make = panels.panel_of_curve if hasattr(result, "axis") else panels.steps_of_points
     return steps_json(merged_steps(make(result, fit=False), most), total)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from glasswood.results._frames import to_frame
 from glasswood.results._shown import ShownRows
 from glasswood.text._html import facts_html, table_html
 from glasswood.text._printable import how_many
+
+if TYPE_CHECKING:
+    from glasswood.plots._spec import Bars, Dots, Waterfall
 
 __all__ = ["Attributions", "arrange"]
 
@@ -167,6 +170,17 @@ class Attributions(ReadOnly):
             output_names=None if len(self.outputs) == 1 else list(map(str, self.outputs)),
         )
 
+    def panel(self, row: int = 0, output: int | None = None, **options: Any) -> Waterfall | Bars | Dots:
+        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+
+        Examples
+        --------
+        See `Attributions`.
+        """
+        from glasswood.results.panels import panel_of_attributions
+
+        return panel_of_attributions(self, row, output, **options)
+
     def plot(
         self,
         row: int = 0,
@@ -227,15 +241,10 @@ class Attributions(ReadOnly):
         >>> ex.shap_values(X).plot(kind="beeswarm")
         <Drawing size ... with 2 Axes>
         """
-        from glasswood.plots._draw import Canvas, plot
+        from glasswood.plots._draw import Canvas, put
 
         chosen = {"feature": feature, "color": color} if kind == "scatter" else {}
-        return plot(
-            self,
-            row,
-            position_of(self.outputs, output, output_index),
-            kind=kind,
-            top=top,
-            **chosen,
-            canvas=Canvas(engine, ax, title, figsize),
+        return put(
+            [self.panel(row, position_of(self.outputs, output, output_index), kind=kind, top=top, **chosen)],
+            Canvas(engine, ax, title, figsize),
         )

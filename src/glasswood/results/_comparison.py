@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from glasswood.results._curves import Curve
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._spec import Steps
 
 __all__ = ["Comparison"]
 
@@ -160,6 +163,17 @@ class Comparison(ReadOnly):
             columns["total"] = np.repeat(self.total, len(self.outputs))
         return with_basis(columns | {"shift": np.repeat(self.shift, len(self.outputs))}, self.basis)
 
+    def panel(self, feature: str, output: int | None = None, **options: Any) -> Steps:
+        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+
+        Examples
+        --------
+        See `Comparison`.
+        """
+        from glasswood.results.panels import panel_of_comparison
+
+        return panel_of_comparison(self, feature, output, **options)
+
     def plot(
         self,
         features: str | Sequence[str] | None = None,
@@ -213,10 +227,10 @@ class Comparison(ReadOnly):
         >>> gw.compare(halves).plot(["bmi", "s5"])
         <Drawing size ... with 2 Axes>
         """
-        from glasswood.plots._draw import Canvas, panel_of, plot_page
+        from glasswood.plots._draw import Canvas, plot_page
 
         chosen = self.features[:6] if features is None else [features] if isinstance(features, str) else features
         place = position_of(self.outputs, output, output_index)
-        panels = [panel_of(self, name, place, sort=sort, xscale=xscale) for name in chosen]
+        panels = [self.panel(name, place, sort=sort, xscale=xscale) for name in chosen]
         notes = [self.caveat] if self.caveat else []
         return plot_page(panels, Canvas(engine, ax, title, figsize), notes, sharey=sharey)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._spec import Cells, Dots, Steps
 
 __all__ = ["Curve", "Lazy", "Pairs", "Points"]
 
@@ -113,6 +116,17 @@ class Curve(ReadOnly):
         """
         return to_frame(columns_of([self.axis], self.heights, self.outputs, self.axis.rows))
 
+    def panel(self, output: int | None = None, **options: Any) -> Steps:
+        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+
+        Examples
+        --------
+        See `Curve`.
+        """
+        from glasswood.results.panels import panel_of_curve
+
+        return panel_of_curve(self, output, **options)
+
     def plot(
         self,
         *,
@@ -159,14 +173,11 @@ class Curve(ReadOnly):
         >>> ex.partial_dependence("bmi").plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, plot
+        from glasswood.plots._draw import Canvas, put
 
-        return plot(
-            self,
-            position_of(self.outputs, output, output_index),
-            sort=sort,
-            xscale=xscale,
-            canvas=Canvas(engine, ax, title, figsize),
+        return put(
+            [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale)],
+            Canvas(engine, ax, title, figsize),
         )
 
 
@@ -223,6 +234,17 @@ class Points(ReadOnly):
         """
         return to_frame(self._listed())
 
+    def panel(self, output: int | None = None, **options: Any) -> Steps | Cells | Dots:
+        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+
+        Examples
+        --------
+        See `Points`.
+        """
+        from glasswood.results.panels import panel_of_points
+
+        return panel_of_points(self, output, **options)
+
     def plot(
         self,
         *,
@@ -271,14 +293,11 @@ class Points(ReadOnly):
         >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3]).plot()
         <Drawing size ... with 2 Axes>
         """
-        from glasswood.plots._draw import Canvas, plot
+        from glasswood.plots._draw import Canvas, put
 
-        return plot(
-            self,
-            position_of(self.outputs, output, output_index),
-            sort=sort,
-            xscale=xscale,
-            canvas=Canvas(engine, ax, title, figsize),
+        return put(
+            [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale)],
+            Canvas(engine, ax, title, figsize),
         )
 
 

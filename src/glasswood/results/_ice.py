@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from glasswood.results._axis import Axis, spread
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.text._html import facts_html, text_of
 from glasswood.text._printable import how_many, printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._spec import Steps
 
 __all__ = ["Ice"]
 
@@ -152,6 +155,17 @@ class Ice(ReadOnly):
             columns["output"] = spread(list(self.outputs), shape, 2)
         return to_frame(columns | {"value": self.heights.reshape(-1)})
 
+    def panel(self, output: int | None = None, **options: Any) -> Steps:
+        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+
+        Examples
+        --------
+        See `Ice`.
+        """
+        from glasswood.results.panels import panel_of_ice
+
+        return panel_of_ice(self, output, **options)
+
     def plot(
         self,
         *,
@@ -205,14 +219,17 @@ class Ice(ReadOnly):
         >>> ex.ice("bmi").plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, plot
+        from glasswood.plots._draw import Canvas, put
 
-        return plot(
-            self,
-            position_of(self.outputs, output, output_index),
-            sort=sort,
-            n_lines=n_lines,
-            xscale=xscale,
-            centered=centered,
-            canvas=Canvas(engine, ax, title, figsize),
+        return put(
+            [
+                self.panel(
+                    position_of(self.outputs, output, output_index),
+                    sort=sort,
+                    n_lines=n_lines,
+                    xscale=xscale,
+                    centered=centered,
+                )
+            ],
+            Canvas(engine, ax, title, figsize),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from glasswood.results._basis import with_basis
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._spec import Bars, Matrix, Network
 
 __all__ = ["Importance", "Strengths"]
 
@@ -143,6 +146,17 @@ class Importance(ReadOnly):
     def _columns(self) -> dict[str, Any]:
         return {"feature": list(self.names), **_spread(self.heights, self.outputs), **_totals(self)}
 
+    def panel(self, output: int | None = None, **options: Any) -> Bars:
+        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+
+        Examples
+        --------
+        See `Importance`.
+        """
+        from glasswood.results.panels import panel_of_importance
+
+        return panel_of_importance(self, output, **options)
+
     def plot(
         self,
         *,
@@ -186,10 +200,10 @@ class Importance(ReadOnly):
         >>> ex.importance().plot(top=5)
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, plot
+        from glasswood.plots._draw import Canvas, put
 
-        return plot(
-            self, position_of(self.outputs, output, output_index), top=top, canvas=Canvas(engine, ax, title, figsize)
+        return put(
+            [self.panel(position_of(self.outputs, output, output_index), top=top)], Canvas(engine, ax, title, figsize)
         )
 
 
@@ -337,6 +351,17 @@ class Strengths(ReadOnly):
                 square[place[a], place[b]] = square[place[b], place[a]] = value
         return names, square
 
+    def panel(self, output: int | None = None, **options: Any) -> Matrix | Network:
+        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+
+        Examples
+        --------
+        See `Strengths`.
+        """
+        from glasswood.results.panels import panel_of_strengths
+
+        return panel_of_strengths(self, output, **options)
+
     def plot(
         self,
         *,
@@ -382,12 +407,9 @@ class Strengths(ReadOnly):
         >>> ex.interaction_strengths().plot(kind="network")
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, plot
+        from glasswood.plots._draw import Canvas, put
 
-        return plot(
-            self,
-            position_of(self.outputs, output, output_index),
-            kind=kind,
-            top=top,
-            canvas=Canvas(engine, ax, title, figsize),
+        return put(
+            [self.panel(position_of(self.outputs, output, output_index), kind=kind, top=top)],
+            Canvas(engine, ax, title, figsize),
         )

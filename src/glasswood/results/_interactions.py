@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from glasswood.tables._parquet import write_parquet
 from glasswood.text._arguments import whole_number
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many
+
+if TYPE_CHECKING:
+    from glasswood.plots._spec import Waterfall
 
 __all__ = ["Interactions", "SetValues"]
 
@@ -316,6 +319,17 @@ class Interactions(ReadOnly):
         blocks = shown(self.blocks(n_rows), -(-self.n_rows // n_rows), "writing") if self.n_rows else [(0, none)]
         write_parquet(path, (part(first, block) for first, block in blocks), labels)
 
+    def panel(self, row: int = 0, output: int | None = None, **options: Any) -> Waterfall:
+        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+
+        Examples
+        --------
+        See `Interactions`.
+        """
+        from glasswood.results.panels import panel_of_row
+
+        return panel_of_row(self, row, output, **options)
+
     def plot(
         self,
         row: int = 0,
@@ -363,14 +377,11 @@ class Interactions(ReadOnly):
         >>> ex.interaction_values(X).plot(row=3)
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, plot
+        from glasswood.plots._draw import Canvas, put
 
-        return plot(
-            self,
-            row,
-            position_of(self.outputs, output, output_index),
-            top=top,
-            canvas=Canvas(engine, ax, title, figsize),
+        return put(
+            [self.panel(row, position_of(self.outputs, output, output_index), top=top)],
+            Canvas(engine, ax, title, figsize),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,13 @@ from glasswood.results._frames import check_memory, to_frame
 from glasswood.text._html import facts_html, text_of
 from glasswood.text._printable import printable
 
+if TYPE_CHECKING:
+    from glasswood.plots._spec import Cells
+
 __all__ = ["JointRows", "Surface"]
+
+KINDS = {"both": (False, True), "surface": (False,), "interaction": (True,)}  # whether a panel is of the pair alone
+WIDE = 8  # categories along a surface, from which on two of them are no longer side by side
 
 
 class JointRows(NamedTuple):
@@ -197,6 +203,17 @@ class Surface(ReadOnly):
         self._check_memory(n_arrays=12)
         return to_frame(columns_of([self.first.axis, self.second.axis], self.heights, self.first.outputs, None))
 
+    def panel(self, output: int | None = None, **options: Any) -> Cells:
+        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+
+        Examples
+        --------
+        See `Surface`.
+        """
+        from glasswood.results.panels import panel_of_surface
+
+        return panel_of_surface(self, output, **options)
+
     def plot(
         self,
         *,
@@ -251,10 +268,15 @@ class Surface(ReadOnly):
         >>> ex.partial_dependence("bmi", "s5").plot(kind="surface")
         <Drawing size ... with 2 Axes>
         """
-        from glasswood.plots._draw import Canvas, plot_surface
+        from glasswood.plots._draw import Canvas, put
+        from glasswood.results.panels import panels_of_surface
 
+        if kind not in KINDS:
+            message = f"kind must be one of {tuple(KINDS)!r}, not {kind!r}"
+            raise ValueError(message)
         axes = self.first.axis, self.second.axis
         over = None if rows is None else JointRows.of(*(axis.cell_of(rows[axis.name]) for axis in axes))
-        canvas = Canvas(engine, ax, title, figsize)
         place = position_of(self.first.outputs, output, output_index)
-        return plot_surface(self, kind, canvas, output=place, rows=over, sort=sort, xscale=xscale)
+        panels = panels_of_surface(self, place, KINDS[kind], rows=over, sort=sort, xscale=xscale)
+        n_columns = 1 if len(panels[0].x.labels) > WIDE else 2
+        return put(panels, Canvas(engine, ax, title, figsize), n_columns=n_columns)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from glasswood.plots._look import LINES, SEQUENTIAL
-from glasswood.plots._plotly_paper import Paper, Place, Room, room_for, safe, ticks_of, title_of
 from glasswood.plots._spec import Dots
+from glasswood.plots._style import LINES, SEQUENTIAL
+from glasswood.plots.plotly._paper import Paper, Place, Room, room_for, safe, ticks_of, title_of
 
 __all__ = ["draw_dots", "room_of_dots"]
 

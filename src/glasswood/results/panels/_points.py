@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.plots._axes import LARGEST, SQUASHED, TAIL, Layout, beyond
-from glasswood.plots._display import fitted
-from glasswood.plots._outputs import one_output, outputs_shown, scale_label
-from glasswood.plots._scales import rescaled
 from glasswood.plots._spec import Cells, Dots, Line, Scale, Steps
-from glasswood.plots._surfaces import nested
+from glasswood.results.panels._display import fitted
+from glasswood.results.panels._layout import LARGEST, SQUASHED, TAIL, Layout, beyond
+from glasswood.results.panels._outputs import one_output, outputs_shown, scale_label
+from glasswood.results.panels._scales import rescaled
+from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
 
 __all__ = ["layout_of_points", "numbers_of", "panel_of_points", "places_of", "steps_of_points"]

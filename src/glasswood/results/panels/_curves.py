@@ -1,8 +1,7 @@
-"""What results show in figures: results in, panels out. Any object with the attributes of a result will do."""
+"""Panels of curves, ICE curves and comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,34 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._statistics import quantiles
-from glasswood.plots._axes import Layout, layout_of, shares_of
 from glasswood.plots._cuts import cell_words
-from glasswood.plots._display import fitted
-from glasswood.plots._outputs import MOST_LINES, one_output, outputs_shown, scale_label
-from glasswood.plots._points import layout_of_points, panel_of_points, steps_of_points
-from glasswood.plots._scales import rescaled
-from glasswood.plots._spec import Band, Bars, Line, Matrix, Network, Steps
-from glasswood.plots._surfaces import nested, panel_of_surface
-from glasswood.plots._waterfall import panel_of_row
-from glasswood.text._plain import number, plain
+from glasswood.plots._spec import Band, Line, Steps
+from glasswood.results.panels._display import fitted
+from glasswood.results.panels._layout import Layout, layout_of, shares_of
+from glasswood.results.panels._outputs import MOST_LINES, one_output, outputs_shown, scale_label
+from glasswood.results.panels._points import layout_of_points
+from glasswood.results.panels._scales import rescaled
+from glasswood.text._plain import plain
 
-__all__ = [
-    "panel_of_comparison",
-    "panel_of_curve",
-    "panel_of_ice",
-    "panel_of_importance",
-    "panel_of_points",
-    "panel_of_row",
-    "panel_of_strengths",
-    "panel_of_surface",
-    "steps_of_points",
-]
+__all__ = ["panel_of_comparison", "panel_of_curve", "panel_of_ice"]
 
 N_FAINT = 12
 BANDS = ((5, 95), (25, 75))
-
-
-# ------------------------------------------------------------------------------------------------ curves
 
 
 def panel_of_curve(
@@ -146,98 +130,6 @@ def _picked(main: NDArray[np.float64], n_lines: int) -> NDArray[np.intp]:
     order = np.argsort(main.mean(axis=1), kind="stable")
     n = min(n_lines, len(main))
     return order[np.round((np.arange(n) + 0.5) / max(n, 1) * len(main) - 0.5).astype(np.intp)]
-
-
-# ------------------------------------------------------------------------------------------------ summaries
-
-
-def panel_of_importance(importance: Any, output: int | None = None, *, top: int = 20) -> Bars:
-    """Return the panel of an `Importance`: a bar per feature, the most important first."""
-    heights = np.asarray(importance.heights)
-    shown, note = outputs_shown(heights, importance.outputs, output)
-    order = np.arange(len(heights)) if output is None else np.argsort(-heights[:, shown[0]], kind="stable")
-    if len(order) > top:
-        note = "; ".join(filter(None, (f"the first {top} of {len(order):,} features", note)))
-    order = order[:top]
-    several = len(shown) > 1
-    units = scale_label(importance.units, importance.outputs, shown, average=False)
-    return Bars(
-        title="Importance",
-        x_label=f"standard deviation of the curve ({units})",
-        labels=tuple(plain(importance.names[i]) for i in order),
-        values=tuple(tuple(heights[order, k].tolist()) for k in shown),
-        series=tuple(plain(importance.outputs[k]) for k in shown) if several else ("",),
-        note=note,
-    )
-
-
-def panel_of_strengths(
-    strengths: Any, output: int | None = None, *, kind: str = "heatmap", top: int = 12, importance: Any = None
-) -> Matrix | Network:
-    """Return the panel of interaction `Strengths`: a square of the features that interact most, or a network of them.
-
-    `importance` sizes the nodes of the network; without it, a node is as large as its links together.
-    """
-    if kind not in ("heatmap", "network"):
-        message = f'kind must be "heatmap" or "network", not {kind!r}'
-        raise ValueError(message)
-    heights = np.asarray(strengths.heights, dtype=np.float64)
-    strength = np.sqrt((heights**2).sum(axis=1)) if output is None else heights[:, output]
-    names, square = _square(strengths.pairs, strength, top)
-    n_all = len({name for pair in strengths.pairs for name in pair})
-    fewer = f"the {len(names)} of {n_all:,} features that interact most" if n_all > len(names) else ""
-    note = "; ".join(filter(None, (fewer, strengths.caveat)))
-    of = [output] if output is not None else list(range(len(strengths.outputs)))
-    largest = ", all outputs" if len(of) > 1 else ""
-    label = (
-        f"interaction, root mean square ({scale_label(strengths.units, strengths.outputs, of, average=False)}{largest})"
-    )
-    if kind == "heatmap":
-        return Matrix("Interactions", label, tuple(map(plain, names)), nested(square), note)
-    return _network(names, square, (importance, output), label, note)
-
-
-def _square(
-    pairs: Sequence[tuple[str, str]], strength: NDArray[np.float64], top: int
-) -> tuple[list[str], NDArray[np.float64]]:
-    """Return the features with the strongest interactions, and a square of these; NaN where a pair has none."""
-    names: list[str] = []
-    for i in np.argsort(-strength, kind="stable"):
-        names += [name for name in pairs[i] if name not in names and len(names) < top]
-    number_of = {name: i for i, name in enumerate(names)}
-    square = np.full((len(names), len(names)), np.nan)
-    for (a, b), height in zip(pairs, strength, strict=True):
-        if a in number_of and b in number_of:
-            i, j = number_of[a], number_of[b]
-            square[i, j] = square[j, i] = height
-    return names, square
-
-
-def _network(
-    names: list[str], square: NDArray[np.float64], sized: tuple[Any, int | None], label: str, note: str
-) -> Network:
-    """Return the network of a square of strengths."""
-    importance, k = sized
-    found = np.nan_to_num(square)
-    sizes = found.sum(axis=1)
-    if importance is not None:
-        heights = np.asarray(importance.heights)
-        of = heights.max(axis=1) if k is None else heights[:, k]
-        size_of = dict(zip(importance.names, of.tolist(), strict=True))
-        sizes = np.array([size_of.get(name, 0.0) for name in names])
-    i, j = np.triu_indices(len(names), 1)
-    strength = found[i, j]
-    order = [n for n in np.argsort(-strength, kind="stable") if strength[n] > 0]
-    most = max(strength.max(initial=0.0), 1e-300)
-    widest = f"widest link: {label} {number(most)}" if order else "no links"
-    return Network(
-        title="Interactions",
-        labels=tuple(map(plain, names)),
-        sizes=tuple((sizes / max(sizes.max(initial=0.0), 1e-300)).tolist()),
-        links=tuple((int(i[n]), int(j[n]), float(strength[n] / most)) for n in order),
-        z_label=label,
-        note="; ".join(filter(None, (widest, note))),
-    )
 
 
 def panel_of_comparison(

@@ -10,7 +10,7 @@ import matplotlib as mpl
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
-from glasswood.plots._look import Look
+from glasswood.plots._style import Look
 from glasswood.text._plain import shorten
 
 __all__ = ["look_of"]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
-from glasswood.plots._outputs import one_output, outputs_shown, scale_label
-from glasswood.plots._points import Places, places_of
 from glasswood.plots._spec import Bars, Dots, Waterfall
-from glasswood.plots._waterfall import panel_of_row
+from glasswood.results.panels._outputs import one_output, outputs_shown, scale_label
+from glasswood.results.panels._points import Places, places_of
+from glasswood.results.panels._waterfall import panel_of_row
 from glasswood.text._plain import number, plain
 from glasswood.text._printable import how_many
 

@@ -7,20 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from glasswood.errors import MissingExtraError
-from glasswood.plots._plotly_cells import draw_cells, room_of_cells
-from glasswood.plots._plotly_dots import draw_dots, room_of_dots
-from glasswood.plots._plotly_others import (
-    draw_bars,
-    draw_matrix,
-    draw_network,
-    draw_waterfall,
-    room_of_bars,
-    room_of_matrix,
-)
-from glasswood.plots._plotly_paper import LETTER, Paper, Place, Room, safe
-from glasswood.plots._plotly_steps import draw_steps, room_of_steps
 from glasswood.plots._spec import Bars, Cells, Dots, Matrix, Network, Panel, Sheet, Steps, Waterfall
 from glasswood.plots._steps import common_heights
+from glasswood.plots.plotly._bars import draw_bars, draw_waterfall, room_of_bars
+from glasswood.plots.plotly._cells import draw_cells, room_of_cells
+from glasswood.plots.plotly._dots import draw_dots, room_of_dots
+from glasswood.plots.plotly._pairs import draw_matrix, draw_network, room_of_matrix
+from glasswood.plots.plotly._paper import LETTER, Paper, Place, Room, safe
+from glasswood.plots.plotly._steps import draw_steps, room_of_steps
 
 try:
     import plotly.graph_objects as go

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.plots._axes import Layout
 from glasswood.plots._spec import Scale, Steps
+from glasswood.results.panels._layout import Layout
 
 __all__ = ["DRAWN", "MOST_CELLS", "MOST_STEPS", "Blocks", "blocks_of", "fitted", "merged_scale", "without_drawn"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
-from glasswood.plots._outputs import scale_label
 from glasswood.plots._spec import Waterfall
+from glasswood.results.panels._outputs import scale_label
 from glasswood.text._plain import number, plain
 
 __all__ = ["panel_of_row"]

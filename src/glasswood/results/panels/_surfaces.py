@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.plots._axes import layout_of
-from glasswood.plots._display import DRAWN, Blocks, blocks_of
-from glasswood.plots._outputs import one_output, scale_label
-from glasswood.plots._scales import rescaled
 from glasswood.plots._spec import Cells
+from glasswood.results.panels._display import DRAWN, Blocks, blocks_of
+from glasswood.results.panels._layout import layout_of
+from glasswood.results.panels._outputs import one_output, scale_label
+from glasswood.results.panels._scales import rescaled
 from glasswood.text._plain import plain, share_of_rows
 
 __all__ = ["nested", "panel_of_surface", "panels_of_surface"]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._axes import whole_numbers
-from glasswood.plots._look import LINES, MARKS, Look
 from glasswood.plots._spec import Line, Scale, Steps
 from glasswood.plots._steps import BASE, beside, dodge, limits
+from glasswood.plots._style import LINES, MARKS, Look
 from glasswood.text._plain import number, several
 
 __all__ = ["PLAIN", "SHADES", "draw_categories", "in_lines", "set_heights", "set_ticks"]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from glasswood.plots._axes import histogram, hollow, open_bins
-from glasswood.plots._look import LINES, PLOTLY_DASHES, PLOTLY_MARKS
-from glasswood.plots._plotly_categories import draw_categories, room_of_categories
-from glasswood.plots._plotly_paper import GREY, PALE, Paper, Place, Room, cell_texts, safe, ticks_of, title_of
 from glasswood.plots._spec import Band, Steps
 from glasswood.plots._steps import beside, dodge, height_range, limits
+from glasswood.plots._style import LINES, PLOTLY_DASHES, PLOTLY_MARKS
+from glasswood.plots.plotly._categories import draw_categories, room_of_categories
+from glasswood.plots.plotly._paper import GREY, PALE, Paper, Place, Room, cell_texts, safe, ticks_of, title_of
 from glasswood.text._plain import number, share_of_rows
 
 __all__ = ["draw_steps", "room_of_steps"]

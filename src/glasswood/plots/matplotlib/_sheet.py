@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from glasswood.plots._look import Look
-from glasswood.plots._matplotlib_categories import PLAIN
-from glasswood.plots._matplotlib_dots import draw_dots
-from glasswood.plots._matplotlib_figure import new_figure
-from glasswood.plots._matplotlib_look import look_of
-from glasswood.plots._matplotlib_others import draw_bars, draw_cells, draw_matrix, draw_network, draw_waterfall
-from glasswood.plots._matplotlib_steps import draw_steps
 from glasswood.plots._spec import Bars, Cells, Dots, Matrix, Network, Panel, Sheet, Steps, Waterfall
 from glasswood.plots._steps import common_heights, names_in_legend
+from glasswood.plots._style import Look
+from glasswood.plots.matplotlib._bars import draw_bars, draw_waterfall
+from glasswood.plots.matplotlib._categories import PLAIN
+from glasswood.plots.matplotlib._cells import draw_cells
+from glasswood.plots.matplotlib._dots import draw_dots
+from glasswood.plots.matplotlib._figure import new_figure
+from glasswood.plots.matplotlib._pairs import draw_matrix, draw_network
+from glasswood.plots.matplotlib._steps import draw_steps
+from glasswood.plots.matplotlib._style import look_of
 from glasswood.text._plain import several
 from glasswood.text._printable import how_many
 

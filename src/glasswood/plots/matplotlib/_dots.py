@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from glasswood.plots._look import LINES, SEQUENTIAL, Look
-from glasswood.plots._matplotlib_categories import PLAIN, in_lines
 from glasswood.plots._spec import Dots
+from glasswood.plots._style import LINES, SEQUENTIAL, Look
+from glasswood.plots.matplotlib._categories import PLAIN, in_lines
 from glasswood.text._plain import several
 
 __all__ = ["draw_dots"]

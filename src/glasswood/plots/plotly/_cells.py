@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from glasswood.plots._axes import histogram, hollow_pairs
-from glasswood.plots._look import DIVERGING, SEQUENTIAL
-from glasswood.plots._plotly_paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.plots._spec import Cells, Scale
+from glasswood.plots._style import DIVERGING, SEQUENTIAL
+from glasswood.plots.plotly._paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.text._plain import number, share_of_rows
 
 __all__ = ["draw_cells", "room_of_cells"]

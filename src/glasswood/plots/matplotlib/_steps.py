@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._axes import histogram, hollow, in_view, open_bins
-from glasswood.plots._look import DASHES, LINES, MARKS, Look
-from glasswood.plots._matplotlib_categories import PLAIN, SHADES, draw_categories, in_lines, set_heights, set_ticks
 from glasswood.plots._spec import Steps
 from glasswood.plots._steps import BASE, beside, dodge, height_range
+from glasswood.plots._style import DASHES, LINES, MARKS, Look
+from glasswood.plots.matplotlib._categories import PLAIN, SHADES, draw_categories, in_lines, set_heights, set_ticks
 from glasswood.text._plain import number
 
 __all__ = ["draw_steps"]

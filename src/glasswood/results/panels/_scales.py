@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.plots._axes import Layout
 from glasswood.plots._spec import Scale
+from glasswood.results.panels._layout import Layout
 from glasswood.text._plain import number
 
 __all__ = ["SCALES", "rescaled"]

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from glasswood.plots._look import LINES, PLOTLY_MARKS
-from glasswood.plots._plotly_paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.plots._spec import Line, Steps
 from glasswood.plots._steps import beside, dodge
+from glasswood.plots._style import LINES, PLOTLY_MARKS
+from glasswood.plots.plotly._paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.text._plain import number, share_of_rows
 
 __all__ = ["draw_categories", "room_of_categories"]

@@ -1,0 +1,59 @@
+"""Bars and waterfalls with matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from glasswood.plots._spec import Bars, Waterfall
+from glasswood.plots._style import LINES, MARKS, Look
+from glasswood.plots.matplotlib._categories import PLAIN
+from glasswood.text._plain import number, several
+
+__all__ = ["draw_bars", "draw_waterfall"]
+
+
+def draw_bars(ax: Any, panel: Bars, look: Look) -> list[Any]:
+    """Draw one bar per label, the first on top; several series as dots on one line."""
+    places = np.arange(len(panel.labels))
+    drawn = []
+    if len(panel.series) == 1:
+        ax.barh(places, panel.values[0], 0.7, color=LINES[0])
+        for at, value in zip(places, panel.values[0], strict=True):
+            ax.text(value, at, f" {number(value)}", va="center", ha="left", fontsize="small", color=look.ink, **PLAIN)
+    else:
+        values = np.asarray(panel.values)
+        ax.hlines(places, 0, values.max(axis=0, initial=0.0), color=look.dim, linewidth=0.8, alpha=0.6)
+        for k, line in enumerate(values):
+            style = {"color": LINES[k % len(LINES)], "marker": MARKS[k % len(MARKS)], "linestyle": "none"}
+            drawn += ax.plot(line, places, markersize=6.5, alpha=0.9, **style)
+    ax.set_yticks(places, [look.readable(text) for text in several(panel.labels, 32)], **PLAIN)
+    ax.set_ylim(len(panel.labels) - 0.4, -0.6)
+    ax.set_xlim(0, 1.14 * max((max(line, default=0.0) for line in panel.values), default=0.0) or 1.0)
+    ax.set_xlabel(look.readable(panel.x_label), **PLAIN)
+    return drawn
+
+
+def draw_waterfall(ax: Any, panel: Waterfall, look: Look) -> None:
+    """Draw how parts add up: from the start at the top to the end at the bottom; all others together are thin."""
+    ends = panel.start[1] + np.concatenate([[0.0], np.cumsum(panel.values)])
+    n = len(panel.values)
+    low, high = float(ends.min()), float(ends.max())
+    room = 0.02 * ((high - low) or 1.0)
+    for i, value in enumerate(panel.values):
+        colour = LINES[1] if value > 0 else LINES[0]
+        ax.barh(i + 1, value, 0.3 if panel.rest and i == n - 1 else 0.7, ends[i], color=colour)
+        ax.vlines(ends[i], i + 0.35 - (i > 0) * 0.7, i + 1.35, color=look.dim, linewidth=0.8)
+        at, side = max(ends[i], ends[i + 1]) + room, "left"
+        sign = "+" if value > 0 else ""
+        ax.text(at, i + 1, sign + number(value), va="center", ha=side, fontsize="small", color=look.ink, **PLAIN)
+    for place, (_, value) in ((0, panel.start), (n + 1, panel.end)):
+        ax.plot([value], [place], marker="D", color=look.ink, markersize=6)
+        ax.text(value + room, place, f" {number(value)}", va="center", ha="left", fontweight="bold", **PLAIN)
+    ax.vlines(ends[-1], n + 0.65, n + 1, color=look.dim, linewidth=0.8)
+    labels = [panel.start[0], *panel.labels, panel.end[0]]
+    ax.set_yticks(range(n + 2), [look.readable(text) for text in several(labels, 40)], **PLAIN)
+    ax.set_ylim(n + 1.6, -0.6)
+    ax.set_xlim(low - 4 * room, high + 10 * room)
+    ax.set_xlabel(look.readable(panel.x_label), **PLAIN)

@@ -1,0 +1,1 @@
+"""Sheets drawn with plotly."""
