@@ -1,4 +1,4 @@
-"""Explainer: one object, one method per question. It wires the stages and does no arithmetic."""
+"""The Explainer: one method per question. It connects the stages and computes nothing itself."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ __all__ = ["Explainer"]
 
 
 class Explainer:
-    """Answers questions about a fitted tree ensemble.
+    """Explain a fitted tree ensemble exactly.
 
     Parameters
     ----------
     model : fitted model, path of a model file, or TreeEnsemble
-        What `read_model` takes.
-    background : table, anything else that `summarize` takes, or Background, optional
-        The rows to average over. Rows are counted when a question needs it, once. Without a background the answers are
-        path-dependent: they use the covers that the model keeps from training instead of data.
+        Anything that `read_model` accepts.
+    background : table, any other source that `summarize` accepts, or Background, optional
+        The rows to average over. Rows are counted lazily, and only once. Without a background, results are
+        path-dependent: they use the covers stored in the model during training instead of data.
     groups : mapping of str to sequences of str, optional
         Columns that are fixed together, such as those of a one-hot encoding: ``{"city": ["city_a", "city_b"]}``.
     sample_weight : array of shape (n_rows,), or the name of a column, optional
         Weights of the background's rows.
     response : {"raw", "probability", "prediction"}, default "raw"
-        The scale of curves, surfaces, points and ICE. "raw" is the score on which trees add up (log-odds for boosted
-        classifiers). "probability" is that of a classifier, "prediction" whatever the model's `predict` makes of the
-        score: these need a pass over the rows for every question that is not about one feature.
+        The scale of curves, surfaces, points and ICE. "raw" is the score to which the trees add up (log-odds for
+        boosted classifiers), "probability" the probability of a class, and "prediction" the output of the model's
+        `predict`. The last two need a pass over the rows for every question that involves more than one feature.
 
     Notes
     -----
-    An Explainer can be shared by threads. It keeps up to 64 MB of the tables behind Shapley values, interactions and
-    other indices, so keep it to explain further rows: one more row then takes about a millisecond.
+    An Explainer can be shared between threads. It caches up to 64 MB of the tables behind Shapley values, interactions
+    and other indices, so reuse it to explain more rows: each then takes about a millisecond.
 
     Examples
     --------
@@ -92,10 +92,10 @@ class Explainer:
 
     @property
     def outputs(self) -> tuple[Any, ...]:
-        """The labels that `output=` takes: classes, numbers of targets, or "prediction". They keep their type.
+        """The labels accepted by `output=`: classes, target numbers, or "prediction". They keep their type.
 
-        Models without labels (files, boosters, several targets) have the labels 0, 1, ... A binary model has two, and
-        answers for the second unless it is asked for the first.
+        Models without labels (files, boosters, several targets) have the labels 0, 1, ... A binary model has two
+        labels; results refer to the second one by default.
 
         Examples
         --------
@@ -120,19 +120,19 @@ class Explainer:
     def partial_dependence(
         self, *features: str | int, output: Any = None, output_index: int | None = None, at: Any = None
     ) -> Any:
-        """Return the partial dependence of one feature, of a pair, of any features at points, or of all features.
+        """Return the partial dependence of one feature, of two, of any number at given points, or of all features.
 
         Parameters
         ----------
         *features : str or int
-            None: all features. One: its `Curve`. Two: their `Surface`. A group, or more than two: `Points`, see `at`.
+            None: all features. One: its `Curve`. Two: their `Surface`. A group, or more than two: `Points` (see `at`).
         output : label, optional
-            One output, by its label: a class, or the number of a target. By default all of them; of a binary model, the
+            The output to explain: a class or the number of a target. By default all outputs or, for binary models, the
             second class. `outputs` lists the labels.
         output_index : int, optional
-            The same, by its position among the labels.
+            The output to explain, by its position in `outputs`.
         at : table, optional
-            The points, as a table of the features' columns. For a group: by default, its distinct rows.
+            The points to evaluate at: a table with the features' columns. Defaults to the distinct rows of a group.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class Explainer:
     def joint_partial_dependence(self, *, output: Any = None, output_index: int | None = None) -> Lazy:
         """Return the joint partial dependence of every pair of features, as a mapping from (name, name) to `Surface`.
 
-        Surfaces are made when they are looked up; the rows are counted once for all of them.
+        Surfaces are computed lazily; the rows are counted only once for all of them.
 
         Examples
         --------
@@ -193,14 +193,14 @@ class Explainer:
     def joint_grids(
         self, grids: Mapping[str, Any], *, output: Any = None, output_index: int | None = None
     ) -> dict[tuple[str, str], Any]:
-        """Return the joint partial dependence of every pair of features at some values of each, all pairs at once.
+        """Return the joint partial dependence of every pair of features on a grid of values of each.
 
         Parameters
         ----------
         grids : mapping from feature names to arrays
-            The values to look at, as many for each feature.
+            The values to evaluate at; the same number for each feature.
         output, output_index : label and int, optional
-            One output, by its label or its position.
+            The output to explain, by its label or its position in `outputs`.
 
         Returns
         -------
@@ -238,22 +238,22 @@ class Explainer:
         output: Any = None,
         output_index: int | None = None,
     ) -> Interactions:
-        """Return the partial dependence interaction values (PDIV) of rows: what each set of features adds, together.
+        """Return the partial dependence interaction values (PDIV) of rows: the joint contribution of each feature set.
 
-        The value of a set is its partial dependence at the row's values, minus the values of all smaller sets within;
-        the empty set has the mean. Only sets that share a path of a tree can have one. All values of a row sum to its
-        score.
+        The value of a set is its partial dependence at the row's values minus the values of all its proper subsets; the
+        value of the empty set is the mean. Only sets of features that share a path of a tree can have nonzero values.
+        All values of a row sum to its score.
 
         Parameters
         ----------
         rows : table
             The rows to explain.
         max_order : int, optional
-            The largest number of features of a set; all by default.
+            The largest number of features in a set. Unlimited by default.
         features : sequence of str or int, optional
-            Only sets of these features (or groups).
+            Restrict the result to sets of these features (or groups).
         output, output_index : label and int, optional
-            One output, by its label or its position.
+            The output to explain, by its label or its position in `outputs`.
 
         Returns
         -------
@@ -279,21 +279,21 @@ class Explainer:
         return self._answers.interactions(source, chosen, rows)
 
     def evaluate(self, metric: Any, rows: Any, *, output: Any = None, output_index: int | None = None) -> Interactions:
-        """Return a metric over cubes, for rows.
+        """Evaluate a metric over cubes for each row.
 
         Parameters
         ----------
         metric : CubeMetric
-            One of `glasswood.metrics`, or your own.
+            One of `glasswood.metrics`, or your own subclass.
         rows : table
             The rows to explain.
         output, output_index : label and int, optional
-            One output, by its label or its position.
+            The output to explain, by its label or its position in `outputs`.
 
         Returns
         -------
         Interactions
-            The values of the metric's sets.
+            One value per row and feature set of the metric.
 
         Examples
         --------
@@ -315,22 +315,23 @@ class Explainer:
         return self._answers.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen, rows)
 
     def shap_values(self, rows: Any, *, output: Any = None, output_index: int | None = None) -> Attributions:
-        """Return the Shapley values of rows: of the game in which features take the row's value, or the background's.
+        """Return the Shapley values of each row.
 
-        With a background, all of its rows take part ("interventional"); without one, the values are path-dependent.
-        There is no limit to the depth of trees.
+        A feature that takes part has the row's value; one that does not has the background's. With a background, the
+        values are interventional and use all of its rows; without one, they are path-dependent. Trees may be of any
+        depth.
 
         Parameters
         ----------
         rows : table
             The rows to explain.
         output, output_index : label and int, optional
-            One output, by its label or its position.
+            The output to explain, by its label or its position in `outputs`.
 
         Returns
         -------
         Attributions
-            The values and the mean of a row sum to its score.
+            For each row, the values and the mean sum to its score.
 
         Examples
         --------
@@ -341,14 +342,14 @@ class Explainer:
         )
 
     def banzhaf_values(self, rows: Any, *, output: Any = None, output_index: int | None = None) -> Attributions:
-        """Return the Banzhaf values of rows: the mean effect of a feature over all sets of others.
+        """Return the Banzhaf values of each row: the mean effect of adding a feature, over all sets of other features.
 
         Parameters
         ----------
         rows : table
             The rows to explain.
         output, output_index : label and int, optional
-            One output, by its label or its position.
+            The output to explain, by its label or its position in `outputs`.
 
         Returns
         -------
@@ -370,18 +371,18 @@ class Explainer:
     def shap_interaction_values(
         self, rows: Any, *, output: Any = None, output_index: int | None = None
     ) -> Attributions:
-        """Return the Shapley interactions of all pairs of features, for rows, as the package shap arranges them.
+        """Return the Shapley interactions of all pairs of features for each row, arranged as in the shap package.
 
-        Half of the interaction of a pair is on either side of the diagonal, and the diagonal has what is left of each
-        feature's Shapley value. `evaluate` with `metrics.ShapleyInteractions` gives the plain index, for the pairs that
-        have one only.
+        The interaction of a pair is split equally between the two sides of the diagonal, and the diagonal holds the
+        rest of each feature's Shapley value. `evaluate` with `metrics.ShapleyInteractions` returns the plain index, for
+        interacting pairs only.
 
         Parameters
         ----------
         rows : table
             The rows to explain.
         output, output_index : label and int, optional
-            One output, by its label or its position.
+            The output to explain, by its label or its position in `outputs`.
 
         Returns
         -------
@@ -412,18 +413,18 @@ class Explainer:
         output: Any = None,
         output_index: int | None = None,
     ) -> Ice:
-        """Return the response of every row, if a feature (or some) took other values: one curve per row.
+        """Return individual conditional expectation (ICE) curves: the response of every row as features vary.
 
         Parameters
         ----------
         *features : str or int
-            One feature, at every cell of it; or any, with `at`.
+            One feature, evaluated in each of its cells, or any number of features with `at`.
         rows : table, optional
-            The rows; those of the background by default.
+            The rows to explain. Defaults to the rows of the background.
         at : table, optional
-            The points, as a table of the features' columns.
+            The points to evaluate at: a table with the features' columns.
         output, output_index : label and int, optional
-            One output, by its label or its position.
+            The output to explain, by its label or its position in `outputs`.
 
         Returns
         -------
@@ -436,9 +437,9 @@ class Explainer:
         return self._answers.ice(self._asked(features), rows, at, self._study.outputs.choose(output, output_index))
 
     def importance(self, *, output: Any = None, output_index: int | None = None) -> Importance:
-        """Return how much the score varies with each feature alone: the standard deviation of its curve over the rows.
+        """Return the importance of each feature: the standard deviation of its curve over the rows.
 
-        It needs a background: a table, a source or a Background; groups of several columns need a table.
+        This requires a background: a table, a source or a Background. Groups of several columns require a table.
 
         Examples
         --------
@@ -449,16 +450,16 @@ class Explainer:
     def interaction_strengths(
         self, rows: Any = None, *, output: Any = None, output_index: int | None = None
     ) -> Strengths:
-        """Return how strongly each pair of features interacts: the root mean square of what it adds to two curves.
+        """Return how strongly each pair of features interacts: the root mean square of its interaction values.
 
         Parameters
         ----------
         rows : table, optional
-            The rows to average over, all alike; by default those of the background, with their weights: files are read
-            a second time. If only their counts are at hand (a Background of order 2, a stream that can be read once, a
-            frame of a cluster), features are taken as independent, and the result says so.
+            The rows to average over, with equal weights. Defaults to the rows of the background with their weights;
+            files are read a second time. If only counts are available (a Background of order 2, a stream that can be
+            read only once, a cluster's frame), features are assumed to be independent, and the result says so.
         output, output_index : label and int, optional
-            One output, by its label or its position.
+            The output to explain, by its label or its position in `outputs`.
 
         Returns
         -------
@@ -471,7 +472,7 @@ class Explainer:
         return self._overview.strengths(rows, self._study.outputs.choose(output, output_index))
 
     def monotonicity(self, *features: str | int, output: Any = None, output_index: int | None = None) -> Monotonicity:
-        """Return whether the curves of some features, or of all that are numbers, rise or fall throughout.
+        """Return whether the curves of the given features, or of all numeric ones, are monotonic.
 
         Examples
         --------
@@ -482,20 +483,20 @@ class Explainer:
     def spikes(
         self, *features: str | int, points: int = 100, output: Any = None, output_index: int | None = None
     ) -> Spikes:
-        """Return what a partial dependence sampled at evenly spaced values would not show.
+        """Return the spikes that a partial dependence sampled at evenly spaced values would miss.
 
-        A spike lies between two neighbouring sample points, and leaves the range of both by more than 5 % of the whole
-        curve's range.
+        A spike lies between two neighbouring sample points and leaves the range of their heights by more than 5 % of
+        the range of the whole curve.
 
         Parameters
         ----------
         *features : str or int
-            All that are numbers by default.
+            All numeric features by default.
         points : int, default 100
-            The number of sample points, from the smallest to the largest value of the background's rows; files are read
-            a second time for that. If only counts are at hand, from the first to the last cut.
+            The number of sample points between the smallest and largest value in the background; files are read a
+            second time to find these. If only counts are available, between the first and the last cut.
         output, output_index : label and int, optional
-            One output, by its label or its position.
+            The output to explain, by its label or its position in `outputs`.
 
         Returns
         -------
@@ -508,7 +509,7 @@ class Explainer:
         return self._overview.spikes(self._some(features), points, self._study.outputs.choose(output, output_index))
 
     def _some(self, features: Sequence[str | int]) -> list[str]:
-        """Return the names of some distinct players; none if none are named."""
+        """Return the names of the given distinct players; an empty list if none are given."""
         return self._asked(features) if features else []
 
     def plot(  # noqa: PLR0913 (the options of figures)
@@ -526,37 +527,37 @@ class Explainer:
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw curves and surfaces side by side, by default those of the most important features, all equally high.
+        """Draw curves and surfaces side by side, by default the curves of the most important features.
 
         Parameters
         ----------
         features : str, or sequence of str and pairs of str, optional
-            A name is drawn as a curve, a pair of names as a surface. By default all features that the model uses are
-            drawn, the most important first, twelve to a page. Without a background there is no importance: those come
-            first whose curves span most.
+            A name is drawn as a curve, a pair of names as a surface. By default, all features that the model uses are
+            drawn, the most important first, twelve per page. Without a background, features are ordered by the range
+            of their curves.
         page : int, default 0
-            The page, if there are more than twelve panels.
+            The page to draw if there are more than twelve panels.
         output : label, optional
-            One output; all by default, up to eight. Surfaces need one.
+            The output to draw. By default all outputs, up to eight. Surfaces need a single one.
         output_index : int, optional
-            The same, by its position among the labels.
+            The output to draw, by its position in `outputs`.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
         sharey : bool, default True
-            Whether all panels have the same heights.
+            Whether all panels share the y-axis.
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
+            The scale of numeric axes. With "quantile", every row of the background takes up the same width.
         title : str, optional
         figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
+            Width and height in inches. Chosen to fit the panels by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
-        ax : matplotlib Axes, as many as panels, optional
-            Where to draw; on a new figure by default.
+        ax : matplotlib Axes, one per panel, optional
+            The axes to draw on. By default, a new figure is created.
 
         Returns
         -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -591,24 +592,24 @@ class Explainer:
         n_interactions: int = 10,
         notes: str | Sequence[str] = (),
     ) -> Path:
-        """Write a report for those who must sign off the model: one HTML file that needs no network.
+        """Write a report for model validation and sign-off: one self-contained HTML file.
 
-        It tells what the model and the rows are and how it was checked, and shows the exact curves of all features, the
-        strongest interactions, monotonicity, missing values and spikes that a sampled curve would miss. Figures are
-        zoomed, searched and saved as CSV or SVG in the page. Names are shown as text, whatever they hold.
+        The report describes the model, the rows and the checks, and shows the exact curves of all features, the
+        strongest interactions, monotonicity, missing values and the spikes that a sampled curve would miss. Figures can
+        be zoomed, searched and saved as CSV or SVG. Names are always shown as plain text, never as markup.
 
         Parameters
         ----------
         path : path
-            Where to write it.
+            The file to write.
         title : str, optional
-            What the page is called; the model's class by default.
+            The title of the page. Defaults to the class of the model.
         by : str, sequence of str, array of shape (n_rows,), or mapping from groups to Backgrounds, optional
-            Groups of rows to compare: what `summarize` takes as `by`, or what it returns then.
+            Groups of rows to compare: anything that `summarize` accepts as `by`, or the dict it then returns.
         n_interactions : int, default 10
-            How many pairs get a surface.
+            The number of pairs shown as a surface.
         notes : str or sequence of str, optional
-            What you have to say, as plain text; a paragraph each.
+            Your own notes as plain text, one paragraph each.
 
         Returns
         -------
@@ -631,14 +632,14 @@ class Explainer:
         return write_report(Subject(self, self._study), path, Settings(title, by, n_interactions, notes))
 
     def _ranked(self) -> list[str]:
-        """Return the names of all features that the model uses, the most important first; of one, if it uses none."""
+        """Return the names of the features that the model uses, the most important first; one name if it uses none."""
         names = list(self.importance().names) if self._study.has_rows else self._overview.by_span()
         plan, used = self._study.plan(1), self.ensemble.used_features
         players = {plan.players[player] for player in plan.player_of[used]}
         return [name for name in names if name in players] or names[:1]
 
     def _asked(self, features: Sequence[str | int]) -> list[str]:
-        """Return the names of some distinct players."""
+        """Return the names of the given distinct players."""
         players = [self._study.player(feature) for feature in features]
         if not players:
             message = "name a feature"
