@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 from measure import Figure, Report, race
+from streams import N_CORES, folder, touch, write_covertype
 
 import glasswood as gw
-from streams import N_CORES, folder, touch, write_covertype
 
 N_WORKERS = 2
 TARGET = {"dask": None, "ray": ("<=", 2), "spark": ("<=", 2)}

@@ -14,12 +14,12 @@ from pyarrow import parquet
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
-from clusters import dask_cluster
-from clusters_ray import ray_cluster
-from clusters_spark import spark_cluster
 from glasswood.counting._plan import make_plan
 from glasswood.engines import _pass as _passes
 from glasswood.engines._local import count
+from helpers.clusters import dask_cluster
+from helpers.clusters_ray import ray_cluster
+from helpers.clusters_spark import spark_cluster
 
 ROWS = 200_000
 FILES = 12

@@ -8,9 +8,19 @@ import time
 import psutil
 import pytest
 
-from clusters import ClusterError, Processes, busy, dask_cluster, kill_node, killing, leave_trace, running, traces
-from clusters_ray import ray_cluster
-from clusters_spark import SPARK_WARNINGS, spark_cluster
+from helpers.clusters import (
+    ClusterError,
+    Processes,
+    busy,
+    dask_cluster,
+    kill_node,
+    killing,
+    leave_trace,
+    running,
+    traces,
+)
+from helpers.clusters_ray import ray_cluster
+from helpers.clusters_spark import SPARK_WARNINGS, spark_cluster
 
 pytestmark = [
     pytest.mark.xdist_group("engines"),

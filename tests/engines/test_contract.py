@@ -13,12 +13,12 @@ from pyarrow import dataset, parquet
 from sklearn.ensemble import RandomForestRegressor
 
 import glasswood as gw
-from clusters_spark import SPARK_WARNINGS
 from glasswood.counting._partial import Partial
 from glasswood.engines import _pass as _passes
 from glasswood.engines import _spark
 from glasswood.errors import TableError
 from glasswood.parallel._progress import hidden
+from helpers.clusters_spark import SPARK_WARNINGS
 
 # Of Dask's and Ray's own readers: not ours.
 READERS_WARN = [

@@ -6,9 +6,6 @@ import dask
 import pytest
 
 import glasswood as gw
-from clusters import traces
-from clusters_spark import SPARK_WARNINGS, spark_cluster
-from clusters_tasks import add_in_place, die, fail, once, slow
 from glasswood.counting._job import count_fragments, count_tables
 from glasswood.counting._partial import Partial, add_packed
 from glasswood.counting._plan import make_plan
@@ -16,6 +13,9 @@ from glasswood.engines import _dask, _ray, _spark
 from glasswood.engines._pass import Pass, verify
 from glasswood.errors import BackgroundError
 from glasswood.tables._sources import open_source
+from helpers.clusters import traces
+from helpers.clusters_spark import SPARK_WARNINGS, spark_cluster
+from helpers.clusters_tasks import add_in_place, die, fail, once, slow
 
 pytestmark = [
     pytest.mark.xdist_group("engines"),

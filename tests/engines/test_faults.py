@@ -15,12 +15,12 @@ from contextlib import ExitStack
 import pytest
 
 import glasswood as gw
-from clusters import busy, kill, kill_node, killing, traces
-from clusters_spark import SPARK_WARNINGS, spark_cluster
-from clusters_tasks import slow
 from glasswood.counting._job import count_fragments, count_tables
 from glasswood.counting._partial import Partial
 from glasswood.engines import _dask, _ray, _spark
+from helpers.clusters import busy, kill, kill_node, killing, traces
+from helpers.clusters_spark import SPARK_WARNINGS, spark_cluster
+from helpers.clusters_tasks import slow
 
 pytestmark = [
     pytest.mark.xdist_group("engines"),
@@ -115,7 +115,7 @@ import pickle, sys
 from pathlib import Path
 from distributed import Client
 import glasswood as gw
-from clusters_tasks import slow
+from helpers.clusters_tasks import slow
 from glasswood.engines import _pass as _passes
 from glasswood.engines import _dask
 

@@ -1,0 +1,75 @@
+"""Counting tasks for tests of faults: slow ones, ones that fail or die once, and wrong ones.
+
+Each function here returns another, made of the real one. That is sent to workers by value, so a test may put it in the
+place of the real one on the driver.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from helpers.clusters import leave_trace
+
+
+def slow(real: Callable[..., Any], folder: Path, seconds: float, slowest: int | None = None) -> Callable[..., Any]:
+    """Count, but leave a trace first, and some time to be killed in; of one task ten times as much."""
+    folder = str(folder)
+
+    def count(shipped: Any, part: Any, *more: Any) -> Any:
+        number = number_of(part, *more)
+        leave_trace(folder, number)
+        found = real(shipped, part, *more)
+        time.sleep(10 * seconds if number == slowest else seconds)
+        return found
+
+    return count
+
+
+def once(real: Callable[..., Any], mark: Path, then: Callable[[], None]) -> Callable[..., Any]:
+    """Do the work, all of it; whoever is the first to be done then fails, or dies."""
+    mark = str(mark)
+
+    def work(*arguments: Any) -> Any:
+        found = real(*arguments)
+        try:
+            Path(mark).touch(exist_ok=False)
+        except FileExistsError:
+            return found
+        then()
+        raise AssertionError
+
+    return work
+
+
+def add_in_place(add: Callable[..., bytes], folder: Path) -> Callable[..., bytes]:
+    """Add all others into the first, which is the same for everybody: here a file, elsewhere an array in memory."""
+    folder = str(folder)
+
+    def work(*parts: bytes) -> bytes:
+        first = Path(folder, blake2b(parts[0], digest_size=8).hexdigest())
+        before = first.read_bytes() if first.exists() else parts[0]
+        first.write_bytes(add(before, *parts[1:]))
+        return first.read_bytes()
+
+    return work
+
+
+def fail() -> None:
+    message = "failed once, on purpose"
+    raise OSError(message)
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def number_of(part: Any, *more: Any) -> int:
+    """The number of a task: of its partition, or of the file of its first fragment."""
+    return int(more[0]) if more else int(re.findall(r"(\d+)\.parquet", part[0].path)[0])

@@ -1,0 +1,215 @@
+"""Cooperative games by brute force: the value of every coalition, and every index by its definition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb, factorial
+
+import numpy as np
+import pandas as pd
+
+from glasswood.tables._tables import encode, n_rows
+from helpers import oracle
+from helpers.brute import answered
+
+MOST_ROWS = 2**17  # of a table that a library scores at once
+
+
+def players_of(ensemble, groups=None):
+    """The columns of each player by its name: groups first, then the columns that are in none."""
+    names, groups = ensemble.feature_names, groups or {}
+    grouped = {name for columns in groups.values() for name in columns}
+    players = {group: [names.index(name) for name in columns] for group, columns in groups.items()}
+    return players | {name: [f] for f, name in enumerate(names) if name not in grouped}
+
+
+def bits(mask):
+    """The numbers of the players of a coalition."""
+    return [i for i in range(mask.bit_length()) if mask >> i & 1]
+
+
+def sums_of_subsets(values):
+    """For every coalition the sum over its subsets, along the second axis: what `Game.pdiv` undoes."""
+    found, n_players = values.copy(), values.shape[1].bit_length() - 1
+    for player in range(n_players):
+        with_it = [mask for mask in range(2**n_players) if mask >> player & 1]
+        found[:, with_it] += found[:, [mask ^ 1 << player for mask in with_it]]
+    return found
+
+
+@dataclass
+class Game:
+    """For each explained row and output, the value of every coalition of players.
+
+    `names` are those of the players. `values` has shape (n_rows, 2**n_players, n_outputs); a coalition is a bit mask,
+    where the first player is the lowest bit. Indices of sets are dicts from tuples of names, in the order of players,
+    to arrays of shape (n_rows, n_outputs).
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+
+    @classmethod
+    def of_model(cls, case, players, rows, weight=None):
+        """The library's own scores, averaged over the rows of a case, with the columns of a coalition replaced.
+
+        `players` maps names to numbers of columns; columns of no player are never replaced. `rows` is a table like the
+        one of the case.
+        """
+        scores = [
+            case.scores(_mix(case.rows, rows, [_columns(players, mask) for mask in masks]))
+            for masks in _parts(range(2 ** len(players)), len(case.rows) * len(rows))
+        ]
+        scores = np.concatenate(scores).reshape(2 ** len(players), len(rows), len(case.rows), -1)
+        return cls(tuple(players), np.average(scores, axis=2, weights=weight).swapaxes(0, 1))
+
+    @classmethod
+    def of_covers(cls, e, players, rows):
+        """The path-dependent game: splits on columns that are not in the coalition average by cover."""
+        encoded = encode(rows, e.schema, range(e.n_features))
+        has = np.zeros((e.n_features, 2 ** len(players), 1), dtype=bool)
+        for mask in range(2 ** len(players)):
+            has[_columns(players, mask), mask] = True
+        values = np.zeros((n_rows(rows), 2 ** len(players), e.n_outputs))
+        for k, sums in enumerate(values):
+            row = {f: float(column[k]) for f, column in encoded.items()}
+            for root, output in zip(e.root.tolist(), e.tree_output.tolist(), strict=True):
+                sums[:, slice(None) if output < 0 else slice(output, output + 1)] += _walk(e, root, row, has)
+        score = e.score
+        values = values + score.base if score.base_first else values
+        values = values * score.scale / score.divisor
+        return cls(tuple(players), answered(e, values if score.base_first else values + score.base))
+
+    @property
+    def n_players(self):
+        return len(self.names)
+
+    def mask(self, names):
+        """The bit mask of some players."""
+        return sum(1 << self.names.index(name) for name in names)
+
+    def sets(self, size):
+        """The sets of so many players, by their names, with their bit masks."""
+        return {names: self.mask(names) for names in combinations(self.names, size)}
+
+    def subsets(self, mask):
+        """All subsets of a coalition, itself and the empty one included."""
+        return [subset for subset in range(mask + 1) if subset & ~mask == 0]
+
+    def pdv(self, mask):
+        """The value of a coalition: the partial dependence of its players."""
+        return self.values[:, mask]
+
+    def pdiv(self):
+        """The inclusion-exclusion of values for every coalition, in the shape of `values`: the Moebius transform."""
+        found = self.values.copy()
+        for player in range(self.n_players):
+            with_it = [mask for mask in range(2**self.n_players) if mask >> player & 1]
+            found[:, with_it] -= found[:, [mask ^ 1 << player for mask in with_it]]
+        return found
+
+    def difference(self, mask, others):
+        """What the players of a set do together when some others take part: the discrete derivative."""
+        signs = {subset: (-1) ** (mask.bit_count() - subset.bit_count()) for subset in self.subsets(mask)}
+        return sum(sign * self.values[:, others | subset] for subset, sign in signs.items())
+
+    def average(self, mask, weight):
+        """The differences of a set in all coalitions of others, with weights that depend on the coalition's size."""
+        others = self.subsets((2**self.n_players - 1) & ~mask)
+        return sum(weight(other.bit_count()) * self.difference(mask, other) for other in others)
+
+    def shapley_interactions(self, order):
+        """The index of Grabisch and Roubens of all sets of exactly so many players."""
+        n = self.n_players - order
+        return {
+            names: self.average(mask, lambda size: factorial(size) * factorial(n - size) / factorial(n + 1))
+            for names, mask in self.sets(order).items()
+        }
+
+    def banzhaf_interactions(self, order):
+        """The Banzhaf interaction index of all sets of exactly so many players."""
+        weight = 0.5 ** (self.n_players - order)
+        return {names: self.average(mask, lambda size: weight) for names, mask in self.sets(order).items()}
+
+    def shapley_taylor(self, order):
+        """The Shapley-Taylor index of all sets of 1 to `order` players."""
+        n = self.n_players
+        found = {}
+        for size in range(1, min(order, n) + 1):
+            for names, mask in self.sets(size).items():
+                if size < order:
+                    found[names] = self.difference(mask, 0)
+                else:
+                    found[names] = self.average(mask, lambda others: order / n / comb(n - 1, others))
+        return found
+
+    def shapley(self):
+        """Shapley values, (n_rows, n_players, n_outputs)."""
+        return np.stack(list(self.shapley_interactions(1).values()), axis=1)
+
+    def banzhaf(self):
+        """Banzhaf values, (n_rows, n_players, n_outputs)."""
+        return np.stack(list(self.banzhaf_interactions(1).values()), axis=1)
+
+    def shap_matrix(self):
+        """Shapley interactions as the shap package has them, (n_rows, n_players, n_players, n_outputs).
+
+        Half of the index of a pair on each side of the diagonal, and on it what is missing to the Shapley value.
+        """
+        n, single = self.n_players, self.shapley()
+        found = np.zeros((len(self.values), n, n, self.values.shape[2]))
+        for (a, b), values in self.shapley_interactions(2).items():
+            i, j = self.names.index(a), self.names.index(b)
+            found[:, i, j] = found[:, j, i] = values / 2
+        found[:, range(n), range(n)] = single - found.sum(axis=2)
+        return found
+
+
+def _columns(players, mask):
+    """The numbers of the columns of a coalition."""
+    columns = list(players.values())
+    return [f for player in bits(mask) for f in columns[player]]
+
+
+def _parts(masks, n_rows_each):
+    """Some coalitions at a time, so that tables stay small."""
+    step = max(1, MOST_ROWS // n_rows_each)
+    return [masks[first : first + step] for first in range(0, len(masks), step)]
+
+
+def _mix(background, rows, coalitions):
+    """For each coalition and explained row all background rows, with the coalition's columns of the explained row."""
+    explained, own = np.divmod(np.arange(len(rows) * len(background)), len(background))
+    frame = isinstance(background, pd.DataFrame)
+    columns = {}
+    for f in range(background.shape[1]):
+        chosen = np.concatenate([len(background) + explained if f in coalition else own for coalition in coalitions])
+        if frame:
+            columns[background.columns[f]] = _joined(background.iloc[:, f], rows.iloc[:, f])[chosen]
+        else:
+            columns[f] = np.concatenate([background[:, f], rows[:, f]])[chosen]
+    return pd.DataFrame(columns) if frame else np.column_stack(list(columns.values()))
+
+
+def _joined(background, rows):
+    """Two columns, one behind the other, in a type for both; of categories, with those of the explained rows."""
+    if isinstance(rows.dtype, pd.CategoricalDtype):
+        return pd.concat([background, rows]).astype(rows.dtype).array
+    if isinstance(background.dtype, np.dtype) and isinstance(rows.dtype, np.dtype):
+        return np.concatenate([background, rows])  # pandas makes objects of True and 0.5
+    return pd.concat([background, rows]).array
+
+
+def _walk(e, child, row, has):
+    """What is below a child of a node, or a root, for every coalition; `has` tells who has a feature."""
+    if child < 0:
+        return e.value[~child]
+    sides = int(e.left[child]), int(e.right[child])
+    left, right = (_walk(e, side, row, has) for side in sides)
+    feature = int(e.feature[child])
+    own = left if oracle.goes_left(e, child, row[feature]) else right
+    if e.cover[child] == 0:  # no training row comes here, so there is nothing to average by
+        return np.where(has[feature], own, 0.0)
+    shares = [(e.cover[side] if side >= 0 else e.leaf_cover[~side]) / e.cover[child] for side in sides]
+    return np.where(has[feature], own, shares[0] * left + shares[1] * right)

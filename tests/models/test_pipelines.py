@@ -1,0 +1,920 @@
+"""Pipelines and wrappers are taken apart: the core gets what it got, and every column knows where it comes from."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor, make_column_selector, make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.experimental import enable_halving_search_cv, enable_iterative_imputer  # noqa: F401
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_selection import (
+    RFE,
+    SelectFromModel,
+    SelectKBest,
+    SelectPercentile,
+    VarianceThreshold,
+    f_regression,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import IterativeImputer, KNNImputer, MissingIndicator, SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    HalvingGridSearchCV,
+    RandomizedSearchCV,
+    TunedThresholdClassifierCV,
+)
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline, make_union
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    SplineTransformer,
+    StandardScaler,
+    TargetEncoder,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from threadpoolctl import threadpool_limits
+
+from glasswood.errors import UnsupportedModelError
+from glasswood.models._pipelines import unwrap
+from helpers.versions import quantiles
+
+N_ROWS = 120
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Threads that wait for each other are most of the time of models this small."""
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Numbers, integers, truths, texts, categories, missing values, an empty and a constant column."""
+    rng = np.random.default_rng(0)
+    number = rng.normal(size=N_ROWS)
+    return pd.DataFrame(
+        {
+            "number": number,
+            "gap": np.where(rng.random(N_ROWS) < 0.2, np.nan, rng.normal(size=N_ROWS)),
+            "count": rng.integers(0, 9, N_ROWS),
+            "truth": rng.random(N_ROWS) < 0.4,
+            "text": rng.choice(["a", "b", "c", "d"], N_ROWS, p=[0.4, 0.3, 0.25, 0.05]),
+            "city": pd.Categorical(rng.choice(["x", "y", "z"], N_ROWS)),
+            "empty": np.full(N_ROWS, np.nan),
+            "same": np.full(N_ROWS, 3.0),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def target(frame):
+    noise = np.random.default_rng(1).normal(0, 0.1, N_ROWS)
+    return frame["number"] + frame["count"] + 2 * (frame["text"] == "b") + frame["gap"].fillna(1) + noise
+
+
+def columns_of(table):
+    """Any table as a list of columns of Python values."""
+    if scipy.sparse.issparse(table):
+        table = table.toarray()
+    if hasattr(table, "iloc"):
+        return [table.iloc[:, position].tolist() for position in range(table.shape[1])]
+    if hasattr(table, "get_columns"):
+        return [column.to_list() for column in table.get_columns()]
+    return list(np.asarray(table).T.tolist())
+
+
+def with_column(table, position, order):
+    """The table with one column in another order."""
+    if hasattr(table, "iloc"):
+        changed = table.copy()
+        changed.isetitem(position, table.iloc[order, position].array)
+        return changed
+    if hasattr(table, "with_columns"):
+        return table.with_columns(table[:, position][order.tolist()])
+    changed = np.array(table)
+    changed[:, position] = changed[order, position]
+    return changed
+
+
+def check(model, table, *, proba=False, still=()):
+    """The core gets exactly what it got in the pipeline, and a column changes exactly the columns made of it.
+
+    `still` names positions of transformed columns that are constant.
+    """
+    unwrapped = unwrap(model, table)
+    made = table if unwrapped.transform is None else unwrapped.transform(table)
+    assert len(columns_of(made)) == len(unwrapped.sources)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        prediction = unwrapped.model.predict(made)
+    if unwrapped.inverse is not None:
+        prediction = unwrapped.inverse(prediction)
+    np.testing.assert_array_equal(prediction, model.predict(table))
+    if proba:
+        np.testing.assert_array_equal(unwrapped.model.predict_proba(made), model.predict_proba(table))
+    assert unwrapped.n_columns == table.shape[1]
+    assert unwrapped.columns == (tuple(table.columns) if hasattr(table, "columns") else None)
+    if unwrapped.transform is not None:
+        before = [list(map(repr, column)) for column in columns_of(made)]
+        ring = np.random.default_rng(2).permutation(table.shape[0])
+        order = np.empty_like(ring)
+        order[ring] = np.roll(ring, 1)  # one ring of all rows: it changes every column that is not constant
+        for position, values in enumerate(columns_of(table)):
+            after = columns_of(unwrapped.transform(with_column(table, position, order)))
+            changed = {index for index, column in enumerate(after) if list(map(repr, column)) != before[index]}
+            varies = len({repr(value) for value in values}) > 1
+            claimed = {index for index, source in enumerate(unwrapped.sources) if position in source} - set(still)
+            assert changed == (claimed if varies else set()), (position, changed, claimed)
+    return unwrapped
+
+
+SCALERS = [StandardScaler(), MinMaxScaler(), MaxAbsScaler(), RobustScaler(), Binarizer(threshold=0.2)]
+SCALERS += [QuantileTransformer(n_quantiles=20), PowerTransformer(), SimpleImputer(), FunctionTransformer()]
+BINNERS = [
+    KBinsDiscretizer(n_bins=[3, 4, 2], encode=encode, **quantiles("averaged_inverted_cdf"))
+    for encode in ("ordinal", "onehot", "onehot-dense")
+]
+SPLINES = [
+    SplineTransformer(degree=2, n_knots=3, include_bias=include_bias, sparse_output=sparse, extrapolation=beyond)
+    for include_bias, sparse, beyond in [(True, False, "constant"), (False, True, "linear"), (False, False, "periodic")]
+]
+
+
+@pytest.mark.parametrize("container", ["numpy", "pandas", "polars", "pandas out", "polars out"])
+@pytest.mark.parametrize("transformer", [*SCALERS, *BINNERS, *SPLINES], ids=repr)
+def test_transformers_of_numbers(transformer, container, target):
+    values = np.random.default_rng(3).normal(size=(N_ROWS, 3))
+    values[:, 1] = np.round(values[:, 1] * 3)
+    frame = pd.DataFrame(values, columns=["u", "v", "w"])
+    table = {"numpy": values, "pandas": frame, "polars": pl.from_pandas(frame)}.get(container, frame)
+    model = make_pipeline(transformer, DecisionTreeRegressor(max_depth=4))
+    sparse = getattr(transformer, "sparse_output", False) or getattr(transformer, "encode", "") == "onehot"
+    if "out" in container:
+        if sparse or (container == "polars out" and isinstance(transformer, FunctionTransformer)):
+            pytest.skip("scikit-learn makes no such frame")
+        model.set_output(transform=container.split()[0])
+    unwrapped = check(model.fit(table, target), table)
+    if "out" in container:
+        assert type(unwrapped.transform(table)).__module__.startswith(container.split()[0])
+    assert scipy.sparse.issparse(unwrapped.transform(table)) == sparse
+
+
+def binary(target):
+    return np.where(target > target.median(), "yes", "no")
+
+
+ENCODERS = {
+    "plain": OneHotEncoder(),
+    "dense": OneHotEncoder(sparse_output=False, handle_unknown="ignore"),
+    "first": OneHotEncoder(drop="first"),
+    "if_binary": OneHotEncoder(drop="if_binary"),
+    "dropped": OneHotEncoder(drop=["d", "y", False]),
+    "rare": OneHotEncoder(min_frequency=0.1, handle_unknown="infrequent_if_exist"),
+    "rare dropped": OneHotEncoder(min_frequency=0.1, drop="first"),
+    "rare one dropped": OneHotEncoder(min_frequency=0.2, drop=["a", "x", False], sparse_output=False),
+    "few": OneHotEncoder(max_categories=3),
+    "ordinal": OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+}
+
+
+@pytest.mark.parametrize("container", ["pandas", "numpy", "polars"])
+@pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS)
+def test_encoders(encoder, container, frame, target):
+    chosen = frame[["text", "city", "truth"]]
+    table = {"pandas": chosen, "numpy": chosen.to_numpy(), "polars": pl.from_pandas(chosen)}[container]
+    check(make_pipeline(encoder, DecisionTreeRegressor(max_depth=4)).fit(table, target), table)
+
+
+@pytest.mark.parametrize("kind", ["binary", "continuous", "multiclass"])
+def test_target_encoder(kind, frame, target):
+    table = frame[["text", "city", "count"]]
+    labels = {"binary": binary(target), "continuous": target, "multiclass": pd.qcut(target, 3, labels=list("pqr"))}[
+        kind
+    ]
+    tree = (DecisionTreeRegressor if kind == "continuous" else DecisionTreeClassifier)(max_depth=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = make_pipeline(TargetEncoder(random_state=0), tree).fit(table, labels)
+    unwrapped = check(model, table, proba=kind != "continuous")
+    assert len(unwrapped.sources) == (9 if kind == "multiclass" else 3)
+
+
+IMPUTERS = {
+    "mean": (SimpleImputer(), 3),
+    "indicator": (SimpleImputer(add_indicator=True), 5),
+    "kept": (SimpleImputer(keep_empty_features=True, add_indicator=True), 6),
+    "constant": (SimpleImputer(strategy="constant", fill_value=-1.0), 3),
+    "most_frequent": (SimpleImputer(strategy="most_frequent"), 3),
+    "missing-only": (MissingIndicator(error_on_new=False), 2),
+    "all": (MissingIndicator(features="all"), 4),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Skipping features without any observed values")
+@pytest.mark.parametrize("container", ["pandas", "numpy"])
+@pytest.mark.parametrize(("imputer", "width"), IMPUTERS.values(), ids=IMPUTERS)
+def test_imputers(imputer, width, container, frame, target):
+    table = frame[["empty", "number", "gap", "same"]]
+    table = table if container == "pandas" else table.to_numpy()
+    still = {"all": (0, 1, 3), "missing-only": (0,), "kept": (0, 4), "indicator": (3,)}
+    if "indicator" not in repr(imputer).lower():
+        still = {}
+    model = make_pipeline(imputer, DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    unwrapped = unwrap(model)
+    assert len(unwrapped.sources) == width
+    name = next(name for name, (known, _) in IMPUTERS.items() if known is imputer)
+    check(model, table, still=still.get(name, ()))
+
+
+def test_imputer_of_texts(frame, target):
+    table = frame[["text"]].astype(object).assign(other=[np.nan, "u", "v"] * (N_ROWS // 3))
+    imputer = SimpleImputer(strategy="most_frequent", add_indicator=True)
+    model = make_pipeline(imputer, OneHotEncoder(), DecisionTreeRegressor()).fit(table, target)
+    assert check(model, table).sources == [(0,)] * 4 + [(1,)] * 2 + [(1,)] * 2
+
+
+SELECTORS = [
+    VarianceThreshold(0.01),
+    SelectKBest(f_regression, k=2),
+    SelectPercentile(f_regression, percentile=60),
+    SelectFromModel(DecisionTreeRegressor(random_state=0), threshold=0.1),
+    RFE(DecisionTreeRegressor(random_state=0), n_features_to_select=2),
+]
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=lambda selector: type(selector).__name__)
+def test_selectors(selector, frame, target):
+    table = frame[["same", "number", "count", "truth"]].astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = make_pipeline(selector, StandardScaler(), DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    assert len(check(model, table).sources) < 4
+
+
+def test_selector_as_the_model(frame, target):
+    table = frame[["same", "number", "count"]]
+    model = RFE(DecisionTreeRegressor(random_state=0), n_features_to_select=2).fit(table, target)
+    assert check(model, table).model is model.estimator_
+
+
+def branches():
+    numbers = make_pipeline(SimpleImputer(add_indicator=True), StandardScaler())
+    return numbers, OneHotEncoder(sparse_output=False, handle_unknown="ignore")
+
+
+SELECTIONS = {
+    "names": (["number", "gap"], ["text", "city"]),
+    "name": (["gap"], ["text"]),
+    "positions": ([0, 1], [4, 5]),
+    "from the end": ([1], [-4, -3]),
+    "slices": (slice(0, 3), slice(4, 6)),
+    "label slices": (slice("number", "count"), slice("text", "city")),
+    "open slices": (slice(None, "gap"), slice("text", "city")),
+    "masks": ([True] * 3 + [False] * 5, np.array([False] * 4 + [True] * 2 + [False] * 2)),
+    "selectors": (lambda table: ["number", "gap"], make_column_selector(dtype_exclude="number", pattern="text|city")),
+    "index": (pd.Index(["gap"]), np.array(["text"])),
+}
+
+
+@pytest.mark.parametrize(("remainder", "output"), [("drop", "default"), ("encoded", "pandas"), ("nested", "default")])
+@pytest.mark.parametrize(("numbers", "texts"), SELECTIONS.values(), ids=SELECTIONS)
+def test_column_selections(numbers, texts, remainder, output, frame, target):
+    rest = {"encoded": OrdinalEncoder(), "nested": make_pipeline("passthrough", OneHotEncoder(sparse_output=False))}
+    impute, encode = branches()
+    parts = [("texts", encode, texts), ("numbers", impute, numbers)]
+    columns = ColumnTransformer(parts, remainder=rest.get(remainder, remainder))
+    model = make_pipeline(columns, DecisionTreeRegressor(max_depth=5)).set_output(transform=output).fit(frame, target)
+    check(model, frame)
+
+
+def test_column_transformer_with_every_kind_of_part(frame, target):
+    columns = ColumnTransformer(
+        [
+            ("gone", "drop", ["empty"]),
+            ("as is", "passthrough", ["truth", "count"]),
+            ("none", StandardScaler(), []),
+            ("none mask", StandardScaler(), [False] * 8),
+            ("words", CountVectorizer(token_pattern="."), "text"),
+            ("again", FrozenEstimator(OneHotEncoder().fit(frame[["text"]])), ["text"]),
+            ("inner", make_column_transformer((SimpleImputer(), ["gap"]), remainder="passthrough"), ["number", "gap"]),
+            (
+                "bins",
+                make_union(KBinsDiscretizer(3, **quantiles("averaged_inverted_cdf")), "passthrough"),
+                ["number"],
+            ),
+            ("alone", PolynomialFeatures(degree=3, include_bias=False), ["number"]),
+        ],
+        remainder=OneHotEncoder(),
+    )
+    model = make_pipeline(columns, RandomForestRegressor(5, random_state=0)).fit(frame, target)
+    unwrapped = check(model, frame)
+    expected = [3, 2] + [4] * 4 + [4] * 4 + [1, 0] + [0] * 4 + [0] * 3 + [5] * 3 + [7]
+    assert unwrapped.sources == [(position,) for position in expected]
+
+
+@pytest.mark.parametrize("remainder", ["drop", "passthrough"])
+def test_column_transformer_of_arrays(remainder, target):
+    values = np.random.default_rng(4).normal(size=(N_ROWS, 5))
+    parts = [("a", StandardScaler(), slice(3, None)), ("b", MinMaxScaler(), [0, -4])]
+    model = make_pipeline(ColumnTransformer(parts, remainder=remainder), RandomForestRegressor(5, random_state=0))
+    unwrapped = check(model.fit(values, target), values)
+    assert unwrapped.sources == [(3,), (4,), (0,), (1,)] + [(2,)] * (remainder == "passthrough")
+
+
+def test_polars(frame, target):
+    table = pl.from_pandas(frame.drop(columns="empty"))
+    impute, encode = branches()
+    columns = make_column_transformer((impute, ["gap"]), (encode, ["text", "city"]), remainder="passthrough")
+    for output in ("default", "polars", "pandas"):
+        model = make_pipeline(columns, DecisionTreeRegressor(max_depth=5)).set_output(transform=output)
+        check(model.fit(table, target), table)
+
+
+def test_arrow(frame, target):
+    table = pa.Table.from_pandas(frame[["number", "count", "gap"]])
+    model = make_pipeline(SimpleImputer(), StandardScaler(), DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    unwrapped = unwrap(model, table)
+    assert unwrapped.columns == ("number", "count", "gap")
+    np.testing.assert_array_equal(unwrapped.model.predict(unwrapped.transform(table)), model.predict(table))
+
+
+def test_categories_pass_through(frame, target):
+    columns = make_column_transformer((SimpleImputer(), ["gap"]), ("drop", ["text", "empty"]), remainder="passthrough")
+    model = make_pipeline(columns.set_output(transform="pandas"), HistGradientBoostingRegressor(max_iter=10))
+    unwrapped = check(model.fit(frame, target), frame)
+    assert unwrapped.transform(frame)["remainder__city"].dtype == "category"
+    assert unwrapped.sources == [(1,), (0,), (2,), (3,), (5,), (7,)]
+
+
+def test_sparse_tables(target):
+    table = scipy.sparse.random_array((N_ROWS, 4), density=0.4, rng=0).tocsr()
+    model = make_pipeline(MaxAbsScaler(), FunctionTransformer(np.sqrt), DecisionTreeRegressor(max_depth=4))
+    unwrapped = unwrap(model.fit(table, target), table)
+    assert unwrapped.sources == [(0,), (1,), (2,), (3,)]
+    np.testing.assert_array_equal(unwrapped.model.predict(unwrapped.transform(table)), model.predict(table))
+
+
+def test_a_sparse_table_and_a_function(target):
+    table = scipy.sparse.random_array((N_ROWS, 4), density=0.4, rng=0).tocsr()
+    twice = make_pipeline(FunctionTransformer(lambda rows: rows * 2), DecisionTreeRegressor()).fit(table, target)
+    assert unwrap(twice, table).sources == [(0,), (1,), (2,), (3,)]
+    turned = make_pipeline(FunctionTransformer(lambda rows: rows[:, ::-1]), DecisionTreeRegressor()).fit(table, target)
+    with pytest.raises(UnsupportedModelError, match="turn each column into one column"):
+        unwrap(turned, table)
+
+
+def test_feature_union(frame, target):
+    table = frame[["number", "count"]]
+    union = FeatureUnion(
+        [
+            ("scaled", StandardScaler()),
+            ("gone", "drop"),
+            ("raw", "passthrough"),
+            ("bins", make_pipeline(RobustScaler(), KBinsDiscretizer(3, **quantiles("averaged_inverted_cdf")))),
+        ],
+        transformer_weights={"scaled": 2.0},
+    )
+    model = make_pipeline(union, DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    assert check(model, table).sources == [(0,), (1,)] * 2 + [(0,)] * 3 + [(1,)] * 3
+
+
+def test_nested_pipelines(frame, target):
+    table = frame[["number", "count"]]
+    inner = make_pipeline(None, make_pipeline("passthrough", StandardScaler()), MinMaxScaler())
+    model = make_pipeline(inner, make_pipeline(RobustScaler(), make_pipeline(DecisionTreeRegressor(max_depth=4))))
+    unwrapped = check(model.fit(table, target), table)
+    assert isinstance(unwrapped.model, DecisionTreeRegressor)
+    assert [type(step).__name__ for step in unwrapped.transform.steps] == [
+        "StandardScaler",
+        "MinMaxScaler",
+        "RobustScaler",
+    ]
+
+
+def test_what_is_no_wrapper(frame, target):
+    tree = DecisionTreeRegressor().fit(frame[["number"]], target)
+    for model in (
+        tree,
+        "a path",
+        None,
+        {"a": 1},
+        object(),
+        LinearRegression(),
+        StandardScaler(),
+        DecisionTreeRegressor,
+    ):
+        assert unwrap(model) is None
+
+
+def test_a_pipeline_without_transformers(frame, target):
+    table = frame[["number", "count"]]
+    for model in (make_pipeline(DecisionTreeRegressor()), make_pipeline("passthrough", None, DecisionTreeRegressor())):
+        unwrapped = check(model.fit(table, target), table)
+        assert unwrapped.transform is None
+        assert unwrapped.sources == [(0,), (1,)]
+
+
+def test_searches(frame, target):
+    table = frame[["number", "count", "text"]]
+    columns = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["text"]), remainder="passthrough")
+    model = make_pipeline(columns, DecisionTreeRegressor(random_state=0))
+    grid = {"decisiontreeregressor__max_depth": [2, 3]}
+    for search in (
+        GridSearchCV(model, grid, cv=2),
+        RandomizedSearchCV(model, grid, n_iter=2, cv=2, random_state=0),
+        HalvingGridSearchCV(model, grid, cv=2, random_state=0),
+        make_pipeline(GridSearchCV(model, grid, cv=2)),
+        FrozenEstimator(GridSearchCV(model, grid, cv=2).fit(table, target)),
+    ):
+        unwrapped = check(search.fit(table, target), table)
+        assert unwrapped.sources == [(2,)] * 4 + [(0,), (1,)]
+    bare = GridSearchCV(DecisionTreeRegressor(), {"max_depth": [2, 3]}, cv=2).fit(table[["number", "count"]], target)
+    assert check(bare, table[["number", "count"]]).model is bare.best_estimator_
+    within = make_pipeline(columns, GridSearchCV(DecisionTreeRegressor(), {"max_depth": [2, 3]}, cv=2))
+    assert check(within.fit(table, target), table).columns == ("number", "count", "text")
+
+
+def test_searches_of_other_libraries(frame, target):
+    class Search(BaseEstimator):
+        def fit(self, table, target):
+            self.best_params_ = {}
+            self.best_estimator_ = make_pipeline(StandardScaler(), DecisionTreeRegressor()).fit(table, target)
+            return self
+
+    table = frame[["number", "count"]]
+    search = Search().fit(table, target)
+    assert unwrap(search).model is search.best_estimator_[-1]
+
+
+def test_thresholds_leave_the_probabilities(frame, target):
+    table, labels = frame[["number", "count"]], target > target.median()
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_depth=3))
+    for model in (FixedThresholdClassifier(pipeline, threshold=0.3), TunedThresholdClassifierCV(pipeline, cv=2)):
+        unwrapped = unwrap(model.fit(table, labels))
+        ours = unwrapped.model.predict_proba(unwrapped.transform(table))
+        np.testing.assert_array_equal(ours, model.predict_proba(table))
+
+
+def test_transformed_targets(frame, target):
+    table, positive = frame[["number", "count"]], np.exp(target / 3)
+    pipeline = make_pipeline(StandardScaler(), GradientBoostingRegressorOfTen())
+    for model in (
+        TransformedTargetRegressor(pipeline, func=np.log, inverse_func=np.exp),
+        TransformedTargetRegressor(pipeline, transformer=StandardScaler()),
+        TransformedTargetRegressor(
+            pipeline, transformer=make_pipeline(StandardScaler(), QuantileTransformer(n_quantiles=50))
+        ),
+        make_pipeline(
+            MinMaxScaler(), TransformedTargetRegressor(DecisionTreeRegressor(), func=np.log, inverse_func=np.exp)
+        ),
+        TransformedTargetRegressor(
+            TransformedTargetRegressor(pipeline, func=np.sqrt, inverse_func=np.square),
+            func=np.log1p,
+            inverse_func=np.expm1,
+        ),
+    ):
+        unwrapped = check(model.fit(table, positive + 1), table)
+        assert unwrapped.inverse is not None
+        heights = unwrapped.model.predict(unwrapped.transform(table))
+        cube = np.stack([heights, heights + 0.01])[..., None]
+        np.testing.assert_array_equal(unwrapped.inverse(cube)[0, :, 0], model.predict(table))
+    assert unwrap(TransformedTargetRegressor(pipeline).fit(table, positive)).inverse is None
+
+
+def test_transformed_targets_of_several_outputs(frame, target):
+    table, several = frame[["number", "count"]], np.column_stack([target, target**2, frame["number"]])
+    for transformer in (StandardScaler(), FunctionTransformer(np.cbrt, lambda values: values**3)):
+        model = TransformedTargetRegressor(
+            DecisionTreeRegressor(max_depth=4), transformer=transformer, check_inverse=False
+        )
+        check(model.fit(table, several), table)
+
+
+class GradientBoostingRegressorOfTen(HistGradientBoostingRegressor):
+    """A small model of a class of the user's."""
+
+    def __init__(self):
+        super().__init__(max_iter=10, min_samples_leaf=5)
+
+
+FUNCTIONS = {
+    "log": np.log1p,
+    "clip": lambda rows: rows.clip(0, 2),
+    "row by row": lambda rows: np.asarray(rows) * np.array([1.0, 2.0]),
+    "frame": lambda rows: rows + 1,
+    "bend": lambda rows: rows * np.where(rows > 1, 2, 1),
+}
+
+
+@pytest.mark.parametrize("with_rows", [True, False])
+@pytest.mark.parametrize("container", ["pandas", "numpy", "polars"])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_functions(function, container, with_rows, frame, target):
+    table = frame[["number", "count"]].abs()
+    table = {"pandas": table, "numpy": table.to_numpy(), "polars": pl.from_pandas(table)}[container]
+    if container == "polars" and function in (FUNCTIONS["clip"], FUNCTIONS["bend"]):
+        pytest.skip("not a function of Polars frames")
+    model = make_pipeline(FunctionTransformer(function), DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    assert unwrap(model, table if with_rows else None).sources == [(0,), (1,)]
+    check(model, table)
+
+
+MIXING = {
+    "sum": (lambda rows: np.column_stack([rows.iloc[:, 0], rows.sum(axis=1)]), "turn each column into one column"),
+    "turned": (lambda rows: rows.iloc[:, ::-1].to_numpy(), "turn each column into one column"),
+    "more": (lambda rows: np.hstack([rows, rows]), "turn each column into one column"),
+    "rare": (
+        lambda rows: rows.assign(number=rows["number"].where(rows["truth"], 0)),
+        "turn each column into one column",
+    ),
+    "centred": (lambda rows: rows - rows.mean(), "different values depending on the other rows"),
+    "filled": (lambda rows: rows.fillna(rows.median()), "different values depending on the other rows"),
+    "dummies": (lambda rows: pd.get_dummies(rows, columns=["number"]), "different values depending on the other rows"),
+    "ranks": (lambda rows: rows.rank(), "different values depending on the other rows"),
+}
+
+
+@pytest.mark.parametrize(("function", "message"), MIXING.values(), ids=MIXING)
+def test_functions_that_mix(function, message, frame, target):
+    table = frame[["number", "count"]].astype(float)
+    table["truth"] = np.arange(N_ROWS) == 77  # hardly ever
+    table.loc[78, "number"] = np.nan
+    step = FunctionTransformer(function)
+    step.fit(table)
+    pipeline = Pipeline([("odd", step), ("tree", DecisionTreeRegressor())])
+    pipeline.fit(table, target)
+    with pytest.raises(UnsupportedModelError, match=rf"the step 'odd' \(FunctionTransformer\) .*{message}"):
+        unwrap(pipeline, table)
+
+
+def test_functions_are_tried_on_their_own_columns():
+    # Found by fuzzing: a table with its columns in another order was tried on other columns than the function's.
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal([10, 10, 0, 0], size=(80, 4)), columns=list("abcd"))
+    mixing = FunctionTransformer(lambda t: np.where(np.asarray(t) > 5, np.asarray(t)[:, ::-1], np.asarray(t)))
+    columns = ColumnTransformer([("f", mixing, ["a", "b"]), ("rest", "passthrough", ["c", "d"])])
+    pipeline = make_pipeline(columns, DecisionTreeRegressor(max_depth=3)).fit(table, table["a"] + table["c"])
+    for given in (table, table[list("dcba")], table.assign(extra="text")[["extra", *"cdab"]]):
+        with pytest.raises(UnsupportedModelError, match="does not turn each column into one column"):
+            unwrap(pipeline, given)
+    doubled = FunctionTransformer(lambda t: t * 2.0)
+    columns = ColumnTransformer([("f", doubled, ["a", "b"]), ("rest", "passthrough", ["c", "d"])])
+    pipeline = make_pipeline(columns, DecisionTreeRegressor(max_depth=3)).fit(table, table["a"] + table["c"])
+    assert unwrap(pipeline, table.assign(extra="text")[["extra", *"cdab"]]).sources == [(0,), (1,), (2,), (3,)]
+
+
+def test_functions_that_mix_in_few_rows():
+    def capped(rows):
+        return rows.assign(income=np.where(rows["age"] >= 90, 0.0, rows["income"]))  # the oldest have none
+
+    def both(rows):
+        return rows.assign(income=np.where((rows["age"] >= 90) & (rows["income"] < 1), 0.0, rows["income"]))
+
+    for function, seed in [(function, seed) for function in (capped, both) for seed in range(4)]:
+        rng = np.random.default_rng(seed)
+        X = pd.DataFrame({"age": rng.integers(18, 80, size=5000) * 1.0, "income": rng.normal(3, 1, 5000).round(1)})
+        X["income"] = np.abs(X["income"]) + 1.0
+        X.loc[:15, "age"], X.loc[5000 - 15 :, "income"] = 90.0, 0.5  # never together
+        pipeline = make_pipeline(FunctionTransformer(function), DecisionTreeRegressor(max_depth=3)).fit(X, X["age"])
+        with pytest.raises(UnsupportedModelError, match="turn each column into one column"):
+            unwrap(pipeline, X)
+
+
+@pytest.mark.parametrize("container", ["pandas", "numpy", "polars", "sparse"])
+def test_functions_are_tried_on_all_rows_of_all_kinds_of_tables(container, frame, target):
+    table = frame[["number", "count"]]
+    table = {"pandas": table, "numpy": table.to_numpy(), "polars": pl.from_pandas(table)}.get(container)
+    table = scipy.sparse.csc_matrix(frame[["number", "count"]].to_numpy()) if table is None else table
+
+    def mixes(rows):
+        numbers = rows.toarray() if scipy.sparse.issparse(rows) else np.array(rows)
+        numbers[:, 0] = np.where(numbers[:, 1] == 8, 0.0, numbers[:, 0])
+        return numbers
+
+    for function, apart in ((lambda rows: rows * 2.0, True), (mixes, False)):
+        model = make_pipeline(FunctionTransformer(function, accept_sparse=True), DecisionTreeRegressor(max_depth=3))
+        model.fit(table, target)
+        if apart:
+            assert unwrap(model, table).sources == [(0,), (1,)]
+        else:
+            with pytest.raises(UnsupportedModelError, match="turn each column into one column"):
+                unwrap(model, table)
+
+
+def test_functions_of_one_column(frame, target):
+    table = frame[["number", "text"]].assign(day=pd.date_range("2020-01-01", periods=N_ROWS, freq="5D"))
+
+    def parts(days):
+        return np.column_stack([days["day"].dt.month, days["day"].dt.day_of_week])
+
+    columns = make_column_transformer(
+        (FunctionTransformer(parts), ["day"]),
+        (FunctionTransformer(lambda text: (text == "a").to_numpy()[:, None]), "text"),
+        remainder="passthrough",
+    )
+    model = make_pipeline(columns, DecisionTreeRegressor(max_depth=5)).fit(table, target)
+    assert check(model, table).sources == [(2,), (2,), (1,), (0,)]
+    assert unwrap(model).sources == [(2,), (2,), (1,), (0,)]  # a function of dates cannot be tried on numbers
+    late = make_column_transformer((FunctionTransformer(lambda days: (days - days.min()) / days.max()), ["number"]))
+    model = make_pipeline(late, DecisionTreeRegressor()).fit(table, target)
+    for rows in (table, None):
+        with pytest.raises(UnsupportedModelError, match="depending on the other rows"):
+            unwrap(model, rows)
+
+
+def test_functions_that_cannot_be_tried(frame, target):
+    table = frame[["text", "city"]]
+
+    def lengths(rows):
+        return np.column_stack([rows["text"] == "a", rows["city"] == "x"]).astype(float)
+
+    model = make_pipeline(FunctionTransformer(lengths), DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    check(model, table)
+    with pytest.raises(UnsupportedModelError, match="pass rows, and it is tried on them"):
+        unwrap(model)
+
+    def is_a(rows):
+        return np.isin(np.asarray(rows, dtype=object), ["a", "x"]).astype(float)  # runs, but numbers show nothing
+
+    model = make_pipeline(FunctionTransformer(is_a), DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    check(model, table)
+    with pytest.raises(UnsupportedModelError, match=r"other numbers make no difference.*pass rows"):
+        unwrap(model)
+
+
+def test_functions_of_texts(frame, target):
+    table = frame[["text", "city"]].astype(object)
+    upper, encode = FunctionTransformer(lambda rows: rows.map(str.upper)), OneHotEncoder()
+    assert check(make_pipeline(upper, encode, DecisionTreeRegressor()).fit(table, target), table).sources[4] == (1,)
+    joined = FunctionTransformer(lambda rows: rows.assign(city=rows["city"] + rows["text"]))
+    with pytest.raises(UnsupportedModelError, match="turn each column into one column"):
+        unwrap(make_pipeline(joined, encode, DecisionTreeRegressor()).fit(table, target), table)
+
+
+def test_a_transformer_that_does_not_tell_its_width(frame, target):
+    table = frame[["number", "count"]]
+    columns = make_column_transformer((make_pipeline(StandardScaler(), Own()), ["number"]), remainder="passthrough")
+    check(make_pipeline(columns, DecisionTreeRegressor()).fit(table, target), table)  # the others tell it
+    union = make_union(Own(), StandardScaler())
+    model = make_pipeline(StandardScaler(), union, DecisionTreeRegressor()).fit(table[["number"]], target)
+    with pytest.raises(UnsupportedModelError, match=r"featureunion__own.*does not say how many columns"):
+        unwrap(model)
+
+
+def test_parts_that_do_not_fit_together(frame, target):
+    one, two = frame[["number"]], frame[["number", "count"]]
+    scaler, tree = StandardScaler().fit(one), DecisionTreeRegressor().fit(two, target)
+    with pytest.raises(UnsupportedModelError, match="gives 1 column to a model of 2"):
+        unwrap(make_pipeline(scaler, tree))
+    with pytest.raises(UnsupportedModelError, match="was fitted on 2 columns, but gets 1"):
+        unwrap(make_pipeline(scaler, MinMaxScaler().fit(two), tree))
+    columns = make_column_transformer((OneHotEncoder(), ["text"])).fit(frame)
+    columns.named_transformers_["onehotencoder"].categories_[0] = np.array(["a"], dtype=object)
+    with pytest.raises(UnsupportedModelError, match="makes 4 columns where 1 were expected"):
+        unwrap(make_pipeline(columns, tree))
+
+
+class Mixed(StandardScaler):
+    """Inherits from a scaler, and is none."""
+
+    def transform(self, rows, copy=None):
+        return super().transform(rows, copy).sum(axis=1, keepdims=True)
+
+
+class Renamed(StandardScaler):
+    """A scaler with another name."""
+
+
+class Own(BaseEstimator, TransformerMixin):
+    """Somebody's transformer."""
+
+    def fit(self, rows, target=None):
+        self.fitted_ = True
+        return self
+
+    def transform(self, rows):
+        return np.asarray(rows)
+
+
+MIXERS = [PCA(2), PolynomialFeatures(), KNNImputer(), IterativeImputer(), Normalizer(), Mixed(), Own()]
+
+
+@pytest.mark.parametrize("mixer", MIXERS, ids=lambda mixer: type(mixer).__name__)
+def test_mixers_are_refused(mixer, frame, target):
+    table = frame[["number", "count", "truth"]].astype(float)
+    model = Pipeline([("scale", StandardScaler()), ("mix", mixer), ("tree", DecisionTreeRegressor())]).fit(
+        table, target
+    )
+    message = rf"the step 'mix' \({type(mixer).__name__}\) is not known to keep columns separate.*pipeline\[-1\]"
+    with pytest.raises(UnsupportedModelError, match=message):
+        unwrap(model, table)
+    if isinstance(mixer, PCA):
+        mixer.set_params(n_components=1)
+    # Of one column, whatever it becomes, nothing is mixed.
+    alone = Pipeline([("mix", mixer), ("tree", DecisionTreeRegressor())]).fit(table[["number"]], target)
+    check(alone, table[["number"]], still=[0] if isinstance(mixer, PolynomialFeatures) else ())
+
+
+def test_a_scaler_of_the_users_own_name(frame, target):
+    table = frame[["number", "count"]]
+    check(make_pipeline(Renamed(), DecisionTreeRegressor()).fit(table, target), table)
+
+
+def test_mixers_deep_inside_are_named(frame, target):
+    union = FeatureUnion([("raw", "passthrough"), ("pca", PCA(1))])
+    columns = ColumnTransformer([("numbers", make_pipeline(StandardScaler(), union), ["number", "count"])])
+    model = Pipeline([("prepare", columns), ("tree", DecisionTreeRegressor())]).fit(frame, target)
+    with pytest.raises(UnsupportedModelError, match="the step 'prepare__numbers__featureunion__pca' "):
+        unwrap(model)
+
+
+def test_combinations_are_refused(frame, target):
+    table, labels = frame[["number", "count"]], target > target.median()
+    trees = [("a", DecisionTreeClassifier()), ("b", RandomForestClassifier(3))]
+    growers = [("a", DecisionTreeRegressor()), ("b", RandomForestRegressor(3))]
+    for model in (
+        VotingClassifier(trees),
+        VotingRegressor(growers),
+        StackingClassifier(trees, LogisticRegression(), cv=2),
+        StackingRegressor(growers, LinearRegression(), cv=2),
+        CalibratedClassifierCV(DecisionTreeClassifier(), cv=2),
+    ):
+        within = "calibrated_classifiers_" if "Calibrated" in repr(model) else "estimators_"
+        model.fit(table, labels)
+        assert hasattr(model, within)
+        for wrapped in (model, make_pipeline(StandardScaler(), model)):
+            with pytest.raises(
+                UnsupportedModelError, match=f"a {type(model).__name__} combines .* in its {within} one"
+            ):
+                unwrap(wrapped)
+
+
+def test_what_is_not_fitted(frame, target):
+    table = frame[["number", "count"]]
+    tree = DecisionTreeRegressor()
+    for model, message in (
+        (GridSearchCV(tree, {"max_depth": [2]}), "fit it with refit=True"),
+        (GridSearchCV(tree, {"max_depth": [2]}, refit=False, cv=2).fit(table, target), "fit it with refit=True"),
+        (make_pipeline(StandardScaler(), tree), "fit it first"),
+        (make_pipeline(make_column_transformer((StandardScaler(), ["number"])), tree), "fit it first"),
+        (TransformedTargetRegressor(tree), "fit it first"),
+        (Pipeline([("scale", StandardScaler()), ("end", "passthrough")]).fit(table), "there is no model to explain"),
+    ):
+        with pytest.raises(UnsupportedModelError, match=message):
+            unwrap(model)
+
+
+def test_tables_with_more_columns_in_another_order(frame, target):
+    table = frame[["number", "count"]]
+    model = make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    unwrapped = unwrap(model)
+    mixed = frame[["count", "number", "text"]]
+    for other in (frame[["truth", "count", "number"]], pl.from_pandas(mixed), pa.Table.from_pandas(mixed)):
+        np.testing.assert_array_equal(unwrapped.model.predict(unwrapped.transform(other)), model.predict(table))
+    with pytest.raises(ValueError, match="feature names"):
+        unwrapped.transform(frame[["number"]])
+
+
+def test_resampling_is_over_after_fit(frame, target):
+    class Sampler(BaseEstimator):
+        def fit_resample(self, rows, target):
+            raise NotImplementedError
+
+    table = frame[["number", "count"]]
+    model = make_pipeline(StandardScaler(), DecisionTreeRegressor()).fit(table, target)
+    sampled = Pipeline([model.steps[0], ("sampler", Sampler()), model.steps[1]])
+    assert len(unwrap(sampled).transform.steps) == 1
+
+
+def test_parts_can_be_pickled(frame, target):
+    table = frame[["number", "count"]]
+    pipeline = make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=4))
+    model = TransformedTargetRegressor(pipeline, func=np.cbrt, inverse_func=np.square).set_params(check_inverse=False)
+    unwrapped = pickle.loads(pickle.dumps(unwrap(model.fit(table, target))))
+    ours = unwrapped.inverse(unwrapped.model.predict(unwrapped.transform(table)))
+    np.testing.assert_array_equal(ours, model.predict(table))
+
+
+def test_scikit_learn_is_not_imported():
+    code = "import sys; from glasswood.models._pipelines import unwrap; unwrap({}); assert 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("model", ["FunctionTransformer", "several"])
+def test_more_refusals_of_the_users_own_classes(model, frame, target):
+    class Function(FunctionTransformer):
+        def transform(self, rows):
+            return np.asarray(rows).sum(axis=1, keepdims=True)
+
+    class Votes(VotingRegressor):
+        pass
+
+    table = frame[["number", "count"]]
+    if model == "several":
+        wrapped, message = Votes([("tree", DecisionTreeRegressor())]), "a Votes combines several models"
+    else:
+        wrapped, message = make_pipeline(Function(), DecisionTreeRegressor()), "not known to keep columns separate"
+    with pytest.raises(UnsupportedModelError, match=message):
+        unwrap(wrapped.fit(table, target))
+
+
+def cores(kind):
+    from catboost import CatBoostClassifier, CatBoostRegressor
+    from lightgbm import LGBMClassifier, LGBMRegressor
+    from xgboost import XGBClassifier, XGBRegressor
+
+    pick = 0 if kind == "classifier" else 1
+    return {
+        "hgb": (HistGradientBoostingClassifier, HistGradientBoostingRegressor)[pick](max_iter=10),
+        "xgboost": (XGBClassifier, XGBRegressor)[pick](n_estimators=10, n_jobs=1),
+        "lightgbm": (LGBMClassifier, LGBMRegressor)[pick](n_estimators=10, n_jobs=1, verbose=-1),
+        "catboost": (CatBoostClassifier, CatBoostRegressor)[pick](
+            iterations=10, thread_count=1, verbose=False, allow_writing_files=False
+        ),
+    }
+
+
+def prepare(*, sparse):
+    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+    texts = OneHotEncoder(min_frequency=20, handle_unknown="infrequent_if_exist", sparse_output=sparse)
+    return make_column_transformer(
+        (numbers, make_column_selector(dtype_include="number")),
+        (texts, make_column_selector(dtype_include="category")),
+        sparse_threshold=float(sparse),
+    )
+
+
+# scikit-learn's histograms take no sparse matrices.
+KINDS = [("hgb", False), ("xgboost", False), ("xgboost", True), ("lightgbm", False), ("catboost", False)]
+
+
+@pytest.mark.parametrize("output", ["default", "pandas"])
+@pytest.mark.parametrize(("core", "sparse"), KINDS)
+def test_adult_census(core, sparse, output, shared):
+    if sparse and output == "pandas":
+        pytest.skip("frames are not sparse")
+    rows = pd.read_parquet(shared / "data" / "adult_census.parquet").sample(2000, random_state=0)
+    labels, rows = (rows["income"].astype(str).str.contains(">50K")).to_numpy().astype(int), rows.iloc[:, :14]
+    model = make_pipeline(prepare(sparse=sparse), cores("classifier")[core]).set_output(transform=output)
+    unwrapped = check(model.fit(rows, labels), rows[:100], proba=True, still=absent(model, rows[:100]))
+    assert scipy.sparse.issparse(unwrapped.transform(rows)) == sparse
+    assert {source for (source,) in unwrapped.sources} == set(range(14))
+    names = model[:-1].get_feature_names_out()
+    assert all(unwrapped.columns[source] in name for name, (source,) in zip(names, unwrapped.sources, strict=True))
+    ours = unwrapped.model.predict_proba(unwrapped.transform(rows))
+    np.testing.assert_array_equal(ours, model.predict_proba(rows))
+
+
+@pytest.mark.parametrize(("core", "sparse"), KINDS)
+def test_nycflights13(core, sparse, shared):
+    rows = pd.read_parquet(shared / "data" / "nycflights13.parquet").sample(3000, random_state=0)
+    rows = rows.dropna(subset=["arr_delay"]).drop(columns=["time_hour", "speed"])
+    delays, rows = rows["arr_delay"], rows.drop(columns=["arr_delay", "tailnum"])
+    pipeline = make_pipeline(prepare(sparse=sparse), cores("regressor")[core])
+    model = TransformedTargetRegressor(pipeline, transformer=StandardScaler())
+    unwrapped = check(model.fit(rows, delays), rows[:100], still=absent(model.regressor_, rows[:100]))
+    assert {source for (source,) in unwrapped.sources} == set(range(rows.shape[1]))
+    np.testing.assert_array_equal(
+        unwrapped.inverse(unwrapped.model.predict(unwrapped.transform(rows))), model.predict(rows)
+    )
+
+
+def absent(model, rows):
+    """Transformed columns that do not vary within these few rows, such as rare categories."""
+    columns = columns_of(model[:-1].transform(rows))
+    return [index for index, column in enumerate(columns) if len(set(map(repr, column))) == 1]

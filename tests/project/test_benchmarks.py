@@ -1,0 +1,47 @@
+"""Benchmarks run with --quick, which claims nothing, and without the peers; half of them in the long form only."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+SCRIPTS = sorted(path.stem for path in BENCHMARKS.glob("*.py") if "__main__" in path.read_text())
+NEED_SHARED = {"curves", "deep", "engines", "interactions", "rows", "start", "streams", "weights"}
+LONG = {"deep", "engines", "growth", "readers", "start"}  # `pytest -m slow tests/project/test_benchmarks.py`
+PART = {"engines": ["--case", "dask"]}  # the other engines take minutes to start; tests/engines has them
+
+
+@pytest.mark.parametrize(
+    "script", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in SCRIPTS]
+)
+def test_benchmark_runs(script, tmp_path, request):
+    if script in NEED_SHARED:
+        request.getfixturevalue("shared")
+    report = tmp_path / "report.json"
+    # one thread for OpenMP: the threads of several tests at once would wait for each other
+    done = subprocess.run(
+        [sys.executable, BENCHMARKS / f"{script}.py", "--quick", "--json", report, *PART.get(script, [])],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    written = json.loads(report.read_text())
+    assert written["quick"]
+    ours = [figure for figure in written["figures"] if "woodelf" not in figure["what"]]
+    assert ours
+    assert all(figure["value"] is not None for figure in ours), "a figure of our own is missing"
+    assert all(figure["met"] is None for figure in written["figures"]), "small sizes claim nothing"
+    assert done.stdout.count("|") > len(ours)
+
+
+def test_every_script_is_in_the_readme():
+    readme = (BENCHMARKS / "README.md").read_text()
+    assert [script for script in SCRIPTS if f"benchmarks/{script}.py" not in readme] == []
