@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "vectors.h"
+
 namespace glasswood {
 namespace {
 
@@ -28,7 +30,9 @@ class Test {
           turn_(missing_left_), bound_(std::uint32_t(trees.rank[node]) + turn_) {}
 
     bool by_set() const { return set_ != nullptr; }
-    bool cut(int32_t rank) const { return int32_t(std::uint32_t(rank) + turn_) <= int32_t(bound_); }
+    std::uint32_t turn() const { return turn_; }
+    int32_t bound() const { return int32_t(bound_); }
+    bool cut(int32_t rank) const { return int32_t(std::uint32_t(rank) + turn_) <= bound(); }
     bool category(int32_t code) const {
         return code == MISSING ? missing_left_ : code < 0 ? unseen_left_ : has_category(set_, code);
     }
@@ -42,9 +46,8 @@ class Test {
 // Sends the items from first to last to the children. Those of the right child take the place of those that have been
 // read; the left ones follow behind. Returns where the right and the left ones end.
 template <class GoesLeft>
-std::pair<std::size_t, std::size_t> deal(std::uint32_t* items, std::size_t first, std::size_t last, const int32_t* ranks,
-                                         const int32_t* following, GoesLeft goes_left) {
-    std::size_t to_right = first, to_left = last;
+std::pair<std::size_t, std::size_t> deal_each(std::uint32_t* items, std::size_t first, std::size_t last, std::size_t to_right, std::size_t to_left,
+                                              const int32_t* ranks, const int32_t* following, GoesLeft goes_left) {
     for (std::size_t at = first; at < last; ++at) {
         const std::uint32_t item = items[at], row = item & ROW_MASK;
         const int32_t other = following[item >> ROW_BITS];
@@ -89,15 +92,23 @@ class ListWalk {
 
     void split(const Branch& here) {
         const auto [node, first, last] = here;
-        if (2 * last - first > items_.size()) items_.resize(2 * (items_.size() + last));
+        if (2 * last - first + DEALT > items_.size()) items_.resize(2 * (items_.size() + last));
         const Test test(trees_, node);
         const int32_t* ranks = ranks_[trees_.column[node]];
         const int32_t* following = following_[trees_.slot[node]];
-        const auto [to_right, to_left] =
-            test.by_set() ? deal(items_.data(), first, last, ranks, following, [&](int32_t code) { return test.category(code); })
-                          : deal(items_.data(), first, last, ranks, following, [&](int32_t rank) { return test.cut(rank); });
+        const auto [to_right, to_left] = test.by_set() ? deal_each(items_.data(), first, last, first, last, ranks, following, [&](int32_t code) { return test.category(code); })
+                                                       : deal_by_cut(first, last, ranks, following, test);
         if (to_right > first) waiting_.push_back({trees_.right[node], first, to_right});
         if (to_left > last) waiting_.push_back({trees_.left[node], last, to_left});
+    }
+
+    std::pair<std::size_t, std::size_t> deal_by_cut(std::size_t first, std::size_t last, const int32_t* ranks, const int32_t* following, const Test& test) {
+        std::uint32_t* items = items_.data();
+        TwoLists to{items + last, items + first};
+        const Dealing by{ROW_BITS, ranks, following, following_.n_columns, test.turn(), test.bound()};
+        const std::size_t done = std::size_t(deal(items + first, int64_t(last - first), by, to));
+        return deal_each(items, first + done, last, std::size_t(to.right - items), std::size_t(to.left - items), ranks, following,
+                         [&](int32_t rank) { return test.cut(rank); });
     }
 
     const ListTrees& trees_;

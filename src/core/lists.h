@@ -26,7 +26,7 @@ struct ListTrees {
 // child where it belongs, and to the other one with the node's player added to the set, if the set may grow or has the
 // player already. `following` has the number of a set with a player added, or of the set itself if it has the player;
 // -1 if it may not grow. Values are replaced by their rank among the cuts before (`ranks`, as rank_rows writes them),
-// so that a node compares small integers. About 3.5 nanoseconds per item and node.
+// so that a node compares small integers. About 3.5 nanoseconds per item and node, and 1.3 where 16 items are dealt at a time.
 void count_with_lists(std::span<const int32_t> root, const ListTrees& trees, int64_t n_rows, Matrix<const int32_t> ranks,
                       Matrix<const int32_t> following, std::span<const int64_t> weight, std::span<int64_t> counts);
 

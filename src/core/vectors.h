@@ -250,6 +250,111 @@ inline void collect_bits(const Word* const* lines, int64_t n_lines, int bit, int
 #endif
 }
 
+constexpr int DEALT = 16;  // items that may be written behind the last one of a list
+
+// Two lists, and where the next item of each is written.
+struct TwoLists {
+    std::uint32_t *left, *right;
+};
+
+// Where items of a list go, see `deal`.
+struct Dealing {
+    int row_bits;
+    const int32_t* ranks;
+    const int32_t* following;
+    int64_t n_following;
+    std::uint32_t turn;
+    int32_t bound;
+};
+
+#if GLASSWOOD_PERMUTES
+// Entries of a table of integers: from registers if there are at most 64 of them.
+template <bool held>
+class Followers {
+  public:
+    Followers(const int32_t* table, int64_t n) : table_(table) {
+        if constexpr (held)
+            for (int k = 0; k < 4; ++k) {
+                const int64_t left = std::clamp<int64_t>(n - 16 * k, 0, 16);
+                held_[k] = _mm512_maskz_loadu_epi32(__mmask16((1u << left) - 1), table + 16 * k);
+            }
+    }
+    __m512i operator[](__m512i places) const {
+        if constexpr (!held) return _mm512_i32gather_epi32(places, table_, 4);
+        const __m512i low = _mm512_permutex2var_epi32(held_[0], places, held_[1]), high = _mm512_permutex2var_epi32(held_[2], places, held_[3]);
+        return _mm512_mask_blend_epi32(_mm512_test_epi32_mask(places, _mm512_set1_epi32(32)), low, high);
+    }
+
+  private:
+    const int32_t* table_;
+    __m512i held_[4];
+};
+
+template <bool held>
+inline int64_t deal_16(const std::uint32_t* items, int64_t n, const Dealing& by, TwoLists& to) {
+    const Followers<held> following(by.following, by.n_following);
+    const __m512i row_mask = _mm512_set1_epi32((1 << by.row_bits) - 1), turn = _mm512_set1_epi32(int(by.turn)), bound = _mm512_set1_epi32(by.bound);
+    const __m128i shift = _mm_cvtsi32_si128(by.row_bits);
+    int64_t at = 0;
+    for (; at + 16 <= n; at += 16) {
+        const __m512i item = _mm512_loadu_si512(items + at), row = _mm512_and_si512(item, row_mask);
+        const __m512i rank = _mm512_i32gather_epi32(row, by.ranks, 4), other = following[_mm512_srl_epi32(item, shift)];
+        const __m512i broken = _mm512_or_si512(row, _mm512_sll_epi32(other, shift));
+        const __mmask16 left = _mm512_cmple_epi32_mask(_mm512_add_epi32(rank, turn), bound);
+        const __mmask16 may_break = _mm512_cmpge_epi32_mask(other, _mm512_setzero_si512());
+        const __mmask16 to_left = left | may_break, to_right = __mmask16(~left) | may_break;
+        _mm512_storeu_si512(to.left, _mm512_maskz_compress_epi32(to_left, _mm512_mask_blend_epi32(left, broken, item)));
+        _mm512_storeu_si512(to.right, _mm512_maskz_compress_epi32(to_right, _mm512_mask_blend_epi32(left, item, broken)));
+        to.left += std::popcount(unsigned(to_left));
+        to.right += std::popcount(unsigned(to_right));
+    }
+    return at;
+}
+#elif GLASSWOOD_SIGNS
+// For each choice of eight lanes, the numbers of those that are chosen, a byte each.
+struct Compressed {
+    Word order[256];
+    constexpr Compressed() : order{} {
+        for (int chosen = 0; chosen < 256; ++chosen)
+            for (int lane = 0, place = 0; lane < 8; ++lane)
+                if (chosen >> lane & 1) order[chosen] |= Word(lane) << (8 * place++);
+    }
+};
+inline constexpr Compressed COMPRESSED;
+#endif
+
+// Sends items to two lists, as many as are dealt at once, and returns how many these are: the rest, fewer than DEALT, is left to the
+// caller. An item is a row, in its last bits, and a number. It goes left as it is if ranks[row] + turn <= bound, and right
+// otherwise; and to the other side with the number following[number], unless that is negative. The right list may begin where the
+// items do, since no more are written than have been read.
+inline int64_t deal([[maybe_unused]] const std::uint32_t* items, [[maybe_unused]] int64_t n, [[maybe_unused]] const Dealing& by, [[maybe_unused]] TwoLists& to) {
+#if GLASSWOOD_PERMUTES
+    return by.n_following <= 64 ? deal_16<true>(items, n, by, to) : deal_16<false>(items, n, by, to);
+#elif GLASSWOOD_SIGNS
+    const __m256i row_mask = _mm256_set1_epi32((1 << by.row_bits) - 1), turn = _mm256_set1_epi32(int(by.turn)), bound = _mm256_set1_epi32(by.bound);
+    const __m128i shift = _mm_cvtsi32_si128(by.row_bits);
+    const auto write = [](std::uint32_t*& out, int chosen, __m256i values) {
+        const __m256i order = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(int64_t(COMPRESSED.order[chosen])));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_permutevar8x32_epi32(values, order));
+        out += std::popcount(unsigned(chosen));
+    };
+    int64_t at = 0;
+    for (; at + 8 <= n; at += 8) {
+        const __m256i item = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(items + at)), row = _mm256_and_si256(item, row_mask);
+        const __m256i rank = _mm256_i32gather_epi32(by.ranks, row, 4);
+        const __m256i other = _mm256_i32gather_epi32(by.following, _mm256_srl_epi32(item, shift), 4);
+        const __m256i broken = _mm256_or_si256(row, _mm256_sll_epi32(other, shift));
+        const __m256i not_left = _mm256_cmpgt_epi32(_mm256_add_epi32(rank, turn), bound);
+        const int right = _mm256_movemask_ps(_mm256_castsi256_ps(not_left)), may_not = _mm256_movemask_ps(_mm256_castsi256_ps(other));
+        write(to.left, 255 & ~(right & may_not), _mm256_blendv_epi8(item, broken, not_left));
+        write(to.right, 255 & (right | ~may_not), _mm256_blendv_epi8(broken, item, not_left));
+    }
+    return at;
+#else
+    return 0;
+#endif
+}
+
 constexpr int PIECES = PARTS / DOUBLES;  // of eight parts
 
 // Writes the sums of absolute values and of squares, in eight parts each.
