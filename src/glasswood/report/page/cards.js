@@ -1,5 +1,7 @@
 // Surfaces, and the card around a figure: what pointer and keys do, zoom, legend, CSV.
 
+const OVERLAP = 0.75; // of neighbouring cells, in pixels
+
 function drawCells(figure, host, width) {
   const { panel, state } = figure;
   const names = panel.y.edges.length ? [] : panel.y.labels.map((label) => widthOf(isolated(label), 12));
@@ -18,7 +20,10 @@ function drawCells(figure, host, width) {
     const y0 = y.x(y.at[j + 1]), tall = Math.max(0.5, y.x(y.at[j]) - y0);
     for (const i of across) {
       const x0 = x.x(x.at[i]), box = { x: x0.toFixed(2), y: y0.toFixed(2), width: Math.max(0.5, x.x(x.at[i + 1]) - x0).toFixed(2), height: tall.toFixed(2) };
-      host.append(svg("rect", { ...box, fill: tint(panel.heights[j][i]), "shape-rendering": "crispEdges" }));
+      // Under the cells to its right and above, which are drawn later: edges between pixels would leave white seams.
+      const wider = i === across.at(-1) ? 0 : OVERLAP, taller = j === up.at(-1) ? 0 : OVERLAP;
+      const drawn = { x: box.x, y: (y0 - taller).toFixed(2), width: (Number(box.width) + wider).toFixed(2), height: (tall + taller).toFixed(2) };
+      host.append(svg("rect", { ...drawn, fill: tint(panel.heights[j][i]), "shape-rendering": "crispEdges" }));
       if (panel.rows.length && !panel.rows[j][i]) empty.push(`M${box.x} ${box.y}h${box.width}v${box.height}h-${box.width}z`);
     }
   }
