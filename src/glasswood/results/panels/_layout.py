@@ -183,19 +183,14 @@ def _near(cuts: NDArray[np.float64]) -> tuple[int, int]:
     """Return the first and the last cut that are not far out, grown from the half in the middle."""
     n = cuts.size
     first, last = (n - 1) // 4, n - 1 - (n - 1) // 4
-    cuts = cuts.tolist()  # a hundred thousand of them, one by one: faster as Python's own numbers
-    while first > 0 or last < n - 1:
-        reach = FAR * (cuts[last] - cuts[first]) if last > first else np.inf
-        left = cuts[first] - cuts[first - 1] if first > 0 else np.inf
-        right = cuts[last + 1] - cuts[last] if last < n - 1 else np.inf
-        if left > reach and right > reach:
-            break
-        if left <= right and first > 0:
-            first -= 1
-        elif last < n - 1:
-            last += 1
-        else:
-            break
+    gaps = np.diff(cuts)
+    before = (-1, n)
+    while 0 <= first < last and (first, last) != before:
+        before = first, last
+        far = np.flatnonzero(gaps > FAR * (cuts[last] - cuts[first]))  # gaps that are too wide to go across
+        at = np.searchsorted(far, [first, last])
+        first = int(far[at[0] - 1]) + 1 if at[0] > 0 else 0
+        last = int(far[at[1]]) if at[1] < far.size else n - 1
     return first, last
 
 
