@@ -12,7 +12,7 @@ from glasswood.models._ensemble import CategorySets, Score, Tree, TreeEnsemble, 
 from glasswood.tables._columns import NumberColumn
 from glasswood.tables._tables import Schema
 
-N_FEATURES, DEPTH, N_TREES = 40, 15, 20
+N_FEATURES, DEPTH, N_TREES = 40, 15, 40
 
 
 def whole_tree(rng):
@@ -49,6 +49,11 @@ def rows():
     return np.random.default_rng(1).normal(size=(100_000, N_FEATURES)).astype(np.float32)
 
 
+@pytest.fixture(scope="module")
+def explainer(model, rows):
+    return gw.Explainer(model, rows)
+
+
 class OfMyOwn(gw.metrics.CubeMetric):
     """Some metric of a user's."""
 
@@ -66,16 +71,17 @@ ASKED = {
     "a metric of a user's": lambda ex, rows: ex.evaluate(OfMyOwn(), rows[:1]),
     "interaction_values": lambda ex, rows: ex.interaction_values(rows[:1]),
     "interaction_values of pairs": lambda ex, rows: ex.interaction_values(rows[:1], max_order=3),
+    "interaction_strengths": lambda ex, rows: ex.interaction_strengths(),
+    "points of three features": lambda ex, rows: ex.partial_dependence("x0", "x1", "x2", at=np.zeros((10, 3))),
     "interaction_values without a limit": lambda ex, rows: ex.interaction_values(rows[:1], features=range(30)),
 }
 
 
 @pytest.mark.parametrize("asked", ASKED)
-def test_too_much_is_refused_within_a_second(asked, model, rows):
-    ex = gw.Explainer(model, rows)
+def test_too_much_is_refused_within_a_second(asked, explainer, rows):
     start = time.thread_time()
     with pytest.raises(gw.errors.TooLargeError, match=r"fewer|ask for|Use|have no such limit|up to") as found:
-        ASKED[asked](ex, rows)
+        ASKED[asked](explainer, rows)
     assert time.thread_time() - start < 1
     assert len(str(found.value)) < 400
 
@@ -95,6 +101,20 @@ def test_too_much_memory_is_refused_before_anything_is_computed(model, rows, mon
     with pytest.raises(gw.errors.TooLargeError, match="fewer rows"):
         ex.evaluate(gw.metrics.ShapleyValues(), rows)
     assert time.thread_time() - start < 1
+
+
+def test_points_that_take_hours_are_refused(model, rows, monkeypatch):
+    monkeypatch.setattr("glasswood.study._answers.MOST_HOURS", 1e-9)
+    with pytest.raises(gw.errors.TooLargeError, match=r"10 points and 1,310,720 leaves .* h\. Ask for fewer points"):
+        gw.Explainer(model, rows[:10]).partial_dependence("x0", at=np.arange(10.0)[:, None])
+
+
+def test_tables_of_interactions_are_refused_before_anything_is_counted(model, rows, monkeypatch):
+    monkeypatch.setattr("glasswood.effects._interactions.MOST_ENTRIES", 1000)
+    ex = gw.Explainer(model, rows[:10])
+    monkeypatch.setattr("glasswood.study._study.count", lambda *_: pytest.fail("rows are counted"))
+    with pytest.raises(gw.errors.TooLargeError, match="entries of tables"):
+        ex.interaction_values(rows[:1], max_order=1)
 
 
 def test_one_row_of_it_is_explained(model, rows):

@@ -17,7 +17,7 @@ from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._once import Deferred, once, once_here
 from glasswood.parallel._threads import beside, for_each, n_threads
 
 __all__ = ["Lookups", "check_pairs"]
@@ -48,8 +48,9 @@ class Lookups:
 
     Parameters
     ----------
-    effects : Effects
-        Of at least `max_order`.
+    plan : CountPlan
+    find_effects : Deferred
+        Finds the effects of at least `max_order`, once it is known that the tables fit.
     max_order : int
         The largest number of players of a set.
     wanted : ndarray of shape (n_players,), bool
@@ -58,9 +59,16 @@ class Lookups:
         The outputs that are wanted.
     """
 
-    def __init__(self, effects: Effects, max_order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> None:
-        plan = effects.plan
-        self.effects = effects
+    def __init__(
+        self,
+        plan: CountPlan,
+        find_effects: Deferred[Effects],
+        max_order: int,
+        wanted: NDArray[np.bool_],
+        outputs: list[int],
+    ) -> None:
+        self.plan = plan
+        self._find_effects = find_effects
         self.outputs = outputs
         self.rows: Rows | CellBlock = CellBlock(np.empty((plan.ensemble.used_features.size, 0), dtype=np.int32))
         self.subsets = Subsets.up_to(max_order, min(int(plan.n_players.max(initial=0)), int(wanted.sum())))
@@ -71,7 +79,15 @@ class Lookups:
         self.term_set, self.term_rest, self.term_seat, self.term_size, self.term_first = found[:5]
         self._pairs = found[5:7]
         self._set_rest, self._set_last, self._set_size = found[7:]
+        n_entries = int(self._table_first[-1])
+        if n_entries > MOST_ENTRIES:
+            raise _too_large(n_entries, "entries of tables", MOST_ENTRIES)
         _ = self._lookups  # before threads share it
+
+    @property
+    def effects(self) -> Effects:
+        """The effects of sets of players, which are found when they are first needed."""
+        return self._find_effects()
 
     def of_rows(self, rows: Rows | CellBlock) -> Lookups:
         """Return the same tables for some rows; at first there are none."""
@@ -88,7 +104,7 @@ class Lookups:
     @once_here
     def _players(self) -> _core.PlayersOfLeaves:
         """The wanted players of each leaf as kernels take them."""
-        boxes, plan = self.effects.plan.boxes, self.effects.plan
+        boxes, plan = self.plan.boxes, self.plan
         return _core.PlayersOfLeaves(boxes.first, boxes.feature, boxes.slot, plan.player_of, self._wanted)
 
     @once
@@ -125,12 +141,12 @@ class Lookups:
     @once
     def _groups(self) -> tuple[Any, ...]:
         """The terms of each (set, output), sorted, and where their tables are."""
-        n_values = self.effects.plan.ensemble.value.shape[1]
+        n_values = self.plan.ensemble.value.shape[1]
         terms = np.flatnonzero(self.term_set > 0)
         chunk = np.searchsorted(self.term_first, terms, side="right") - 1
         rank = np.empty(self.order.size, dtype=np.int64)
         rank[self.order] = np.arange(self.order.size)
-        place = np.full(self.effects.plan.ensemble.n_outputs, -1)  # of an output among those that are wanted
+        place = np.full(self.plan.ensemble.n_outputs, -1)  # of an output among those that are wanted
         place[self.outputs] = np.arange(self.n_outputs)
         values = np.arange(n_values)
         output = place[self.chunks.output[chunk][:, None] + values]
@@ -146,15 +162,13 @@ class Lookups:
 
     @once
     def _table_first(self) -> NDArray[np.int64]:
-        sizes = np.where(self.term_set > 0, self.term_size, 0) * self.effects.plan.ensemble.value.shape[1]
+        sizes = np.where(self.term_set > 0, self.term_size, 0) * self.plan.ensemble.value.shape[1]
         return np.concatenate([[0], np.cumsum(sizes)])
 
     @once
     def _table(self) -> NDArray[np.float64]:
         plan, chunks = self.effects.plan, self.chunks
         n_entries = int(self._table_first[-1])
-        if n_entries > MOST_ENTRIES:
-            raise _too_large(n_entries, "entries of tables", MOST_ENTRIES)
         table = np.zeros(n_entries + 64)
         e = plan.ensemble
         counted = _core.GrowingSets(plan.subsets.plus, plan.subsets.size, plan.order)

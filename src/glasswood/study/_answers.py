@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._pairs import KnownPair, Pair, averaged, middle_cells
-from glasswood.errors import TableError, UnsupportedModelError
+from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import InteractionIndex
 from glasswood.models._outputs import Chosen
@@ -45,6 +45,7 @@ __all__ = ["Answers", "Negated", "ResponsePair", "is_weighted"]
 MOST_RESPONSES = 2**16  # pairs of cells whose responses are computed at once
 BYTES_OF_RESPONSE = 400  # while it is computed
 MOST_VISITS = 2**30  # of leaves by points: about a second
+PER_VISIT, MOST_HOURS = 1e-9, 4  # seconds of one; of all
 MOST_VISITS_OF_GRIDS = 16  # times as many pairs of points on grids take that long
 
 
@@ -325,6 +326,8 @@ class Answers:
 
     def points(self, players: list[str], at: Any, chosen: Chosen) -> Points:
         """Return the partial dependence of players at points."""
+        if self._study.additive and self._study.table is not None:
+            self._study.plan(len(players))  # refuses sets of too many players before anything is computed
         features, cells, shown = self._located(players, at)
         return Points(
             name=" x ".join(players),
@@ -347,8 +350,16 @@ class Answers:
         check_memory((n_points, study.ensemble.n_outputs), 8, "Ask for fewer points at a time")
         if not study.additive:
             return study.responses_at(features, cells)
+        visits = n_points * study.ensemble.n_leaves
+        leaf_by_leaf = n_players != features.size or n_players > 2 or visits < MOST_VISITS
+        if leaf_by_leaf and visits * PER_VISIT > MOST_HOURS * 3600:
+            message = (
+                f"{how_many(n_points, 'point')} and {how_many(study.ensemble.n_leaves, 'leaf', 'leaves')} would take "
+                f"about {visits * PER_VISIT / 3600:,.0f} h. Ask for fewer points, or for one or two features"
+            )
+            raise TooLargeError(message)
         effects = study.effects(n_players)  # the largest order first: some sources can be counted once only
-        if n_players != features.size or n_players > 2 or n_points * study.ensemble.n_leaves < MOST_VISITS:
+        if leaf_by_leaf:
             return effects.at(cells, features)
         heights: NDArray[np.float64] = study.curves[int(features[0])][cells[0]]
         if n_players == 1:

@@ -37,7 +37,7 @@ from glasswood.models._outputs import Outputs
 from glasswood.models._pipelines import unwrap
 from glasswood.models._user_columns import Originals
 from glasswood.parallel._memory import check_memory
-from glasswood.parallel._once import Lock, once
+from glasswood.parallel._once import Deferred, Lock, once
 from glasswood.study._in_parts import count_in_parts
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
@@ -567,7 +567,8 @@ class Study:
         """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""
         check_pairs(self.plan(1), order, wanted)  # before anything is counted
         key = (Lookups, order, wanted.tobytes(), tuple(outputs))
-        return self._tables.get(key, lambda: Lookups(self.effects(order), order, wanted, outputs))
+        plan, find_effects = self.plan(order), Deferred(lambda: self.effects(order))
+        return self._tables.get(key, lambda: Lookups(plan, find_effects, order, wanted, outputs))
 
     def _by_paths(self, metric: InteractionIndex, rows: Any, outputs: list[int]) -> LongPaths:
         plan = self.plan(1)
