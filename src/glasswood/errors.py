@@ -1,5 +1,11 @@
 """Every error that Glasswood raises on purpose."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, Self
+
 __all__ = [
     "ArgumentError",
     "BackgroundError",
@@ -14,7 +20,7 @@ __all__ = [
 
 
 class GlasswoodError(Exception):
-    """The parent of all errors of this package.
+    """Base class of all errors of this package.
 
     Examples
     --------
@@ -28,7 +34,7 @@ class GlasswoodError(Exception):
 
 
 class UnsupportedModelError(GlasswoodError):
-    """A model, or a part of one, that Glasswood cannot read exactly; the message says what to do instead.
+    """The model, or a part of it, cannot be read exactly; the message says what to do instead.
 
     Examples
     --------
@@ -41,7 +47,7 @@ class UnsupportedModelError(GlasswoodError):
 
 
 class ModelMismatchError(GlasswoodError):
-    """The scores rebuilt from a model's trees differ from the ones its own library gives.
+    """The scores computed from a model's trees differ from the predictions of its own library.
 
     Examples
     --------
@@ -52,7 +58,7 @@ class ModelMismatchError(GlasswoodError):
 
 
 class TableError(GlasswoodError, ValueError):
-    """A table that does not fit the model: a column is absent, holds the wrong kind of values, or an unknown category.
+    """A table or feature does not fit the model: a missing column, values of the wrong type, an unknown name.
 
     Examples
     --------
@@ -61,9 +67,34 @@ class TableError(GlasswoodError, ValueError):
     True
     """
 
+    @classmethod
+    def no_feature(cls, name: Any, known: Sequence[str], *, hint: str = "") -> Self:
+        """Return the error for an unknown feature: it suggests the nearest name and lists at most ten.
+
+        Parameters
+        ----------
+        name : str or int
+            The name that was asked for.
+        known : sequence of str
+            The names that exist.
+        hint : str, optional
+            An explanation to show instead of the nearest name.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> print(gw.errors.TableError.no_feature("AGE", ["age", "income"]))
+        there is no feature 'AGE' (did you mean 'age'?); the features are 'age', 'income'
+        """
+        lower = {one.lower(): one for one in known}
+        nearest = [lower[found] for found in get_close_matches(str(name).lower(), lower, 1)]
+        advice = hint or "".join(f"did you mean {one!r}?" for one in nearest)
+        listed = ", ".join([*map(repr, known[:10]), *(["..."] if len(known) > 10 else [])])
+        return cls(f"there is no feature {name!r}{f' ({advice})' if advice else ''}; the features are {listed}")
+
 
 class MissingExtraError(GlasswoodError, ImportError):
-    """An optional library is needed and not installed; the message names the extra that brings it.
+    """A required optional library is not installed; the message names the extra that installs it.
 
     Examples
     --------
@@ -72,9 +103,45 @@ class MissingExtraError(GlasswoodError, ImportError):
     True
     """
 
+    @classmethod
+    def of(cls, library: str, *, extra: str, what: str, otherwise: str = "") -> Self:
+        """Return the error for a missing library.
+
+        Parameters
+        ----------
+        library : str
+            The name of the library.
+        extra : str
+            The extra of Glasswood that installs it.
+        what : str
+            The task that requires it.
+        otherwise : str, optional
+            An alternative to installing it.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> print(gw.errors.MissingExtraError.of("pyarrow", extra="parquet", what="reading Parquet"))
+        reading Parquet requires pyarrow; install it with: pip install 'glasswood[parquet]'
+        """
+        remedy = f"install it with: pip install 'glasswood[{extra}]'"
+        return cls(f"{what} requires {library}; {remedy}{f', or {otherwise}' if otherwise else ''}")
+
+    @classmethod
+    def of_frames(cls, what: str) -> Self:
+        """Return the error for a task that requires any library of data frames.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> print(gw.errors.MissingExtraError.of_frames("reading CSV"))
+        reading CSV requires pandas, polars or pyarrow; install one of them
+        """
+        return cls(f"{what} requires pandas, polars or pyarrow; install one of them")
+
 
 class BackgroundError(GlasswoodError, ValueError):
-    """A background that does not fit: of another model, another order, or a damaged file.
+    """A background does not fit: it has a different model or order, or its file is damaged.
 
     Examples
     --------
@@ -85,7 +152,7 @@ class BackgroundError(GlasswoodError, ValueError):
 
 
 class TooLargeError(GlasswoodError, ValueError):
-    """Work that would take too long or too much memory; the message has an estimate and says what to ask instead.
+    """The work would take too long or too much memory; the message has an estimate and suggests a smaller question.
 
     Examples
     --------
@@ -96,7 +163,7 @@ class TooLargeError(GlasswoodError, ValueError):
 
 
 class ArgumentError(GlasswoodError, ValueError, TypeError):
-    """A setting that is not one of those that there are; the message lists them.
+    """An argument has an invalid value; the message lists the valid ones.
 
     Examples
     --------
@@ -107,7 +174,7 @@ class ArgumentError(GlasswoodError, ValueError, TypeError):
 
 
 class FileError(GlasswoodError, OSError):
-    """A file that cannot be found, or a place where none can be written.
+    """A file cannot be found or written.
 
     Examples
     --------

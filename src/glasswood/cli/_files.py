@@ -67,8 +67,7 @@ def _open_skops(path: Path, trusted: Sequence[str]) -> Any:
     try:
         io = importlib.import_module("skops.io")
     except ImportError as error:
-        message = f"{path.name!r} needs skops; install it with: pip install 'glasswood[skops]'"
-        raise MissingExtraError(message) from error
+        raise MissingExtraError.of("skops", extra="skops", what=f"reading {path.name!r}") from error
     try:
         _refuse_bomb(path)
         asked = sorted(set(io.get_untrusted_types(file=path)) - set(trusted))
@@ -174,5 +173,4 @@ def _read_csv(path: str) -> Any:
         except ImportError:
             continue
         return nw.read_csv(path, backend=backend).to_native()
-    message = "reading CSV needs one of pandas, polars or pyarrow; install one of them"
-    raise MissingExtraError(message)
+    raise MissingExtraError.of_frames("reading CSV")

@@ -141,8 +141,7 @@ def _cluster(settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
     try:
         library = importlib.import_module("distributed")
     except ImportError as error:
-        message = f"{error}; install it with: pip install 'glasswood[dask]'"
-        raise MissingExtraError(message) from error
+        raise MissingExtraError.of("distributed", extra="dask", what="--engine dask") from error
     with library.Client() as client:
         yield settings | {"engine": client}
 

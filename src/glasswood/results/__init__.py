@@ -1,4 +1,4 @@
-"""What users get: names, labels and units appear here first."""
+"""Results, with the names, labels and units that users know."""
 
 from glasswood.results._attributions import Attributions, arrange
 from glasswood.results._axis import LARGEST, Axis, squeezed

@@ -1,4 +1,4 @@
-"""Attributions: what each feature, or each pair of features, adds to the score of each row."""
+"""Attributions: the contribution of each feature, or pair of features, to the score of each row."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = ["Attributions", "arrange"]
 
 
 def mean_size(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean absolute value over the rows, the first axis; of no rows, 0."""
+    """Return the mean absolute value over the rows (the first axis); 0 if there are no rows."""
     mean: NDArray[np.float64] = np.abs(values).sum(axis=0) / max(1, len(values))
     return mean
 
 
 def arrange(values: NDArray[np.float64], sets: list[tuple[int, ...]], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the values of features by feature; those of pairs in a matrix, in the way of the package shap.
+    """Return the values by feature; those of pairs as matrices, arranged as in the shap package.
 
-    `values` is (n_rows, n_sets, n_outputs); `shape` tells whether there are pairs.
+    `values` is (n_rows, n_sets, n_outputs); `shape` has an additional axis if there are pairs.
     """
     single = [number for number, members in enumerate(sets) if len(members) == 1]
     players = [sets[number][0] for number in single]
@@ -53,7 +53,7 @@ def arrange(values: NDArray[np.float64], sets: list[tuple[int, ...]], shape: tup
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Attributions(ReadOnly):
-    """What each feature, or each pair of features, adds to the score of each row.
+    """The contribution of each feature, or pair of features, to the score of each row.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Attributions(ReadOnly):
 
     @property
     def base_values(self) -> Any:
-        """The mean score, which the values of a row add up from; one per output if there are several."""
+        """The mean score; adding the values of a row gives its score. One per output if there are several."""
         return float(self.mean[0]) if len(self.outputs) == 1 else self.mean
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001
@@ -125,7 +125,7 @@ class Attributions(ReadOnly):
         return mean_size(self.values)
 
     def to_frame(self) -> Any:
-        """Return one row per row, and one column per feature or pair of features (and output).
+        """Return a frame with one column per feature or pair of features (and output).
 
         Examples
         --------
@@ -145,7 +145,7 @@ class Attributions(ReadOnly):
         )
 
     def to_shap(self) -> Any:
-        """Return the values as a `shap.Explanation`, for the plots of the package shap.
+        """Return the values as a `shap.Explanation`, for the plots of the shap package.
 
         Examples
         --------
@@ -159,8 +159,7 @@ class Attributions(ReadOnly):
         try:
             import shap
         except ImportError as error:
-            message = "shap.Explanation needs the package shap; install glasswood[shap]"
-            raise MissingExtraError(message) from error
+            raise MissingExtraError.of("shap", extra="shap", what="to_shap") from error
         base = np.tile(self.mean, (len(self), 1))
         return shap.Explanation(
             np.array(self.values),
@@ -171,7 +170,7 @@ class Attributions(ReadOnly):
         )
 
     def panel(self, row: int = 0, output: int | None = None, **options: Any) -> Waterfall | Bars | Dots:
-        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
@@ -196,38 +195,39 @@ class Attributions(ReadOnly):
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw what each feature (or pair) adds: to the score of one row, or of all rows.
+        """Draw the contribution of each feature (or pair) to the score of one row, or of all rows.
 
         Parameters
         ----------
         row : int, default 0
-            The number of the row of a waterfall.
+            The number of the row to draw as a waterfall.
         kind : {"waterfall", "bar", "beeswarm", "scatter"}, default "waterfall"
-            "waterfall" draws how the score of one row comes about, "bar" the mean absolute value of each feature over
-            all rows, "beeswarm" a dot per row and feature, coloured by the feature's value, and "scatter" the values of
-            one feature over what the feature is.
+            "waterfall" breaks down the score of one row, "bar" shows the mean absolute value of each feature over all
+            rows, "beeswarm" a dot per row and feature, coloured by the feature's value, and "scatter" the contributions
+            of one feature against its values.
         feature : str, optional
-            The feature of a scatter; the one with the largest values by default.
+            The feature of a scatter plot. Defaults to the one with the largest contributions.
         color : str, optional
-            The feature that colours a scatter; by default the one that goes best with what `feature` leaves open.
+            The feature that colours a scatter plot. Defaults to the one that best explains the variation left by
+            `feature`.
         top : int, default 10
-            The largest number of features. A waterfall shows the others as one part, and up to twenty of their own if
-            the others together would be larger than all of these.
+            The maximum number of features. A waterfall combines all others into one part; it shows up to twenty
+            features if the combined part would otherwise be the largest.
         title : str, optional
         figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
+            Width and height in inches. Chosen to fit the panels by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a new figure by default.
+            The axes to draw on. By default, a new figure is created.
         output : label, optional
-            One output (class, target); needed if there are several.
+            The output (class or target) to draw; required if there are several.
         output_index : int, optional
-            The same, by its position among `outputs`.
+            The output to draw, by its position in `outputs`.
 
         Returns
         -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The cells of a feature, which curves, surfaces and ICE share, and how heights over cells become columns."""
+"""The cells of a feature, shared by curves, surfaces and ICE, and heights over cells as columns of a frame."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Axis(ReadOnly):
     rows : ndarray of shape (n_cells,)
         The number (or weight) of background rows in each cell, missing ones last; empty without a background.
     find_extent : Deferred
-        Finds the `Extent` of the feature's values when asked; None if nobody knows.
+        Finds the `Extent` of the feature's values lazily; None if it is unknown.
     weighted : bool
         Whether `rows` are weights.
     """
@@ -46,13 +46,13 @@ class Axis(ReadOnly):
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The least and the greatest of the background's values; None if they are not known, and for categories."""
+        """The smallest and largest value in the background; None if unknown and for categories."""
         extent = self.find_extent()
         return None if extent is None else (extent.least, extent.greatest)
 
     @property
     def whole(self) -> bool:
-        """Whether all of the background's values are known to be whole numbers."""
+        """Whether all values in the background are known to be whole numbers."""
         extent = self.find_extent()
         return extent is not None and extent.whole
 
@@ -63,20 +63,20 @@ class Axis(ReadOnly):
 
     @property
     def categories(self) -> tuple[Any, ...] | None:
-        """The labels of the categories; None for numbers."""
+        """The labels of the categories; None for numeric features."""
         return self.column.categories
 
     @property
     def n_main(self) -> int:
-        """The number of cells without those of unseen categories and missing values."""
+        """The number of cells, excluding those for unseen categories and missing values."""
         return self.column.n_codes or self.cuts.size + 1
 
     @property
     def ordinary(self) -> slice:
-        """The main cells without those that hold nothing but numbers beyond the range of float32.
+        """The main cells, excluding those that only hold numbers beyond the range of float32.
 
-        Where CatBoost tells missing values from numbers, it has a border at the end of that range: the cell beyond is
-        what the model makes of infinity, and of missing values, but no part of the curve that anybody means.
+        To separate missing values from numbers, CatBoost puts a border at the end of that range. The cell beyond it
+        applies to infinity and missing values only and is not part of the curve proper.
         """
         if self.categories is not None:
             return slice(0, self.n_main)
@@ -95,15 +95,15 @@ class Axis(ReadOnly):
         """Return the cell of each value."""
         values: Numbers = np.asarray(x)
         if self.categories is not None and values.dtype.kind in "OUS":
-            values = np.asarray(x, dtype=object)  # NumPy alone makes the text "nan" of a NaN among texts
+            values = np.asarray(x, dtype=object)  # NumPy alone would turn a NaN among strings into the string "nan"
             return self.locate(self.column.encode(dictionary_of(values.ravel()))).reshape(values.shape)
-        if values.dtype.kind == "O":  # pandas' missing values are no numbers for NumPy
+        if values.dtype.kind == "O":  # pandas' missing values are not numbers for NumPy
             numbers = [np.nan if is_missing(value) else value for value in values.ravel().tolist()]
             return self.locate(self.column.encode(np.array(numbers, dtype=object))).reshape(values.shape)
         return self.locate(self.column.encode(values.ravel())).reshape(values.shape)
 
     def describe(self) -> dict[str, list[Any]]:
-        """Return the columns of a frame that tell which cell a row of it is about."""
+        """Return the columns of a frame that identify each cell."""
         if self.categories is not None:
             return {self.name: [*self.categories, "(unseen)", "(missing)"]}
         return {
@@ -113,7 +113,7 @@ class Axis(ReadOnly):
 
 
 def squeezed(heights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return heights without the last axis, if there is one output."""
+    """Return heights without the last axis if there is only one output."""
     return heights[..., 0] if heights.shape[-1] == 1 else heights
 
 
@@ -135,7 +135,7 @@ def columns_of(
 
 
 def spread(labels: list[Any], shape: tuple[int, ...], axis: int) -> Any:
-    """Return the label of each place of an array of some shape, given those along one axis: numbers as an array."""
+    """Return the label of every element of an array, given the labels along one axis; numbers as an array."""
     many, times = math.prod(shape[axis + 1 :]), math.prod(shape[:axis])
     if all(isinstance(label, float) for label in labels):
         return np.tile(np.repeat(np.array(labels, dtype=np.float64), many), times)

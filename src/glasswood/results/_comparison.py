@@ -1,4 +1,4 @@
-"""Comparison: the curves of several explainers side by side, on the cells that all their cuts make together."""
+"""Comparison: the curves of several explainers on common cells."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ __all__ = ["Comparison"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Comparison(ReadOnly):
-    """The curves of several explainers, and how they differ: groups of rows of one model (drift), or several models.
+    """The curves of several explainers and how they differ: one model on groups of rows (drift), or several models.
 
-    Make one with `compare`. Curves are centred before they are compared: each is taken relative to its mean over the
-    rows of all explainers, so that a different level of the score is no difference of shape. Only cells in which some
-    explainer has rows take part.
+    Created by `compare`. Curves are centred before they are compared: each is taken relative to its mean over the rows
+    of all explainers, so that a different level of the score does not count as a difference in shape. Only cells in
+    which at least one explainer has rows are compared.
 
     Parameters
     ----------
@@ -39,19 +39,21 @@ class Comparison(ReadOnly):
     features : tuple of str
         The features that all of them have, those with the largest `difference` first.
     difference : ndarray of shape (n_features, n_outputs)
-        How far the centred curves are apart, as a mean over rows (each explainer's rows count alike). With three or
-        more explainers: how far the highest is above the lowest. NaN if the rows in common cells are not known.
+        The mean absolute difference of the centred curves over the rows; all explainers have equal weight. With three
+        or more explainers, the difference between the highest and the lowest. NaN if the rows in common cells are
+        unknown.
     largest : ndarray of shape (n_features, n_outputs)
-        How far they are apart where it is most.
+        The largest difference of the centred curves.
     shift : ndarray of shape (n_features,)
-        How differently the rows are distributed: the population stability index, over ten bins of about as many rows
-        each, or over categories; missing values are a bin. The largest of all pairs of explainers. 0.1 is customarily
-        called small, 0.25 large. NaN if the rows in common cells are not known.
+        How differently the rows are distributed: the population stability index over ten bins with about the same
+        number of rows, or over categories; missing values form a bin. The largest value over all pairs of explainers.
+        By convention, 0.1 is small and 0.25 large. NaN if the rows in common cells are unknown.
     basis : {"rows", "counts", "covers"}
-        "rows": the rows of all explainers in common cells are known. "counts": some explainer has only counts in the
-        cells of its own model (a Background, a stream that can be read once, a frame of a cluster), and models have
-        different cuts. "covers": some explainer has no background. Unless it is "rows", all cells count alike where
-        rows are not known, features are ranked by `largest`, `caveat` says so, and frames have a column `basis`.
+        "rows": the number of rows in common cells is known for all explainers. "counts": some explainer only has counts
+        in the cells of its own model (a Background, a stream that can be read only once, a cluster's frame), and the
+        models have different cuts. "covers": some explainer has no background. Unless it is "rows", all cells have
+        equal weight where rows are unknown, features are ranked by `largest`, `caveat` says so, and frames have a
+        column `basis`.
     outputs : tuple
         The labels of the outputs.
     units : str
@@ -96,29 +98,28 @@ class Comparison(ReadOnly):
 
     @property
     def caveat(self) -> str:
-        """What to know before using the numbers; empty if the rows in common cells are known."""
+        """A limitation of the numbers; empty if the rows in common cells are known."""
         return "" if self.basis == "rows" else "rows in common cells are not known"
 
     @property
     def total(self) -> NDArray[np.float64]:
-        """One value per feature, by which they are ranked: `difference`, or `largest` if `basis` is not "rows".
+        """The value by which features are ranked: `difference`, or `largest` if `basis` is not "rows".
 
-        Of several outputs, the root of the sum of squares. `largest`, too, for features without rows of their own.
+        Several outputs are combined as the root of the sum of squares. Features without known rows use `largest`.
         """
         known = np.where(np.isnan(self.difference) | (self.basis != "rows"), self.largest, self.difference)
         total: NDArray[np.float64] = np.sqrt((known**2).sum(axis=1))
         return total
 
     def curves(self, feature: str) -> dict[str, Curve]:
-        """Return the curve of a feature of each explainer, all on the same cells.
+        """Return the curves of a feature, one per explainer, all on the same cells.
 
         Examples
         --------
         See `compare`.
         """
         if feature not in self.shared:
-            message = f"there is no feature {feature!r} that all have; these are {list(self.features[:10])!r}"
-            raise TableError(message)
+            raise TableError.no_feature(feature, self.features)
         return dict(zip(self.names, self.shared[feature], strict=True))
 
     def top(self, n: int = 10) -> Comparison:
@@ -146,7 +147,7 @@ class Comparison(ReadOnly):
         return table_html(f"Comparison of {', '.join(self.names)} ({self.units}){note}", self._columns())
 
     def to_frame(self) -> Any:
-        """Return one row per feature (and output): how far the curves are apart, and how differently rows are spread.
+        """Return one row per feature (and output): the difference of the curves and the shift of the rows.
 
         Examples
         --------
@@ -164,7 +165,7 @@ class Comparison(ReadOnly):
         return with_basis(columns | {"shift": np.repeat(self.shift, len(self.outputs))}, self.basis)
 
     def panel(self, feature: str, output: int | None = None, **options: Any) -> Steps:
-        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
@@ -188,33 +189,33 @@ class Comparison(ReadOnly):
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw the curves of all explainers over each other, with the distributions of their rows below.
+        """Draw the curves of all explainers in the same panels, with the distributions of their rows below.
 
         Parameters
         ----------
         features : str or sequence of str, optional
-            The six that differ most by default.
+            The features to draw. Defaults to the six that differ most.
         sharey : bool, default True
-            Whether all panels have the same heights.
+            Whether all panels share the y-axis.
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
+            The scale of numeric axes. With "quantile", every row of the background takes up the same width.
         title : str, optional
         figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
+            Width and height in inches. Chosen to fit the panels by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
-        ax : matplotlib Axes, or as many as features, optional
-            Where to draw; on a new figure by default.
+        ax : matplotlib Axes, or one per feature, optional
+            The axes to draw on. By default, a new figure is created.
         output : label, optional
-            One output (class, target); needed if there are several.
+            The output (class or target) to draw; required if there are several.
         output_index : int, optional
-            The same, by its position among `outputs`.
+            The output to draw, by its position in `outputs`.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
 
         Returns
         -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------

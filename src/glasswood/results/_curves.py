@@ -1,4 +1,4 @@
-"""What users get: Curve and Points, with names, labels and units; and a mapping that makes them when asked."""
+"""Curve and Points, the partial dependence of features; and a mapping that computes results lazily."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = ["Curve", "Lazy", "Pairs", "Points"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Curve(ReadOnly):
-    """The partial dependence of one feature, at full resolution: the average score if the feature is x for all rows.
+    """The partial dependence of one feature at full resolution: the average score if the feature is x in all rows.
 
-    Between two neighbouring cuts of the model the curve is constant, so its K + 1 values are the whole curve.
+    The curve is constant between neighbouring cuts of the model, so its K + 1 values describe it completely.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class Curve(ReadOnly):
 
     @property
     def categories(self) -> tuple[Any, ...] | None:
-        """The labels of the categories; None for numbers."""
+        """The labels of the categories; None for numeric features."""
         return self.axis.categories
 
     @property
@@ -78,7 +78,7 @@ class Curve(ReadOnly):
 
     @property
     def unseen(self) -> Any:
-        """The value for categories that the model has not met; None for numbers."""
+        """The value for categories unknown to the model; None for numeric features."""
         return None if self.categories is None else squeezed(self.heights[-2])
 
     @property
@@ -88,7 +88,7 @@ class Curve(ReadOnly):
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The least and the greatest of the background's values; None if unknown (counts, files) or categories."""
+        """The smallest and largest value in the background; None if unknown (counts, files) and for categories."""
         return self.axis.ends
 
     def __call__(self, x: Any) -> NDArray[np.float64]:
@@ -108,7 +108,7 @@ class Curve(ReadOnly):
         return table_html(repr(self), columns_of([self.axis], self.heights, self.outputs, self.axis.rows))
 
     def to_frame(self) -> Any:
-        """Return one row per cell (and output): where it is, its value, and the background rows in it.
+        """Return one row per cell (and output): its limits, its value, and the number of background rows in it.
 
         Examples
         --------
@@ -117,7 +117,7 @@ class Curve(ReadOnly):
         return to_frame(columns_of([self.axis], self.heights, self.outputs, self.axis.rows))
 
     def panel(self, output: int | None = None, **options: Any) -> Steps:
-        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
@@ -139,29 +139,29 @@ class Curve(ReadOnly):
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw the curve: its true steps, pale where there are no rows, and the distribution of the rows below.
+        """Draw the curve as its exact steps, pale where there are no rows, with the distribution of the rows below.
 
         Parameters
         ----------
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
+            The scale of numeric axes. With "quantile", every row of the background takes up the same width.
         title : str, optional
         figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
+            Width and height in inches. Chosen to fit the panels by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a new figure by default.
+            The axes to draw on. By default, a new figure is created.
         output : label, optional
-            One output (class, target); all by default, up to eight.
+            The output (class or target) to draw. By default all outputs, up to eight.
         output_index : int, optional
-            The same, by its position among `outputs`.
+            The output to draw, by its position in `outputs`.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
 
         Returns
         -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -212,7 +212,7 @@ class Points(ReadOnly):
 
     @property
     def rows(self) -> NDArray[Any]:
-        """The number (or weight) of background rows at each point; empty unless each row is at one of them."""
+        """The number (or weight) of background rows at each point; empty unless every row is at one of the points."""
         return self.find_rows()
 
     def __repr__(self) -> str:
@@ -235,7 +235,7 @@ class Points(ReadOnly):
         return to_frame(self._listed())
 
     def panel(self, output: int | None = None, **options: Any) -> Steps | Cells | Dots:
-        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
@@ -257,31 +257,31 @@ class Points(ReadOnly):
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw the points: along the axis for one feature that is a number, as a surface or as dots for two features.
+        """Draw the points: along an axis for one numeric feature, as a surface or as dots for two features.
 
-        Other points are drawn with their labels, in the order of these.
+        All other points are drawn by label, in the order given.
 
         Parameters
         ----------
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
+            The scale of numeric axes. With "quantile", every row of the background takes up the same width.
         title : str, optional
         figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
+            Width and height in inches. Chosen to fit the panels by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a new figure by default.
+            The axes to draw on. By default, a new figure is created.
         output : label, optional
-            One output (class, target); all by default, up to eight.
+            The output (class or target) to draw. By default all outputs, up to eight.
         output_index : int, optional
-            The same, by its position among `outputs`.
+            The output to draw, by its position in `outputs`.
         sort : {"height", "rows"}, optional
             The order of points with labels.
 
         Returns
         -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -302,7 +302,7 @@ class Points(ReadOnly):
 
 
 class Pairs(Collection[tuple[str, str]]):
-    """All pairs of some names, the earlier name first. They are not listed: 5,000 names have 12 million pairs."""
+    """All pairs of names, in order. They are generated lazily: 5,000 names have 12 million pairs."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._place = {name: place for place, name in enumerate(names)}
@@ -321,7 +321,7 @@ class Pairs(Collection[tuple[str, str]]):
 
 
 class Lazy(Mapping[Any, Any]):
-    """A mapping whose values are made when they are looked up."""
+    """A mapping whose values are computed when they are looked up."""
 
     def __init__(self, keys: Collection[Any], make: Callable[[Any], Any]) -> None:
         self._keys = keys

@@ -16,7 +16,7 @@ FRAME_LIBRARIES: tuple[Literal["pandas", "polars", "pyarrow"], ...] = ("pandas",
 
 
 def to_frame(columns: Mapping[str, Any]) -> Any:
-    """Return columns as a data frame of the first of pandas, Polars and PyArrow that is loaded, or can be."""
+    """Return columns as a data frame: pandas, Polars or PyArrow, whichever is loaded or can be imported first."""
     import narwhals as nw
 
     loaded = [name for name in FRAME_LIBRARIES if name in sys.modules]
@@ -26,5 +26,4 @@ def to_frame(columns: Mapping[str, Any]) -> Any:
         except ImportError:
             continue
         return nw.from_dict(dict(columns), backend=name).to_native()
-    message = "a data frame needs one of pandas, polars or pyarrow; install one of them"
-    raise MissingExtraError(message)
+    raise MissingExtraError.of_frames("to_frame")

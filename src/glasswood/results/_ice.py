@@ -1,4 +1,4 @@
-"""Ice: the response of each row, if one feature (or some) took other values."""
+"""Ice: the response of each row as one or more features vary."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Ice"]
 class Ice(ReadOnly):
     """Individual conditional expectation: one curve per row. Their mean is the partial dependence.
 
-    Rows of the background have their weights (`weight`, which sums to 1; None if there are none); other rows have none.
+    Rows of the background keep their weights (`weight`, which sums to 1; None if unweighted); other rows have none.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Ice(ReadOnly):
         return self.weight is not None
 
     def _main(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return heights without the cells of missing and unseen values, and without a single output."""
+        """Return heights without the cells for missing and unseen values, squeezed if there is only one output."""
         if self.axis is not None:
             heights = heights[..., : self.axis.n_main, :]
         return heights[..., 0] if len(self.outputs) == 1 else heights
@@ -70,29 +70,29 @@ class Ice(ReadOnly):
     def values(self) -> NDArray[np.float64]:
         """The response of each row at each point: (n_rows, n_points), with a last axis of outputs if there are several.
 
-        The points are the values of `Curve.values`, or those of `at`.
+        The points are those of `Curve.values`, or those passed as `at`.
         """
         return self._main(self.heights)
 
     @property
     def missing(self) -> Any:
-        """The response of each row where the feature is missing; None for points that were asked for."""
+        """The response of each row where the feature is missing; None if points were passed as `at`."""
         if self.axis is None:
             return None
         return self.heights[:, -1, 0] if len(self.outputs) == 1 else self.heights[:, -1]
 
     @property
     def cuts(self) -> NDArray[np.float64] | None:
-        """The model's cuts, as for `Curve`; None for points that were asked for."""
+        """The model's cuts, as in `Curve`; None if points were passed as `at`."""
         return None if self.axis is None else self.axis.cuts
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """The mean over rows, with their weights: partial dependence, if the rows are those of the background."""
+        """The weighted mean over the rows: the partial dependence if the rows are those of the background."""
         return self._main(np.average(self.heights, axis=0, weights=self.weight))
 
     def std(self) -> NDArray[np.float64]:
-        """Return the standard deviation over rows, with their weights, at each point.
+        """Return the weighted standard deviation over the rows at each point.
 
         Examples
         --------
@@ -102,10 +102,10 @@ class Ice(ReadOnly):
         return self._main(np.sqrt(np.average(centred**2, axis=0, weights=self.weight)))
 
     def quantile(self, q: Any) -> NDArray[np.float64]:
-        """Return quantiles over rows, at each point: one, or a first axis of several.
+        """Return one or more quantiles over the rows at each point; several along the first axis.
 
-        Between two rows they are interpolated, as by NumPy. If rows have weights, a quantile is the smallest response
-        such that rows up to it have at least the share `q` of the weight.
+        Quantiles are interpolated between rows as in NumPy. If rows have weights, a quantile is the smallest response
+        such that the rows up to it have at least the share `q` of the weight.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Ice(ReadOnly):
         return facts_html("Ice: one curve per row", facts)
 
     def to_frame(self) -> Any:
-        """Return one row per row and point (and output): the row's number, the point, the response.
+        """Return a frame with one line per row and point (and output): the row's number, the point, the response.
 
         Examples
         --------
@@ -148,7 +148,7 @@ class Ice(ReadOnly):
         """
         shape = self.heights.shape
         shown = dict(self.columns) if self.axis is None else self.axis.describe()
-        check_memory(shape, 2 * (len(shown) + 3), "Ask for fewer rows, or for some points: ice(..., at=a table)")
+        check_memory(shape, 2 * (len(shown) + 3), "Pass fewer rows, or fewer points: ice(..., at=a table)")
         columns: dict[str, Any] = {"row": np.repeat(np.arange(shape[0]), shape[1] * shape[2])}
         columns |= {name: spread(list(labels), shape, 1) for name, labels in shown.items()}
         if shape[2] > 1:
@@ -156,7 +156,7 @@ class Ice(ReadOnly):
         return to_frame(columns | {"value": self.heights.reshape(-1)})
 
     def panel(self, output: int | None = None, **options: Any) -> Steps:
-        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
@@ -180,34 +180,34 @@ class Ice(ReadOnly):
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw the mean of all rows, bands that hold 90 % and half of them at each point, and a few single rows.
+        """Draw the mean of all rows, bands that contain 90 % and 50 % of them at each point, and some single rows.
 
         Parameters
         ----------
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
+            The scale of numeric axes. With "quantile", every row of the background takes up the same width.
         centered : bool, default False
-            Whether rows are shown as they differ from their own value in the first cell (of numbers) or in the most
-            frequent category, so that only their shapes are compared.
+            Whether each row is drawn relative to its own value in the first cell (numeric features) or in the most
+            frequent category, so that only the shapes are compared.
         title : str, optional
         figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
+            Width and height in inches. Chosen to fit the panels by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a new figure by default.
+            The axes to draw on. By default, a new figure is created.
         output : label, optional
-            One output (class, target); needed if there are several.
+            The output (class or target) to draw; required if there are several.
         output_index : int, optional
-            The same, by its position among `outputs`.
+            The output to draw, by its position in `outputs`.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
         n_lines : int, default 12
-            The number of single rows.
+            The number of single rows to draw.
 
         Returns
         -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------

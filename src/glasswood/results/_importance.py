@@ -1,4 +1,4 @@
-"""Importance and Strengths: how much the score varies with each feature, and with each pair beyond its two features."""
+"""Importance and Strengths: how much the score varies with each feature, and how strongly pairs interact."""
 
 from __future__ import annotations
 
@@ -36,27 +36,28 @@ def _spread(heights: NDArray[np.float64], outputs: tuple[Any, ...]) -> dict[str,
 
 
 def _totals(result: Importance | Strengths) -> dict[str, NDArray[np.float64]]:
-    """Return what lines are ranked by as a column, where there are several outputs."""
+    """Return the column by which lines are ranked if there are several outputs."""
     return {} if len(result.outputs) == 1 else {"total": result.total}
 
 
 def _colon(result: Importance | Strengths) -> str:
-    """Return what stands between units and a few values, which are totals if there are several outputs."""
+    """Return the separator between units and values, which are totals if there are several outputs."""
     return ": " if len(result.outputs) == 1 else ", total: "
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Importance(ReadOnly):
-    """How much the score varies with each feature alone: the standard deviation of its curve over the rows.
+    """The importance of each feature: the standard deviation of its curve over the rows.
 
-    A curve that is flat where the rows are has little importance, however high it rises elsewhere. Rows with a missing
-    value count, at the curve's value for missing ones. What a feature does only together with others is not in its
-    curve: see `Explainer.interaction_strengths`.
+    A curve that is flat where the rows are gives little importance, however steep it is elsewhere. Rows with a missing
+    value are included, at the curve's value for missing values. Effects that a feature only has together with others
+    are not included: see `Explainer.interaction_strengths`.
 
     Parameters
     ----------
     names : tuple of str
-        The features (and groups), the strongest first; several outputs are ranked by the root of their sum of squares.
+        The features (and groups), the most important first. Several outputs are ranked by the root of the sum of
+        squares.
     heights : ndarray of shape (n_features, n_outputs)
         The standard deviations, in units of the score.
     outputs : tuple
@@ -102,8 +103,7 @@ class Importance(ReadOnly):
     def __getitem__(self, feature: str) -> Any:
         """Return the importance of one feature; one per output if there are several."""
         if feature not in self.names:
-            message = f"there is no feature {feature!r}; the strongest ones are {list(self.names[:5])!r}"
-            raise TableError(message)
+            raise TableError.no_feature(feature, self.names)
         found = self.values[self.names.index(feature)]
         return float(found) if len(self.outputs) == 1 else found
 
@@ -118,7 +118,7 @@ class Importance(ReadOnly):
         return table_html(f"Importance: standard deviation of each feature's curve ({self.units})", self._columns())
 
     def top(self, n: int = 10) -> Importance:
-        """Return the n strongest features.
+        """Return the n most important features.
 
         Examples
         --------
@@ -135,7 +135,7 @@ class Importance(ReadOnly):
         )
 
     def to_frame(self) -> Any:
-        """Return one row per feature: its name, and the value of each output; `total` if there are several.
+        """Return one row per feature: its name, the value of each output, and the `total` if there are several.
 
         Examples
         --------
@@ -147,7 +147,7 @@ class Importance(ReadOnly):
         return {"feature": list(self.names), **_spread(self.heights, self.outputs), **_totals(self)}
 
     def panel(self, output: int | None = None, **options: Any) -> Bars:
-        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
@@ -173,22 +173,22 @@ class Importance(ReadOnly):
         Parameters
         ----------
         top : int, default 20
-            The largest number of features.
+            The maximum number of features.
         title : str, optional
         figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
+            Width and height in inches. Chosen to fit the panels by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a new figure by default.
+            The axes to draw on. By default, a new figure is created.
         output : label, optional
-            One output (class, target); all by default, up to eight.
+            The output (class or target) to draw. By default all outputs, up to eight.
         output_index : int, optional
-            The same, by its position among `outputs`.
+            The output to draw, by its position in `outputs`.
 
         Returns
         -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------
@@ -209,26 +209,26 @@ class Importance(ReadOnly):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Strengths(ReadOnly):
-    """How strongly pairs of features interact: what they do together, beyond the sum of their curves.
+    """How strongly pairs of features interact: their joint effect beyond the sum of their curves.
 
     Only pairs that share a path of a tree are listed; all others do not interact at all.
 
     Parameters
     ----------
     pairs : list of (str, str)
-        The strongest first; several outputs are ranked by the root of their sum of squares.
+        The strongest first. Several outputs are ranked by the root of the sum of squares.
     heights : ndarray of shape (n_pairs, n_outputs)
         The root mean square of the pair's interaction (its partial dependence interaction value) over the rows, in
         units of the score.
     h : ndarray of shape (n_pairs, n_outputs)
-        Friedman's H: the standard deviation of the pair's interaction over that of its joint partial dependence. 0: no
-        interaction; 1: nothing but interaction. Above 1, the joint effect varies less than its parts: the two features
-        depend on each other, and curves and interaction cancel where the rows are. NaN if the joint effect does not
-        vary at all, but the interaction does. A large H of a pair with small `heights` is of no consequence.
+        Friedman's H: the standard deviation of the pair's interaction divided by that of its joint partial dependence.
+        0 means no interaction, 1 means pure interaction. Above 1, the joint effect varies less than its parts: the two
+        features are correlated, and curves and interaction cancel out where the rows are. NaN if the joint effect does
+        not vary but the interaction does. A large H is irrelevant if `heights` is small.
     basis : {"rows", "counts"}
-        "rows": the pair's values in each row. "counts": the rows themselves were not at hand (a Background, a stream
-        that can be read once, a frame of a cluster), so every combination of the two features' cells counts as often
-        as if they were independent. Then `caveat` says so, and frames have a column `basis`.
+        "rows": computed from the pair's values in each row. "counts": the rows themselves were not available (a
+        Background, a stream that can be read only once, a cluster's frame), so the two features are assumed to be
+        independent. Then `caveat` says so, and frames have a column `basis`.
     outputs : tuple
         The labels of the outputs.
     units : str
@@ -272,7 +272,7 @@ class Strengths(ReadOnly):
 
     @property
     def caveat(self) -> str:
-        """What to know before using the numbers; empty if they were taken over the rows themselves."""
+        """A limitation of the numbers; empty if they were computed from the rows themselves."""
         return "" if self.basis == "rows" else "features taken as independent"
 
     def __len__(self) -> int:
@@ -319,7 +319,7 @@ class Strengths(ReadOnly):
         )
 
     def to_frame(self) -> Any:
-        """Return one row per pair: both names, the strength and H of each output; `total` if there are several.
+        """Return one row per pair: both names, strength and H of each output, and the `total` if there are several.
 
         Examples
         --------
@@ -334,9 +334,9 @@ class Strengths(ReadOnly):
         return with_basis(columns | _totals(self), self.basis)
 
     def matrix(self, n: int | None = None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-        """Return the names of features that interact, the strongest first, and a square of their pairs' strengths.
+        """Return the names of the interacting features, the strongest first, and a square matrix of strengths.
 
-        Pairs that share no path have 0, the diagonal is NaN. `n` is the largest number of features.
+        Pairs that share no path have strength 0; the diagonal is NaN. `n` is the maximum number of features.
 
         Examples
         --------
@@ -352,7 +352,7 @@ class Strengths(ReadOnly):
         return names, square
 
     def panel(self, output: int | None = None, **options: Any) -> Matrix | Network:
-        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
@@ -374,28 +374,28 @@ class Strengths(ReadOnly):
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw the features that interact most as a square of their pairs, or as a network.
+        """Draw the features that interact most as a heatmap of pairs, or as a network.
 
         Parameters
         ----------
         kind : {"heatmap", "network"}, default "heatmap"
         top : int, default 12
-            The largest number of features.
+            The maximum number of features.
         title : str, optional
         figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
+            Width and height in inches. Chosen to fit the panels by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a new figure by default.
+            The axes to draw on. By default, a new figure is created.
         output : label, optional
-            One output (class, target); all together by default.
+            The output (class or target) to draw. By default, all outputs combined.
         output_index : int, optional
-            The same, by its position among `outputs`.
+            The output to draw, by its position in `outputs`.
 
         Returns
         -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Interactions: values of sets of features, for rows; dense, as a stream, or summed up."""
+"""Interactions: values of feature sets for each row; dense, in blocks, or aggregated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BLOCK_VALUES = 2**24  # values of a block of a stream: 128 megabytes
 
 
 class SetValues(Protocol):
-    """What an `Interactions` needs to know: the sets, and the values of any rows."""
+    """The source of an `Interactions`: the sets, and their values for any rows."""
 
     @property
     def sets(self) -> list[tuple[int, ...]]:
@@ -44,18 +44,18 @@ class SetValues(Protocol):
         """The number of rows."""
 
     def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
-        """Write the values of some rows to the columns of `out`, (n_sets x n_outputs, ...), from `at` on."""
+        """Write the values of a span of rows to the columns of `out`, (n_sets x n_outputs, ...), starting at `at`."""
 
     def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
-        """Return the sums of absolute values and squares of some rows: (2, n_sets x n_outputs)."""
+        """Return the sums of absolute values and squares over a span of rows: (2, n_sets x n_outputs)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Interactions(ReadOnly):
-    """Values of sets of features, for rows: what each set explains of each row's score.
+    """The contribution of each feature set to the score of each row.
 
-    Nothing is computed before it is asked for: `values` needs memory for all of them, `blocks`, `mean_abs`, `top`,
-    `top_per_row` and `to_parquet` do not.
+    Everything is computed lazily: `values` needs memory for all of them, `blocks`, `mean_abs`, `top`, `top_per_row` and
+    `to_parquet` do not.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class Interactions(ReadOnly):
         return read_only(self._shaped(out))
 
     def blocks(self, n_rows: int | None = None) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Yield the values of all rows, block by block: the number of the block's first row, and its values.
+        """Yield the values of all rows in blocks: the number of the block's first row, and its values.
 
         Examples
         --------
@@ -136,7 +136,7 @@ class Interactions(ReadOnly):
         """
         size = n_rows or max(1, min(self.n_rows, BLOCK_VALUES // max(1, len(self) * len(self.outputs))))
         if size < 1:
-            message = f"a block has at least one row, not {n_rows}"
+            message = f"n_rows must be at least 1, not {n_rows}"
             raise TableError(message)
 
         def block(index: int) -> NDArray[np.float64]:
@@ -165,8 +165,7 @@ class Interactions(ReadOnly):
         names = (features,) if isinstance(features, str) else features
         unknown = [name for name in names if name not in self.players]
         if unknown:
-            message = f"there is no feature {unknown[0]!r}; the features are {', '.join(map(repr, self.players[:10]))}"
-            raise TableError(message + (", ..." if len(self.players) > 10 else ""))
+            raise TableError.no_feature(unknown[0], self.players)
         number = self._number.get(frozenset(names))
         if number is None:
             shape = (self.n_rows,) if len(self.outputs) == 1 else (self.n_rows, len(self.outputs))
@@ -249,9 +248,9 @@ class Interactions(ReadOnly):
         """
         k = whole_number(k, "k is the number of sets of each row")
         if len(self.outputs) > 1:
-            message = f"the largest sets of a row are those of one output; pass output=, one of {list(self.outputs)!r}"
+            message = f"top_per_row needs a single output; pass output=, one of {list(self.outputs)!r}"
             raise TableError(message)
-        skipped = int(bool(self.source.sets) and not self.source.sets[0])  # the empty set is no explanation
+        skipped = int(bool(self.source.sets) and not self.source.sets[0])  # the empty set explains nothing
         k = min(k, len(self) - skipped)
         numbers, found = np.empty((self.n_rows, k), dtype=np.int64), np.empty((self.n_rows, k))
         for first, block in self.blocks():
@@ -263,7 +262,7 @@ class Interactions(ReadOnly):
         return numbers, found
 
     def to_frame(self) -> Any:
-        """Return one row per row, and one column per set (and output); "(mean)" is the empty set.
+        """Return a frame with one column per set (and output); "(mean)" is the empty set.
 
         Examples
         --------
@@ -286,9 +285,9 @@ class Interactions(ReadOnly):
         )
 
     def to_parquet(self, path: str | PathLike[str]) -> None:
-        """Write all values that are not zero to a Parquet file: columns row, features, (output,) value.
+        """Write all nonzero values to a Parquet file with the columns row, features, (output,) value.
 
-        The memory that it takes does not depend on the number of rows.
+        Memory use does not depend on the number of rows.
 
         Examples
         --------
@@ -320,7 +319,7 @@ class Interactions(ReadOnly):
         write_parquet(path, (part(first, block) for first, block in blocks), labels)
 
     def panel(self, row: int = 0, output: int | None = None, **options: Any) -> Waterfall:
-        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
@@ -342,30 +341,30 @@ class Interactions(ReadOnly):
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw how the score of one row comes about, as a waterfall: the strongest sets of features, any order.
+        """Draw the score of one row as a waterfall of the strongest feature sets of any order.
 
         Parameters
         ----------
         row : int, default 0
             The number of the row.
         top : int, default 10
-            The number of parts of their own; the others are one. There are up to twenty if the others together would be
-            larger than all of these.
+            The number of sets shown separately; all others are combined into one part. Up to twenty are shown if the
+            combined part would otherwise be the largest.
         title : str, optional
         figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
+            Width and height in inches. Chosen to fit the panels by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
-            Where to draw; on a new figure by default.
+            The axes to draw on. By default, a new figure is created.
         output : label, optional
-            One output (class, target); needed if there are several.
+            The output (class or target) to draw; required if there are several.
         output_index : int, optional
-            The same, by its position among `outputs`.
+            The output to draw, by its position in `outputs`.
 
         Returns
         -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Monotonicity and Spikes: what the shapes of curves are like, and what a sampled curve would not show of them."""
+"""Monotonicity and Spikes: the shapes of curves, and what sampling them would miss."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["Monotonicity", "Spike", "Spikes"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Monotonicity(ReadOnly):
-    """Whether curves rise or fall throughout, at full resolution, and how badly they fail to.
+    """Whether curves are monotonic at full resolution, and how strongly they violate monotonicity.
 
-    The model has no other steps than those looked at. Missing values have no place on the axis and do not matter here;
-    nor do cells that hold only infinity or numbers beyond the range of float32 (3.4e38), where CatBoost puts a border
-    between missing values and numbers.
+    All steps of the model are checked. Missing values are ignored because they have no place on the axis; so are cells
+    that only hold infinity or numbers beyond the range of float32 (3.4e38), where CatBoost puts a border between
+    missing values and numbers.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ class Monotonicity(ReadOnly):
     directions : ndarray of shape (n_features, n_outputs), str
         "increasing", "decreasing", "constant" or "neither".
     mains : ndarray of shape (n_features, n_outputs), str
-        "increasing" or "decreasing": whether the curve's steps up add up to more than its steps down, or to less.
+        "increasing" or "decreasing": whether the steps up or the steps down have the larger sum.
     against : ndarray of shape (n_features, n_outputs)
-        The largest step against the main direction, as a positive number; 0 where there is none.
+        The largest step against the main direction, as a positive number; 0 if there is none.
     at : ndarray of shape (n_features, n_outputs)
-        The cut at which that step is; NaN where there is none.
+        The cut of that step; NaN if there is none.
     shares : ndarray of shape (n_features, n_outputs)
-        The share of the background's rows that lie beyond a step against the main direction, up to where the curve has
-        made up for it; NaN without a background.
+        The share of background rows that lie between a step against the main direction and the point where the curve
+        has recovered; NaN without a background.
     outputs : tuple
         The labels of the outputs.
     units : str
@@ -75,10 +75,9 @@ class Monotonicity(ReadOnly):
         return len(self.names)
 
     def __getitem__(self, feature: str) -> Any:
-        """Return the direction of one feature; a list of one per output if there are several."""
+        """Return the direction of one feature; a list with one per output if there are several."""
         if feature not in self.names:
-            message = f"there is no result for {feature!r}; the features are {list(self.names[:10])!r}"
-            raise TableError(message)
+            raise TableError.no_feature(feature, self.names)
         found = self.directions[self.names.index(feature)].tolist()
         return found[0] if len(self.outputs) == 1 else found
 
@@ -125,9 +124,9 @@ class Spike:
     height : float
         The curve's height at the spike's tip.
     by : float
-        How far that is beyond what both sample points show: positive upwards, negative downwards.
+        The distance from that height to the nearer sample point: positive upwards, negative downwards.
     share : float
-        `by` as a share of the whole curve's range, without its sign.
+        The absolute value of `by` as a share of the whole curve's range.
     rows : float
         The number (or weight) of background rows in the stretch; NaN without a background.
 
@@ -148,20 +147,20 @@ class Spike:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Spikes:
-    """What a curve sampled at evenly spaced values would not show: narrow spikes, the effect of a single value.
+    """Narrow spikes, often effects of a single value, that a curve sampled at evenly spaced values would miss.
 
     Parameters
     ----------
     found : tuple of Spike
-        The largest in units of the score first.
+        The spikes, the largest (in units of the score) first.
     names : tuple of str
-        The features that were looked at.
+        The features that were checked.
     points : int
-        The number of sample points: from the smallest to the largest value of the background's rows.
+        The number of sample points, from the smallest to the largest value in the background.
     basis : {"rows", "counts", "covers"}
-        What told these values. "counts" (a Background, a stream that can be read once, a frame of a cluster) and
-        "covers" (no background) do not: then the points are from the first to the last cut, `caveat` says so, and
-        frames have a column `basis`.
+        "rows": the smallest and largest values are known. With "counts" (a Background, a stream that can be read only
+        once, a cluster's frame) and "covers" (no background) they are not: then the points range from the first to the
+        last cut, `caveat` says so, and frames have a column `basis`.
     outputs : tuple
         The labels of the outputs.
     units : str
@@ -171,7 +170,7 @@ class Spikes:
     >>> import numpy as np, pandas as pd, glasswood as gw
     >>> from sklearn.ensemble import GradientBoostingRegressor
     >>> salary = np.random.default_rng(0).integers(10_000, 200_000, size=2000).astype(float)
-    >>> salary[:300] = 60_000  # the form's default value, left as it is
+    >>> salary[:300] = 60_000  # the default value of a form
     >>> X = pd.DataFrame({"salary": salary})
     >>> model = GradientBoostingRegressor(n_estimators=20).fit(X, salary == 60_000)
     >>> spikes = gw.Explainer(model, X).spikes("salary")
@@ -213,7 +212,7 @@ class Spikes:
 
     @property
     def caveat(self) -> str:
-        """What to know before using the numbers; empty if the values of the rows themselves were known."""
+        """A limitation of the numbers; empty if the values of the rows themselves were known."""
         return "" if self.basis == "rows" else "sample points from the first to the last cut"
 
     @property

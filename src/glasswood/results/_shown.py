@@ -1,4 +1,4 @@
-"""The values of rows as users know them, listed when they are asked for: those of all rows, or of a few."""
+"""The values of rows as users know them, listed lazily, for all rows or for a few."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["ShownRows"]
 
 
 class ShownRows:
-    """Lists the values of rows: an array of one column per feature, or None where a feature has several columns.
+    """The values of rows: an array with one column per feature, or None if a feature has several columns.
 
-    All of them are listed before it is pickled or copied, so that a result can be kept without its rows.
+    All values are listed before pickling or copying, so that a result can be kept without its rows.
 
     Parameters
     ----------
     find : callable
-        From the numbers of some rows (None: of all) to their values.
+        Maps the numbers of rows (None: all rows) to their values.
     """
 
     def __init__(self, find: Callable[[NDArray[np.intp] | None], Any]) -> None:
@@ -27,7 +27,7 @@ class ShownRows:
 
     @classmethod
     def of(cls, values: Any) -> ShownRows:
-        """Return one of values that are listed already."""
+        """Return an instance for values that are already listed."""
         return cls(lambda rows: values if rows is None or values is None else values[rows])
 
     def __call__(self) -> Any:
@@ -35,7 +35,7 @@ class ShownRows:
         return self._find(None)
 
     def of_rows(self, rows: NDArray[np.intp]) -> Any:
-        """Return the values of some rows."""
+        """Return the values of the given rows."""
         return self._find(rows)
 
     def __reduce__(self) -> tuple[Any, tuple[Any]]:

@@ -1,4 +1,4 @@
-"""What users get: Surface, the joint partial dependence of two features."""
+"""Surface: the joint partial dependence of two features."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["JointRows", "Surface"]
 
-KINDS = {"both": (False, True), "surface": (False,), "interaction": (True,)}  # whether a panel is of the pair alone
-WIDE = 8  # categories along a surface, from which on two of them are no longer side by side
+KINDS = {"both": (False, True), "surface": (False,), "interaction": (True,)}  # whether a panel shows the interaction
+WIDE = 8  # with more categories along the x-axis, the two panels are drawn below each other
 
 
 class JointRows(NamedTuple):
-    """Rows as the pairs of cells that they fall on: each pair once, and the number (or weight) of rows in it."""
+    """The pairs of cells that contain rows, each listed once, and the number (or weight) of rows in it."""
 
     x: NDArray[np.int32]
     y: NDArray[np.int32]
@@ -36,21 +36,21 @@ class JointRows(NamedTuple):
 
     @classmethod
     def of(cls, x: NDArray[np.int64], y: NDArray[np.int64], weight: Any = None) -> JointRows:
-        """Return rows, given their cells."""
+        """Return the distinct pairs, given the cells of each row."""
         n_y = int(y.max(initial=0)) + 1
         pairs, place = np.unique(x.astype(np.int64) * n_y + y, return_inverse=True)
         rows = np.bincount(place.ravel(), weights=None if weight is None else np.asarray(weight), minlength=pairs.size)
         return cls((pairs // n_y).astype(np.int32), (pairs % n_y).astype(np.int32), rows.astype(np.float64))
 
     def shares(self, axes: tuple[Axis, Axis]) -> NDArray[np.float64]:
-        """Return the share of rows in each pair of cells, without those of missing ones."""
+        """Return the share of rows in each pair of cells, excluding missing values."""
         counts = np.zeros([axis.n_cells for axis in axes])
         counts[self.x, self.y] = self.rows
         found = counts[: axes[0].n_main, : axes[1].n_main] / max(counts.sum(), 1e-300)
         return read_only(found)
 
     def in_blocks(self, x: NDArray[np.int64], y: NDArray[np.int64], shape: tuple[int, int]) -> NDArray[np.float64]:
-        """Return the share of rows in pairs of blocks, given the block of each cell; -1 for none."""
+        """Return the share of rows in each pair of blocks, given the block of each cell (-1 for none)."""
         blocks = x[self.x], y[self.y]
         known = (blocks[0] >= 0) & (blocks[1] >= 0)
         numbers = blocks[0][known] * shape[1] + blocks[1][known]
@@ -60,8 +60,8 @@ class JointRows(NamedTuple):
 
 UNKNOWN: Deferred[JointRows | None] = Deferred.of(None)
 REMEDY = (
-    "Ask for the points that you need: partial_dependence(..., at=a table of points), or surface(x, y), which take "
-    "little memory; plot() draws the whole surface"
+    "Evaluate it at the points you need: partial_dependence(..., at=a table of points) and surface(x, y) take little "
+    "memory; plot() draws the whole surface"
 )
 
 
@@ -69,11 +69,10 @@ REMEDY = (
 class Surface(ReadOnly):
     """The joint partial dependence of two features, at full resolution.
 
-    Nothing is computed before it is asked for. ``surface(x, y)`` and figures take little memory however many cells
-    there are; `values`, `heights`, `interaction` and `density` have all pairs of cells, are kept, and are refused if
-    they would not fit in memory. A value has the same bits wherever it is asked for; on the scale of a response other
-    than the raw score, values at points may differ from `values` by rounding, if there are more than 2**16 pairs of
-    cells.
+    Everything is computed lazily. ``surface(x, y)`` and figures take little memory regardless of the number of cells;
+    `values`, `heights`, `interaction` and `density` hold all pairs of cells, are cached, and raise an error if they
+    would not fit in memory. Values are bit-identical however they are computed, with one exception: with a response
+    other than the raw score and more than 2**16 pairs of cells, values at points may differ from `values` by rounding.
 
     Examples
     --------
@@ -110,17 +109,17 @@ class Surface(ReadOnly):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of cells of both features, without the missing ones."""
+        """The number of cells of both features, excluding those for missing values."""
         return self.first.axis.n_main, self.second.axis.n_main
 
     def _check_memory(self, *, n_arrays: int = 1) -> None:
-        """Refuse arrays of all pairs of cells that would not fit in memory."""
+        """Raise an error if arrays of all pairs of cells would not fit in memory."""
         cells = self.first.axis.n_cells, self.second.axis.n_cells
         check_memory((*cells, len(self.first.outputs)), n_arrays, REMEDY)
 
     @once
     def raw_interaction(self) -> NDArray[np.float64] | None:
-        """What the pair adds to its curves, missing ones last: (n_cells, n_cells, n_outputs); None if additive."""
+        """The interaction, missing values last: (n_cells, n_cells, n_outputs); None if additive."""
         if self.pair is None:
             return None
         self._check_memory()
@@ -128,14 +127,14 @@ class Surface(ReadOnly):
 
     @once
     def heights(self) -> NDArray[np.float64]:
-        """The value of every pair of cells, missing ones last: (n_cells, n_cells, n_outputs)."""
+        """The value of every pair of cells, missing values last: (n_cells, n_cells, n_outputs)."""
         self._check_memory()
         found = None if self.pair is None else self.pair.all()
         shape = self.first.axis.n_cells, self.second.axis.n_cells, len(self.first.outputs)
-        # What the pair keeps is not overwritten; flags of arrays do not tell, because copies can be written to.
+        # An array cached by the pair must not be overwritten; its flags do not tell, because copies are writeable.
         heights = np.empty(shape) if found is None or self.pair is None or self.pair.is_known else found
         n_lines = max(1, 2**18 // (shape[1] * shape[2]))
-        for at in range(0, shape[0], n_lines):  # some lines at a time, because all of it may be large
+        for at in range(0, shape[0], n_lines):  # in blocks of lines, because the array may be large
             some = slice(at, at + n_lines)
             lines = self.first.heights[some, None] + self.second.heights[None] - self.first.mean
             heights[some] = lines if found is None else lines + found[some]
@@ -143,13 +142,13 @@ class Surface(ReadOnly):
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The value of every pair of cells, without the missing ones."""
+        """The value of every pair of cells, excluding missing values."""
         a, b = self.shape
         return squeezed(self.heights[:a, :b])
 
     @property
     def interaction(self) -> NDArray[np.float64]:
-        """What the pair adds to the sum of its curves (the partial dependence interaction value of order 2)."""
+        """The part of the surface not explained by the sum of its curves (the interaction value of order 2)."""
         a, b = self.shape
         if self.raw_interaction is None:
             self._check_memory()
@@ -158,7 +157,7 @@ class Surface(ReadOnly):
 
     @once
     def density(self) -> NDArray[np.float64] | None:
-        """The share of the background's rows in each pair of cells, without the missing ones; None without its rows."""
+        """The share of background rows in each pair of cells, excluding missing values; None without the rows."""
         rows = self.find_rows()
         if rows is None:
             return None
@@ -166,7 +165,7 @@ class Surface(ReadOnly):
         return rows.shares((self.first.axis, self.second.axis))
 
     def __call__(self, x: Any, y: Any) -> NDArray[np.float64]:
-        """Return the value of the surface at any x and y, which broadcast."""
+        """Return the value of the surface at any x and y, which are broadcast."""
         x, y = np.broadcast_arrays(self.first.axis.cell_of(x), self.second.axis.cell_of(y))
         check_memory((x.size, len(self.first.outputs)), 4, "Ask for fewer points at a time")
         heights = self.first.heights[x] + self.second.heights[y] - self.first.mean
@@ -183,14 +182,14 @@ class Surface(ReadOnly):
     def _repr_html_(self) -> str:
         facts = {"features": " x ".join(self.names), "cells": " x ".join(f"{n:,}" for n in self.shape)}
         facts["units"], facts["interaction"] = self.first.units, "none" if self.additive else "yes"
-        if self.pair is not None and self.pair.is_known:  # what takes long to compute is not needed to be shown
+        if self.pair is not None and self.pair.is_known:  # a repr should not start a long computation
             alone, values = self.interaction, self.values
             facts["interaction"] = f"{text_of(alone.min())} to {text_of(alone.max())}"
             facts[self.first.units] = f"{text_of(values.min())} to {text_of(values.max())}"
         return facts_html("Surface", facts | {"outputs": ", ".join(map(str, self.first.outputs))})
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled and copied: not what can be computed again."""
+        """Return the state to pickle and copy: everything except cached values."""
         return {name: value for name, value in self.__dict__.items() if name in self.__dataclass_fields__}
 
     def to_frame(self) -> Any:
@@ -204,7 +203,7 @@ class Surface(ReadOnly):
         return to_frame(columns_of([self.first.axis, self.second.axis], self.heights, self.first.outputs, None))
 
     def panel(self, output: int | None = None, **options: Any) -> Cells:
-        """Return what `plot` draws, as plain data. Options are those of `plot`; outputs are given by position.
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
@@ -228,35 +227,35 @@ class Surface(ReadOnly):
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw the surface as its exact cells, and beside it what the pair adds to the sum of its curves.
+        """Draw the exact cells of the surface and, next to it, the interaction of the two features.
 
-        Of more than 300 cells along an axis, narrow ones are drawn together as their mean, and a note says so.
+        If an axis has more than 300 cells, narrow cells are merged into their mean, and a note says so.
 
         Parameters
         ----------
         kind : {"both", "surface", "interaction"}, default "both"
-            "both" draws two panels, and so takes two axes.
+            "both" draws two panels and needs two axes.
         xscale : {"linear", "log", "quantile"}, default "linear"
-            The axes of numbers, both of them; on a "quantile" scale, all rows of the background are equally wide.
+            The scale of both numeric axes. With "quantile", every row of the background takes up the same width.
         title : str, optional
         figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
+            Width and height in inches. Chosen to fit the panels by default.
         engine : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, or two of them, optional
-            Where to draw; on a new figure by default.
+            The axes to draw on. By default, a new figure is created.
         output : label, optional
-            One output (class, target); needed if there are several.
+            The output (class or target) to draw; required if there are several.
         output_index : int, optional
-            The same, by its position among `outputs`.
+            The output to draw, by its position in `outputs`.
         rows : table, optional
-            Rows with columns of both names, instead of the background: pairs of cells without any row are drawn pale.
+            Rows with columns of both names, used instead of the background to draw pairs of cells without rows pale.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
 
         Returns
         -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
 
         Examples
         --------

@@ -11,8 +11,7 @@ from glasswood.errors import MissingExtraError
 try:
     import sklearn as _sklearn  # noqa: F401
 except ImportError as error:  # pragma: no cover (tests run with scikit-learn)
-    needed = "glasswood.sklearn needs scikit-learn; install it with: pip install 'glasswood[sklearn]'"
-    raise MissingExtraError(needed) from error
+    raise MissingExtraError.of("scikit-learn", extra="sklearn", what="glasswood.sklearn") from error
 
 from glasswood.sklearn._display import PartialDependenceDisplay
 from glasswood.sklearn._function import partial_dependence

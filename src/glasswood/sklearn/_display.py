@@ -265,8 +265,7 @@ class Panels:
         try:
             from matplotlib.axes import Axes
         except ImportError as error:  # pragma: no cover (tests run with matplotlib)
-            message = "figures need matplotlib; install it with: pip install 'glasswood[plot]'"
-            raise MissingExtraError(message) from error
+            raise MissingExtraError.of("matplotlib", extra="plot", what="drawing figures") from error
         if ax is not None and not isinstance(ax, Axes) and np.asarray(ax, dtype=object).size != len(self.features):
             message = f"Expected ax to have {len(self.features)} axes, got {np.asarray(ax, dtype=object).size}"
             raise ValueError(message)

@@ -41,8 +41,7 @@ def import_arrow(what: str) -> Any:
     try:
         import pyarrow as pa
     except ImportError as error:
-        message = f"{what} needs PyArrow; install glasswood[parquet]"
-        raise MissingExtraError(message) from error
+        raise MissingExtraError.of("pyarrow", extra="parquet", what=what) from error
     return pa
 
 

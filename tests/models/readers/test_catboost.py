@@ -672,7 +672,7 @@ def test_only_binary_files_need_catboost(monkeypatch, tmp_path):
         model.save_model(str(tmp_path / f"model.{suffix}"), format=suffix)
     monkeypatch.setitem(sys.modules, "catboost", None)
     np.testing.assert_array_equal(gw.read_model(tmp_path / "model.json").predict(table), expected)
-    with pytest.raises(MissingExtraError, match=r"'model.cbm' cannot be read without CatBoost.*glasswood\[catboost\]"):
+    with pytest.raises(MissingExtraError, match=r"loading 'model.cbm' requires catboost.*glasswood\[catboost\]"):
         gw.read_model(tmp_path / "model.cbm")
 
 

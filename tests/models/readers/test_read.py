@@ -86,8 +86,8 @@ def test_other_things_are_refused(tmp_path):
 
 def test_a_library_that_is_not_installed_is_named(monkeypatch, model):
     def missing(name):
-        raise ModuleNotFoundError("No module named 'sklearn'")
+        raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
 
     monkeypatch.setattr(_read, "import_module", missing)
-    with pytest.raises(gw.errors.MissingExtraError, match=r"No module named 'sklearn'; .* 'glasswood\[sklearn\]'"):
+    with pytest.raises(gw.errors.MissingExtraError, match=r"requires sklearn; .* 'glasswood\[sklearn\]'"):
         gw.read_model(model)

@@ -148,8 +148,7 @@ def load_file(path: Path) -> Any:
     try:
         from catboost import CatBoost, CatBoostError
     except ImportError as error:
-        message = f"{path.name!r} cannot be read without CatBoost; install it with: pip install 'glasswood[catboost]'"
-        raise MissingExtraError(message) from error
+        raise MissingExtraError.of("catboost", extra="catboost", what=f"loading {path.name!r}") from error
     try:
         return CatBoost().load_model(str(path), format="cbm" if _is_binary(path) else "json")
     except CatBoostError as error:

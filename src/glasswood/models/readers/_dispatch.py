@@ -304,5 +304,5 @@ def _import(name: str) -> Reader:
     try:
         return cast(Reader, import_module(f"glasswood.models.readers.{name}"))
     except ImportError as error:
-        message = f"{error}; install it with: pip install 'glasswood[{name.removeprefix('_')}]'"
-        raise MissingExtraError(message) from error
+        library = name.removeprefix("_")
+        raise MissingExtraError.of(error.name or library, extra=library, what=f"reading {library} models") from error

@@ -81,8 +81,7 @@ def load_file(path: Path) -> Any:
     try:
         import lightgbm
     except ImportError as error:
-        message = "the check of a LightGBM file needs lightgbm; install it with: pip install 'glasswood[lightgbm]'"
-        raise MissingExtraError(message) from error
+        raise MissingExtraError.of("lightgbm", extra="lightgbm", what=f"checking {path.name!r}") from error
     return lightgbm.Booster(model_file=path)
 
 

@@ -133,8 +133,7 @@ def load_file(path: Path) -> Any:
     try:
         from xgboost import Booster
     except ImportError as error:
-        message = f"comparing {path.name!r} with XGBoost needs XGBoost: pip install 'glasswood[xgboost]'"
-        raise MissingExtraError(message) from error
+        raise MissingExtraError.of("xgboost", extra="xgboost", what=f"checking {path.name!r}") from error
     # As bytes, so that XGBoost tells the format by the content, not by the name.
     return Booster(model_file=bytearray(path.read_bytes()))
 

@@ -16,8 +16,9 @@ try:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 except ImportError as error:
-    message = "figures need matplotlib; install glasswood[plot], or pass engine='plotly'"
-    raise MissingExtraError(message) from error
+    raise MissingExtraError.of(
+        "matplotlib", extra="plot", what="drawing figures", otherwise="pass engine='plotly'"
+    ) from error
 
 __all__ = ["Drawing", "new_figure"]
 

@@ -19,8 +19,9 @@ from glasswood.plots.plotly._steps import draw_steps, room_of_steps
 try:
     import plotly.graph_objects as go
 except ImportError as error:
-    message = "these figures need plotly; install glasswood[plotly], or pass engine='matplotlib'"
-    raise MissingExtraError(message) from error
+    raise MissingExtraError.of(
+        "plotly", extra="plotly", what="engine='plotly'", otherwise="pass engine='matplotlib'"
+    ) from error
 
 __all__ = ["draw"]
 

@@ -1,4 +1,4 @@
-"""What each result shows in a figure: results in, panels of `glasswood.plots` out.
+"""Figures of results: results in, panels of `glasswood.plots` out.
 
 Any object with the attributes of a result can be passed.
 """

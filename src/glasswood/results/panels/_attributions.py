@@ -166,8 +166,7 @@ def _scatter(result: Any, k: int, feature: str | None = None, color: str | None 
 def _number_of(result: Any, name: str) -> int:
     if name in result.names:
         return int(result.names.index(name))
-    message = f"there is no feature {name!r}; the features are {list(result.names[:20])!r}"
-    raise TableError(message)
+    raise TableError.no_feature(name, result.names)
 
 
 def _numbers(places: Places) -> NDArray[np.float64]:
