@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
-from tests.effects.test_attributions import BANZHAF, against_rows, chains, pairs_against_rows, same, without_diagonal
 from tests.study.test_partial_dependence import invented
 
 import glasswood as gw
@@ -16,6 +15,7 @@ from glasswood.effects._long_paths import LongPaths
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._walks import WalkedRows
 from glasswood.study import _study
+from helpers.deep_trees import BANZHAF, against_rows, chains, pairs_against_rows, same, without_diagonal
 from helpers.games import Game, players_of
 from helpers.strategies import ensembles, tables
 
