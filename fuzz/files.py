@@ -87,9 +87,9 @@ def _read_model(model: Any, seed: Seed) -> Any:  # noqa: ARG001 (as all readers)
 
 def _read_skops(path: Path, seed: Seed) -> Any:  # noqa: ARG001
     import glasswood as gw
-    from glasswood.cli._files import open_model
+    from glasswood.cli._files import load_model
 
-    return gw.read_model(open_model(path, trusted=TRUSTED))
+    return gw.read_model(load_model(path, trusted=TRUSTED))
 
 
 def _load_treelite(path: Path) -> Any:

@@ -6,7 +6,7 @@ from glasswood._explainer import Explainer
 from glasswood._summarize import summarize
 from glasswood.counting._background import Background
 from glasswood.models._ensemble import TreeEnsemble
-from glasswood.models.readers import read_model
+from glasswood.models._read_model import read_model
 from glasswood.results import (
     Attributions,
     Comparison,

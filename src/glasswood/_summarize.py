@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from glasswood.counting._plan import make_plan
+from glasswood.counting._plan import CountPlan, make_plan
+from glasswood.counting._players import players_of
 from glasswood.engines._local import count_table
 from glasswood.engines._pass import Pass
 from glasswood.errors import TableError
-from glasswood.models._opened import read_for
+from glasswood.models._opened import Opened, open_model
 from glasswood.tables._given import given_table
 from glasswood.tables._row_columns import names_in
 from glasswood.tables._sources import open_source
@@ -39,7 +40,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         such as ``year=2026``), a pattern like ``"data/*.parquet"`` or a list of paths; a PyArrow dataset; a DuckDB
         relation, a Polars LazyFrame, a Delta or Iceberg table; a RecordBatchReader or anything else that streams Arrow
         data; an iterator of tables. On a cluster: a Spark, Dask or Ray frame. Only the columns that the model splits
-        on are read.
+        on are read. Pipelines take tables in memory only, which they transform.
     order : int or None, default 1
         How many features may be fixed together: 1 for curves, 2 for surfaces of pairs; None for any number, which
         interactions of all orders and Shapley values need.
@@ -80,8 +81,14 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
             message = "a table in memory is counted at once by threads; engine= and checkpoint= are for Parquet files"
             raise TableError(message)
         source = given_table(source)
-        ensemble, _ = read_for(model, source, names_in(by, sample_weight))
-        return count_table(make_plan(ensemble, order, groups), source, sample_weight, by)
+        read = open_model(model, source, names_in(by, sample_weight))
+        return count_table(_plan(read, order, groups), source, sample_weight, by, read.table)
     passing = Pass(opened, engine=engine, checkpoint=checkpoint)
-    ensemble, _ = read_for(model, passing.head, names_in(by, sample_weight))
-    return passing.count(make_plan(ensemble, order, groups), sample_weight, by)
+    read = open_model(model, passing.head, names_in(by, sample_weight), whole=False)
+    return passing.count(_plan(read, order, groups), sample_weight, by)
+
+
+def _plan(read: Opened, order: int | None, groups: Mapping[str, Sequence[str]] | None) -> CountPlan:
+    read.refuse_combination()
+    players = players_of(read, groups)
+    return make_plan(players.ensemble, order, players.groups)

@@ -394,17 +394,17 @@ def test_debug_shows_where(glasswood):
 
 
 def test_unexpected_errors_have_a_code_of_their_own(glasswood, monkeypatch):
-    monkeypatch.setattr("glasswood.cli._check.ensemble_of", lambda model, table: {}["x\x1b[2J"])
+    monkeypatch.setattr("glasswood.cli._check.open_model", lambda model: {}["x\x1b[2J"])
     message = refused(glasswood("info", "model.json"), code=3)
     assert "unexpected KeyError" in message
     assert "\x1b" not in message
 
 
 def test_interrupted(glasswood, monkeypatch):
-    def interrupt(model, table):
+    def interrupt(model):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("glasswood.cli._check.ensemble_of", interrupt)
+    monkeypatch.setattr("glasswood.cli._check.open_model", interrupt)
     code, out, err = glasswood("info", "model.json")
     assert (code, out, err.strip()) == (130, "", "glasswood: interrupted")
 

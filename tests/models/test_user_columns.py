@@ -219,7 +219,7 @@ def test_refusals():
     pipeline = make_pipeline(StandardScaler(), GradientBoostingRegressor(n_estimators=3)).fit(X, y)
     with pytest.raises(TableError, match="groups name the column 'nobody'"):
         gw.Explainer(pipeline, X, groups={"some": ["nobody"]})
-    with pytest.raises(TableError, match="needs a table as the background"):
+    with pytest.raises(TableError, match="pass a table as the background"):
         gw.Explainer(pipeline).partial_dependence("a", at={"a": [0.0]})
     with pytest.raises(TableError, match="lacks the columns"):
         gw.Explainer(pipeline, X).partial_dependence("a", at=X[["b"]])

@@ -8,15 +8,15 @@ from typing import Any
 
 import click
 
-from glasswood import Background, TreeEnsemble, read_model
+from glasswood import Background
 from glasswood.cli._files import read_rows
 from glasswood.cli._options import MODEL, Command, as_json, model_options
 from glasswood.cli._output import describe, print_json
 from glasswood.cli._summarize import facts_of
 from glasswood.errors import TableError
-from glasswood.models._combinations import N_CHECKED, read_several
-from glasswood.models._pipelines import unwrap
-from glasswood.models.readers import Proof, measure
+from glasswood.models._combinations import N_CHECKED
+from glasswood.models._opened import open_model
+from glasswood.models.readers import measure
 from glasswood.tables._tables import n_rows
 
 __all__ = ["COMMANDS"]
@@ -56,7 +56,7 @@ def check(
     """
     found = opened(model)
     if data is None:
-        ensemble = ensemble_of(found, None)
+        ensemble = open_model(found).ensemble
         facts: dict[str, Any] = {"model": str(ensemble.source), "rows compared": 0, "passed": None}
         if as_json:
             print_json(facts)
@@ -64,8 +64,12 @@ def check(
             describe(facts | {"passed": "read, but not compared: pass DATA to compare scores"})
         return
     table = read_rows(data, rows)
-    ensemble, proof = compare_scores(found, table)
-    facts = {"model": ensemble.source}
+    if n_rows(table) == 0:
+        message = "DATA has no rows to compare scores on"
+        raise TableError(message)
+    read = open_model(found, table, compare=measure)
+    proof = read.proof  # None for a combination, which is refused if its predictions are not reproduced
+    facts = {"model": read.ensemble.source}
     if proof is None:
         facts |= {
             "rows compared": min(N_CHECKED, n_rows(table)),
@@ -88,36 +92,6 @@ def check(
         ctx.exit(1)
 
 
-def ensemble_of(model: Any, table: Any) -> TreeEnsemble:
-    """Return the trees of an opened model, taken out of pipelines and combinations."""
-    if not isinstance(model, Path):
-        several = read_several(model, table)
-        if several is not None:
-            return several.ensemble
-        unwrapped = unwrap(model, table)
-        model = model if unwrapped is None else unwrapped.model
-    return read_model(model)
-
-
-def compare_scores(model: Any, table: Any) -> tuple[TreeEnsemble, Proof | None]:
-    """Return the trees of a model, and how their scores compare with the library's.
-
-    None for a combination of models, which is refused if its predictions are not reproduced on some rows.
-    """
-    if n_rows(table) == 0:
-        message = "DATA has no rows to compare scores on"
-        raise TableError(message)
-    if not isinstance(model, Path):
-        several = read_several(model, table)  # raises unless all members, and what is made of them, are right
-        if several is not None:
-            return several.ensemble, None
-        unwrapped = unwrap(model, table)
-        if unwrapped is not None:
-            model, table = unwrapped.model, table if unwrapped.transform is None else unwrapped.transform(table)
-    ensemble = read_model(model)
-    return ensemble, measure(ensemble, model, table)
-
-
 @click.command(
     cls=Command,
     short_help="Show what is in a model file or a background.",
@@ -135,7 +109,7 @@ def info(*, opened: Callable[[Path], Any], file: Path, as_json: bool) -> None:
         else:
             describe({"background": "counts of rows", **background.facts})
         return
-    ensemble = ensemble_of(opened(file), None)
+    ensemble = open_model(opened(file)).ensemble
     facts = {"model": ensemble.source, **ensemble.facts}
     if as_json:
         lists = {"outputs": list(ensemble.score.labels), "feature names": list(ensemble.feature_names)}

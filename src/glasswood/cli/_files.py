@@ -9,20 +9,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from glasswood import Background, Explainer, TreeEnsemble
+from glasswood import Background, Explainer
 from glasswood.errors import GlasswoodError, MissingExtraError, TableError, UnsupportedModelError
-from glasswood.models._opened import read_for
+from glasswood.models._opened import Opened, open_model
 from glasswood.tables._parquet import open_dataset
 from glasswood.tables._sources import HEAD
 
-__all__ = ["open_data", "open_explainer", "open_model", "proved", "read_rows"]
+__all__ = ["load_model", "open_data", "open_explainer", "proved", "read_rows"]
 
 PICKLES = (".pkl", ".pickle", ".joblib")
 BACKGROUND = ".gw"
 MANY_BYTES = 2**26  # in an archive, whatever its size
 
 
-def open_model(path: Path, *, trusted: Sequence[str] = (), pickles: bool = False) -> Any:
+def load_model(path: Path, *, trusted: Sequence[str] = (), pickles: bool = False) -> Any:
     """Return what is in a model file: a path that `read_model` reads, or a fitted model.
 
     Parameters
@@ -35,7 +35,7 @@ def open_model(path: Path, *, trusted: Sequence[str] = (), pickles: bool = False
 
     Examples
     --------
-    >>> open_model(Path("model.onnx"))
+    >>> load_model(Path("model.onnx"))
     Traceback (most recent call last):
     ...
     glasswood.errors.UnsupportedModelError: 'model.onnx': ...
@@ -121,16 +121,16 @@ def open_explainer(model: Any, data: str, **settings: Any) -> Explainer:
     in_memory = not isinstance(model, Path) or settings.get("response", "raw") != "raw"
     background = open_data(data, in_memory=in_memory)
     if isinstance(background, str):  # a path
-        model = proved(model, data)
+        model = proved(model, data).ensemble
     return Explainer(model, background, **settings)
 
 
-def proved(model: Any, data: str, further: Sequence[str] = ()) -> TreeEnsemble:
-    """Return the trees of a model, checked on the first rows of a file, some columns of which may not be the model's.
+def proved(model: Any, data: str, further: Sequence[str] = ()) -> Opened:
+    """Return a model that is read, and checked on the first rows of a file; some columns may not be the model's.
 
     The rows are a frame of pandas, if it is there: libraries do not take categories of Arrow.
     """
-    return read_for(model, read_rows(data, HEAD), further)[0]
+    return open_model(model, read_rows(data, HEAD), further)
 
 
 def open_data(data: str, *, in_memory: bool) -> Any:

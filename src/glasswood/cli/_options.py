@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from glasswood.cli._files import open_model
+from glasswood.cli._files import load_model
 from glasswood.cli._output import FORMATS
 
 __all__ = ["DEBUG", "MODEL", "Command", "as_json", "model_options", "output_file", "output_options", "table_options"]
@@ -64,7 +64,7 @@ def model_options(function: Function) -> Function:
     )
     @functools.wraps(function)
     def command(*, trusted: tuple[str, ...], pickles: bool, **options: Any) -> Any:
-        return function(opened=lambda path: open_model(path, trusted=trusted, pickles=pickles), **options)
+        return function(opened=lambda path: load_model(path, trusted=trusted, pickles=pickles), **options)
 
     return command
 

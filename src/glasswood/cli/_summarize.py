@@ -16,7 +16,7 @@ import click
 
 from glasswood import Background
 from glasswood import summarize as count
-from glasswood.cli._files import open_data, proved
+from glasswood.cli._files import open_data, proved, read_rows
 from glasswood.cli._options import MODEL, Command, as_json, model_options, output_file
 from glasswood.cli._output import check_folder, note, print_json, write_table
 from glasswood.errors import BackgroundError, MissingExtraError, TableError
@@ -92,11 +92,16 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     if isinstance(source, Background):
         message = f"{data[0]!r} is already a background; use glasswood merge to add backgrounds"
         raise TableError(message)
+    loaded = opened(model)
+    read = proved(loaded, data[0], further=[*by, *([] if weight is None else [weight])])
+    read.refuse_combination()
+    if read.columns is not None and open_source(source) is not None:  # a pipeline transforms rows in memory
+        source = read_rows(list(data) if len(data) > 1 else data[0])
     if open_source(source) is None:  # CSV, in memory
         settings = {"engine": "auto"} | ({} if settings["checkpoint"] is None else settings)
-    ensemble = proved(opened(model), data[0], further=[*by, *([] if weight is None else [weight])])
+    counted = read.ensemble if read.columns is None else loaded
     with _cluster(settings) as settings:
-        found = count(ensemble, source, order=order, sample_weight=weight, by=list(by) or None, **settings)
+        found = count(counted, source, order=order, sample_weight=weight, by=list(by) or None, **settings)
     if not by:
         found.save(output)
         _tell(output, found, as_json=as_json)

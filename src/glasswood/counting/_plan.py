@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._cells import Cells
+from glasswood.counting._players import own_names
 from glasswood.counting._subsets import Subsets
 from glasswood.errors import TableError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._once import once, once_here
-from glasswood.text._arguments import checked_groups, whole_number
+from glasswood.text._arguments import whole_number
 
-__all__ = ["MOST_COUNTS", "CountPlan", "make_plan", "own_names"]
+__all__ = ["MOST_COUNTS", "CountPlan", "make_plan"]
 
 MOST_COUNTS = 2**27  # a gigabyte
 MOST_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
@@ -331,15 +332,6 @@ class CountPlan:
             digest.update(b"|")
         digest.update(self.player_of.tobytes())
         return digest.hexdigest()
-
-
-def own_names(ensemble: TreeEnsemble, groups: Mapping[str, Sequence[str]] | None) -> dict[str, tuple[str, ...]]:
-    """Return groups by the model's own names of their columns: LightGBM writes blanks as underscores."""
-
-    def own(name: str) -> str:
-        return name.replace(" ", "_") if ensemble.schema.underscored and name not in ensemble.feature_names else name
-
-    return {name: tuple(map(own, columns)) for name, columns in checked_groups(groups).items()}
 
 
 def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Sequence[str]] | None) -> CountPlan:

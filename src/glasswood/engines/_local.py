@@ -110,10 +110,13 @@ def batch_size(n_rows: int) -> int:
     return min(BATCH, max(BLOCK, share // BLOCK * BLOCK))
 
 
-def count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any) -> Any:
-    """Return the counts of a plan over all rows of a table in memory, or over groups of them."""
-    further = names_in(by, sample_weight)
-    own = table if plan.ensemble.schema.named else without_columns(table, further)
+def count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any, own: Any) -> Any:
+    """Return the counts of a plan over all rows of a table in memory, or over groups of them.
+
+    `own` is the table that the trees take, if transformers have made another one.
+    """
+    if own is table and not plan.ensemble.schema.named:
+        own = without_columns(table, names_in(by, sample_weight))
     if isinstance(sample_weight, str):
         sample_weight = ColumnWeights(row_weights(table, sample_weight), sample_weight)
     if by is None:

@@ -1,4 +1,4 @@
-"""Several models that answer together: voting, stacking and calibration by scikit-learn.
+"""Combination models that answer together: voting, stacking and calibration by scikit-learn.
 
 Their trees are put side by side in one ensemble, with the scores of the members as its outputs; what the whole makes of
 these scores is a function. The function is checked against the model's own predictions before anything is explained.
@@ -15,16 +15,21 @@ from numpy.typing import NDArray
 
 from glasswood.errors import ModelMismatchError, UnsupportedModelError
 from glasswood.models._ensemble import Score, TreeEnsemble
+from glasswood.models._frozen import frozen
 from glasswood.models._outputs import labels_of
 from glasswood.models._pipelines import unwrap
-from glasswood.models.readers import library_errors, read_model
+from glasswood.models.readers import library_errors, read_proved
 from glasswood.tables._given import as_trained
 from glasswood.tables._tables import n_rows, take_rows
 from glasswood.text._printable import how_many
 
-__all__ = ["Several", "linked", "read_several"]
+__all__ = ["Combination", "linked", "read_combination"]
 
 Floats = NDArray[np.float64]
+Member = Callable[[Score, Any], Floats]
+"""From the raw score of a member to what the whole takes of it."""
+Taken = tuple[Sequence[Any], Sequence[Member], Callable[[list[Floats]], Any]]
+"""The members, what is taken of each, and what the whole makes of that."""
 N_CHECKED = 100
 WITHIN = 1e-6  # of float32 libraries; a function that is wrong is wrong by more
 # How far scores that are added up in another order may be apart, of their size, and how far predictions then may.
@@ -36,8 +41,8 @@ NOTHING = 1e-14  # of a probability: what is left where running sums should be 0
 
 
 @dataclass(frozen=True, eq=False)
-class Several:
-    """Several models, read as one.
+class Combination:
+    """Combination models, read as one.
 
     Parameters
     ----------
@@ -57,37 +62,73 @@ class Several:
     labels: tuple[Any, ...]
     units: str
 
+    @property
+    def response(self) -> str:
+        """The scale on which the whole predicts."""
+        return "prediction" if self.units == "value" else "probability"
 
-def read_several(model: Any, table: Any) -> Several | None:
+
+def read_combination(model: Any, table: Any) -> Combination | None:
     """Return a combination of models as one, or None if the model is not one."""
-    kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in KINDS), None)
-    if kind is None or not type(model).__module__.startswith("sklearn."):
+    kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in KINDS and _is_own(base)), None)
+    if kind is None:
         return None
+    if not _is_own(type(model)):
+        _refuse_others(model)
     if not any(hasattr(model, name) for name in ("estimators_", "calibrated_classifiers_")):
         message = f"this {type(model).__name__} is not fitted; call fit first"
         raise UnsupportedModelError(message)
     estimators, functions, whole = KINDS[kind](model)
-    members = [read_model(_bare(estimator, table), table) for estimator in estimators]
+    members = [read_proved(_bare(estimator, table), table) for estimator in estimators]
     bounds = np.cumsum([0, *(member.n_outputs for member in members)])
 
-    def together(scores: Any) -> Floats:
-        parts = [
-            function(member.score, scores[..., first:last])
-            for function, member, first, last in zip(functions, members, bounds[:-1], bounds[1:], strict=True)
-        ]
-        return np.asarray(whole(parts), dtype=np.float64)
-
+    together = _Together(tuple(functions), tuple(member.score for member in members), tuple(bounds.tolist()), whole)
     classes = getattr(model, "classes_", None)
     labels = ("prediction",) if classes is None else labels_of(classes)
     units = "value" if classes is None else "probability"
     dtype = "float32" if any(member.score.dtype == "float32" for member in members) else "float64"
     combine = _Steady(together, type(model).__name__, dtype) if _may_jump(model) else together
-    several = Several(_side_by_side(members, kind), combine, labels, units)
+    several = Combination(_side_by_side(members, kind), combine, labels, units)
     if table is not None and n_rows(table) > 0:
         learns_labels = any(member.source.startswith(("lightgbm", "xgboost")) for member in members)
         rows = as_trained(table, several.ensemble.schema) if learns_labels else table
         _check(several, model, rows, dtype)
     return several
+
+
+@dataclass(frozen=True, eq=False)
+class _Together:
+    """From the scores of all members, one behind the other, to what the whole makes of them. A class, to be pickled.
+
+    Each member has a function from its score to what the whole takes; `bounds` has where each one's scores begin.
+    """
+
+    functions: tuple[Member, ...]
+    scores: tuple[Score, ...]
+    bounds: tuple[int, ...]
+    whole: Callable[[list[Floats]], Any]
+
+    def __call__(self, scores: Any) -> Floats:
+        spans = zip(self.bounds[:-1], self.bounds[1:], strict=True)
+        parts = [
+            function(score, scores[..., first:last])
+            for function, score, (first, last) in zip(self.functions, self.scores, spans, strict=True)
+        ]
+        return np.asarray(self.whole(parts), dtype=np.float64)
+
+
+def _is_own(kind: type) -> bool:
+    """Return whether a class is scikit-learn's own: others may predict in another way."""
+    return kind.__module__.startswith("sklearn.")
+
+
+def _refuse_others(model: Any) -> NoReturn:
+    within = "calibrated_classifiers_" if hasattr(model, "calibrated_classifiers_") else "estimators_"
+    message = (
+        f"a {type(model).__name__} combines several models in its own way, which cannot be read exactly; explain those "
+        f"in its {within} one by one, or use glasswood.sklearn, which falls back to scikit-learn"
+    )
+    raise UnsupportedModelError(message)
 
 
 def _may_jump(model: Any) -> bool:
@@ -140,7 +181,7 @@ def _bare(estimator: Any, table: Any) -> Any:
     raise UnsupportedModelError(message)
 
 
-def _check(several: Several, model: Any, table: Any, dtype: str) -> None:
+def _check(several: Combination, model: Any, table: Any, dtype: str) -> None:
     """Refuse a combination whose own predictions are not reproduced, or hang on the last digits of scores."""
     chosen = np.unique(np.linspace(0, n_rows(table) - 1, N_CHECKED).astype(np.intp))
     rows = take_rows(table, several.ensemble.schema, chosen)
@@ -250,27 +291,63 @@ def _probabilities(score: Score, raw: Any) -> Floats:
     return np.concatenate([1 - found, found], axis=-1) if score.link == "logistic" else found
 
 
+def _positive_probabilities(score: Score, raw: Any) -> Floats:
+    return _positive(_probabilities(score, raw))
+
+
+def _raw(_: Score, raw: Any) -> Floats:
+    return np.asarray(raw, dtype=np.float64)
+
+
 def _positive(found: Floats) -> Floats:
     """Return the probability of the positive class of two, or those of all classes of more."""
     return found[..., 1:] if found.shape[-1] == 2 else found
 
 
-Taken = tuple[Sequence[Any], Sequence[Callable[[Score, Any], Floats]], Callable[[list[Floats]], Any]]
+@dataclass(frozen=True, eq=False)
+class _Vote:
+    """The average of the members, by weight; of a classifier, without the first of two classes."""
+
+    weights: tuple[float, ...] | None
+    classifies: bool
+
+    def __call__(self, parts: list[Floats]) -> Floats:
+        found = np.average(parts, axis=0, weights=self.weights)
+        return _positive(found) if self.classifies else np.asarray(found)
 
 
 def _voting_regressor(model: Any) -> Taken:
-    members, weights = model.estimators_, model.weights
-    if weights is not None:
-        weights = [w for w, (_, member) in zip(weights, model.estimators, strict=True) if not isinstance(member, str)]
-    return members, [linked] * len(members), lambda parts: np.average(parts, axis=0, weights=weights)
+    return model.estimators_, [linked] * len(model.estimators_), _Vote(_weights(model), classifies=False)
 
 
 def _voting_classifier(model: Any) -> Taken:
     if model.voting != "soft":
         message = 'a VotingClassifier that counts votes has no probabilities; fit it with voting="soft"'
         raise UnsupportedModelError(message)
-    members, _, average = _voting_regressor(model)
-    return members, [_probabilities] * len(members), lambda parts: _positive(average(parts))
+    return model.estimators_, [_probabilities] * len(model.estimators_), _Vote(_weights(model), classifies=True)
+
+
+def _weights(model: Any) -> tuple[float, ...] | None:
+    """Return the weights of the members that vote; some may be dropped."""
+    if model.weights is None:
+        return None
+    pairs = zip(model.weights, model.estimators, strict=True)
+    return tuple(weight for weight, (_, member) in pairs if not isinstance(member, str))
+
+
+@dataclass(frozen=True, eq=False)
+class _Final:
+    """What the final estimator of a stack makes of its members."""
+
+    estimator: Any
+    method: str
+    classifies: bool
+
+    def __call__(self, parts: list[Floats]) -> Floats:
+        columns = np.concatenate(parts, axis=-1)
+        answer = getattr(self.estimator, self.method)
+        found = np.asarray(answer(columns.reshape(-1, columns.shape[-1]))).reshape(*columns.shape[:-1], -1)
+        return _positive(found) if self.classifies else found
 
 
 def _stacking(model: Any) -> Taken:
@@ -278,77 +355,79 @@ def _stacking(model: Any) -> Taken:
         kind = type(model).__name__
         message = f"this {kind} passes the original columns to its final estimator; fit it with passthrough=False"
         raise UnsupportedModelError(message)
-    members = model.estimators_
-    ways: dict[str, Callable[[Score, Any], Floats]] = {
-        "predict_proba": lambda score, raw: _positive(_probabilities(score, raw)),
-        "predict": linked,
-    }
-    ways["decision_function"] = lambda _, raw: np.asarray(raw, dtype=np.float64)
-    final = model.final_estimator_
-    answer = getattr(final, "predict_proba", final.predict) if hasattr(model, "classes_") else final.predict
+    ways: dict[str, Member] = {"predict_proba": _positive_probabilities, "predict": linked, "decision_function": _raw}
+    classifies, final = hasattr(model, "classes_"), model.final_estimator_
+    method = "predict_proba" if classifies and hasattr(final, "predict_proba") else "predict"
+    return model.estimators_, [ways[way] for way in model.stack_method_], _Final(frozen(final), method, classifies)
 
-    def whole(parts: list[Floats]) -> Any:
-        columns = np.concatenate(parts, axis=-1)
-        found = np.asarray(answer(columns.reshape(-1, columns.shape[-1]))).reshape(*columns.shape[:-1], -1)
-        return _positive(found) if hasattr(model, "classes_") else found
 
-    return members, [ways[way] for way in model.stack_method_], whole
+def _mean(parts: list[Floats]) -> Floats:
+    return np.asarray(np.mean(parts, axis=0))
 
 
 def _calibrated(model: Any) -> Taken:
     parts = model.calibrated_classifiers_
-    functions = [_calibration(part, len(model.classes_)) for part in parts]
-    return [part.estimator for part in parts], functions, lambda found: np.mean(found, axis=0)
+    return [part.estimator for part in parts], [_calibration(part, len(model.classes_)) for part in parts], _mean
 
 
-def _calibration(part: Any, n_classes: int) -> Callable[[Score, Any], Floats]:
+def _calibration(part: Any, n_classes: int) -> Member:
     """Return the function from the score of one member of a CalibratedClassifierCV to calibrated probabilities."""
     by_score = hasattr(part.estimator, "decision_function")
     if getattr(part, "method", None) == "temperature":
-        return _tempered_scores(part) if by_score else _tempered_probabilities(part)
+        return (_TemperedScores if by_score else _TemperedProbabilities)(frozen(part.calibrators[0]))
+    return _Calibrated(frozen(tuple(part.calibrators)), by_score, n_classes)
 
-    def calibrate(score: Score, raw: Any) -> Floats:
-        given = np.asarray(raw, dtype=np.float64) if by_score else _positive(_probabilities(score, raw))
+
+@dataclass(frozen=True, eq=False)
+class _Calibrated:
+    """A calibrator for each class, or one for the second of two."""
+
+    calibrators: tuple[Any, ...]
+    by_score: bool
+    n_classes: int
+
+    def __call__(self, score: Score, raw: Any) -> Floats:
+        given = _raw(score, raw) if self.by_score else _positive_probabilities(score, raw)
         flat = given.reshape(-1, given.shape[-1])
-        found = np.stack([c.predict(flat[:, k]) for k, c in enumerate(part.calibrators)], axis=-1)
-        if n_classes > 2:
+        found = np.stack([c.predict(flat[:, k]) for k, c in enumerate(self.calibrators)], axis=-1)
+        if self.n_classes > 2:
             total = found.sum(axis=1, keepdims=True)
-            found = np.where(total > 0, found / np.where(total > 0, total, 1), 1 / n_classes)
+            found = np.where(total > 0, found / np.where(total > 0, total, 1), 1 / self.n_classes)
         return np.asarray(np.clip(found, 0, 1)).reshape(*given.shape[:-1], -1)
-
-    return calibrate
 
 
 # scikit-learn's temperature takes a whole batch for probabilities if all of its entries are between 0 and 1 and all
 # rows sum to 1, and for scores otherwise. What a member gives is one of the two, so it must look like that.
 
 
-def _tempered_scores(part: Any) -> Callable[[Score, Any], Floats]:
-    """Return the function from decision values to probabilities, of the second class if there are two."""
+@dataclass(frozen=True, eq=False)
+class _TemperedScores:
+    """From decision values to probabilities, of the second class if there are two."""
 
-    def calibrate(_: Score, raw: Any) -> Floats:
-        given = np.asarray(raw, dtype=np.float64)
+    calibrator: Any
+
+    def __call__(self, score: Score, raw: Any) -> Floats:
+        given = _raw(score, raw)
         flat = given.reshape(-1, given.shape[-1])
         no_probabilities = np.full((1, flat.shape[1]), 2.0)
-        found = np.asarray(part.calibrators[0].predict(np.concatenate([flat, no_probabilities])))[:-1]
+        found = np.asarray(self.calibrator.predict(np.concatenate([flat, no_probabilities])))[:-1]
         return _positive(found).reshape(*given.shape[:-1], -1)
 
-    return calibrate
 
+@dataclass(frozen=True, eq=False)
+class _TemperedProbabilities:
+    """From a member's score to probabilities, of the second class if there are two."""
 
-def _tempered_probabilities(part: Any) -> Callable[[Score, Any], Floats]:
-    """Return the function from a member's score to probabilities, of the second class if there are two."""
+    calibrator: Any
 
-    def calibrate(score: Score, raw: Any) -> Floats:
+    def __call__(self, score: Score, raw: Any) -> Floats:
         given = _probabilities(score, raw)
         if given.shape[-1] == 2:
             given = np.concatenate([1 - given[..., 1:], given[..., 1:]], axis=-1)
         # Running sums may be 1 + 2e-16, or 1e-17 where the library's are 0, of which the logarithm is taken.
         given = np.where(given < NOTHING, 0.0, np.minimum(given, 1.0))
-        found = np.asarray(part.calibrators[0].predict(given.reshape(-1, given.shape[-1])))
+        found = np.asarray(self.calibrator.predict(given.reshape(-1, given.shape[-1])))
         return _positive(found).reshape(*given.shape[:-1], -1)
-
-    return calibrate
 
 
 KINDS: dict[str, Callable[[Any], Taken]] = {

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import UnsupportedModelError
+from glasswood.models._frozen import frozen
 from glasswood.models._probes import N_PROBES, by_columns, by_rows, indexer, keeps_columns_apart
 from glasswood.text._printable import how_many
 
@@ -35,7 +36,6 @@ INSIDE = {
     "TransformedTargetRegressor": "regressor_",
     "RFE": "estimator_",
 }
-SEVERAL = {"VotingClassifier", "VotingRegressor", "StackingClassifier", "StackingRegressor", "CalibratedClassifierCV"}
 SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "QuantileTransformer", "PowerTransformer"}
 # How many columns each column becomes, for transformers that write them next to each other.
 WIDTHS: dict[str, Callable[[Any], list[int]]] = {
@@ -101,7 +101,7 @@ def unwrap(model: Any, table: Any = None) -> Unwrapped | None:
     Raises
     ------
     UnsupportedModelError
-        If a step mixes columns, if several models are combined, or if something is not fitted.
+        If a step mixes columns, if something is not fitted, or if a transformer cannot be copied.
 
     Examples
     --------
@@ -120,6 +120,7 @@ def unwrap(model: Any, table: Any = None) -> Unwrapped | None:
     outside, steps, targets, core = _peel(model)
     if core is model:
         return None
+    steps, targets = frozen(steps), frozen(targets)
     knowing = [*outside, *(step for _, step in steps[:1])]
     columns = next((tuple(map(str, obj.feature_names_in_)) for obj in knowing if _has(obj, "feature_names_in_")), None)
     n_columns = next((int(obj.n_features_in_) for obj in knowing if _has(obj, "n_features_in_")), None)
@@ -183,8 +184,6 @@ def _peel(model: Any) -> tuple[list[Any], list[tuple[str, Any]], list[Any], Any]
         kinds = _kinds(model)
         if not steps:
             outside.append(model)
-        if kinds & SEVERAL:
-            _refuse_several(model)
         inside = next((attribute for kind, attribute in INSIDE.items() if kind in kinds), None)
         if "Pipeline" in kinds:
             steps += _flat(model.steps[:-1])
@@ -203,15 +202,6 @@ def _peel(model: Any) -> tuple[list[Any], list[tuple[str, Any]], list[Any], Any]
         if "RFE" in kinds:
             steps.append((type(model).__name__, model))
         model = inner
-
-
-def _refuse_several(model: Any) -> NoReturn:
-    within = "calibrated_classifiers_" if "CalibratedClassifierCV" in _kinds(model) else "estimators_"
-    message = (
-        f"a {type(model).__name__} combines several models, which cannot be read exactly yet; explain those in its "
-        f"{within} one by one, or use glasswood.sklearn, which falls back to scikit-learn"
-    )
-    raise UnsupportedModelError(message)
 
 
 def _fitted(obj: Any, attribute: str = "n_features_in_") -> Any:

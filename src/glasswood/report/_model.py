@@ -160,7 +160,7 @@ def _described_table(subject: Subject) -> list[list[Any]]:
         used = {study.ensemble.feature_names[f] for f in study.ensemble.used_features.tolist()}
     else:
         table, names = study.originals.table, study.originals.names
-        schema = Schema(tuple(Column(name) for name in names), named=study.originals.unwrapped.columns is not None)
+        schema = Schema(tuple(Column(name) for name in names), named=study.originals.own_names is not None)
         used = {name for player in subject.used for name in study.original_groups[player]}
     listed = [column.name for column in schema.columns]
     place = {name: k for k, name in enumerate(subject.names)}

@@ -15,7 +15,7 @@ from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import InteractionIndex
 from glasswood.models._outputs import Chosen
-from glasswood.models._user_columns import Originals
+from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Deferred, once
 from glasswood.results import (
     REMEDY,
@@ -314,7 +314,7 @@ class Answers:
         values = [np.array(columns.listed(f, numbers)) for f in range(self.ensemble.n_features)]
         return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
 
-    def _shown_before(self, originals: Originals, rows: Any, numbers: NDArray[np.intp] | None) -> Any:
+    def _shown_before(self, originals: UserColumns, rows: Any, numbers: NDArray[np.intp] | None) -> Any:
         """Return the same as `_shown` for players that are columns of a pipeline; groups come before other columns."""
         columns = self._study.original_groups
         if tuple(columns) != self._study.plan(1).players or any(len(group) != 1 for group in columns.values()):
@@ -407,7 +407,7 @@ class Answers:
         return features, cells.reshape(features.size, -1), shown
 
     def _located_before(
-        self, originals: Originals, players: list[str], at: Any
+        self, originals: UserColumns, players: list[str], at: Any
     ) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
         """Return the same as `_located` for players that are columns of a pipeline, through its transformers."""
         study, plan = self._study, self._study.plan(1)

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
-from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan, own_names
+from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
+from glasswood.counting._players import players_of
 from glasswood.counting._weights import fixed_point
 from glasswood.effects._closed_forms import Effects, path_dependent
 from glasswood.effects._cubes import refuse_long_paths
@@ -29,13 +30,9 @@ from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import CubeMetric, InteractionIndex
-from glasswood.models._combinations import Several, linked, read_several
-from glasswood.models._ensemble import TreeEnsemble
-from glasswood.models._facts import facts_of
-from glasswood.models._opened import read_for
+from glasswood.models._combinations import Combination, linked
+from glasswood.models._opened import open_model
 from glasswood.models._outputs import Outputs
-from glasswood.models._pipelines import unwrap
-from glasswood.models._user_columns import Originals
 from glasswood.parallel._memory import check_memory
 from glasswood.parallel._once import Deferred, Lock, once
 from glasswood.study._in_parts import count_in_parts
@@ -44,7 +41,7 @@ from glasswood.tables._given import given_table
 from glasswood.tables._row_columns import names_in, row_weights
 from glasswood.tables._sources import open_source
 from glasswood.tables._tables import n_rows, open_columns, take_rows, with_labels
-from glasswood.text._arguments import checked_groups, refuse_no_name, similar
+from glasswood.text._arguments import refuse_no_name, similar
 from glasswood.text._printable import how_many
 
 __all__ = ["Study"]
@@ -95,47 +92,25 @@ class Study:
         response: str,
     ) -> None:
         self.source, given = _rows_of(background)
-        table = given
-        self.facts = facts_of(model)
-        several = None if isinstance(model, TreeEnsemble) else read_several(model, table)
-        self.combined = several is not None  # several models, which have no common score that is a sum over trees
-        if several is not None:
-            model = several.ensemble
-        unwrapped = None if isinstance(model, TreeEnsemble) else unwrap(model, table)
-        self.originals: Originals | None = None
-        self.inverse = None if several is None else several.combine
-        if unwrapped is not None:
-            model, self.inverse = unwrapped.model, unwrapped.inverse
-            if unwrapped.transform is not None:
-                self._refuse_source()
-                self.originals = Originals(unwrapped, table)
-                table = None if table is None else self.originals.transform(table)
-        self.ensemble, self.proof = read_for(model, table, names_in(None, weight))
-        self.table = table if self.source is None else None
+        opened = open_model(model, given, names_in(None, weight), whole=self.source is None)
+        self.facts, self.proof, self.inverse = opened.facts, opened.proof, opened.inverse
+        self.combined = opened.combination is not None  # several models, without a common score of their trees
+        self.originals = None if opened.columns is None else opened.columns.snapshot()
+        self.table = opened.table if self.source is None else None
+        self.background = background if isinstance(background, Background) else None
+        players = players_of(opened, groups, None if self.background is None else self.background.groups)
+        self.ensemble, self.groups, self.original_groups = players.ensemble, players.groups, players.of_user
         self._learn_labels(weight)
         self.weight = _weight_of(weight, None if self.source is not None else given)
         score = self.ensemble.score
-        self.link = "identity" if several is not None else link_of(score, response)
+        self.link = "identity" if self.combined else link_of(score, response)
         self._further = None if response == "raw" else self.inverse
         self.additive = self.link == "identity" and self._further is None
-        self.outputs = self._outputs(several)
+        self.outputs = self._outputs(opened.combination)
         self.units = score.units if self.additive else RESPONSES.get(self.link, "value")
-        if several is not None:
-            self._check_several(several, response)
-            self.units = several.units
-        self.background: Background | None = None
-        if isinstance(background, Background):
-            groups = background.groups if groups is None else groups
-            self.background = background
-        if self.originals is None:
-            groups = own_names(self.ensemble, groups)
-        # A group of one column with its own name is that column.
-        self.groups = {name: columns for name, columns in checked_groups(groups).items() if columns != (name,)}
-        self.original_groups: dict[str, tuple[str, ...]] = {}
-        if self.originals is not None:
-            self.ensemble = self.originals.rename(self.ensemble)
-            wanted = {} if isinstance(background, Background) else self.groups
-            self.groups, self.original_groups = self.originals.groups(self.ensemble.feature_names, wanted)
+        if opened.combination is not None:
+            self._check_combination(opened.combination, response)
+            self.units = opened.combination.units
         self._lock = Lock()  # of the mappings below
         self._plans: dict[int, CountPlan] = {}
         self._counted: dict[int, Background] = {}
@@ -153,15 +128,6 @@ class Study:
             schema = with_labels(self.table, schema)
         if schema is not self.ensemble.schema:
             self.ensemble = replace(self.ensemble, schema=schema)
-
-    def _refuse_source(self) -> None:
-        """Refuse rows that are not in memory where a pipeline would have to transform them."""
-        if self.source is not None:
-            message = (
-                "a pipeline transforms tables in memory; transform the data first, and explain the model in its last "
-                "step, or pass a table (for example, a sample of the rows)"
-            )
-            raise UnsupportedModelError(message)
 
     @property
     def only_counts(self) -> bool:
@@ -195,16 +161,16 @@ class Study:
         return "the covers of training (path-dependent)"
 
     @staticmethod
-    def _check_several(several: Several, response: str) -> None:
+    def _check_combination(combination: Combination, response: str) -> None:
         """Refuse scales on which a combination of models is nothing."""
         check_response(response)
         if response == "raw":
             message = (
-                f"a {several.ensemble.source} has no score that is a sum over trees; ask for "
-                f'response="{"prediction" if several.units == "value" else "probability"}"'
+                f"a {combination.ensemble.source} has no score that is a sum over trees; ask for "
+                f'response="{combination.response}"'
             )
             raise UnsupportedModelError(message)
-        if response == "probability" and several.units != "probability":
+        if response == "probability" and combination.units != "probability":
             message = 'the model does not predict probabilities; use response="prediction"'
             raise UnsupportedModelError(message)
 
@@ -582,13 +548,13 @@ class Study:
             return LongPaths(plan, metric, self.rows(rows), outputs, None, np.empty(0))
         return LongPaths(plan, metric, self.rows(rows), outputs, Rows(plan, self.table), self.shares)
 
-    def _outputs(self, several: Several | None) -> Outputs:
+    def _outputs(self, combination: Combination | None) -> Outputs:
         """Return what the model can be asked about, on the scale of the answers."""
         score = self.ensemble.score
-        if several is None:
+        if combination is None:
             return Outputs(score.labels, score.n_outputs, score.binary, 0.0 if self.additive else 1.0)
-        binary = several.units == "probability" and len(several.labels) == 2
-        return Outputs(several.labels, 1 if binary else len(several.labels), binary, 1.0)
+        binary = combination.units == "probability" and len(combination.labels) == 2
+        return Outputs(combination.labels, 1 if binary else len(combination.labels), binary, 1.0)
 
     def player(self, feature: str | int) -> str:
         """Return the name of a player, given by its name or the number of its column."""

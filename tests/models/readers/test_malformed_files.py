@@ -25,7 +25,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, IsolationForest, Ran
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood.cli._files import open_model
+from glasswood.cli._files import load_model
 from glasswood.errors import UnsupportedModelError
 
 lgb = pytest.importorskip("lightgbm")
@@ -422,7 +422,7 @@ def test_skops(damage, tmp_path):
             archive.writestr("zeros.npy", bytes(2**27))
         path.write_bytes(packed.getvalue())
     with pytest.raises(UnsupportedModelError, match="which no model does" if damage == "bomb" else "not a whole skops"):
-        open_model(path, trusted=["sklearn.tree._tree.Tree"])
+        load_model(path, trusted=["sklearn.tree._tree.Tree"])
 
 
 # ------------------------------------------------------------------------------------------------- mutants

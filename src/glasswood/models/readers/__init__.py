@@ -5,9 +5,9 @@ from glasswood.models.readers._dispatch import (
     library_errors,
     measure,
     prove,
-    read_model,
+    read_proved,
     read_unproven,
     refuse_own_predictions,
 )
 
-__all__ = ["Proof", "library_errors", "measure", "prove", "read_model", "read_unproven", "refuse_own_predictions"]
+__all__ = ["Proof", "library_errors", "measure", "prove", "read_proved", "read_unproven", "refuse_own_predictions"]

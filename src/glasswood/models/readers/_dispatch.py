@@ -1,4 +1,4 @@
-"""read_model: finds the reader of a model, and proves on the user's rows that it was read right."""
+"""Finds the reader of a model, and proves on the user's rows that it was read right."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
     "library_errors",
     "measure",
     "prove",
-    "read_model",
+    "read_proved",
     "read_unproven",
     "refuse_own_predictions",
     "refusing_damage",
@@ -75,38 +75,8 @@ class Reader(Protocol):
         """Return a model file as a model of its library."""
 
 
-def read_model(model: Any, rows: Any = None) -> TreeEnsemble:
-    """Return a fitted tree ensemble as arrays that predict the same as the model, bit for bit.
-
-    Parameters
-    ----------
-    model : fitted model, or path of a model file
-        scikit-learn trees, forests, gradient boosting, IsolationForest and bagging of trees; XGBoost and LightGBM
-        models and boosters; CatBoost; treelite models. Files: XGBoost ``.json`` and ``.ubj``, LightGBM ``.txt``,
-        CatBoost ``.cbm`` and ``.json``.
-    rows : table, optional
-        Rows to prove it with: the raw scores of up to 100 of them are compared with the library's own.
-
-    Returns
-    -------
-    TreeEnsemble
-
-    Raises
-    ------
-    UnsupportedModelError
-        If the model has a part that cannot be read exactly. The message says which, and what to do.
-    ModelMismatchError
-        If the rows' scores differ from the library's.
-
-    Examples
-    --------
-    >>> import glasswood as gw
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import GradientBoostingClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> gw.read_model(GradientBoostingClassifier(n_estimators=5).fit(X, y), X)
-    TreeEnsemble(sklearn GradientBoostingClassifier: 15 trees, ... leaves, 4 features, 3 outputs, score: softmax margin)
-    """
+def read_proved(model: Any, rows: Any = None) -> TreeEnsemble:
+    """Return a model of one library, or the path of one, as arrays, proved on rows if there are any."""
     ensemble = read_unproven(model)
     if rows is None:
         refuse_own_predictions(model)

@@ -1,0 +1,68 @@
+"""Who the players of a model are: its columns, groups of them, or the user's columns before a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from glasswood.models._ensemble import TreeEnsemble
+from glasswood.models._opened import Opened
+from glasswood.text._arguments import checked_groups
+
+__all__ = ["Players", "own_names", "players_of"]
+
+Groups = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Players:
+    """The trees with names for their columns, and the players that are groups of these columns.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        Columns behind a pipeline are read by position, and have names that no column of the user's has.
+    groups : dict from str to tuple of str
+        The players that are groups of the ensemble's columns; behind a pipeline, all of them are.
+    of_user : dict from str to tuple of str
+        The same players as groups of the user's columns; empty without a pipeline.
+    """
+
+    ensemble: TreeEnsemble
+    groups: dict[str, tuple[str, ...]]
+    of_user: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def players_of(opened: Opened, groups: Groups | None, counted: Groups | None = None) -> Players:
+    """Return the players of a model.
+
+    Parameters
+    ----------
+    opened : Opened
+    groups : mapping of str to sequences of str, optional
+        Columns of the user's that are one player.
+    counted : mapping of str to sequences of str, optional
+        The groups that rows were counted with, as a Background has them: taken if no other groups are asked for.
+    """
+    ensemble, columns = opened.ensemble, opened.columns
+    if columns is None:
+        own = own_names(ensemble, counted if groups is None else groups)
+        return Players(ensemble, _without_single(own))
+    ensemble = columns.rename(ensemble)
+    if groups is None and counted is not None:
+        return Players(ensemble, *columns.players_of(ensemble.feature_names, counted))
+    return Players(ensemble, *columns.groups(ensemble.feature_names, _without_single(checked_groups(groups))))
+
+
+def _without_single(groups: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return groups without those of one column that has their name: such a group is that column."""
+    return {name: columns for name, columns in groups.items() if columns != (name,)}
+
+
+def own_names(ensemble: TreeEnsemble, groups: Groups | None) -> dict[str, tuple[str, ...]]:
+    """Return groups by the model's own names of their columns: LightGBM writes blanks as underscores."""
+
+    def own(name: str) -> str:
+        return name.replace(" ", "_") if ensemble.schema.underscored and name not in ensemble.feature_names else name
+
+    return {name: tuple(map(own, columns)) for name, columns in checked_groups(groups).items()}
