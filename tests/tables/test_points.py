@@ -197,7 +197,7 @@ def small_model_of_sparse():
         ({"size": "small"}, "a list or an array of values"),
         ({"size": 3}, "a list or an array of values"),
         (["small"], "rows and columns"),
-        (pd.DataFrame({"sise": ["small"]}), "lacks the columns"),
+        (pd.DataFrame({"length": ["small"]}), "lacks the columns"),
     ],
 )
 def test_points_that_are_no_table_are_refused(at, says):
