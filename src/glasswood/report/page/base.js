@@ -25,7 +25,8 @@ function button(text, attributes, onclick) {
 }
 
 // Characters that cannot be seen, or turn the direction of what follows: names that look alike are told apart by them.
-const INVISIBLE = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g;
+const INVISIBLE =
+  /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202f\u2060-\u206f\ufeff]/g;
 
 function visible(name) {
   return String(name)
@@ -98,7 +99,11 @@ function csvText(columns, rows) {
 }
 
 function fileName(name, suffix) {
-  const base = String(name).normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
+  const base = String(name)
+    .normalize("NFKD")
+    .replace(/[^A-Za-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 60);
   return (base || "figure") + suffix;
 }
 
@@ -112,13 +117,19 @@ function download(name, suffix, type, text) {
 }
 
 function csvButton(name, make) {
-  return button("CSV", { class: "small csv", "aria-label": `Save the data of ${shorten(visible(name), 80)} as CSV` }, () =>
-    download(name, ".csv", "text/csv", csvText(...make())));
+  return button(
+    "CSV",
+    { class: "small csv", "aria-label": `Save the data of ${shorten(visible(name), 80)} as CSV` },
+    () => download(name, ".csv", "text/csv", csvText(...make())),
+  );
 }
 
 function svgButton(name, make) {
-  return button("SVG", { class: "small csv", "aria-label": `Save the figure of ${shorten(visible(name), 80)} as SVG` }, () =>
-    download(name, ".svg", "image/svg+xml", make()));
+  return button(
+    "SVG",
+    { class: "small csv", "aria-label": `Save the figure of ${shorten(visible(name), 80)} as SVG` },
+    () => download(name, ".svg", "image/svg+xml", make()),
+  );
 }
 
 function permalink(id, name) {
@@ -137,10 +148,29 @@ function mix(stops, t) {
 }
 
 // Even in lightness, so that they read in grey; blue and orange are told apart by the colour-blind.
-const RISING = [[13, 36, 84], [20, 84, 124], [28, 132, 136], [87, 176, 122], [176, 213, 109], [253, 240, 155]];
+const RISING = [
+  [13, 36, 84],
+  [20, 84, 124],
+  [28, 132, 136],
+  [87, 176, 122],
+  [176, 213, 109],
+  [253, 240, 155],
+];
 const AROUND = {
-  light: [[20, 70, 140], [96, 152, 208], [244, 244, 242], [236, 156, 84], [152, 66, 8]],
-  dark: [[150, 200, 255], [62, 118, 184], [34, 38, 46], [190, 106, 36], [255, 196, 140]],
+  light: [
+    [20, 70, 140],
+    [96, 152, 208],
+    [244, 244, 242],
+    [236, 156, 84],
+    [152, 66, 8],
+  ],
+  dark: [
+    [150, 200, 255],
+    [62, 118, 184],
+    [34, 38, 46],
+    [190, 106, 36],
+    [255, 196, 140],
+  ],
 };
 
 function colourOf(panel, low, high) {

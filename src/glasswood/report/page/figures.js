@@ -9,17 +9,25 @@ function nice(low, high, n) {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 2.5, 5, 10].find((factor) => factor * power >= raw * 0.999) * power;
   const ticks = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9 && ticks.length < 40; i++) ticks.push(i * step);
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9 && ticks.length < 40; i++)
+    ticks.push(i * step);
   return ticks.map((tick) => Number(tick.toPrecision(12)));
 }
 
 function tickText(x, ticks) {
   const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : Math.abs(x) || 1;
   const size = Math.max(...ticks.map(Math.abs), 0);
-  if (size >= 1e7 || (size !== 0 && size < 1e-4)) return x === 0 ? "0" : String(Number(x.toPrecision(4))).replace("-", "−");
+  if (size >= 1e7 || (size !== 0 && size < 1e-4))
+    return x === 0 ? "0" : String(Number(x.toPrecision(4))).replace("-", "−");
   const digits = Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
   const more = Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 ? 1 : 0;
-  return x.toLocaleString("en", { minimumFractionDigits: digits + more, maximumFractionDigits: digits + more, useGrouping: "min2" }).replace("-", "−");
+  return x
+    .toLocaleString("en", {
+      minimumFractionDigits: digits + more,
+      maximumFractionDigits: digits + more,
+      useGrouping: "min2",
+    })
+    .replace("-", "−");
 }
 
 const widthOf = (() => {
@@ -44,7 +52,8 @@ function cellWords(scale, k, n) {
   const { edges, cuts, strict, from, to } = scale;
   if (from.length) return from[k] === to[k] ? edge(from[k]) : `${edge(from[k])} to ${edge(to[k])}`;
   if (scale.whole) {
-    const first = edges[k] + 0.5, last = edges[k + 1] - 0.5;
+    const first = edges[k] + 0.5,
+      last = edges[k + 1] - 0.5;
     if (k === 0) return `up to ${edge(last)}`;
     if (k === n - 1) return `from ${edge(first)}`;
     return first >= last ? edge(last) : `${edge(first)} to ${edge(last)}`;
@@ -66,16 +75,28 @@ class Axis {
     [this.lo, this.hi] = shown || this.whole();
     [this.from, this.to] = pixels;
   }
-  whole() { return [this.at[0], this.at[this.n]]; }
-  view() { return this.even || this.scale.view.length < 2 ? this.whole() : this.scale.view; }
-  x(u) { return this.from + ((Math.min(Math.max(u, this.lo), this.hi) - this.lo) / (this.hi - this.lo)) * (this.to - this.from); }
-  value(pixel) { return this.lo + ((pixel - this.from) / (this.to - this.from)) * (this.hi - this.lo); }
+  whole() {
+    return [this.at[0], this.at[this.n]];
+  }
+  view() {
+    return this.even || this.scale.view.length < 2 ? this.whole() : this.scale.view;
+  }
+  x(u) {
+    return (
+      this.from + ((Math.min(Math.max(u, this.lo), this.hi) - this.lo) / (this.hi - this.lo)) * (this.to - this.from)
+    );
+  }
+  value(pixel) {
+    return this.lo + ((pixel - this.from) / (this.to - this.from)) * (this.hi - this.lo);
+  }
   cell(pixel) {
     const u = this.value(pixel);
-    let low = 0, high = this.n - 1;
+    let low = 0,
+      high = this.n - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.at[middle + 1] < u) low = middle + 1; else high = middle;
+      if (this.at[middle + 1] < u) low = middle + 1;
+      else high = middle;
     }
     return low;
   }
@@ -91,27 +112,41 @@ class Axis {
   ticks(n) {
     if (!this.even) {
       let ticks = nice(this.lo, this.hi, n);
-      if (this.scale.whole && ticks.some((tick) => !Number.isInteger(tick))) ticks = nice(this.lo, this.hi, 1).length ? ticks.filter(Number.isInteger) : ticks;
+      if (this.scale.whole && ticks.some((tick) => !Number.isInteger(tick)))
+        ticks = nice(this.lo, this.hi, 1).length ? ticks.filter(Number.isInteger) : ticks;
       return ticks.map((tick) => [tick, tickText(tick, ticks)]);
     }
-    const first = Math.ceil(this.lo), last = Math.floor(this.hi), step = Math.max(1, Math.ceil((last - first) / n));
+    const first = Math.ceil(this.lo),
+      last = Math.floor(this.hi),
+      step = Math.max(1, Math.ceil((last - first) / n));
     const ticks = [];
-    const { edges, cuts, whole } = this.scale, at = (k) => (whole ? edges[k] + 0.5 : cuts.length ? cuts[k - 1] : edges[k]);
+    const { edges, cuts, whole } = this.scale,
+      at = (k) => (whole ? edges[k] + 0.5 : cuts.length ? cuts[k - 1] : edges[k]);
     for (let k = Math.max(first, 1); k <= Math.min(last, this.n - 1); k += step) ticks.push([k, number(at(k))]);
     return ticks;
   }
 }
 
 function extent(values) {
-  let low = Infinity, high = -Infinity;
-  for (const value of values) if (value !== null && value !== undefined) { if (value < low) low = value; if (value > high) high = value; }
+  let low = Infinity,
+    high = -Infinity;
+  for (const value of values)
+    if (value !== null && value !== undefined) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
   if (low > high) return [0, 1];
   return high > low ? [low, high] : [low - (Math.abs(low) * 0.1 || 1), high + (Math.abs(high) * 0.1 || 1)];
 }
 
-function padded([low, high]) { const room = (high - low) * 0.07; return [low - room, high + room]; }
+function padded([low, high]) {
+  const room = (high - low) * 0.07;
+  return [low - room, high + room];
+}
 
-function linear([low, high], [from, to]) { return (v) => from + ((v - low) / (high - low)) * (to - from); }
+function linear([low, high], [from, to]) {
+  return (v) => from + ((v - low) / (high - low)) * (to - from);
+}
 
 function axisY(host, [low, high], y, [left, right], n = 5) {
   const ticks = nice(low, high, n);
@@ -124,7 +159,8 @@ function axisY(host, [low, high], y, [left, right], n = 5) {
 function axisX(host, axis, top) {
   let last = -Infinity;
   for (const [u, text] of axis.ticks(Math.max(2, Math.floor((axis.to - axis.from) / 70)))) {
-    const x = axis.x(u), half = widthOf(text) / 2;
+    const x = axis.x(u),
+      half = widthOf(text) / 2;
     if (x - half < last + 6) continue;
     last = x + half;
     host.append(svg("line", { class: "axis", x1: x, x2: x, y1: top, y2: top + 4 }));
@@ -135,12 +171,19 @@ function axisX(host, axis, top) {
 // ----------------------------------------------------------------------------------------------- steps of numbers
 
 function stepPaths(axis, y, heights, rows) {
-  let solid = "", thin = "", pen = false;
+  let solid = "",
+    thin = "",
+    pen = false;
   const put = (v) => v.toFixed(1);
   axis.seen().forEach((k, i) => {
-    const x0 = put(axis.x(axis.at[k])), x1 = put(axis.x(axis.at[k + 1])), h = put(y(heights[k]));
+    const x0 = put(axis.x(axis.at[k])),
+      x1 = put(axis.x(axis.at[k + 1])),
+      h = put(y(heights[k]));
     thin += i ? `V${h}H${x1}` : `M${x0},${h}H${x1}`;
-    if (rows && !rows[k]) { pen = false; return; }
+    if (rows && !rows[k]) {
+      pen = false;
+      return;
+    }
     solid += pen ? `V${h}H${x1}` : `M${x0},${h}H${x1}`;
     pen = true;
   });
@@ -151,14 +194,17 @@ function stepPaths(axis, y, heights, rows) {
 function wholeBars(axis, rows, top, height) {
   const tall = new Map();
   for (const k of axis.seen()) {
-    const first = Math.round(axis.at[k] + 0.5), last = Math.round(axis.at[k + 1] - 0.5);
+    const first = Math.round(axis.at[k] + 0.5),
+      last = Math.round(axis.at[k + 1] - 0.5);
     for (let i = first; i <= last; i++) tall.set(i, rows[k] / (last - first + 1));
   }
   const most = Math.max(...tall.values()) || 1;
   let path = "";
   for (const [i, many] of tall) {
     if (!many || i < axis.lo || i > axis.hi) continue;
-    const x0 = axis.x(i - 0.42), x1 = axis.x(i + 0.42), up = Math.max(1, height * Math.sqrt(many / most));
+    const x0 = axis.x(i - 0.42),
+      x1 = axis.x(i + 0.42),
+      up = Math.max(1, height * Math.sqrt(many / most));
     path += `M${x0.toFixed(1)},${top + height}V${(top + height - up).toFixed(1)}H${x1.toFixed(1)}V${top + height}Z`;
   }
   return svg("path", { class: "rows", d: path });
@@ -166,11 +212,15 @@ function wholeBars(axis, rows, top, height) {
 
 function histogram(axis, rows, top, height) {
   if (axis.scale.whole && !axis.even && axis.hi - axis.lo <= 60) return wholeBars(axis, rows, top, height);
-  const n = Math.max(8, Math.floor((axis.to - axis.from) / 3)), bins = new Float64Array(n), width = (axis.to - axis.from) / n;
+  const n = Math.max(8, Math.floor((axis.to - axis.from) / 3)),
+    bins = new Float64Array(n),
+    width = (axis.to - axis.from) / n;
   for (const k of axis.seen()) {
     if (!rows[k]) continue;
-    const x0 = (axis.x(axis.at[k]) - axis.from) / width, x1 = (axis.x(axis.at[k + 1]) - axis.from) / width;
-    const wide = Math.max(1e-9, x1 - x0), inside = (axis.at[k + 1] - axis.at[k]) || 1;
+    const x0 = (axis.x(axis.at[k]) - axis.from) / width,
+      x1 = (axis.x(axis.at[k + 1]) - axis.from) / width;
+    const wide = Math.max(1e-9, x1 - x0),
+      inside = axis.at[k + 1] - axis.at[k] || 1;
     const part = rows[k] * Math.min(1, (Math.min(axis.hi, axis.at[k + 1]) - Math.max(axis.lo, axis.at[k])) / inside);
     for (let i = Math.max(0, Math.floor(x0)); i < Math.min(n, Math.ceil(x1)) || i === Math.floor(x0); i++) {
       if (i >= n) break;
@@ -191,8 +241,12 @@ function bars(axis, bins, width, top, height) {
 }
 
 function drawSteps(figure, host, width) {
-  const { panel, state } = figure, beside = panel.lines.some((line) => line.missing !== null);
-  const left = 56, right = width - (beside ? 58 : 10), bottom = 168, strip = panel.rows.length ? 30 : 0;
+  const { panel, state } = figure,
+    beside = panel.lines.some((line) => line.missing !== null);
+  const left = 56,
+    right = width - (beside ? 58 : 10),
+    bottom = 168,
+    strip = panel.rows.length ? 30 : 0;
   const axis = (figure.axis = new Axis(panel.x, [left, right], state.even, state.x));
   if (!state.x) [axis.lo, axis.hi] = axis.view();
   const shown = panel.lines.filter((_, k) => !state.off.has(k));
@@ -211,15 +265,22 @@ function drawSteps(figure, host, width) {
     if (state.off.has(k)) return;
     const [solid, thin] = stepPaths(axis, y, line.heights, panel.rows.length ? panel.rows : null);
     inside.append(svg("path", { class: "thin", stroke: colour(k), d: thin }));
-    inside.append(svg("path", { class: "step", stroke: colour(k), d: solid, "stroke-dasharray": DASHES[k % 8] || null }));
+    inside.append(
+      svg("path", { class: "step", stroke: colour(k), d: solid, "stroke-dasharray": DASHES[k % 8] || null }),
+    );
   });
   host.append(inside);
   if (strip) host.append(histogram(axis, panel.rows, bottom + 4, strip));
   fade(figure, host, axis, [bottom, strip]);
   host.append(svg("line", { class: "axis", x1: left, x2: right, y1: bottom + strip + 4, y2: bottom + strip + 4 }));
   axisX(host, axis, bottom + strip + 4);
-  host.append(svg("text", { x: (left + right) / 2, y: bottom + strip + 34, "text-anchor": "middle" },
-    fitted(isolated(panel.x.label, 80), right - left, 11) + (state.even ? " (steps equally wide)" : "")));
+  host.append(
+    svg(
+      "text",
+      { x: (left + right) / 2, y: bottom + strip + 34, "text-anchor": "middle" },
+      fitted(isolated(panel.x.label, 80), right - left, 11) + (state.even ? " (steps equally wide)" : ""),
+    ),
+  );
   if (beside) drawMissing(panel, state, host, y, [right, bottom, strip]);
   return bottom + strip + 42;
 }
@@ -228,11 +289,28 @@ function drawSteps(figure, host, width) {
 function fade(figure, host, axis, [bottom, strip]) {
   const { open } = axis.scale;
   if (axis.even) return;
-  [[open[0] && axis.lo <= axis.at[0], axis.from, 1], [open[1] && axis.hi >= axis.at[axis.n], axis.to, -1]].forEach(([goesOn, x, sign], i) => {
+  [
+    [open[0] && axis.lo <= axis.at[0], axis.from, 1],
+    [open[1] && axis.hi >= axis.at[axis.n], axis.to, -1],
+  ].forEach(([goesOn, x, sign], i) => {
     if (!goesOn) return;
-    const id = `fade-${figure.id}-${i}`, wide = Math.min(26, Math.abs(axis.x(axis.at[i ? axis.n - 1 : 1]) - x));
-    const stops = [svg("stop", { offset: 0, class: "paper", "stop-opacity": i ? 0 : 0.9 }), svg("stop", { offset: 1, class: "paper", "stop-opacity": i ? 0.9 : 0 })];
-    host.append(svg("linearGradient", { id }, stops), svg("rect", { class: "fade", x: Math.min(x, x + sign * wide), y: 8, width: wide, height: bottom + 2 + strip - 8, fill: `url(#${id})` }));
+    const id = `fade-${figure.id}-${i}`,
+      wide = Math.min(26, Math.abs(axis.x(axis.at[i ? axis.n - 1 : 1]) - x));
+    const stops = [
+      svg("stop", { offset: 0, class: "paper", "stop-opacity": i ? 0 : 0.9 }),
+      svg("stop", { offset: 1, class: "paper", "stop-opacity": i ? 0.9 : 0 }),
+    ];
+    host.append(
+      svg("linearGradient", { id }, stops),
+      svg("rect", {
+        class: "fade",
+        x: Math.min(x, x + sign * wide),
+        y: 8,
+        width: wide,
+        height: bottom + 2 + strip - 8,
+        fill: `url(#${id})`,
+      }),
+    );
   });
 }
 
@@ -240,7 +318,17 @@ function drawMissing(panel, state, host, y, [right, bottom, strip]) {
   panel.lines.forEach((line, k) => {
     if (state.off.has(k) || line.missing === null) return;
     const empty = panel.missing_rows === 0;
-    host.append(svg("line", { class: "step", stroke: colour(k), x1: right + 16, x2: right + 42, y1: y(line.missing), y2: y(line.missing), "stroke-dasharray": empty ? "2 3" : DASHES[k % 8] || null }));
+    host.append(
+      svg("line", {
+        class: "step",
+        stroke: colour(k),
+        x1: right + 16,
+        x2: right + 42,
+        y1: y(line.missing),
+        y2: y(line.missing),
+        "stroke-dasharray": empty ? "2 3" : DASHES[k % 8] || null,
+      }),
+    );
   });
   if (panel.missing_rows && strip) {
     const tall = Math.max(1, strip * Math.sqrt(panel.missing_rows / panel.total));
@@ -272,12 +360,22 @@ function pointSteps(figure, host, k) {
 const FEW = 12; // categories that are shown at once: a figure of about the height of the others
 
 function categoryOrder(panel, state) {
-  const entries = panel.x.labels.map((label, k) => ({ label, k, rows: panel.rows[k] ?? 0, height: panel.lines[0].heights[k] }));
+  const entries = panel.x.labels.map((label, k) => ({
+    label,
+    k,
+    rows: panel.rows[k] ?? 0,
+    height: panel.lines[0].heights[k],
+  }));
   if (state.sort === "height") entries.sort((a, b) => b.height - a.height);
   if (state.sort === "rows") entries.sort((a, b) => b.rows - a.rows);
   let shown = entries;
   if (!state.all && entries.length > FEW) {
-    const most = new Set([...entries].sort((a, b) => b.rows - a.rows).slice(0, FEW).map((entry) => entry.k));
+    const most = new Set(
+      [...entries]
+        .sort((a, b) => b.rows - a.rows)
+        .slice(0, FEW)
+        .map((entry) => entry.k),
+    );
     shown = entries.filter((entry) => most.has(entry.k));
   }
   state.hidden = entries.length - shown.length;
@@ -289,13 +387,19 @@ function categoryOrder(panel, state) {
 const heightAt = (line, k) => (k === "missing" ? line.missing : k === "unseen" ? line.unseen : line.heights[k]);
 
 function drawCategories(figure, host, width) {
-  const { panel, state } = figure, order = (figure.order = categoryOrder(panel, state));
+  const { panel, state } = figure,
+    order = (figure.order = categoryOrder(panel, state));
   const room = Math.min(width * 0.38, Math.max(48, ...order.map((entry) => widthOf(isolated(entry.label), 12) + 10)));
-  const left = room + 6, right = width - (panel.rows.length ? 62 : 12), line = 17, top = 6, bottom = top + order.length * line;
+  const left = room + 6,
+    right = width - (panel.rows.length ? 62 : 12),
+    line = 17,
+    top = 6,
+    bottom = top + order.length * line;
   const shown = panel.lines.filter((_, k) => !state.off.has(k));
   const heights = shown.flatMap((one) => order.map((entry) => heightAt(one, entry.k)));
   const range = padded(extent(state.range ? [...state.range] : [...heights, panel.mean]));
-  const x = linear(range, [left, right]), ticks = nice(range[0], range[1], Math.max(3, Math.floor((right - left) / 64)));
+  const x = linear(range, [left, right]),
+    ticks = nice(range[0], range[1], Math.max(3, Math.floor((right - left) / 64)));
   for (const tick of ticks) {
     host.append(svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: top, y2: bottom }));
     host.append(svg("text", { x: x(tick), y: bottom + 14, "text-anchor": "middle" }, tickText(tick, ticks)));
@@ -305,25 +409,61 @@ function drawCategories(figure, host, width) {
   const most = Math.max(...order.map((entry) => entry.rows || 0)) || 1;
   order.forEach((entry, i) => {
     const y = top + (i + 0.5) * line;
-    host.append(svg("text", { class: "label", x: room, y: y + 4, "text-anchor": "end" }, fitted(isolated(entry.label), room - 4)));
+    host.append(
+      svg("text", { class: "label", x: room, y: y + 4, "text-anchor": "end" }, fitted(isolated(entry.label), room - 4)),
+    );
     panel.lines.forEach((one, k) => {
       const height = heightAt(one, entry.k);
       if (state.off.has(k) || height === null) return;
-      if (panel.lines.length === 1) host.append(svg("line", { class: "stem", stroke: colour(k), x1: base, x2: x(height), y1: y, y2: y }));
+      if (panel.lines.length === 1)
+        host.append(svg("line", { class: "stem", stroke: colour(k), x1: base, x2: x(height), y1: y, y2: y }));
       const hollow = panel.rows.length && !entry.rows;
-      host.append(svg("circle", { cx: x(height), cy: y, r: 4.5, fill: hollow ? null : colour(k), stroke: colour(k), class: hollow ? "hollow" : null }));
+      host.append(
+        svg("circle", {
+          cx: x(height),
+          cy: y,
+          r: 4.5,
+          fill: hollow ? null : colour(k),
+          stroke: colour(k),
+          class: hollow ? "hollow" : null,
+        }),
+      );
     });
-    if (entry.rows) host.append(svg("rect", { class: "rows", x: right + 10, y: y - 5, height: 10, width: Math.max(1, 50 * Math.sqrt(entry.rows / most)) }));
+    if (entry.rows)
+      host.append(
+        svg("rect", {
+          class: "rows",
+          x: right + 10,
+          y: y - 5,
+          height: 10,
+          width: Math.max(1, 50 * Math.sqrt(entry.rows / most)),
+        }),
+      );
   });
-  host.append(svg("text", { x: (left + right) / 2, y: bottom + 32, "text-anchor": "middle" }, fitted(panel.y_label, right - left + 60, 11)));
-  if (panel.rows.length) host.append(svg("text", { x: width - 2, y: bottom + 14, "text-anchor": "end" }, DATA.weighted ? "weight" : "rows"));
-  if (state.hidden) host.append(svg("text", { x: 0, y: bottom + 48 }, `${panel.rows.length ? "the most frequent" : "the first"} ${panel.x.labels.length - state.hidden} of ${panel.x.labels.length}`));
+  host.append(
+    svg(
+      "text",
+      { x: (left + right) / 2, y: bottom + 32, "text-anchor": "middle" },
+      fitted(panel.y_label, right - left + 60, 11),
+    ),
+  );
+  if (panel.rows.length)
+    host.append(svg("text", { x: width - 2, y: bottom + 14, "text-anchor": "end" }, DATA.weighted ? "weight" : "rows"));
+  if (state.hidden)
+    host.append(
+      svg(
+        "text",
+        { x: 0, y: bottom + 48 },
+        `${panel.rows.length ? "the most frequent" : "the first"} ${panel.x.labels.length - state.hidden} of ${panel.x.labels.length}`,
+      ),
+    );
   Object.assign(figure, { line, top, x });
   return bottom + (state.hidden ? 56 : 40);
 }
 
 function pointCategory(figure, host, i) {
-  const { panel, order, line, top, x } = figure, entry = i === null ? null : order[i];
+  const { panel, order, line, top, x } = figure,
+    entry = i === null ? null : order[i];
   if (!entry) return null;
   const lines = [isolated(entry.label)];
   panel.lines.forEach((one, k) => {
@@ -332,6 +472,7 @@ function pointCategory(figure, host, i) {
     host.append(svg("circle", { class: "ring", cx: x(height), cy: top + (i + 0.5) * line, r: 7 }));
     lines.push((panel.lines.length > 1 ? `${isolated(one.name, 40)}: ` : `${panel.y_label}: `) + number(height));
   });
-  if (panel.rows.length && entry.rows !== null && entry.rows !== undefined) lines.push(rowsText(entry.rows, panel.total));
+  if (panel.rows.length && entry.rows !== null && entry.rows !== undefined)
+    lines.push(rowsText(entry.rows, panel.total));
   return lines;
 }
