@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, overload
 
 import numpy as np
 
-from glasswood.errors import ArgumentError, TableError
-from glasswood.metrics import BanzhafValues, CubeMetric, ShapleyInteractions, ShapleyValues
+from glasswood.errors import ArgumentError, TableError, UnsupportedModelError
+from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, ShapleyInteractions, ShapleyValues
+from glasswood.parallel._once import Lock
 from glasswood.results import (
     Attributions,
+    Curve,
+    Curves,
+    Grouped,
     Ice,
     Importance,
     Interactions,
     Lazy,
     Monotonicity,
     Pairs,
+    Points,
     Spikes,
     Strengths,
+    Surface,
 )
-from glasswood.study._answers import Answers
-from glasswood.study._overview import Overview
+from glasswood.study._grids import grid_of
+from glasswood.study._scope import Scope
 from glasswood.study._study import Study
 from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
@@ -46,13 +52,20 @@ class Explainer:
         Columns that are fixed together, such as those of a one-hot encoding: ``{"city": ["city_a", "city_b"]}``.
     sample_weight : array of shape (n_rows,), or the name of a column, optional
         Weights of the background's rows.
-    response : {"raw", "probability", "prediction"}, default "raw"
-        The scale of curves, surfaces, points and ICE. "raw" is the score to which the trees add up (log-odds for
-        boosted classifiers), "probability" the probability of a class, and "prediction" the output of the model's
-        `predict`. The last two need a pass over the rows for every question that involves more than one feature.
+    response : {"raw", "probability", "prediction"}, optional
+        The scale of results, unless a question asks for another. "raw" is the score to which the trees add up (log-odds
+        for boosted classifiers), "probability" the probability of a class, and "prediction" the output of the model's
+        `predict`. The last two need the rows themselves. By default, results are raw, and the figures and the report of
+        a classifier show probabilities if the rows are in memory. Voting, stacking and calibrated models have no raw
+        score; their results are what they predict.
+    by : name of a column, sequence of names, or array of shape (n_rows,), optional
+        Groups of background rows. Every question is then answered for each group, unless it asks for other groups.
 
     Notes
     -----
+    Results that exist on the raw scale only (Shapley values, interactions) are raw regardless of `response`; their
+    `units` say so.
+
     An Explainer can be shared between threads. It caches up to 64 MB of the tables behind Shapley values, interactions
     and other indices, so reuse it to explain more rows: each then takes about a millisecond.
 
@@ -76,11 +89,13 @@ class Explainer:
         *,
         groups: Mapping[str, Sequence[str]] | None = None,
         sample_weight: Any = None,
-        response: str = "raw",
+        response: str | None = None,
+        by: Any = None,
     ) -> None:
         self._study = Study(model, background, groups, sample_weight, response)
-        self._answers = Answers(self._study)
-        self._overview = Overview(self._study, self._answers)
+        self._response, self._by = response, by
+        self._lock = Lock()  # of the next mapping
+        self._scopes: dict[str, Scope] = {self._study.response: Scope(self._study)}
         self.ensemble = self._study.ensemble
 
     def __repr__(self) -> str:
@@ -115,17 +130,169 @@ class Explainer:
         """
         return self._study.outputs.labels
 
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names that questions accept: features, and groups in place of their columns.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
+        >>> gw.Explainer(model, X, groups={"blood": ["s1", "s2", "s3", "s4", "s5", "s6"]}).features
+        ('age', 'sex', 'bmi', 'bp', 'blood')
+        """
+        return self._study.plan(1).players
+
+    @property
+    def response(self) -> str:
+        """The scale of results, unless a question asks for another: "raw", "probability" or "prediction".
+
+        Examples
+        --------
+        See `units`.
+        """
+        return self._study.response
+
+    @property
+    def units(self) -> str:
+        """The units of results on this scale, such as "value", "log-odds" or "probability".
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.ensemble import HistGradientBoostingClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingClassifier(max_iter=5).fit(X, y), X)
+        >>> ex.response, ex.units
+        ('raw', 'log-odds')
+        >>> ex.partial_dependence("mean area", response="probability").units
+        'probability'
+        """
+        return self._study.units
+
+    # ------------------------------------------------------------------------------------------------- scopes
+
+    def _scope(self, response: str | None = None) -> Scope:
+        """Return who answers questions on a scale."""
+        asked = self._study.response if response is None else response
+        with self._lock:
+            if asked not in self._scopes:
+                self._scopes[asked] = Scope(self._study.on_scale(asked))
+            return self._scopes[asked]
+
+    def _ask(self, question: Callable[[Scope], Any], response: str | None, by: Any) -> Any:
+        """Return the answer to a question on a scale; or one answer per group of rows."""
+        by, scope = self._by if by is None else by, self._scope(response)
+        if by is None:
+            return question(scope)
+        names, studies = scope.study.in_groups(by)
+        return Grouped(names, {key: question(Scope(study)) for key, study in studies.items()})
+
+    def _ask_raw(self, what: str, question: Callable[[Scope], Any], response: str | None, by: Any) -> Any:
+        """Return the answer to a question that exists on the raw scale only."""
+        if response not in (None, "raw"):
+            message = f"{what} exist for the raw score only, which is a sum over trees; leave response= out"
+            raise UnsupportedModelError(message)
+        if self._study.combined:
+            message = (
+                f"{what} need a score that is a sum over trees, which a {self.ensemble.source} does not have; explain "
+                "the models that it combines"
+            )
+            raise UnsupportedModelError(message)
+        return self._ask(question, "raw", by)
+
     # ------------------------------------------------------------------------------------------------- questions
 
+    @overload
     def partial_dependence(
-        self, *features: str | int, output: Any = None, output_index: int | None = None, at: Any = None
+        self,
+        *,
+        output: Any = None,
+        output_index: int | None = None,
+        at: None = None,
+        grid: int | None = None,
+        centered: bool = False,
+        response: str | None = None,
+        by: None = None,
+    ) -> Curves: ...
+    @overload
+    def partial_dependence(
+        self,
+        features: list[Any],
+        /,
+        *,
+        output: Any = None,
+        output_index: int | None = None,
+        at: None = None,
+        grid: int | None = None,
+        centered: bool = False,
+        response: str | None = None,
+        by: None = None,
+    ) -> Curves: ...
+    @overload
+    def partial_dependence(
+        self,
+        feature: str | int,
+        /,
+        *,
+        output: Any = None,
+        output_index: int | None = None,
+        at: Any = None,
+        grid: int | None = None,
+        centered: bool = False,
+        response: str | None = None,
+        by: None = None,
+    ) -> Curve | Points: ...
+    @overload
+    def partial_dependence(
+        self,
+        first: str | int,
+        second: str | int,
+        /,
+        *more: str | int,
+        output: Any = None,
+        output_index: int | None = None,
+        at: Any = None,
+        grid: int | None = None,
+        centered: bool = False,
+        response: str | None = None,
+        by: None = None,
+    ) -> Surface | Points: ...
+    @overload
+    def partial_dependence(
+        self,
+        *features: Any,
+        output: Any = None,
+        output_index: int | None = None,
+        at: Any = None,
+        grid: int | None = None,
+        centered: bool = False,
+        response: str | None = None,
+        by: Any,
+    ) -> Grouped: ...
+
+    def partial_dependence(
+        self,
+        *features: Any,
+        output: Any = None,
+        output_index: int | None = None,
+        at: Any = None,
+        grid: int | None = None,
+        centered: bool = False,
+        response: str | None = None,
+        by: Any = None,
     ) -> Any:
         """Return the partial dependence of one feature, of two, of any number at given points, or of all features.
 
         Parameters
         ----------
-        *features : str or int
-            None: all features. One: its `Curve`. Two: their `Surface`. A group, or more than two: `Points` (see `at`).
+        *features : str or int, or one list of these and of pairs
+            One: its `Curve`. Two: their `Surface`. A group, or more than two: `Points` (see `at`). A list, or none for
+            all features: `Curves`, a mapping from each entry to its result.
         output : label, optional
             The output to explain: a class or the number of a target. By default all outputs or, for binary models, the
             second class. `outputs` lists the labels.
@@ -133,10 +300,19 @@ class Explainer:
             The output to explain, by its position in `outputs`.
         at : table, optional
             The points to evaluate at: a table with the features' columns. Defaults to the distinct rows of a group.
+        grid : int, optional
+            Evaluate at so many evenly spaced values of each feature, between the 5th and the 95th percentile of the
+            rows, instead of everywhere. Features with fewer values, and categories, have all of them.
+        centered : bool, default False
+            Whether curves start at zero: in the first cell with rows, or in the most frequent category.
+        response : {"raw", "probability", "prediction"}, optional
+            The scale of the result. Defaults to that of the Explainer.
+        by : name of a column, sequence of names, or array of shape (n_rows,), optional
+            Groups of background rows to average over separately. Returns a `Grouped` mapping from groups to results.
 
         Returns
         -------
-        Curve, Surface, Points, or a mapping from every feature to its Curve
+        Curve, Surface, Points, Curves or Grouped
 
         Examples
         --------
@@ -149,30 +325,42 @@ class Explainer:
         ['sepal length (cm)', 'sepal width (cm)', 'petal length (cm)', 'petal width (cm)']
         >>> ex.partial_dependence("petal width (cm)", output=2)
         Curve(petal width (cm): ... cuts, probability from ... to ...)
+        >>> ex.partial_dependence("petal width (cm)", output=2, by=y)
+        Grouped by rows: Curve of 0, 1, 2
+        >>> ex.partial_dependence("petal width (cm)", output=2, grid=5).to_frame().columns.tolist()
+        ['petal width (cm)', 'value']
         """
-        chosen = self._study.outputs.choose(output, output_index)
-        if not features:
-            if at is not None:
-                message = "at= gives values of features; name the features too"
-                raise TableError(message)
-            if self._study.originals is not None:
-                return Lazy(tuple(self._study.groups), partial(self._answers.points_of, chosen))
-            own, names = set(self._study.plan(1).players), self.ensemble.feature_names
-            # The column of a group of one has a curve, too, but it is asked for by the name of the group.
-            return {names[f]: self._answers.curve(f, chosen) for f in self._study.curves if names[f] in own}
-        players = self._asked(features)
-        grouped = any(player in self._study.groups for player in players)
-        if at is not None or grouped or len(players) > 2:
-            return self._answers.points(players, at, chosen)
-        numbers = [self.ensemble.feature_names.index(player) for player in players]
-        if len(numbers) == 1:
-            return self._answers.curve(numbers[0], chosen)
-        return self._answers.surface(numbers[0], numbers[1], chosen)
+        several = not features or (len(features) == 1 and isinstance(features[0], list))
+        if several and at is not None:
+            message = "at= gives values of features; name the features too"
+            raise TableError(message)
+        if grid is not None and at is not None:
+            message = "pass at= (points) or grid= (a number of points), not both"
+            raise ArgumentError(message)
+        n_points = None if grid is None else whole_number(grid, "grid is the number of points", 2)
 
-    def joint_partial_dependence(self, *, output: Any = None, output_index: int | None = None) -> Lazy:
+        def result(scope: Scope, item: Any) -> Any:
+            asked = item if isinstance(item, tuple) else (item,)
+            points = at if n_points is None else grid_of(scope.study, scope.players(asked), n_points)
+            return scope.dependence(asked, points, scope.choose(output, output_index), centered=centered)
+
+        def question(scope: Scope) -> Any:
+            if not several:
+                return result(scope, tuple(features))
+            if features or n_points is not None or centered:
+                listed = features[0] if features else scope.study.plan(1).players
+                return Curves({_key(scope, item): result(scope, item) for item in listed})
+            return scope.curves(scope.choose(output, output_index))
+
+        return self._ask(question, response, by)
+
+    def joint_partial_dependence(
+        self, *, output: Any = None, output_index: int | None = None, response: str | None = None, by: Any = None
+    ) -> Curves:
         """Return the joint partial dependence of every pair of features, as a mapping from (name, name) to `Surface`.
 
-        Surfaces are computed lazily; the rows are counted only once for all of them.
+        Surfaces are computed lazily; the rows are counted only once for all of them. `output`, `response` and `by` are
+        those of `partial_dependence`.
 
         Examples
         --------
@@ -186,12 +374,22 @@ class Explainer:
         >>> surfaces["petal length (cm)", "petal width (cm)"]
         Surface(petal length (cm) x petal width (cm): ... x ... cells, probability)
         """
-        chosen = self._study.outputs.choose(output, output_index)
-        single = [name for name in self._study.plan(1).players if name not in self._study.groups]
-        return Lazy(Pairs(single), partial(self._answers.surface_of, chosen))
+
+        def question(scope: Scope) -> Curves:
+            single = [name for name in scope.study.plan(1).players if name not in scope.study.groups]
+            chosen = scope.choose(output, output_index)
+            return Curves(Lazy(Pairs(single), partial(scope.answers.surface_of, chosen)))
+
+        return cast(Curves, self._ask(question, response, by))
 
     def joint_grids(
-        self, grids: Mapping[str, Any], *, output: Any = None, output_index: int | None = None
+        self,
+        grids: Mapping[str, Any],
+        *,
+        output: Any = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
     ) -> dict[tuple[str, str], Any]:
         """Return the joint partial dependence of every pair of features on a grid of values of each.
 
@@ -201,6 +399,8 @@ class Explainer:
             The values to evaluate at; the same number for each feature.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
 
         Returns
         -------
@@ -217,17 +417,19 @@ class Explainer:
         >>> joint["bmi", "s5"].shape
         (3, 3)
         """
-        self._answers.only_raw("joint_grids")
-        chosen = self._study.outputs.choose(output, output_index)
         refuse_no_mapping(grids, 'grids must map features to their values, such as {"age": [20, 40]}')
-        players = {self._study.player(name): grid for name, grid in grids.items()}
-        if any(player in self._study.groups for player in players):
-            message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
-            raise TableError(message)
-        if len({np.size(grid) for grid in players.values()}) != 1:
-            message = "grids must name at least one feature, and have the same number of values for each"
-            raise TableError(message)
-        return self._answers.grids(players, chosen)
+
+        def question(scope: Scope) -> Any:
+            players = {scope.study.player(name): grid for name, grid in grids.items()}
+            if any(player in scope.study.groups for player in players):
+                message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
+                raise TableError(message)
+            if len({np.size(grid) for grid in players.values()}) != 1:
+                message = "grids must name at least one feature, and have the same number of values for each"
+                raise TableError(message)
+            return scope.answers.grids(players, scope.choose(output, output_index))
+
+        return cast(dict[tuple[str, str], Any], self._ask_raw("surfaces on grids", question, response, by))
 
     def interaction_values(
         self,
@@ -237,6 +439,8 @@ class Explainer:
         features: Sequence[str | int] | None = None,
         output: Any = None,
         output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
     ) -> Interactions:
         """Return the partial dependence interaction values (PDIV) of rows: the joint contribution of each feature set.
 
@@ -254,6 +458,8 @@ class Explainer:
             Restrict the result to sets of these features (or groups).
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
 
         Returns
         -------
@@ -263,22 +469,25 @@ class Explainer:
         --------
         See `Interactions`.
         """
-        self._answers.only_raw("interaction_values")
-        chosen = self._study.outputs.choose(output, output_index)
-        plan = self._study.plan(1)
         if max_order is not None:
             max_order = whole_number(max_order, "max_order is the number of features of the largest sets")
-        order = plan.most_players if max_order is None else min(max_order, plan.most_players)
-        wanted = np.full(len(plan.players), features is None)
-        for feature in (features,) if isinstance(features, str) else () if features is None else features:
-            wanted[plan.players.index(self._study.player(feature))] = True
-        order = min(order, max(1, int(wanted.sum())))
-        plan.refuse_uncountable(order, "max_order")
-        opened = self._study.rows(rows)  # first: what is wrong with them is found before anything is counted
-        source = self._study.lookups(order, wanted, chosen.columns).of_rows(opened)
-        return self._answers.interactions(source, chosen, rows)
+        listed = (features,) if isinstance(features, str) else features
 
-    def evaluate(self, metric: Any, rows: Any, *, output: Any = None, output_index: int | None = None) -> Interactions:
+        def question(scope: Scope) -> Interactions:
+            return scope.answers.interaction_values(rows, max_order, listed, scope.choose(output, output_index))
+
+        return cast(Interactions, self._ask_raw("interaction values", question, response, by))
+
+    def evaluate(
+        self,
+        metric: Any,
+        rows: Any,
+        *,
+        output: Any = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
+    ) -> Interactions:
         """Evaluate a metric over cubes for each row.
 
         Parameters
@@ -289,6 +498,8 @@ class Explainer:
             The rows to explain.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
 
         Returns
         -------
@@ -310,11 +521,22 @@ class Explainer:
                 f"a metric is an instance of a class that inherits from glasswood.metrics.CubeMetric, not {metric!r}"
             )
             raise ArgumentError(message)
-        self._answers.only_raw("evaluate")
-        chosen = self._study.outputs.choose(output, output_index)
-        return self._answers.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen, rows)
 
-    def shap_values(self, rows: Any, *, output: Any = None, output_index: int | None = None) -> Attributions:
+        def question(scope: Scope) -> Interactions:
+            chosen = scope.choose(output, output_index)
+            return scope.answers.interactions(scope.study.evaluate(metric, rows, chosen.columns), chosen, rows)
+
+        return cast(Interactions, self._ask_raw("metrics over cubes", question, response, by))
+
+    def shap_values(
+        self,
+        rows: Any,
+        *,
+        output: Any = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
+    ) -> Attributions:
         """Return the Shapley values of each row.
 
         A feature that takes part has the row's value; one that does not has the background's. With a background, the
@@ -327,6 +549,8 @@ class Explainer:
             The rows to explain.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
 
         Returns
         -------
@@ -337,11 +561,17 @@ class Explainer:
         --------
         See `Attributions`.
         """
-        return self._answers.attributions(
-            "Shapley values", ShapleyValues(), rows, self._study.outputs.choose(output, output_index)
-        )
+        return self._attributions("Shapley values", ShapleyValues(), rows, (output, output_index), response, by)
 
-    def banzhaf_values(self, rows: Any, *, output: Any = None, output_index: int | None = None) -> Attributions:
+    def banzhaf_values(
+        self,
+        rows: Any,
+        *,
+        output: Any = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
+    ) -> Attributions:
         """Return the Banzhaf values of each row: the mean effect of adding a feature, over all sets of other features.
 
         Parameters
@@ -350,6 +580,8 @@ class Explainer:
             The rows to explain.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
 
         Returns
         -------
@@ -364,12 +596,16 @@ class Explainer:
         >>> gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X).banzhaf_values(X)
         Attributions(Banzhaf values: 442 rows x 10 features, value)
         """
-        return self._answers.attributions(
-            "Banzhaf values", BanzhafValues(), rows, self._study.outputs.choose(output, output_index)
-        )
+        return self._attributions("Banzhaf values", BanzhafValues(), rows, (output, output_index), response, by)
 
     def shap_interaction_values(
-        self, rows: Any, *, output: Any = None, output_index: int | None = None
+        self,
+        rows: Any,
+        *,
+        output: Any = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
     ) -> Attributions:
         """Return the Shapley interactions of all pairs of features for each row, arranged as in the shap package.
 
@@ -383,6 +619,8 @@ class Explainer:
             The rows to explain.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
 
         Returns
         -------
@@ -401,17 +639,34 @@ class Explainer:
         >>> bool(abs(pairs.values.sum(axis=2) - ex.shap_values(X).values).max() < 1e-9)
         True
         """
-        return self._answers.attributions(
-            "Shapley interactions", ShapleyInteractions(2), rows, self._study.outputs.choose(output, output_index)
+        return self._attributions(
+            "Shapley interactions", ShapleyInteractions(2), rows, (output, output_index), response, by
         )
+
+    def _attributions(
+        self,
+        name: str,
+        metric: InteractionIndex,
+        rows: Any,
+        output: tuple[Any, int | None],
+        response: str | None,
+        by: Any,
+    ) -> Attributions:
+        def question(scope: Scope) -> Attributions:
+            return scope.answers.attributions(name, metric, rows, scope.choose(*output))
+
+        return cast(Attributions, self._ask_raw(name, question, response, by))
 
     def ice(
         self,
         *features: str | int,
         rows: Any = None,
         at: Any = None,
+        grid: int | None = None,
         output: Any = None,
         output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
     ) -> Ice:
         """Return individual conditional expectation (ICE) curves: the response of every row as features vary.
 
@@ -423,8 +678,12 @@ class Explainer:
             The rows to explain. Defaults to the rows of the background.
         at : table, optional
             The points to evaluate at: a table with the features' columns.
+        grid : int, optional
+            Evaluate at so many evenly spaced values of each feature instead, as in `partial_dependence`.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
 
         Returns
         -------
@@ -434,9 +693,18 @@ class Explainer:
         --------
         See `Ice`.
         """
-        return self._answers.ice(self._asked(features), rows, at, self._study.outputs.choose(output, output_index))
 
-    def importance(self, *, output: Any = None, output_index: int | None = None) -> Importance:
+        def question(scope: Scope) -> Ice:
+            players = scope.players(features)
+            n_points = None if grid is None else whole_number(grid, "grid is the number of points", 2)
+            points = at if n_points is None else grid_of(scope.study, players, n_points)
+            return scope.answers.ice(players, rows, points, scope.choose(output, output_index))
+
+        return cast(Ice, self._ask(question, response, by))
+
+    def importance(
+        self, *, output: Any = None, output_index: int | None = None, response: str | None = None, by: Any = None
+    ) -> Importance:
         """Return the importance of each feature: the standard deviation of its curve over the rows.
 
         This requires a background: a table, a source or a Background. Groups of several columns require a table.
@@ -445,10 +713,20 @@ class Explainer:
         --------
         See `Importance`.
         """
-        return self._overview.importance(self._study.outputs.choose(output, output_index))
+
+        def question(scope: Scope) -> Importance:
+            return scope.overview.importance(scope.choose(output, output_index))
+
+        return cast(Importance, self._ask(question, response, by))
 
     def interaction_strengths(
-        self, rows: Any = None, *, output: Any = None, output_index: int | None = None
+        self,
+        rows: Any = None,
+        *,
+        output: Any = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
     ) -> Strengths:
         """Return how strongly each pair of features interacts: the root mean square of its interaction values.
 
@@ -460,6 +738,8 @@ class Explainer:
             read only once, a cluster's frame), features are assumed to be independent, and the result says so.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
 
         Returns
         -------
@@ -469,19 +749,41 @@ class Explainer:
         --------
         See `Strengths`.
         """
-        return self._overview.strengths(rows, self._study.outputs.choose(output, output_index))
 
-    def monotonicity(self, *features: str | int, output: Any = None, output_index: int | None = None) -> Monotonicity:
+        def question(scope: Scope) -> Strengths:
+            return scope.overview.strengths(rows, scope.choose(output, output_index))
+
+        return cast(Strengths, self._ask_raw("interaction strengths", question, response, by))
+
+    def monotonicity(
+        self,
+        *features: str | int,
+        output: Any = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
+    ) -> Monotonicity:
         """Return whether the curves of the given features, or of all numeric ones, are monotonic.
 
         Examples
         --------
         See `Monotonicity`.
         """
-        return self._overview.monotonicity(self._some(features), self._study.outputs.choose(output, output_index))
+
+        def question(scope: Scope) -> Monotonicity:
+            players = scope.players(features) if features else []
+            return scope.overview.monotonicity(players, scope.choose(output, output_index))
+
+        return cast(Monotonicity, self._ask(question, response, by))
 
     def spikes(
-        self, *features: str | int, points: int = 100, output: Any = None, output_index: int | None = None
+        self,
+        *features: str | int,
+        points: int = 100,
+        output: Any = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
     ) -> Spikes:
         """Return the spikes that a partial dependence sampled at evenly spaced values would miss.
 
@@ -497,6 +799,8 @@ class Explainer:
             second time to find these. If only counts are available, between the first and the last cut.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
 
         Returns
         -------
@@ -506,19 +810,22 @@ class Explainer:
         --------
         See `Spikes`.
         """
-        return self._overview.spikes(self._some(features), points, self._study.outputs.choose(output, output_index))
 
-    def _some(self, features: Sequence[str | int]) -> list[str]:
-        """Return the names of the given distinct players; an empty list if none are given."""
-        return self._asked(features) if features else []
+        def question(scope: Scope) -> Spikes:
+            players = scope.players(features) if features else []
+            return scope.overview.spikes(players, points, scope.choose(output, output_index))
 
-    def plot(  # noqa: PLR0913 (the options of figures)
+        return cast(Spikes, self._ask(question, response, by))
+
+    def plot(
         self,
         features: str | Sequence[str | tuple[str, str]] | None = None,
         *,
         page: int = 0,
         output: Any = None,
         output_index: int | None = None,
+        response: str | None = None,
+        by: Any = None,
         sort: str | None = None,
         xscale: str = "linear",
         sharey: bool = True,
@@ -541,6 +848,11 @@ class Explainer:
             The output to draw. By default all outputs, up to eight. Surfaces need a single one.
         output_index : int, optional
             The output to draw, by its position in `outputs`.
+        response : {"raw", "probability", "prediction"}, optional
+            The scale. By default that of the Explainer; if it has none, probabilities for classifiers whose rows are in
+            memory, and the raw score otherwise.
+        by : name of a column, sequence of names, or array of shape (n_rows,), optional
+            Groups of background rows, whose curves are drawn over each other.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
         sharey : bool, default True
@@ -571,23 +883,23 @@ class Explainer:
         >>> figure = ex.plot(["bmi", ("bmi", "s5")])
         >>> figure.savefig("bmi.png")  # doctest: +SKIP
         """
-        from glasswood.plots._draw import Canvas, page_of, plot_page
+        response = self._scale_of_figures(response)
+        asked = [features] if isinstance(features, str) else features
+        listed = self._scope(response).ranked() if asked is None else list(asked)
+        curves = self.partial_dependence(listed, output=output, output_index=output_index, response=response, by=by)
+        canvas: dict[str, Any] = {"title": title, "figsize": figsize, "engine": engine, "ax": ax}
+        return curves.plot(page=page, sort=sort, xscale=xscale, sharey=sharey, **canvas)
 
-        asked = self._ranked() if features is None else [features] if isinstance(features, str) else list(features)
-        chosen, note = page_of(asked, page)
-        panels = []
-        for item in chosen:
-            found = self.partial_dependence(
-                *((item,) if isinstance(item, str | int) else item), output=output, output_index=output_index
-            )
-            panels.append(found.panel(sort=sort, xscale=xscale))
-        return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
+    def _scale_of_figures(self, response: str | None) -> str:
+        """Return the scale on which figures are drawn, unless one is asked for."""
+        return response or self._response or self._study.scale_of_figures
 
     def report(
         self,
         path: str | PathLike[str],
         *,
         title: str | None = None,
+        response: str | None = None,
         by: Any = None,
         n_interactions: int = 10,
         notes: str | Sequence[str] = (),
@@ -604,6 +916,9 @@ class Explainer:
             The file to write.
         title : str, optional
             The title of the page. Defaults to the class of the model.
+        response : {"raw", "probability", "prediction"}, optional
+            The scale. By default that of the Explainer; if it has none, probabilities for classifiers whose rows are in
+            memory, and the raw score otherwise. Interactions are shown on the raw scale.
         by : str, sequence of str, array of shape (n_rows,), or mapping from groups to Backgrounds, optional
             Groups of rows to compare: anything that `summarize` accepts as `by`, or the dict it then returns.
         n_interactions : int, default 10
@@ -629,22 +944,12 @@ class Explainer:
         from glasswood.report import Settings, Subject, write_report
 
         path = new_file(path)
-        return write_report(Subject(self, self._study), path, Settings(title, by, n_interactions, notes))
+        scope = self._scope(self._scale_of_figures(response))
+        by = self._by if by is None else by
+        return write_report(Subject(scope), path, Settings(title, by, n_interactions, notes))
 
-    def _ranked(self) -> list[str]:
-        """Return the names of the features that the model uses, the most important first; one name if it uses none."""
-        names = list(self.importance().names) if self._study.has_rows else self._overview.by_span()
-        plan, used = self._study.plan(1), self.ensemble.used_features
-        players = {plan.players[player] for player in plan.player_of[used]}
-        return [name for name in names if name in players] or names[:1]
 
-    def _asked(self, features: Sequence[str | int]) -> list[str]:
-        """Return the names of the given distinct players."""
-        players = [self._study.player(feature) for feature in features]
-        if not players:
-            message = "name a feature"
-            raise TableError(message)
-        if len(set(players)) != len(players):
-            message = f"the same feature is asked for twice: {features!r}"
-            raise TableError(message)
-        return players
+def _key(scope: Scope, item: Any) -> Any:
+    """Return the key of an entry of a list of features: its name, or a tuple of names."""
+    names = tuple(scope.players(item if isinstance(item, tuple) else (item,)))
+    return names if isinstance(item, tuple) else names[0]

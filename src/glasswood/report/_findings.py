@@ -101,7 +101,7 @@ def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
     """Yield features that rise or fall throughout, with small exceptions: a constraint may have been meant."""
     if not subject.numbers:
         return
-    found = subject.explainer.monotonicity(*subject.numbers)
+    found = subject.scope.overview.monotonicity(subject.numbers, subject.chosen_outputs)
     told = 0
     for name in subject.names:
         if name not in found.names or told == EACH:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood._compare import compare
 from glasswood.counting._background import Background
 from glasswood.engines._local import count_groups
 from glasswood.errors import GlasswoodError, TableError
@@ -19,6 +18,9 @@ from glasswood.report._panels import anchors, merged_steps, rounded, steps_json
 from glasswood.report._subject import Section, Subject, average_of, column, in_brackets, noun_of, section
 from glasswood.results import panels
 from glasswood.results.panels._layout import layout_of
+from glasswood.study._comparison import compare_scopes
+from glasswood.study._scope import Scope
+from glasswood.study._study import Study
 from glasswood.tables._row_columns import places_of_groups, sorted_groups
 from glasswood.tables._tables import n_rows
 from glasswood.text._arguments import brief
@@ -198,10 +200,10 @@ def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, 
         return None, "the model combines several models, which have no common score that is a sum over trees"
     if subject.pipeline:
         return None, "the features are columns of a pipeline"
-    explainer = type(subject.explainer)
-    explainers = {name: explainer(subject.study.ensemble, background) for name, background in groups.items()}
+    ensemble = subject.study.ensemble
+    scopes = {name: Scope(Study(ensemble, background, None, None, "raw")) for name, background in groups.items()}
     try:
-        return compare(explainers), ""
+        return compare_scopes(scopes, None, None), ""
     except TableError:  # nothing but groups of columns
         return None, "all features are groups of columns"
 
@@ -290,8 +292,8 @@ def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
         return _Found("", [], ("",), [[[]] for _ in names])
     found = []
     for name in names:
-        explainer = type(subject.explainer)(subject.study.ensemble, groups.backgrounds[name])
-        found.append(Subject(explainer, explainer._study))
+        study = Study(subject.study.ensemble, groups.backgrounds[name], None, None, "raw")
+        found.append(Subject(Scope(study)))
     units = subject.study.ensemble.score.units
     about = f"The average {noun_of(units)} of each group's rows, computed from counts."
     if _is_classifier(subject):

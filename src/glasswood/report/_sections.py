@@ -208,7 +208,7 @@ def interactions_section(subject: Subject, n_surfaces: int) -> Section:
         why = "the model combines several models, which have no common score that is a sum over trees"
         return section(name, title, f"Not examined: {why}.")
     try:
-        strengths = raw.explainer.interaction_strengths()
+        strengths = raw.scope.overview.strengths(None, raw.chosen_outputs)
     except GlasswoodError as error:
         return section(name, title, f"Not examined: {_why_no_pairs(subject, error)}.")
     if not len(strengths):
@@ -288,7 +288,7 @@ def _surfaces(subject: Subject, strengths: Any, n_surfaces: int) -> Iterator[dic
 
     def panels(number: int) -> list[Any]:
         pair, output = chosen[number]
-        surface = subject.explainer.partial_dependence(*pair, output_index=output if subject.several else None)
+        surface = subject.scope.dependence(pair, None, subject.scope.choose(None, output if subject.several else None))
         return panels_of_surface(surface, alone=(True, False))
 
     with in_order(len(chosen), panels, "surfaces") as found:
@@ -339,7 +339,7 @@ def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
     if not subject.numbers:
         text = f"Not examined: {_why_no_numbers(subject)}."
         return section("monotonicity", "Monotonicity", text), {}
-    found = subject.explainer.monotonicity(*subject.numbers)
+    found = subject.scope.overview.monotonicity(subject.numbers, subject.chosen_outputs)
     words = {
         name: _shape(kinds[0]) if len(set(kinds)) == 1 else "differs by output"
         for name, kinds in zip(found.names, found.directions.tolist(), strict=True)
@@ -383,7 +383,7 @@ def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]
     """Return what a sampled curve would miss, the number of spikes of each feature, and the spikes."""
     if not subject.numbers:
         return section("spikes", "Spikes", f"Not examined: {_why_no_numbers(subject)}."), {}, []
-    spikes = subject.explainer.spikes(*subject.numbers)
+    spikes = subject.scope.overview.spikes(subject.numbers, 100, subject.chosen_outputs)
     found = list(spikes)
     count: dict[str, int] = {}
     for spike in found:

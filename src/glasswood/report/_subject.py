@@ -1,4 +1,4 @@
-"""What a report is about: an explainer, and what its sections share of the answers."""
+"""What a report is about: a scope, and what its sections share of the answers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
 from glasswood.errors import GlasswoodError
+from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
 from glasswood.study._answers import is_weighted
+from glasswood.study._scope import Scope
 from glasswood.study._study import Study
 from glasswood.tables._tables import n_rows
 from glasswood.text._printable import how_many
@@ -24,24 +26,32 @@ Section = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """An explainer and its study; answers that several sections need are found once."""
+    """What a report is about; answers that several sections need are found once."""
 
-    explainer: Any
-    study: Study
+    scope: Scope
+
+    @property
+    def study(self) -> Study:
+        """The model, and what is averaged over."""
+        return self.scope.study
+
+    @once
+    def chosen_outputs(self) -> Chosen:
+        """The outputs that are shown."""
+        return self.study.outputs.choose()
 
     @once
     def curves(self) -> Mapping[str, Any]:
         """The curve of every feature that is a player of its own."""
         if self.pipeline:
             return {}
-        curves: Mapping[str, Any] = self.explainer.partial_dependence()
-        return curves
+        return self.scope.curves(self.chosen_outputs)
 
     @once
     def importance(self) -> Any:
         """The importance of all players, the strongest first; None if there is none, see `why_no_importance`."""
         try:
-            return self.explainer.importance()
+            return self.scope.overview.importance(self.chosen_outputs)
         except GlasswoodError:
             return None
 
@@ -86,7 +96,7 @@ class Subject:
         if name in self.curves:
             return self.curves[name]
         try:
-            return self.explainer.partial_dependence(name)
+            return self.scope.dependence([name], None, self.chosen_outputs)
         except GlasswoodError:  # a group without a table to take points from
             return None
 
@@ -136,11 +146,11 @@ class Subject:
     @property
     def labels(self) -> tuple[Any, ...]:
         """The labels of the outputs."""
-        return self.study.outputs.choose().labels
+        return self.chosen_outputs.labels
 
     def chosen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the outputs that are shown of values of all outputs, the last axis."""
-        return self.study.outputs.choose().levels(values)
+        return self.chosen_outputs.levels(values)
 
     @property
     def several(self) -> bool:
@@ -165,10 +175,7 @@ class Subject:
             return self
         if study.combined:
             return None
-        explainer = type(self.explainer)(
-            study.ensemble, study.table, groups=study.groups or None, sample_weight=study.weight
-        )
-        return Subject(explainer, explainer._study)
+        return Subject(Scope(study.on_scale("raw")))
 
 
 def noun_of(units: str) -> str:

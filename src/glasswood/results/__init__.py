@@ -3,8 +3,9 @@
 from glasswood.results._attributions import Attributions, arrange
 from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
+from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
-from glasswood.results._curves import Curve, Lazy, Pairs, Points
+from glasswood.results._curves import Curve, Points
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
@@ -22,6 +23,8 @@ __all__ = [
     "Axis",
     "Comparison",
     "Curve",
+    "Curves",
+    "Grouped",
     "Ice",
     "Importance",
     "Interactions",

@@ -1,10 +1,9 @@
-"""Curve and Points, the partial dependence of features; and a mapping that computes results lazily."""
+"""What users get: Curve and Points, with names, labels and units."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from glasswood.text._printable import how_many, printable
 if TYPE_CHECKING:
     from glasswood.plots._spec import Cells, Dots, Steps
 
-__all__ = ["Curve", "Lazy", "Pairs", "Points"]
+__all__ = ["Curve", "Points", "values_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -105,7 +104,10 @@ class Curve(ReadOnly):
         return f"Curve({printable(self.name)}: {what}{outputs}, {self.units} from {low:.6g} to {high:.6g})"
 
     def _repr_html_(self) -> str:
-        return table_html(repr(self), columns_of([self.axis], self.heights, self.outputs, self.axis.rows))
+        return table_html(repr(self), self._listed())
+
+    def _listed(self) -> dict[str, Any]:
+        return columns_of([self.axis], self.heights, self.outputs, self.axis.rows)
 
     def to_frame(self) -> Any:
         """Return one row per cell (and output): its limits, its value, and the number of background rows in it.
@@ -114,7 +116,25 @@ class Curve(ReadOnly):
         --------
         See `Curve`.
         """
-        return to_frame(columns_of([self.axis], self.heights, self.outputs, self.axis.rows))
+        return to_frame(self._listed())
+
+    def centered(self) -> Curve:
+        """Return the curve minus its value in the first cell with rows, or in the most frequent category.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> curve = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X).partial_dependence("bmi")
+        >>> float(curve.centered()(X["bmi"].min()))
+        0.0
+        """
+        rows, first = self.rows, 0
+        if rows.size and rows.any():
+            first = int(np.argmax(rows)) if self.categories is not None else int(np.flatnonzero(rows)[0])
+        return replace(self, heights=self.heights - self.heights[first], mean=self.mean - self.heights[first])
 
     def panel(self, output: int | None = None, **options: Any) -> Steps:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
@@ -222,8 +242,7 @@ class Points(ReadOnly):
         return table_html(repr(self), self._listed())
 
     def _listed(self) -> dict[str, Any]:
-        names = ["value"] if len(self.outputs) == 1 else [f"value_{name}" for name in self.outputs]
-        return dict(self.columns) | dict(zip(names, self.heights.T, strict=True))
+        return dict(self.columns) | values_of(self)
 
     def to_frame(self) -> Any:
         """Return one row per point: the features' values, and the partial dependence of each output.
@@ -233,6 +252,22 @@ class Points(ReadOnly):
         See `Points`.
         """
         return to_frame(self._listed())
+
+    def centered(self) -> Points:
+        """Return the points minus the value at the first of them.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> float(ex.partial_dependence("bmi", grid=5).centered().values[0])
+        0.0
+        """
+        mean = None if self.mean is None else self.mean - self.heights[0]
+        return replace(self, heights=self.heights - self.heights[0], mean=mean)
 
     def panel(self, output: int | None = None, **options: Any) -> Steps | Cells | Dots:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
@@ -301,42 +336,7 @@ class Points(ReadOnly):
         )
 
 
-class Pairs(Collection[tuple[str, str]]):
-    """All pairs of names, in order. They are generated lazily: 5,000 names have 12 million pairs."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._place = {name: place for place, name in enumerate(names)}
-
-    def __contains__(self, key: object) -> bool:
-        if not isinstance(key, tuple) or len(key) != 2:
-            return False
-        first, second = (self._place.get(name, -1) for name in key)
-        return 0 <= first < second
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return combinations(self._place, 2)
-
-    def __len__(self) -> int:
-        return len(self._place) * (len(self._place) - 1) // 2
-
-
-class Lazy(Mapping[Any, Any]):
-    """A mapping whose values are computed when they are looked up."""
-
-    def __init__(self, keys: Collection[Any], make: Callable[[Any], Any]) -> None:
-        self._keys = keys
-        self._make = make
-
-    def __getitem__(self, key: Any) -> Any:
-        if key not in self._keys:
-            raise KeyError(key)
-        return self._make(key)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({how_many(len(self), 'result')}, made when looked up)"
+def values_of(points: Points) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of a frame of points that have their values, one per output."""
+    names = ["value"] if len(points.outputs) == 1 else [f"value_{name}" for name in points.outputs]
+    return dict(zip(names, points.heights.T, strict=True))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal
 
 from glasswood.errors import MissingExtraError
 from glasswood.parallel._memory import check_memory
 
-__all__ = ["check_memory", "to_frame"]
+__all__ = ["check_memory", "stacked", "to_frame"]
 
 FRAME_LIBRARIES: tuple[Literal["pandas", "polars", "pyarrow"], ...] = ("pandas", "polars", "pyarrow")
 
@@ -27,3 +27,23 @@ def to_frame(columns: Mapping[str, Any]) -> Any:
             continue
         return nw.from_dict(dict(columns), backend=name).to_native()
     raise MissingExtraError.of_frames("to_frame")
+
+
+def stacked(frames: Sequence[Any], names: Sequence[str], keys: Sequence[tuple[Hashable, ...]]) -> Any:
+    """Return data frames below each other, each with its key in the first columns, which have these names."""
+    import narwhals as nw
+
+    opened = [nw.from_native(frame, eager_only=True) for frame in frames]
+    taken = {name for frame in opened for name in frame.columns}
+    free = [f"{name} (group)" if name in taken else name for name in names]
+    columns = [_of_one_type([key[place] for key in keys]) for place in range(len(names))]
+    parts = []
+    for k, frame in enumerate(opened):
+        own = [nw.lit(column[k]).alias(name) for name, column in zip(free, columns, strict=True)]
+        parts.append(frame.select(*own, nw.all()))
+    return nw.concat(parts, how="vertical").to_native()
+
+
+def _of_one_type(labels: list[Any]) -> list[Any]:
+    """Return labels as they are if they have one type; otherwise as text."""
+    return labels if len({type(label) for label in labels}) == 1 and labels[0] is not None else list(map(str, labels))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from glasswood._explainer import Explainer
 from glasswood.errors import ModelMismatchError, TooLargeError, UnsupportedModelError
+from glasswood.results import Curve
 from glasswood.sklearn._grids import Grid, Table
 from glasswood.text._printable import how_many
 
@@ -206,7 +207,7 @@ class Exact:
         """Return the average at points: (n_points, n_outputs)."""
         bare = self._study.originals is None
         if len(players) == 1 and bare and self._study.additive:  # curves come from counts, in forests of any size
-            curve = self.explainer.partial_dependence(players[0])
+            curve = cast(Curve, self.explainer.partial_dependence(players[0]))
             heights: NDArray[np.float64] = curve.heights[curve.axis.cell_of(points[:, 0])]
         else:
             heights = self.explainer.partial_dependence(*players, at=points).heights

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -274,6 +274,20 @@ class Answers:
         for number, pair in enumerate(wanted):
             pair_number[pair] = number
         return dict(zip(wanted, effects.interactions_on_grids(cells, pair_number, len(wanted)), strict=True))
+
+    def interaction_values(
+        self, rows: Any, max_order: int | None, features: Sequence[Any] | None, chosen: Chosen
+    ) -> Interactions:
+        """Return the interaction values of rows, of sets of some features or of all."""
+        study, plan = self._study, self._study.plan(1)
+        order = plan.most_players if max_order is None else min(max_order, plan.most_players)
+        wanted = np.full(len(plan.players), features is None)
+        for feature in () if features is None else features:
+            wanted[plan.players.index(study.player(feature))] = True
+        order = min(order, max(1, int(wanted.sum())))
+        plan.refuse_uncountable(order, "max_order")
+        opened = study.rows(rows)  # first: what is wrong with them is found before anything is counted
+        return self.interactions(study.lookups(order, wanted, chosen.columns).of_rows(opened), chosen, rows)
 
     def interactions(self, source: SetValues, chosen: Chosen, rows: Any) -> Interactions:
         """Return values of sets for rows, made of the scores that are chosen."""

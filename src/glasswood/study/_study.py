@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -38,7 +38,8 @@ from glasswood.parallel._once import Deferred, Lock, once
 from glasswood.study._in_parts import count_in_parts
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
-from glasswood.tables._row_columns import names_in, row_weights
+from glasswood.tables._points import take
+from glasswood.tables._row_columns import names_in, names_of_groups, places_of_groups, row_weights, sorted_groups
 from glasswood.tables._sources import open_source
 from glasswood.tables._tables import n_rows, open_columns, take_rows, with_labels
 from glasswood.text._arguments import refuse_no_name, similar
@@ -89,7 +90,7 @@ class Study:
         background: Any,
         groups: Mapping[str, Sequence[str]] | None,
         weight: Any,
-        response: str,
+        response: str | None,
     ) -> None:
         self.source, given = _rows_of(background)
         opened = open_model(model, given, names_in(None, weight), whole=self.source is None)
@@ -102,15 +103,8 @@ class Study:
         self.ensemble, self.groups, self.original_groups = players.ensemble, players.groups, players.of_user
         self._learn_labels(weight)
         self.weight = _weight_of(weight, None if self.source is not None else given)
-        score = self.ensemble.score
-        self.link = "identity" if self.combined else link_of(score, response)
-        self._further = None if response == "raw" else self.inverse
-        self.additive = self.link == "identity" and self._further is None
-        self.outputs = self._outputs(opened.combination)
-        self.units = score.units if self.additive else RESPONSES.get(self.link, "value")
-        if opened.combination is not None:
-            self._check_combination(opened.combination, response)
-            self.units = opened.combination.units
+        self._combination = opened.combination
+        self._set_scale(response or ("raw" if opened.combination is None else opened.combination.response))
         self._lock = Lock()  # of the mappings below
         self._plans: dict[int, CountPlan] = {}
         self._counted: dict[int, Background] = {}
@@ -118,6 +112,50 @@ class Study:
         self._extents: dict[int, Extent | None] = {}
         self._tables = Kept(MOST_KEPT)
         self._check()
+
+    def _set_scale(self, response: str) -> None:
+        """Set what depends on the scale of the answers."""
+        combination, score = self._combination, self.ensemble.score
+        self.response = response
+        self.link = "identity" if self.combined else link_of(score, response)
+        self._further = None if response == "raw" else self.inverse
+        self.additive = self.link == "identity" and self._further is None
+        self.outputs = self._outputs(combination)
+        self.units = score.units if self.additive else RESPONSES.get(self.link, "value")
+        if combination is not None:
+            self._check_combination(combination, response)
+            self.units = combination.units
+
+    def on_scale(self, response: str) -> Study:
+        """Return a study of the same model and rows on another scale; what is counted is shared."""
+        if response == self.response:
+            return self
+        found = copy(self)
+        for name in ("curves", "_response_curves", "_single_responses"):
+            vars(found).pop(name, None)
+        found._set_scale(response)
+        found._check()
+        return found
+
+    @property
+    def scale_of_figures(self) -> str:
+        """The scale on which figures are drawn by default: probabilities of classifiers, if the rows are at hand."""
+        links = self.ensemble.score.link in ("logistic", "softmax") and self.ensemble.score.units != "probability"
+        return "probability" if links and self.table is not None and not self.combined else self.response
+
+    def in_groups(self, by: Any) -> tuple[tuple[str, ...], dict[Hashable, Study]]:
+        """Return the columns that define groups of the rows (none for a label per row), and a study of each group."""
+        table = self.table if self.originals is None else self.originals.table
+        if table is None:
+            message = (
+                "by= needs the rows as a table in memory; for other sources, count the groups in one pass with "
+                "summarize(model, rows, by=...), and make an Explainer of each Background"
+            )
+            raise BackgroundError(message)
+        keys, places = places_of_groups(table, by)
+        rows = {key: np.flatnonzero(places == place) for place, key in enumerate(keys)}
+        studies = {key: self.on_some_rows(own) for key, own in sorted_groups(rows).items() if own.size}
+        return names_of_groups(table, by), studies
 
     def _learn_labels(self, weight: Any) -> None:
         """Learn the labels of categories that only the rows know."""
@@ -392,6 +430,8 @@ class Study:
         for name in ("curves", "_folded", "_response_curves", "_rows_per_cell", "shares", "_visits"):
             vars(found).pop(name, None)
         found.table = take_rows(self.table, self.ensemble.schema, rows)
+        if self.originals is not None:
+            found.originals = replace(self.originals, table=take(self.originals.table, rows.tolist()))
         found.weight = None if self.weight is None else np.asarray(self.weight)[rows]
         found._lock, found._plans = Lock(), dict(self._plans)
         found._counted, found._effects, found._extents = {}, {}, {}

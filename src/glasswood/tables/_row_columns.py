@@ -20,6 +20,7 @@ __all__ = [
     "check_weights",
     "group_rows",
     "names_in",
+    "names_of_groups",
     "places_of_groups",
     "row_weights",
     "sorted_groups",
@@ -128,11 +129,18 @@ def names_in(by: Any, sample_weight: Any) -> list[str]:
     return [name for name in (*several, sample_weight) if isinstance(name, str)]
 
 
+def names_of_groups(table: Any, by: Any) -> tuple[str, ...]:
+    """Return the names of the columns that tell groups of rows apart; none if there is a label for each row."""
+    if isinstance(by, str):
+        return (by,)
+    frame = None if hasattr(table, "__array_interface__") else frame_of(table)
+    return tuple(by) if frame is not None and _are_names(by, frame) else ()
+
+
 def places_of_groups(table: Any, by: Any) -> tuple[list[Any], NDArray[np.intp]]:
     """Return the groups that rows of a table fall into, and each row's place in their list."""
-    frame = None if hasattr(table, "__array_interface__") else frame_of(table)
-    if isinstance(by, str) or (frame is not None and _are_names(by, frame)):
-        return group_rows(table, (by,) if isinstance(by, str) else by)
+    if names := names_of_groups(table, by):
+        return group_rows(table, names)
     labels = np.asarray(by, dtype=object)
     if labels.ndim != 1:
         message = f"by= must be the name of a column, several names, or one value per row, not {brief(by)}"

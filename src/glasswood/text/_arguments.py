@@ -50,6 +50,8 @@ def refuse_no_name(feature: Any) -> None:
     message = f"a feature is a name or a number, not a {type(feature).__name__}"
     if isinstance(feature, list | tuple):
         message += f"; pass several as separate arguments: {', '.join(map(repr, feature))}"
+    elif hasattr(feature, "shape"):
+        message += "; pass a table of rows as rows=, and points as at="
     raise TableError(message)
 
 

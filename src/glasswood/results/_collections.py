@@ -1,0 +1,332 @@
+"""What users get: Curves, results of several features by name, and Grouped, results of several groups of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from glasswood.errors import TableError
+from glasswood.models._outputs import position_of
+from glasswood.results._axis import columns_of
+from glasswood.results._curves import Curve, Points, values_of
+from glasswood.results._frames import stacked, to_frame
+from glasswood.text._plain import plain
+from glasswood.text._printable import how_many, printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._spec import Panel
+
+__all__ = ["Curves", "Grouped", "Lazy", "Pairs"]
+
+
+class Pairs(Collection[tuple[str, str]]):
+    """All pairs of some names, the earlier name first. They are not listed: 5,000 names have 12 million pairs."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._place = {name: place for place, name in enumerate(names)}
+
+    def __contains__(self, key: object) -> bool:
+        if not isinstance(key, tuple) or len(key) != 2:
+            return False
+        first, second = (self._place.get(name, -1) for name in key)
+        return 0 <= first < second
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return combinations(self._place, 2)
+
+    def __len__(self) -> int:
+        return len(self._place) * (len(self._place) - 1) // 2
+
+
+class Lazy(Mapping[Any, Any]):
+    """A mapping whose values are made when they are looked up."""
+
+    def __init__(self, keys: Collection[Any], make: Callable[[Any], Any]) -> None:
+        self._keys = keys
+        self._make = make
+
+    def __getitem__(self, key: Any) -> Any:
+        if key not in self._keys:
+            raise KeyError(key)
+        return self._make(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({how_many(len(self), 'result')}, made when looked up)"
+
+
+class Curves(Mapping[Any, Any]):
+    """Curves, surfaces or points of several features: a mapping from names, or pairs of names, to results.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+    >>> curves = ex.partial_dependence(["bmi", "s5"])
+    >>> curves
+    Curves(bmi, s5)
+    >>> curves["bmi"]
+    Curve(bmi: ... cuts, value from ... to ...)
+    >>> curves.to_frame().columns.tolist()
+    ['feature', 'above', 'to', 'category', 'value', 'rows']
+    """
+
+    def __init__(self, found: Mapping[Any, Any]) -> None:
+        self._found = found
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        names = [printable(_text(key)) for key, _ in zip(self, range(10), strict=False)]
+        return f"Curves({', '.join(names)}{', ...' if len(self) > 10 else ''})"
+
+    def __reduce__(self) -> tuple[type[Curves], tuple[dict[Any, Any]]]:
+        """Return the results themselves, for pickles and copies: they need neither model nor rows."""
+        return Curves, (dict(self._found),)
+
+    def to_frame(self) -> Any:
+        """Return one row per cell of each curve (and output): the feature, where the cell is, its value and its rows.
+
+        Cells of numbers are the values above `above` up to `to`; those of categories have a `category`. In points of a
+        single column, `category` has its values.
+
+        Examples
+        --------
+        See `Curves`.
+        """
+        parts = []
+        for key, result in self.items():
+            if (isinstance(result, Points) and len(result.columns) > 1) or not isinstance(result, Curve | Points):
+                message = (
+                    f"{_text(key)!r} is not a curve, and only curves have a common frame; "
+                    f"ask for this one alone: curves[{key!r}].to_frame()"
+                )
+                raise TableError(message)
+            parts.append({"feature": _text(key), **_common_columns(result)})
+        return to_frame(_stacked_columns(parts))
+
+    def plot(
+        self,
+        *,
+        page: int = 0,
+        output: Any = None,
+        output_index: int | None = None,
+        sort: str | None = None,
+        xscale: str = "linear",
+        sharey: bool = True,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        engine: str = "matplotlib",
+        ax: Any = None,
+    ) -> Any:
+        """Draw all of them side by side, by default equally high, twelve to a page.
+
+        Parameters
+        ----------
+        page : int, default 0
+            The page, if there are more than twelve panels.
+        output : label, optional
+            One output (class, target); all by default, up to eight. Surfaces need one.
+        output_index : int, optional
+            The same, by its position among the labels.
+        sort : {"model", "height", "rows"}, optional
+            The order of categories.
+        xscale : {"linear", "log", "quantile"}, default "linear"
+            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
+        sharey : bool, default True
+            Whether all panels have the same heights.
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches; as large as the panels need by default.
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, one per panel, optional
+            Where to draw; on a new figure by default.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.partial_dependence(["bmi", ("bmi", "s5")]).plot()
+        <Drawing size ... with 3 Axes>
+        """
+        from glasswood.plots._draw import Canvas, page_of, plot_page
+
+        shown, note = page_of(list(self), page)
+        panels = []
+        for result in (self[key] for key in shown):
+            outputs = result.first.outputs if hasattr(result, "first") else result.outputs
+            place = position_of(outputs, output, output_index)
+            panels.append(result.panel(place, sort=sort, xscale=xscale))
+        return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
+
+
+class Grouped(Mapping[Hashable, Any]):
+    """The answers to one question for several groups of rows: a mapping from groups to results.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+    >>> curves = ex.partial_dependence("bmi", by="sex")
+    >>> curves
+    Grouped by sex: Curve of 1.0, 2.0
+    >>> curves[1.0]
+    Curve(bmi: ... cuts, value from ... to ...)
+    >>> curves.to_frame().columns.tolist()
+    ['sex', 'bmi_above', 'bmi_to', 'value', 'rows']
+    """
+
+    def __init__(self, by: Sequence[str], found: Mapping[Hashable, Any]) -> None:
+        self.by = tuple(by)
+        self._found = dict(found)
+
+    def __getitem__(self, key: Hashable) -> Any:
+        return self._found[key]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        names = [printable(str(key)) for key in list(self)[:10]]
+        kind = type(next(iter(self.values()))).__name__ if self._found else "nothing"
+        of = ", ".join(names) + (", ..." if len(self) > 10 else "")
+        return f"Grouped by {', '.join(map(printable, self.by)) or 'rows'}: {kind} of {of}"
+
+    def to_frame(self) -> Any:
+        """Return the frames of all groups below each other, with the group in the first column or columns.
+
+        Examples
+        --------
+        See `Grouped`.
+        """
+        frames = [result.to_frame() for result in self.values()]
+        names = self.by or ("group",)
+        keys = [key if len(names) > 1 and isinstance(key, tuple) else (key,) for key in self]
+        return stacked(frames, names, keys)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the groups: curves over each other, with the distributions of their rows below; others side by side.
+
+        Parameters
+        ----------
+        **options
+            Those of the results' own `plot`.
+
+        Returns
+        -------
+        Figure of matplotlib or plotly, or `ax` if that is given
+            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.partial_dependence("bmi", by="sex").plot()
+        <Drawing size ... with 1 Axes>
+        """
+        from glasswood.plots._draw import Canvas, page_of, plot_page
+
+        names = ("engine", "ax", "title", "figsize")
+        canvas = Canvas(**{name: options.pop(name) for name in names if name in options})
+        sharey, page = options.pop("sharey", True), options.pop("page", 0)
+        panels, note = page_of(self._panels(**options), page)
+        return plot_page(panels, canvas, [note] if note else [], sharey=sharey)
+
+    def _panels(self, *, output: Any = None, output_index: int | None = None, **options: Any) -> list[Panel]:
+        first = next(iter(self.values()))
+        if isinstance(first, Curve):
+            return [self._overlay(dict(self), output, output_index, options)]
+        if isinstance(first, Curves):
+            return [
+                self._overlay({key: curves[name] for key, curves in self.items()}, output, output_index, options)
+                for name in first
+            ]
+        panels = []
+        for key, result in self.items():
+            outputs = result.first.outputs if hasattr(result, "first") else result.outputs
+            panel = result.panel(output=position_of(outputs, output, output_index), **options)
+            panels.append(replace(panel, note="; ".join(filter(None, (self._label(key), panel.note)))))
+        return panels
+
+    def _label(self, key: Hashable) -> str:
+        """Return what a group is called in a figure."""
+        if not self.by:
+            return plain(key)
+        parts = key if len(self.by) > 1 and isinstance(key, tuple) else (key,)
+        return ", ".join(f"{plain(name)} = {plain(part)}" for name, part in zip(self.by, parts, strict=True))
+
+    def _overlay(
+        self, found: Mapping[Hashable, Any], output: Any, output_index: int | None, options: dict[str, Any]
+    ) -> Panel:
+        from glasswood.results.panels import panel_of_comparison
+
+        curves = {self._label(key): curve for key, curve in found.items()}
+        first = next(iter(curves.values()))
+        place = position_of(first.outputs, output, output_index)
+        return panel_of_comparison(SimpleNamespace(curves=lambda _: curves), first.name, place, **options)
+
+
+def _text(key: Any) -> str:
+    return " x ".join(key) if isinstance(key, tuple) else str(key)
+
+
+def _common_columns(result: Curve | Points) -> dict[str, list[Any]]:
+    """Return the columns of a curve, or of points of one column, by names that all features have in common."""
+    if isinstance(result, Points):
+        found: dict[str, Any] = {"category": next(iter(result.columns.values())), **values_of(result)}
+    else:
+        names = {f"{result.name}_above": "above", f"{result.name}_to": "to", result.name: "category"}
+        listed = columns_of([result.axis], result.heights, result.outputs, result.axis.rows)
+        found = {names.get(name, name): values for name, values in listed.items()}
+    return {name: list(values) for name, values in found.items()}
+
+
+def _stacked_columns(parts: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return columns of several results below each other; None where one does not have a column."""
+    names = ["feature", "above", "to", "category"]
+    names += [name for part in parts for name in part if name not in names]
+    columns: dict[str, list[Any]] = {name: [] for name in dict.fromkeys(names)}
+    for part in parts:
+        n = len(part["value"]) if "value" in part else len(next(v for v in part.values() if isinstance(v, list)))
+        for name, column in columns.items():
+            values = part.get(name)
+            column += values if isinstance(values, list) else [values] * n
+    kinds = {type(label) for label in columns["category"] if label is not None}
+    if len(kinds) > 1:
+        columns["category"] = [None if label is None else str(label) for label in columns["category"]]
+    return columns

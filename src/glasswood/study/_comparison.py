@@ -1,0 +1,204 @@
+"""Comparison of scopes: their curves on the cells that all their cuts make together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.effects._statistics import apart, on_common_cuts, stability_index
+from glasswood.errors import TableError
+from glasswood.parallel._once import Deferred
+from glasswood.results import BASES, Axis, Comparison, Curve
+from glasswood.study._rows_again import rows_in_cells
+from glasswood.study._scope import Scope
+from glasswood.study._study import Study
+from glasswood.tables._columns import CodeColumn, Column, Dictionary, Extent, LabelColumn
+
+__all__ = ["compare_scopes"]
+
+
+def compare_scopes(scopes: Mapping[str, Scope], output: Any, output_index: int | None) -> Comparison:
+    """Return the curves of several scopes on common cells, and how far they are apart."""
+    names, studies = tuple(map(str, scopes)), [scope.study for scope in scopes.values()]
+    curves = [_curves(scope, output, output_index) for scope in scopes.values()]
+    features = [feature for feature in curves[0] if all(feature in other for other in curves[1:])]
+    if not features:
+        message = (
+            "the explainers have no common feature with a curve; groups and columns of pipelines have none, so "
+            "compare the models behind the transformers, on transformed rows"
+        )
+        raise TableError(message)
+    _check_outputs(names, [found[features[0]] for found in curves])
+    together = {feature: [found[feature] for found in curves] for feature in features}
+    cells = {feature: _common_cells(own) for feature, own in together.items()}
+    looked = [_look_again(study, k, cells) for k, study in enumerate(studies)]
+    shared = {
+        feature: _on_cells(own, cells[feature], [rows[feature] for rows, _ in looked])
+        for feature, own in together.items()
+    }
+    return _comparison(names, shared, max((basis for _, basis in looked), key=BASES.index))
+
+
+def _curves(scope: Scope, output: Any, output_index: int | None) -> dict[str, Curve]:
+    """Return the curve of every feature that has one."""
+    if scope.study.originals is not None:
+        return {}  # a pipeline
+    grouped = {name for group in scope.study.groups.values() for name in group}
+    found = scope.curves(scope.choose(output, output_index))
+    return {name: curve for name, curve in found.items() if name not in grouped}
+
+
+def _check_outputs(names: Sequence[str], curves: Sequence[Curve]) -> None:
+    """Refuse curves of different things."""
+    for name, curve in zip(names[1:], curves[1:], strict=True):
+        for what, one, other in (
+            ("outputs", list(curves[0].outputs), list(curve.outputs)),
+            ("scale of the score", curves[0].units, curve.units),
+        ):
+            if one != other:
+                message = (
+                    f"the {what} of {names[0]!r} and {name!r} differ: {one!r} and {other!r}; compare models of the "
+                    "same target, with the same response="
+                )
+                raise TableError(message)
+
+
+class _Cells(NamedTuple):
+    """How a curve is put on the cells that all curves of its feature have.
+
+    `place` has the curve's own cell of each, `rows` those in each cell: None if its counts do not tell.
+    """
+
+    column: Column
+    cuts: NDArray[np.float64]
+    place: NDArray[np.int64]
+    rows: NDArray[Any] | None
+
+
+def _common_cells(curves: Sequence[Curve]) -> list[_Cells]:
+    """Return the cells that the curves of one feature have together, for each curve."""
+    coded = [curve.categories is not None for curve in curves]
+    if any(coded) != all(coded):
+        message = f"{curves[0].name!r} holds categories for one of the models, and numbers for another"
+        raise TableError(message)
+    if all(coded):
+        return _cells_of_labels([_told(curve, curves) for curve in curves])
+    cuts, places = on_common_cuts([curve.cuts for curve in curves])
+    return [
+        _Cells(curve.axis.column, cuts, place, curve.axis.rows if curve.cuts.size == cuts.size else None)
+        for curve, place in zip(curves, places, strict=True)
+    ]
+
+
+def _look_again(study: Study, k: int, cells: Mapping[str, list[_Cells]]) -> tuple[dict[str, NDArray[Any]], str]:
+    """Return the rows of the k-th explainer in the cells of each feature, and what they are known by.
+
+    Where its counts do not tell, the rows are looked at again if they are at hand; otherwise there is nothing.
+    """
+    found = {feature: own[k].rows for feature, own in cells.items()}
+    wanted = [feature for feature, rows in found.items() if rows is None]
+    number = study.ensemble.feature_names.index
+    if study.basis == "rows":
+        seen = rows_in_cells(study, {number(name): (cells[name][k].column, cells[name][k].cuts) for name in wanted})
+        looked = {name: seen[number(name)] for name in wanted}
+    else:
+        looked = {name: np.empty(0) for name in wanted}
+    known = {feature: rows for feature, rows in found.items() if rows is not None}
+    return known | looked, "rows" if study.basis == "counts" and not wanted else study.basis
+
+
+def _on_cells(curves: Sequence[Curve], cells: Sequence[_Cells], rows: Sequence[NDArray[Any]]) -> tuple[Curve, ...]:
+    """Return curves of one feature on common cells, given the rows in these."""
+    extent: Deferred[Extent | None] = Deferred(lambda: _common_extent(curves))
+    return tuple(
+        replace(
+            curve, axis=Axis(own.column, own.cuts, seen, extent, curve.axis.weighted), heights=curve.heights[own.place]
+        )
+        for curve, own, seen in zip(curves, cells, rows, strict=True)
+    )
+
+
+def _common_extent(curves: Sequence[Curve]) -> Extent | None:
+    """Return the extent of the values of all explainers; None if that of some is not known."""
+    found = [curve.axis.find_extent() for curve in curves]
+    known = [extent for extent in found if extent is not None]
+    if len(known) < len(found):
+        return None
+    return Extent(
+        min(extent.least for extent in known),
+        max(extent.greatest for extent in known),
+        all(extent.whole for extent in known),
+    )
+
+
+def _cells_of_labels(axes: Sequence[Axis]) -> list[_Cells]:
+    """Return the cells of all labels that some of the axes know, for each of them."""
+    known = [axis.categories or () for axis in axes]
+    labels = tuple(dict.fromkeys(label for own in known for label in own))
+    if all(own == labels for own in known):
+        return [_Cells(axis.column, axis.cuts, np.arange(axis.n_cells), axis.rows) for axis in axes]
+    result = []
+    for own, axis in zip(known, axes, strict=True):
+        code = {label: place for place, label in enumerate(own)}
+        place = np.array([*(code.get(label, len(own)) for label in labels), len(own), len(own) + 1])
+        rows = axis.rows
+        seen: NDArray[Any] | None = rows[place] if rows.size else rows
+        if rows.size and rows[len(own)] > 0:  # some of them may have a label that another model knows
+            seen = None
+        result.append(_Cells(_with_labels(axis.column, labels), axis.cuts, place, seen))
+    return result
+
+
+def _with_labels(column: Column, labels: tuple[Hashable, ...]) -> Column:
+    """Return a column of categories that knows all these labels."""
+    if isinstance(column, CodeColumn) and labels == tuple(range(len(labels))):
+        return replace(column, size=len(labels))
+    return LabelColumn(column.name, labels)
+
+
+def _told(curve: Curve, curves: Sequence[Curve]) -> Axis:
+    """Return the axis of a curve with the labels that the rows of others tell, as CatBoost keeps hashes only."""
+    column = curve.axis.column
+    told = list(dict.fromkeys(label for other in curves for label in other.axis.column.told_labels))
+    if not told or not column.wants_labels:
+        return curve.axis
+    return replace(curve.axis, column=column.labelled(Dictionary(told, np.empty(0, dtype=np.intp))))
+
+
+def _comparison(names: tuple[str, ...], shared: dict[str, tuple[Curve, ...]], basis: str) -> Comparison:
+    """Return how far curves on common cells are apart, the largest difference first."""
+    found = []
+    for curves in shared.values():
+        listed = [curve.axis.rows for curve in curves]
+        known = all(rows.size and rows.sum() > 0 for rows in listed)
+        rows = np.array(listed, dtype=np.float64) if known else np.empty((0, 0))
+        mean, largest = apart(np.array([curve.heights for curve in curves]), rows)
+        shift = stability_index(rows, ordered=curves[0].categories is None) if known else np.nan
+        found.append((mean, largest, shift))
+    difference, largest = (np.array([entry[k] for entry in found]) for k in range(2))
+    first = next(iter(shared.values()))[0]
+    comparison = Comparison(
+        names=names,
+        features=tuple(shared),
+        difference=difference,
+        largest=largest,
+        shift=np.array([entry[2] for entry in found]),
+        basis=basis,
+        outputs=first.outputs,
+        units=first.units,
+        shared=shared,
+    )
+    order = np.argsort(-comparison.total, kind="stable")
+    features = tuple(comparison.features[k] for k in order)
+    return replace(
+        comparison,
+        features=features,
+        difference=difference[order],
+        largest=largest[order],
+        shift=comparison.shift[order],
+        shared={feature: shared[feature] for feature in features},
+    )

@@ -1,0 +1,93 @@
+"""Scope: a study on one scale and over one set of rows, and who answers questions about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from glasswood.errors import ArgumentError, TableError
+from glasswood.models._outputs import Chosen
+from glasswood.parallel._once import once
+from glasswood.results import Curve, Curves, Lazy, Points, Surface
+from glasswood.study._answers import Answers
+from glasswood.study._overview import Overview
+from glasswood.study._study import Study
+
+__all__ = ["Scope"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """A study, and who answers questions about it.
+
+    Parameters
+    ----------
+    study : Study
+    """
+
+    study: Study
+
+    @once
+    def answers(self) -> Answers:
+        """Results about some features, or about rows."""
+        return Answers(self.study)
+
+    @once
+    def overview(self) -> Overview:
+        """Results about the whole model."""
+        return Overview(self.study, self.answers)
+
+    def choose(self, output: Any, output_index: int | None) -> Chosen:
+        """Return the outputs that are asked for."""
+        return self.study.outputs.choose(output, output_index)
+
+    def players(self, features: Sequence[Any]) -> list[str]:
+        """Return the names of some distinct features (or groups), at least one."""
+        found = [self.study.player(feature) for feature in features]
+        if not found:
+            message = "at least one feature is required"
+            raise TableError(message)
+        if len(set(found)) != len(found):
+            message = f"the same feature is asked for twice: {tuple(features)!r}"
+            raise TableError(message)
+        return found
+
+    def dependence(self, features: Sequence[Any], at: Any, chosen: Chosen, *, centered: bool = False) -> Any:
+        """Return the partial dependence of some features: their curve, their surface, or points."""
+        found = self._dependence(features, at, chosen)
+        if not centered:
+            return found
+        if isinstance(found, Surface):
+            message = "centered= is for curves; what a surface adds to its two curves is surface.interaction"
+            raise ArgumentError(message)
+        return found.centered()
+
+    def _dependence(self, features: Sequence[Any], at: Any, chosen: Chosen) -> Curve | Surface | Points:
+        players = self.players(features)
+        grouped = any(player in self.study.groups for player in players)
+        if at is not None or grouped or len(players) > 2:
+            return self.answers.points(players, at, chosen)
+        numbers = [self.study.ensemble.feature_names.index(player) for player in players]
+        if len(numbers) == 1:
+            return self.answers.curve(numbers[0], chosen)
+        return self.answers.surface(numbers[0], numbers[1], chosen)
+
+    def curves(self, chosen: Chosen) -> Curves:
+        """Return the curve of every feature; of a pipeline, the points of each of the user's columns."""
+        study = self.study
+        if study.originals is not None:
+            return Curves(Lazy(tuple(study.groups), partial(self.answers.points_of, chosen)))
+        own, names = set(study.plan(1).players), study.ensemble.feature_names
+        # The column of a group of one has a curve, too, but it is asked for by the name of the group.
+        return Curves({names[f]: self.answers.curve(f, chosen) for f in study.curves if names[f] in own})
+
+    def ranked(self) -> list[str]:
+        """Return the names of all features that the model uses, the most important first; of one, if it uses none."""
+        study = self.study
+        chosen = study.outputs.choose()
+        names = list(self.overview.importance(chosen).names) if study.has_rows else self.overview.by_span()
+        plan, used = study.plan(1), study.ensemble.used_features
+        players = {plan.players[player] for player in plan.player_of[used]}
+        return [name for name in names if name in players] or names[:1]
