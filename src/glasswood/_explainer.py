@@ -142,7 +142,7 @@ class Explainer:
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
         >>> gw.Explainer(model, X, groups={"blood": ["s1", "s2", "s3", "s4", "s5", "s6"]}).features
-        ('age', 'sex', 'bmi', 'bp', 'blood')
+        ('blood', 'age', 'sex', 'bmi', 'bp')
         """
         return self._study.plan(1).players
 

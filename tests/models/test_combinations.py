@@ -114,7 +114,8 @@ def test_regressors(model):
     with pytest.raises(UnsupportedModelError, match='use response="prediction"'):
         gw.Explainer(model, X, response="probability")
     with pytest.raises(UnsupportedModelError, match="no score that is a sum over trees"):
-        gw.Explainer(model, X)
+        gw.Explainer(model, X, response="raw")
+    assert gw.Explainer(model, X).response == "prediction"
     with pytest.raises(ArgumentError, match="not 'odds'"):  # found by fuzzing: it was taken for "prediction"
         gw.Explainer(model, X, response="odds")
 
@@ -190,7 +191,9 @@ def test_refusals(monkeypatch):
         gw.Explainer(scaled, X, response="probability")
     voting = VotingClassifier(CLASSIFIERS, voting="soft").fit(X, y)
     with pytest.raises(UnsupportedModelError, match='response="probability"'):
-        gw.Explainer(voting, X)
+        gw.Explainer(voting, X, response="raw")
+    with pytest.raises(UnsupportedModelError, match="explain the models that it combines"):
+        gw.Explainer(voting, X).shap_values(X[:3])
     monkeypatch.setattr(_several, "_positive", lambda found: found[..., :1])
     with pytest.raises(ModelMismatchError, match="could not be reproduced"):
         gw.Explainer(voting, X, response="probability")

@@ -13,10 +13,12 @@ PUBLIC = {
     "Background": None,
     "Comparison": None,
     "Curve": None,
+    "Curves": None,
     "Explainer": (
         "(model: 'Any', background: 'Any' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
-        "sample_weight: 'Any' = None, response: 'str' = 'raw') -> 'None'"
+        "sample_weight: 'Any' = None, response: 'str | None' = None, by: 'Any' = None) -> 'None'"
     ),
+    "Grouped": None,
     "Ice": None,
     "Importance": None,
     "Interactions": None,
@@ -26,7 +28,7 @@ PUBLIC = {
     "Strengths": None,
     "Surface": None,
     "TreeEnsemble": None,
-    "compare": "(explainers: 'Mapping[str, Any]', *, output: 'Any' = None, output_index: 'int | None' = None) "
+    "compare": "(explainers: 'Mapping[str, Explainer]', *, output: 'Any' = None, output_index: 'int | None' = None) "
     "-> 'Comparison'",
     "errors": None,
     "metrics": None,

@@ -136,7 +136,7 @@ def test_pairs_that_share_no_path_are_additive():
     assert next(iter(joint)) == ("x0", "x1")
     assert joint["x0", "x2"].additive
     assert not joint["x0", "x1"].additive
-    assert repr(joint) == "Lazy(6 results, made when looked up)"
+    assert repr(joint) == "Curves(x0 x x1, x0 x x2, x0 x x3, x1 x x2, x1 x x3, x2 x x3)"
     names = list(joint)
     assert len(names) == len(set(names)) == 6
     assert all(pair in joint for pair in names)
