@@ -37,7 +37,7 @@ RESPONSE_HELP = "The scale: the score on which trees add up, a classifier's prob
 @click.argument("data", metavar="BACKGROUND|DATA")
 @click.argument("features", nargs=-1, metavar="[FEATURE]...")
 @click.option("--joint", is_flag=True, help="The surface of two features, instead of a curve of each.")
-@click.option("--response", type=RESPONSES, default="raw", show_default=True, help=RESPONSE_HELP)
+@click.option("--response", type=RESPONSES, help=f"{RESPONSE_HELP} Default: raw.")
 @output_options
 @table_options
 @model_options
@@ -48,7 +48,7 @@ def curve(  # noqa: PLR0913 (one command has all its options)
     data: str,
     features: tuple[str, ...],
     joint: bool,
-    response: str,
+    response: str | None,
     asked: dict[str, Any],
     destination: tuple[str, str | None],
 ) -> None:

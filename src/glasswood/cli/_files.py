@@ -118,7 +118,7 @@ def open_explainer(model: Any, data: str, **settings: Any) -> Explainer:
 
     Files are read part by part where counts are enough, and into memory where rows have to be transformed.
     """
-    in_memory = not isinstance(model, Path) or settings.get("response", "raw") != "raw"
+    in_memory = not isinstance(model, Path) or settings.get("response") not in (None, "raw")
     background = open_data(data, in_memory=in_memory)
     if isinstance(background, str):  # a path
         model = proved(model, data).ensemble

@@ -31,7 +31,7 @@ __all__ = ["COMMANDS"]
 @output_file("The page", "model.html")
 @click.option("--title", help="The title of the page.")
 @click.option("--by", metavar="COLUMN", help="Compare groups of rows: their predictions, their curves, their columns.")
-@click.option("--response", type=RESPONSES, default="raw", show_default=True, help=RESPONSE_HELP)
+@click.option("--response", type=RESPONSES, help=f"{RESPONSE_HELP} Default: a classifier's probability, else raw.")
 @click.option("--notes", multiple=True, metavar="TEXT", help="A paragraph of your own; can be repeated.")
 @click.option(
     "--interactions",
