@@ -1,4 +1,4 @@
-"""compare: several Explainers side by side."""
+"""compare: the curves of several Explainers on common cells."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["compare"]
 
 
 def compare(explainers: Mapping[str, Explainer], *, output: Any = None, output_index: int | None = None) -> Comparison:
-    """Return the curves of several explainers on common cells, and how far they are apart.
+    """Compare the curves of several explainers on common cells.
 
-    They are of one model on groups of rows, to see drift, or of several models with the same outputs. Features that not
-    all of them have, groups and columns of pipelines are left out.
+    The explainers have one model and different rows, to detect drift, or several models with the same outputs. Only
+    features that all of them have are compared; groups and columns of pipelines are left out.
 
     Parameters
     ----------
     explainers : mapping from str to Explainer
-        At least two, by the names that they are shown by.
+        At least two explainers, by display name.
     output : label, optional
-        One output, by its label: a class, or the number of a target. By default all of them; of binary models, the
+        The output to compare: a class or the number of a target. By default all outputs or, for binary models, the
         second class.
     output_index : int, optional
-        The same, by its position among the labels.
+        The output to compare, by its position among the labels.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def compare(explainers: Mapping[str, Explainer], *, output: Any = None, output_i
 
 
 def _check(explainers: object) -> None:
-    """Refuse what is not a mapping of Explainers."""
+    """Raise an error unless a mapping of Explainers is given."""
     if not isinstance(explainers, Mapping) or len(explainers) < 2:
         message = 'compare takes a mapping of at least two explainers: compare({"2020": one, "2021": other})'
         raise TableError(message)

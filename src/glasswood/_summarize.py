@@ -1,4 +1,4 @@
-"""summarize: a model and rows from anywhere in, a Background out."""
+"""summarize: a model and rows from any source in, a Background out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     engine: Any = "auto",
     checkpoint: str | PathLike[str] | None = None,
 ) -> Any:
-    """Return the counts of a model over all rows of a source: one pass over the data, then questions are free.
+    """Count all rows of a source for a model, in one pass; the result answers questions without the data.
 
     Parameters
     ----------
@@ -42,25 +42,26 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         data; an iterator of tables. On a cluster: a Spark, Dask or Ray frame. Only the columns that the model splits
         on are read. Pipelines take tables in memory only, which they transform.
     order : int or None, default 1
-        How many features may be fixed together: 1 for curves, 2 for surfaces of pairs; None for any number, which
-        interactions of all orders and Shapley values need.
+        The maximum number of features fixed together: 1 for curves, 2 for surfaces of pairs, None for any number, as
+        required by interactions of all orders and Shapley values.
     groups : mapping of str to sequences of str, optional
-        Columns to be fixed together, such as the columns of a one-hot encoding: ``{"city": ["city_a", "city_b"]}``.
+        Columns that are fixed together, such as those of a one-hot encoding: ``{"city": ["city_a", "city_b"]}``.
     sample_weight : array of shape (n_rows,), or the name of a column, optional
-        Whole numbers are exact. Others are rounded to a fixed point, so fine that sums are right to 1e-12. Those of a
-        column are summed exactly before they are rounded, so that the order and the division of rows do not matter.
+        Weights of the rows. Integer weights are exact; others are rounded to fixed point, with sums accurate to 1e-12.
+        The weights of a column are summed exactly before rounding, so the order and partitioning of the rows do not
+        matter.
     by : name of a column, sequence of names, or array of shape (n_rows,), optional
-        Groups of rows that are summed up apart, in the same pass. Names of partitions will do.
+        Groups of rows to count separately, in the same pass. Names of partitions are accepted.
     engine : {"auto", "threads", "dask", "spark", "ray"}, Dask Client, or SparkSession, default "auto"
-        Who reads Parquet files: the threads of this process, or the workers of a cluster, if they see the same paths.
-        A frame of an engine is always counted by it.
+        The engine that reads Parquet files: threads of this process, or the workers of a cluster that can access the
+        same paths. A Spark, Dask or Ray frame is always counted by its own engine.
     checkpoint : path of a folder, optional
-        Where to keep what has been counted of Parquet files, about twice a minute. The same call after a crash goes on
-        from there, and no row is counted twice. Files that are added later are all that is counted then.
+        Folder in which to save progress on Parquet files, about twice a minute. After a crash, the same call resumes
+        from there, and no row is counted twice. If files are added later, only these are counted.
 
     Returns
     -------
-    Background, or a dict from groups to Backgrounds if there is a `by`
+    Background, or a dict from groups to Backgrounds if `by` is given
 
     Examples
     --------
@@ -78,7 +79,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     opened = open_source(source)
     if opened is None:
         if engine not in ("auto", "threads") or checkpoint is not None:
-            message = "a table in memory is counted at once by threads; engine= and checkpoint= are for Parquet files"
+            message = "engine= and checkpoint= are for Parquet files; a table in memory is counted by threads, at once"
             raise TableError(message)
         source = given_table(source)
         read = open_model(model, source, names_in(by, sample_weight))

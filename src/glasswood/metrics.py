@@ -1,7 +1,8 @@
-"""Metrics over cubes: how a game is summed up as values of sets of features.
+"""Metrics over cubes: values of feature sets that summarize a game.
 
-A cube is a tiny game: it is worth 1 if all features of `s_plus` take part and none of `s_minus` does, else 0. Every
-game of a tree ensemble is a weighted sum of cubes, so a linear metric only has to say what it makes of one cube.
+A cube is a small game: its value is 1 if all features of `s_plus` take part and none of `s_minus` does, and 0
+otherwise. Every game of a tree ensemble is a weighted sum of cubes, so a linear metric only has to be defined on a
+single cube.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ __all__ = [
 
 
 class CubeMetric:
-    """A linear metric over games; inherit from it and write `calc_metric`.
+    """Base class of linear metrics over games; subclasses implement `calc_metric`.
 
     Examples
     --------
-    How much the score changes if a feature takes part alone:
+    The change of the score if a feature takes part alone:
 
     >>> import glasswood as gw
     >>> class Alone(gw.metrics.CubeMetric):
@@ -52,18 +53,18 @@ class CubeMetric:
     """
 
     def calc_metric(self, s_plus: set[Any], s_minus: set[Any]) -> Mapping[Hashable, float]:
-        """Return the values of a cube's features, or of sets of them.
+        """Return the values of a cube's features, or of sets of its features.
 
         Parameters
         ----------
         s_plus, s_minus : set
-            Two sets of features without a common one. What a feature is called does not matter: the same cube may
-            stand for many places of the model.
+            Two disjoint sets of features. The names of the features are arbitrary: the same cube may stand for many
+            places in the model.
 
         Returns
         -------
         mapping from features, or tuples or frozensets of features, to numbers
-            What is left out is 0.
+            Anything left out is 0.
 
         Examples
         --------
@@ -75,17 +76,17 @@ class CubeMetric:
 
 
 class InteractionIndex(CubeMetric):
-    """A metric whose value of a set depends on numbers of features only; the parent of the metrics below.
+    """Base class of metrics in which the value of a set only depends on the number of features.
 
-    The value of a set X is its joint effect, averaged over what the other features do: each of them takes part with
-    probability t, and t has a distribution that is the metric's own. So a cube is worth
-    ``(-1)^|X in s_minus| * E[t^a (1 - t)^b]``, if the cube has all of X, and a and b features of s_plus and s_minus
-    beyond X.
+    The value of a set X is its joint effect, averaged over the participation of the other features: each of them takes
+    part with probability t, whose distribution defines the metric. The value of X in a cube that contains X is
+    ``(-1)^|X in s_minus| * E[t^a (1 - t)^b]``, where a and b are the numbers of features of s_plus and s_minus outside
+    X.
 
     Parameters
     ----------
     max_order, min_order : int
-        The sizes of sets.
+        The largest and smallest size of the sets.
 
     Examples
     --------
@@ -102,7 +103,7 @@ class InteractionIndex(CubeMetric):
         self.min_order = min_order
 
     def moment(self, order: int, a: int, b: int) -> float:
-        """Return the mean of ``t^a (1 - t)^b``, for sets of a size.
+        """Return the mean of ``t^a (1 - t)^b`` for sets of size `order`.
 
         Examples
         --------
@@ -111,9 +112,9 @@ class InteractionIndex(CubeMetric):
         raise NotImplementedError
 
     def nodes(self, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:  # noqa: ARG002
-        """Return points of t and weights that give the mean of every polynomial of a degree; None if there are none.
+        """Return quadrature points of t and weights, exact for polynomials up to a degree; None if there are none.
 
-        All points are between 0 and 1. They let a metric work on paths of any length.
+        All points are between 0 and 1. They make a metric available for paths of any length.
 
         Examples
         --------
@@ -125,7 +126,7 @@ class InteractionIndex(CubeMetric):
         return None
 
     def orders(self, n_features: int) -> range:
-        """Return the sizes of the sets of so many features.
+        """Return the sizes of the sets if there are `n_features` features.
 
         Examples
         --------
@@ -137,7 +138,7 @@ class InteractionIndex(CubeMetric):
         return range(self.min_order, most + 1)
 
     def calc_metric(self, s_plus: set[Any], s_minus: set[Any]) -> Mapping[Hashable, float]:
-        """Return the value of every set, see `CubeMetric.calc_metric`.
+        """Return the value of every set; see `CubeMetric.calc_metric`.
 
         Examples
         --------
@@ -162,7 +163,7 @@ class InteractionIndex(CubeMetric):
 class ShapleyInteractions(InteractionIndex):
     """The Shapley interaction index of Grabisch and Roubens: t is uniform between 0 and 1.
 
-    For pairs, `Explainer.shap_interaction_values` has half of it on either side of the diagonal, as the package shap.
+    For pairs, `Explainer.shap_interaction_values` splits it between the two sides of the diagonal, as in shap.
 
     Examples
     --------
@@ -175,7 +176,7 @@ class ShapleyInteractions(InteractionIndex):
         super().__init__(max_order, min_order)
 
     def moment(self, order: int, a: int, b: int) -> float:  # noqa: ARG002
-        """Return the mean of ``t^a (1 - t)^b``, see `InteractionIndex`.
+        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`.
 
         Examples
         --------
@@ -186,7 +187,7 @@ class ShapleyInteractions(InteractionIndex):
         return factorial(a) * factorial(b) / factorial(a + b + 1)
 
     def nodes(self, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the points and weights of Gauss and Legendre, see `InteractionIndex`.
+        """Return Gauss-Legendre points and weights; see `InteractionIndex`.
 
         Examples
         --------
@@ -224,7 +225,7 @@ class BanzhafInteractions(InteractionIndex):
         super().__init__(max_order, min_order)
 
     def moment(self, order: int, a: int, b: int) -> float:  # noqa: ARG002
-        """Return the mean of ``t^a (1 - t)^b``, see `InteractionIndex`.
+        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`.
 
         Examples
         --------
@@ -233,7 +234,7 @@ class BanzhafInteractions(InteractionIndex):
         return 0.5 ** (a + b)
 
     def nodes(self, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: ARG002
-        """Return the point one half, see `InteractionIndex`.
+        """Return the single point one half; see `InteractionIndex`.
 
         Examples
         --------
@@ -261,7 +262,7 @@ class BanzhafValues(BanzhafInteractions):
 class PartialDependenceInteractions(InteractionIndex):
     """The partial dependence interaction value (PDIV) of each set: no other feature takes part.
 
-    `Explainer.interaction_values` gives the same, faster, and with the mean as the value of the empty set.
+    `Explainer.interaction_values` returns the same values faster, with the mean as the value of the empty set.
 
     Examples
     --------
@@ -274,7 +275,7 @@ class PartialDependenceInteractions(InteractionIndex):
         super().__init__(max_order, min_order)
 
     def moment(self, order: int, a: int, b: int) -> float:  # noqa: ARG002
-        """Return the mean of ``t^a (1 - t)^b``, see `InteractionIndex`.
+        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`.
 
         Examples
         --------
@@ -298,7 +299,7 @@ class CenteredPartialDependence(PartialDependenceInteractions):
 
 
 class ShapleyTaylor(InteractionIndex):
-    """The Shapley-Taylor index of an order: sets of this size share what smaller sets leave of the score.
+    """The Shapley-Taylor index of a given order: sets of this size share the part not explained by smaller sets.
 
     The values of all sets add up to the score minus the mean.
 
@@ -313,7 +314,7 @@ class ShapleyTaylor(InteractionIndex):
         super().__init__(order, 1)
 
     def moment(self, order: int, a: int, b: int) -> float:
-        """Return the mean of ``t^a (1 - t)^b``, see `InteractionIndex`.
+        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`.
 
         Examples
         --------
@@ -329,13 +330,13 @@ class ShapleyTaylor(InteractionIndex):
 def members_of(key: Hashable, cube: int) -> int:
     """Return the features of a metric's key, which are numbers, as a bit mask.
 
-    Raises a `ValueError` for what is no feature of the cube, which is a bit mask, too.
+    Raises an `ArgumentError` for anything that is not a feature of the cube, which is also a bit mask.
     """
     members: Iterable[Any] = key if isinstance(key, tuple | frozenset) else (key,)
     mask = 0
     for member in members:
         if not isinstance(member, int) or member < 0 or not cube >> member & 1 or mask >> member & 1:
-            message = f"a metric returns features of its cube, or tuples or frozensets of distinct ones, not {key!r}"
+            message = f"a metric must return features of its cube, or tuples of distinct ones, not {key!r}"
             raise ArgumentError(message)
         mask |= 1 << member
     return mask

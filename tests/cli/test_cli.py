@@ -222,7 +222,7 @@ def test_interactions(glasswood, home):
     assert "basis" not in found[0]
     sets = json.loads(good(glasswood("interactions", "model.json", "rows.parquet", "--max-order", "3", "--json")))
     assert {"features", "order", "mean_abs"} <= set(sets[0])
-    assert "needs rows" in refused(glasswood("interactions", "model.json", "pairs.gw", "--max-order", "3"))
+    assert "needs the rows" in refused(glasswood("interactions", "model.json", "pairs.gw", "--max-order", "3"))
 
 
 def test_compare(glasswood):
@@ -247,7 +247,7 @@ def test_models_are_compared_alike_on_rows_from_any_file(glasswood):
         for name in ("difference", "largest", "shift"):
             assert one[name] == pytest.approx(other[name], rel=1e-9, abs=1e-12)
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "counts.gw"))
-    assert "counts of rows for one model" in refused(glasswood(*models, "counts.gw"))
+    assert "counts for a single model" in refused(glasswood(*models, "counts.gw"))
 
 
 def test_report(glasswood, home):
@@ -330,7 +330,7 @@ def test_without_skops_the_extra_is_named(glasswood, home, monkeypatch):
         ("summarize model.json rows.parquet -o no/out.gw", "there is no folder 'no'"),
         ("summarize model.json rows.parquet --engine abacus", "abacus"),
         ("summarize model.json rows.csv --checkpoint c", "Parquet files"),
-        ("merge junk.txt", "not a file of glasswood backgrounds"),
+        ("merge junk.txt", "not a Glasswood background"),
         ("merge", "Missing argument"),
         ("check model.json classes.parquet", "income"),
         ("completion csh", "csh"),
@@ -380,7 +380,7 @@ def test_backgrounds_are_not_models_nor_rows(glasswood):
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "b2.gw", "--order", "2"))
     assert "the model comes first" in refused(glasswood("curve", "b.gw", "model.json", "age"))
     assert "already a background" in refused(glasswood("summarize", "model.json", "b.gw"))
-    assert "counts of rows only" in refused(glasswood("check", "model.json", "b.gw"))
+    assert "only has counts" in refused(glasswood("check", "model.json", "b.gw"))
     assert "a different order" in refused(glasswood("merge", "b.gw", "b2.gw"))
     assert "a different model" in refused(glasswood("curve", "other.ubj", "b.gw", "age"))
 

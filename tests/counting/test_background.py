@@ -129,7 +129,7 @@ def test_any_change_of_a_file_is_noticed(model, tmp_path):
     content = path.read_bytes()
     for place in range(0, len(content), 7):
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
-        with pytest.raises(BackgroundError, match=r"x\.gw' is not a file of glasswood backgrounds, or it is damaged"):
+        with pytest.raises(BackgroundError, match=r"x\.gw' is not a Glasswood background, or it is damaged"):
             gw.Background.load(path)
     for damaged in (content[:-1], content + b"\0", b"", b"something else", FORMAT.encode(), content[:40]):
         path.write_bytes(damaged)
@@ -150,7 +150,7 @@ def test_any_change_of_a_file_is_noticed(model, tmp_path):
         ({"facts": {"unit": float("nan")}}, "unit nan"),
         ({"facts": {"unit": True}}, "unit True"),
         ({"facts": {"groups": [1]}}, "groups"),
-        ({"facts": {"groups": {"g": [1]}}}, "groups are not texts"),
+        ({"facts": {"groups": {"g": [1]}}}, "groups are not strings"),
         ({"facts": {"groups": {"g": 3}}}, "not iterable"),
         ({"facts": {"more": 1}}, "more"),
     ],

@@ -191,7 +191,7 @@ def test_a_metric_that_has_nothing_to_say(regression):
 @pytest.mark.parametrize("player", ["nobody", 1000, ("nobody", "x0"), frozenset([-1]), None, 0.5])
 def test_keys_that_are_no_players(regression, player):
     model, X = regression
-    with pytest.raises(ValueError, match="a metric returns features of its cube"):
+    with pytest.raises(ValueError, match="a metric must return features of its cube"):
         gw.Explainer(model, X).evaluate(metric_of(lambda s_plus, s_minus: {player: 1.0}), X[:5])
 
 
@@ -203,7 +203,7 @@ def test_players_of_other_cubes(regression):
         met.extend([*s_plus, *s_minus])
         return dict.fromkeys(met[:1], 1.0)
 
-    with pytest.raises(ValueError, match="a metric returns features of its cube"):
+    with pytest.raises(ValueError, match="a metric must return features of its cube"):
         gw.Explainer(model, X).evaluate(metric_of(answer), X[:5])
 
 

@@ -592,7 +592,7 @@ class TestComparison:
             gw.compare({"one": gw.Explainer(piped, plain), "two": gw.Explainer(piped, plain)})
         other = rows.assign(a=pd.Categorical(np.where(rows["a"] > 0, "p", "n")))
         swapped = HistGradientBoostingRegressor(max_iter=2, categorical_features="from_dtype").fit(other, rows["c"])
-        with pytest.raises(gw.errors.TableError, match="'a' holds categories for one"):
+        with pytest.raises(gw.errors.TableError, match="'a' is categorical in one"):
             gw.compare({"one": ex, "two": gw.Explainer(swapped, other)})
 
     def test_says_what_it_is(self):

@@ -1,8 +1,8 @@
 """The command line: `glasswood report`, `summarize`, `merge`, `curve`, ... Nothing here is imported by the library.
 
-Files: `_app` (the group of commands, and what becomes of errors), `_options` (what commands share), `_models` (files of
-models and data), `_output` (tables as text, CSV, JSON, Parquet), and with the commands `_pages`, `_checks`, `_counts`,
-`_questions`.
+Files: `_app` (the group of commands, and error handling), `_options` (shared options), `_files` (model and data files),
+`_output` (tables as text, CSV, JSON, Parquet), `_words` (messages in terms of options), and the commands in `_report`,
+`_check`, `_summarize` and `_ask`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from glasswood.errors import MissingExtraError
+
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line, and return its exit code.
+    """Run the command line and return its exit code.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of this process by default.
+        Defaults to the arguments of this process.
 
     Examples
     --------
@@ -29,11 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     try:
-        import click  # noqa: F401 (only to say what is missing)
+        import click  # noqa: F401 (to report that it is missing)
     except ImportError:
-        sys.stderr.write(
-            "glasswood: error: the command line needs click; install it with: pip install 'glasswood[cli]'\n"
-        )
+        sys.stderr.write(f"glasswood: error: {MissingExtraError.of('click', extra='cli', what='the command line')}\n")
         return 2
     from glasswood.cli._app import run
 

@@ -1,4 +1,4 @@
-"""The group of all commands, and what becomes of errors: one line on standard error, and an exit code."""
+"""The group of all commands, and error handling: one line on standard error, and an exit code."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ __all__ = ["app", "run"]
 
 FAILED, WRONG_INPUT, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 
-COMPLETE = "_GLASSWOOD_COMPLETE"  # the variable by which a shell asks
+COMPLETE = "_GLASSWOOD_COMPLETE"  # the variable that a shell sets to request completions
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 EPILOG = """\b
 Exit codes:
   0  done
-  1  a check failed: the scores of a model are not those of its library
+  1  a check failed: the scores differ from those of the model's library
   2  wrong usage, or a file that cannot be read
   3  an unexpected error (please report it)
 
@@ -49,7 +49,7 @@ class Commands(click.Group):
     """The commands, in the order in which they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (the order is the same for all)
-        """Return the names as they were added."""
+        """Return the names in the order in which they were added."""
         return list(self.commands)
 
 
@@ -61,8 +61,8 @@ def app(ctx: click.Context) -> None:
     """Show what a decision-tree ensemble has learned: exactly, on all rows.
 
     MODEL is a file of XGBoost (.json, .ubj), LightGBM (.txt) or CatBoost (.cbm, .json), or a scikit-learn model saved
-    with skops (.skops). DATA is Parquet: a file, a folder, or a quoted pattern; or CSV. A background (.gw) is what
-    `glasswood summarize` makes of DATA.
+    with skops (.skops). DATA is Parquet (a file, a folder, or a quoted pattern) or CSV. A background (.gw) is written
+    by `glasswood summarize`.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), err=True)
@@ -78,7 +78,7 @@ def app(ctx: click.Context) -> None:
 def completion(*, shell: str) -> None:
     """Print a script that completes commands, options and files in SHELL."""
     kind = get_completion_class(shell)
-    if kind is not None:  # a Choice has checked that
+    if kind is not None:  # always true: the Choice has checked it
         click.echo(kind(app, {}, "glasswood", COMPLETE).source())
 
 
@@ -87,8 +87,8 @@ for command in (*_pages.COMMANDS, *_checks.COMMANDS, *_counts.COMMANDS, *_questi
 
 
 def run(arguments: Sequence[str] | None) -> int:
-    """Run a command, and return the exit code."""
-    if COMPLETE in os.environ:  # a shell asks what could come next
+    """Run a command and return the exit code."""
+    if COMPLETE in os.environ:  # a shell requests completions
         app.main(prog_name="glasswood", complete_var=COMPLETE)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -97,13 +97,13 @@ def run(arguments: Sequence[str] | None) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as done:
         return done.exit_code
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
+    except BrokenPipeError:  # the output pipe was closed, for example by `head`
         _stop_writing()
         return BROKEN_PIPE
     except (click.Abort, KeyboardInterrupt):
         click.echo("glasswood: interrupted", err=True)
         return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 (the last place where an error can be told to a person)
+    except Exception as error:  # noqa: BLE001 (the last place where an error can be reported)
         if DEBUG in arguments:
             traceback.print_exc()
         message, code = explained(error)
@@ -113,13 +113,13 @@ def run(arguments: Sequence[str] | None) -> int:
 
 
 def _stop_writing() -> None:
-    """Send what is still to be flushed nowhere, so that Python does not complain at its end."""
+    """Discard unflushed output, so that Python does not raise an error at exit."""
     with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:  # noqa: PTH123 (a device)
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def explained(error: Exception) -> tuple[str, int]:
-    """Return what an error is to a person, on one line, and its exit code."""
+    """Return an error as a one-line message, and its exit code."""
     if isinstance(error, click.UsageError):
         where = "glasswood" if error.ctx is None else error.ctx.command_path
         return f"{_line(error.format_message())} (see: {where} --help)", WRONG_INPUT
@@ -137,5 +137,5 @@ def explained(error: Exception) -> tuple[str, int]:
 
 
 def _line(message: str) -> str:
-    """Return a message on one line, without what a terminal would obey."""
+    """Return a message on one line, without control characters."""
     return printable(" ".join(message.split()))

@@ -1,4 +1,4 @@
-"""glasswood curve, interactions, compare: questions about a model, and tables as answers."""
+"""glasswood curve, interactions, compare: questions about a model, answered as tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from glasswood.tables._tables import frame_of
 __all__ = ["COMMANDS"]
 
 RESPONSES = click.Choice(["raw", "probability", "prediction"])
-RESPONSE_HELP = "The scale: the score on which trees add up, a classifier's probability, or what predict gives."
+RESPONSE_HELP = "The scale: the raw score (a sum over trees), a classifier's probability, or the output of predict."
 
 
 @click.command(
@@ -36,7 +36,7 @@ RESPONSE_HELP = "The scale: the score on which trees add up, a classifier's prob
 @click.argument("model", type=MODEL)
 @click.argument("data", metavar="BACKGROUND|DATA")
 @click.argument("features", nargs=-1, metavar="[FEATURE]...")
-@click.option("--joint", is_flag=True, help="The surface of two features, instead of a curve of each.")
+@click.option("--joint", is_flag=True, help="Write the surface of two features instead of a curve of each.")
 @click.option("--response", type=RESPONSES, help=f"{RESPONSE_HELP} Default: raw.")
 @output_options
 @table_options
@@ -52,15 +52,15 @@ def curve(  # noqa: PLR0913 (one command has all its options)
     asked: dict[str, Any],
     destination: tuple[str, str | None],
 ) -> None:
-    """Write the partial dependence of each FEATURE at full resolution; of all features, if none is named.
+    """Write the partial dependence of each FEATURE at full resolution, or of all features if none is given.
 
-    One line per interval between two neighbouring cuts of the model, above one and up to the next; or per category. The
-    last lines of a feature are for categories that the model has not met, and for missing values. In JSON, null stands
-    for infinite ends and for missing numbers.
+    There is one line per interval between neighbouring cuts of the model (excluding the lower cut, including the upper
+    one), or one line per category. The last lines of a feature are for categories unknown to the model and for missing
+    values. In JSON, null stands for infinite ends and missing numbers.
     """
     check_destination(destination)
     if joint and len(features) != 2:
-        message = f"--joint is for two features, and {len(features)} are named"
+        message = f"--joint needs exactly two features, not {len(features)}"
         raise click.UsageError(message)
     explainer = open_explainer(opened(model), data, response=response)
     if joint:
@@ -71,7 +71,7 @@ def curve(  # noqa: PLR0913 (one command has all its options)
         found = list(explainer.partial_dependence(**asked).values())
     if not all(isinstance(one, Curve) for one in found):  # columns of a pipeline have points
         if len(found) != 1:
-            message = "columns of a pipeline have no common table; name one FEATURE"
+            message = "columns of a pipeline do not fit in one table; pass a single FEATURE"
             raise click.UsageError(message)
         write_table(_columns_of(found[0]), destination, "csv")
         return
@@ -80,7 +80,7 @@ def curve(  # noqa: PLR0913 (one command has all its options)
 
 
 def _cells(curve: Curve) -> dict[str, list[Any]]:
-    """Return a curve as columns that are the same for all kinds of features."""
+    """Return a curve as columns, the same for all kinds of features."""
     axis, n_outputs = curve.axis, len(curve.outputs)
     n_cells = len(curve.heights)
     if curve.categories is None:
@@ -110,7 +110,12 @@ def _cells(curve: Curve) -> dict[str, list[Any]]:
 @click.argument("model", type=MODEL)
 @click.argument("data", metavar="DATA|BACKGROUND")
 @click.option(
-    "--top", type=click.IntRange(1), metavar="N", default=20, show_default=True, help="How many, the strongest first."
+    "--top",
+    type=click.IntRange(1),
+    metavar="N",
+    default=20,
+    show_default=True,
+    help="The number of interactions, the strongest first.",
 )
 @click.option(
     "--max-order",
@@ -118,7 +123,7 @@ def _cells(curve: Curve) -> dict[str, list[Any]]:
     metavar="N",
     default=2,
     show_default=True,
-    help="The largest sets of features.",
+    help="The largest number of features in a set.",
 )
 @output_options
 @table_options
@@ -133,12 +138,12 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     asked: dict[str, Any],
     destination: tuple[str, str | None],
 ) -> None:
-    """List the pairs of features that interact most: what they do together, beyond the sum of their curves.
+    """List the pairs of features that interact most: their joint effect beyond the sum of their curves.
 
-    `value` is the root mean square of the pair's interaction over the rows, in units of the score; `h` is Friedman's
-    H, from 0 to 1: how much of the pair's joint effect is interaction. With --max-order 3 or more, sets of up to so
-    many features (single ones included) are ranked by mean absolute value. A background has to be of order 2 (summarize
-    --order 2); its features are taken as independent.
+    `value` is the root mean square of the pair's interaction over the rows, in units of the score; `h` is Friedman's H,
+    the share of the pair's joint effect that is interaction. With --max-order 3 or more, sets of up to that many
+    features (including single ones) are ranked by mean absolute value. A background must have order 2 (summarize
+    --order 2); its features are assumed to be independent.
     """
     check_destination(destination)
     rows = open_data(data, in_memory=True)
@@ -147,7 +152,7 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
         write_table(_columns_of(explainer.interaction_strengths(**asked).top(top)), destination)
         return
     if data.endswith(".gw"):
-        message = f"--max-order {max_order} needs rows, and {data!r} has only counts of rows"
+        message = f"--max-order {max_order} needs the rows themselves, but {data!r} only has counts"
         raise TableError(message)
     found = explainer.interaction_values(rows, max_order=max_order, **asked).top(top)
     write_table(_columns_of(found), destination)
@@ -167,16 +172,16 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     "backgrounds",
     multiple=True,
     metavar="NAME=FILE",
-    help="Rows of one model, as a background or data; give two or more.",
+    help="A background or data to evaluate one model on; pass two or more.",
 )
-@click.option("--data", metavar="FILE", help="The rows that several models are compared on.")
+@click.option("--data", metavar="FILE", help="The rows on which to compare several models.")
 @click.option(
     "--top",
     type=click.IntRange(1),
     metavar="N",
     default=20,
     show_default=True,
-    help="How many, the most different first.",
+    help="The number of features, the most different first.",
 )
 @output_options
 @table_options
@@ -193,23 +198,23 @@ def compare(  # noqa: PLR0913 (one command has all its options)
 ) -> None:
     """Compare one MODEL on several backgrounds (drift), or several MODELs on the same data, which is read into memory.
 
-    `difference` is how far the centred curves of a feature are apart, as a mean over rows; `largest` where it is most;
-    `shift` is the population stability index of the feature's values: above 0.25, the rows are distributed differently.
+    `difference` is the mean difference of the centred curves of a feature over the rows, `largest` the largest one;
+    `shift` is the population stability index of the feature's values: above 0.25, their distributions differ clearly.
     """
     check_destination(destination)
     if len(models) == 1:
         if len(backgrounds) < 2 or data is not None:
-            message = "one MODEL is compared on two or more --background NAME=FILE; several MODELs on one --data FILE"
+            message = "pass two or more --background NAME=FILE with one MODEL, or one --data FILE with several MODELs"
             raise click.UsageError(message)
         model = opened(models[0])
         explainers = {name: open_explainer(model, path) for name, path in _named(backgrounds).items()}
     else:
         if backgrounds or data is None:
-            message = "several MODELs are compared on one --data FILE; backgrounds belong to one model"
+            message = "pass one --data FILE with several MODELs; a background belongs to a single model"
             raise click.UsageError(message)
-        rows = open_data(data, in_memory=True)  # models cut columns differently, so that counts of each are not enough
+        rows = open_data(data, in_memory=True)  # models have different cuts, so counts for each are not enough
         if isinstance(rows, Background):
-            message = f"{data!r} has counts of rows for one model; several models are compared on the rows themselves"
+            message = f"{data!r} has counts for a single model; to compare several models, pass the rows themselves"
             raise TableError(message)
         explainers = {name: Explainer(opened(path), rows) for name, path in _names_of(models).items()}
     write_table(_columns_of(gw.compare(explainers, **asked).top(top)), destination)
@@ -224,24 +229,24 @@ def _named(backgrounds: tuple[str, ...]) -> dict[str, str]:
             message = f"--background {text!r} is not of the form NAME=FILE"
             raise click.UsageError(message)
         if name in found:
-            message = f"--background has the name {name!r} twice"
+            message = f"--background {name!r} is given twice"
             raise click.UsageError(message)
         found[name] = path
     return found
 
 
 def _names_of(models: tuple[Path, ...]) -> dict[str, Path]:
-    """Return the models by the shortest of their names that tells them apart."""
+    """Return the models by the shortest kind of name that is unique."""
     for name in (lambda path: path.stem, lambda path: path.name, str):
         found = {name(path): path for path in models}
         if len(found) == len(models):
             return found
-    message = f"a MODEL is named twice: {', '.join(map(str, models))}"
+    message = f"a MODEL is given twice: {', '.join(map(str, models))}"
     raise click.UsageError(message)
 
 
 def _columns_of(result: Any) -> dict[str, Any]:
-    """Return a result's frame, or a frame, as columns."""
+    """Return a frame, or the frame of a result, as columns."""
     frame = frame_of(result.to_frame() if hasattr(result, "to_frame") else result)
     return {} if frame is None else {name: frame[name].to_list() for name in frame.columns}
 

@@ -1,4 +1,4 @@
-"""glasswood check, info: what a file is, and whether the model in it was read right."""
+"""glasswood check, info: the contents of a file, and whether the model in it was read correctly."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MANY = 10_000  # rows
     metavar="N",
     default=MANY,
     show_default=True,
-    help="How many rows of DATA, at most.",
+    help="The maximum number of rows of DATA.",
 )
 @as_json
 @model_options
@@ -49,10 +49,10 @@ MANY = 10_000  # rows
 def check(
     ctx: click.Context, *, opened: Callable[[Path], Any], model: Path, data: str | None, rows: int, as_json: bool
 ) -> None:
-    """Read MODEL, and compare the scores of its trees with those that its own library gives for rows of DATA.
+    """Read MODEL and compare the scores of its trees with those of its own library on rows of DATA.
 
-    Without DATA, it is only read: that tells whether Glasswood takes the model. The exit code is 1 if any score differs
-    by more than a sum in another order may.
+    Without DATA, the model is only read, which shows whether Glasswood supports it. The exit code is 1 if any score
+    differs by more than floating-point summation order can explain.
     """
     found = opened(model)
     if data is None:
@@ -119,7 +119,7 @@ def info(*, opened: Callable[[Path], Any], file: Path, as_json: bool) -> None:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:10]) + (f", ... ({len(names):,} in all)" if len(names) > 10 else "")
+    return ", ".join(names[:10]) + (f", ... ({len(names):,} in total)" if len(names) > 10 else "")
 
 
 COMMANDS = [check, info]

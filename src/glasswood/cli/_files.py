@@ -1,4 +1,4 @@
-"""Files of models and data, as what `Explainer` takes. What could run code when opened is not opened unasked."""
+"""Model and data files as arguments of `Explainer`. Files that could run code are only opened on request."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ MANY_BYTES = 2**26  # in an archive, whatever its size
 
 
 def load_model(path: Path, *, trusted: Sequence[str] = (), pickles: bool = False) -> Any:
-    """Return what is in a model file: a path that `read_model` reads, or a fitted model.
+    """Return the contents of a model file: a path that `read_model` accepts, or a fitted model.
 
     Parameters
     ----------
     path : Path
     trusted : sequence of str
-        The types, beyond those that skops knows to be harmless, that a .skops file may make.
+        The types that a .skops file may contain, in addition to those that skops considers safe.
     pickles : bool
-        Whether pickles are opened, which can run any code.
+        Whether to open pickles, which can run arbitrary code.
 
     Examples
     --------
@@ -43,12 +43,12 @@ def load_model(path: Path, *, trusted: Sequence[str] = (), pickles: bool = False
     suffix = path.suffix.lower()
     if suffix == ".onnx":
         message = (
-            f"{path.name!r}: ONNX mostly holds cuts and leaf values rounded to float32, and not the model as trained. "
+            f"{path.name!r}: ONNX usually has cuts and leaf values rounded to float32, not those of the fitted model. "
             "Pass the model's own file: XGBoost .json or .ubj, LightGBM .txt, CatBoost .cbm, scikit-learn .skops"
         )
         raise UnsupportedModelError(message)
     if suffix == BACKGROUND:
-        message = f"{path.name!r} is a background; the model comes first, then the background or the data"
+        message = f"{path.name!r} is a background; pass the model first, then the background or the data"
         raise UnsupportedModelError(message)
     if suffix == ".skops":
         return _open_skops(path, trusted)
@@ -58,7 +58,7 @@ def load_model(path: Path, *, trusted: Sequence[str] = (), pickles: bool = False
 
 
 def _starts_as_pickle(path: Path) -> bool:
-    """Tell a pickle (of protocol 2 or later) by its first byte, which no model file of ours has."""
+    """Return whether a file starts like a pickle (protocol 2 or later), which no supported model file does."""
     with path.open("rb") as file:
         return file.read(1) == b"\x80"
 
@@ -75,8 +75,8 @@ def _open_skops(path: Path, trusted: Sequence[str]) -> Any:
     except GlasswoodError:
         raise
     except Exception as error:
-        told = " ".join(str(error).split())[:200]
-        message = f"{path.name!r} is not a whole skops file ({type(error).__name__}: {told}); save the model again"
+        details = " ".join(str(error).split())[:200]
+        message = f"{path.name!r} is not a skops file, or damaged ({type(error).__name__}: {details}); save it again"
         raise UnsupportedModelError(message) from error
     if asked:
         options = " ".join(f"--trust {name}" for name in asked)
@@ -93,9 +93,7 @@ def _refuse_bomb(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
     if size > MANY_BYTES + 100 * path.stat().st_size:
-        message = (
-            f"{path.name!r} expands from {path.stat().st_size:,} bytes to {size / 1e6:,.0f} MB, which no model does"
-        )
+        message = f"{path.name!r} expands from {path.stat().st_size:,} bytes to {size / 1e6:,.0f} MB, unlike any model"
         raise UnsupportedModelError(message)
 
 
@@ -107,16 +105,16 @@ def _open_pickle(path: Path, *, pickles: bool) -> Any:
         )
         raise UnsupportedModelError(message)
     try:
-        return importlib.import_module("joblib").load(path)  # comes with scikit-learn, and opens plain pickles as well
+        return importlib.import_module("joblib").load(path)  # installed with scikit-learn; also opens plain pickles
     except (pickle.UnpicklingError, EOFError, ImportError, AttributeError, IndexError, KeyError) as error:
         message = f"{path.name!r} cannot be opened: {type(error).__name__}: {error}"
         raise UnsupportedModelError(message) from error
 
 
 def open_explainer(model: Any, data: str, **settings: Any) -> Explainer:
-    """Return an Explainer of an opened model, with a background, or rows from a file.
+    """Return an Explainer of an opened model, with a background or rows from a file.
 
-    Files are read part by part where counts are enough, and into memory where rows have to be transformed.
+    Files are streamed where counts are enough, and read into memory where rows must be transformed.
     """
     in_memory = not isinstance(model, Path) or settings.get("response") not in (None, "raw")
     background = open_data(data, in_memory=in_memory)
@@ -126,27 +124,27 @@ def open_explainer(model: Any, data: str, **settings: Any) -> Explainer:
 
 
 def proved(model: Any, data: str, further: Sequence[str] = ()) -> Opened:
-    """Return a model that is read, and checked on the first rows of a file; some columns may not be the model's.
+    """Return a model, read and checked on the first rows of a file, which may have additional columns.
 
-    The rows are a frame of pandas, if it is there: libraries do not take categories of Arrow.
+    The rows are a pandas frame if pandas is installed: libraries do not accept Arrow's categories.
     """
     return open_model(model, read_rows(data, HEAD), further)
 
 
 def open_data(data: str, *, in_memory: bool) -> Any:
-    """Return the background in a file, its rows as a table, or the path that is read part by part."""
+    """Return the background in a file, its rows as a table, or the path if it is to be streamed."""
     if data.endswith(BACKGROUND):
         return Background.load(data)
     if in_memory or _is_csv(data):
         return read_rows(data)
-    open_dataset(data)  # tells at once what is wrong with the path
+    open_dataset(data)  # raises early if something is wrong with the path
     return data
 
 
 def read_rows(data: str | Sequence[str], most: int | None = None) -> Any:
     """Return the rows of a file (or the first ones) as a table in memory."""
     if isinstance(data, str) and data.endswith(BACKGROUND):
-        message = f"{data!r} is a background, and has counts of rows only; pass the rows themselves"
+        message = f"{data!r} is a background, which only has counts; pass the rows themselves"
         raise TableError(message)
     if isinstance(data, str) and _is_csv(data):
         table = _read_csv(data)
@@ -157,7 +155,7 @@ def read_rows(data: str | Sequence[str], most: int | None = None) -> Any:
         importlib.import_module("pandas")
     except ImportError:
         return table
-    return table.to_pandas()  # what most libraries take, categories included
+    return table.to_pandas()  # which most libraries accept, including categories
 
 
 def _is_csv(data: str) -> bool:

@@ -1,4 +1,4 @@
-"""What commands share: the form of their help, and options that several of them have."""
+"""The format of the help of commands, and options shared by several commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Command(click.Command):
     Parameters
     ----------
     examples : sequence of str
-        Lines to type.
+        Command lines.
     """
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
@@ -47,7 +47,7 @@ class Command(click.Command):
 
 
 def model_options(function: Function) -> Function:
-    """Give a command what opening models takes; it gets `opened`, a function from paths to models."""
+    """Add the options for opening models to a command; it receives `opened`, a function from paths to models."""
 
     @click.option(
         "--trust",
@@ -60,7 +60,7 @@ def model_options(function: Function) -> Function:
         "--trust-pickle",
         "pickles",
         is_flag=True,
-        help="Open pickle and joblib files. They can run any code: only for files that you made yourself.",
+        help="Open pickle and joblib files. They can run arbitrary code: only open files that you made yourself.",
     )
     @functools.wraps(function)
     def command(*, trusted: tuple[str, ...], pickles: bool, **options: Any) -> Any:
@@ -70,12 +70,12 @@ def model_options(function: Function) -> Function:
 
 
 def as_json(function: Function) -> Function:
-    """Give a command --json."""
+    """Add --json to a command."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
 def output_file(what: str, default: str) -> Callable[[Function], Function]:
-    """Give a command -o, for a file that is always written."""
+    """Add -o to a command, for a file that is always written."""
     return click.option(
         "-o",
         "--output",
@@ -87,14 +87,14 @@ def output_file(what: str, default: str) -> Callable[[Function], Function]:
 
 
 def output_options(function: Function) -> Function:
-    """Give a command what asks for one output; it gets `asked`, as arguments of questions."""
+    """Add the options for choosing an output to a command; it receives `asked`, the arguments of questions."""
 
     @click.option(
         "--output-name",
         metavar="LABEL",
-        help="One output, by its label (a class, the number of a target); all by default, of two classes the second.",
+        help="The output: a class or the number of a target. By default all; for binary models, the second class.",
     )
-    @click.option("--output-index", type=int, metavar="N", help="The same, by its position among the labels, from 0.")
+    @click.option("--output-index", type=int, metavar="N", help="The output, by its position among the labels, from 0.")
     @functools.wraps(function)
     def command(*, output_name: str | None, output_index: int | None, **options: Any) -> Any:
         return function(asked={"output": output_name, "output_index": output_index}, **options)
@@ -103,7 +103,7 @@ def output_options(function: Function) -> Function:
 
 
 def table_options(function: Function) -> Function:
-    """Give a command that prints a table -o and --format (--json for short); it gets `destination`."""
+    """Add -o, --format and --json to a command that prints a table; it receives `destination`."""
 
     @click.option(
         "-o",

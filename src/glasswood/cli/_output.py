@@ -1,4 +1,4 @@
-"""Tables for people and machines: text, CSV, JSON, Parquet. Names and categories are texts: none of them is obeyed."""
+"""Tables as text, CSV, JSON and Parquet. Names and categories are escaped so that they are never interpreted."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ FORMATS = ("text", "csv", "json", "parquet")
 
 Columns = Mapping[str, Any]
 
-LONGEST = 60  # characters of a cell of a text
+LONGEST = 60  # maximum number of characters of a cell in text tables
 
-# What a spreadsheet takes for the start of a formula, full-width forms included.
+# Characters that start a formula in spreadsheets, including full-width forms.
 FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def safe_cell(value: Any) -> Any:
-    """Return a cell of a CSV file that no spreadsheet takes for a formula.
+    """Return a cell of a CSV file that no spreadsheet interprets as a formula.
 
     Examples
     --------
@@ -127,12 +127,12 @@ def _as_json(columns: Columns) -> str:
 
 def _dumped(value: Any, **settings: Any) -> str:
     text = json.dumps(_finite(value), allow_nan=False, ensure_ascii=False, default=str, **settings)
-    # Control characters of Unicode beyond ASCII, which JSON allows and terminals may obey.
+    # Non-ASCII control characters, which JSON allows and terminals may interpret.
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def _finite(value: Any) -> Any:
-    """Return the same with null for what JSON has no number for: missing and infinite."""
+    """Return the value with null for numbers that JSON does not have: missing and infinite."""
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, np.generic):
@@ -152,7 +152,7 @@ def print_json(facts: Mapping[str, Any]) -> None:
 
 
 def _as_text(columns: Columns) -> str:
-    """Return aligned columns: numbers to the right, texts to the left."""
+    """Return aligned columns: numbers to the right, strings to the left."""
     names = [_short(name) for name in columns]
     shown = [[_shown(value) for value in _listed(values)] for values in columns.values()]
     right = [all(not isinstance(value, str) for value in _listed(values)) for values in columns.values()]
@@ -180,7 +180,7 @@ def _short(text: str) -> str:
 
 
 def _width(text: str) -> int:
-    """Return the number of a terminal's columns that a text takes."""
+    """Return the number of terminal columns that a string takes."""
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
 
@@ -191,30 +191,30 @@ def _padded(text: str, width: int, right: bool) -> str:  # noqa: FBT001 (one of 
 
 
 def describe(facts: Mapping[str, Any]) -> None:
-    """Print names and values, one to a line."""
+    """Print names and values, one per line."""
     width = max(map(len, facts))
     for name, value in facts.items():
         click.echo(f"{name:<{width}}  {_shown(value) if not isinstance(value, str) else printable(value)}")
 
 
 def note(message: str) -> None:
-    """Tell a person, on standard error, what was done; say nothing where no person looks."""
+    """Print a message to standard error if it is a terminal."""
     if sys.stderr.isatty():
         click.echo(printable(message), err=True)
 
 
 def check_destination(destination: tuple[str, str | None]) -> None:
-    """Refuse, before any work, what could not be written."""
+    """Raise an error early if the destination cannot be written."""
     path, form = destination
     if path != "-":
         check_folder(Path(path))
     if (form or _form_of(path, "text")) == "parquet" and path == "-":
-        message = "Parquet cannot be written to a terminal; name a file with -o"
+        message = "Parquet cannot be written to standard output; pass a file with -o"
         raise click.UsageError(message)
 
 
 def check_folder(path: Path) -> None:
-    """Refuse, before a long pass, a file in a folder that does not exist."""
+    """Raise an error early if the folder of a file does not exist."""
     if not path.absolute().parent.is_dir():
         message = f"-o {path}: there is no folder {str(path.parent)!r}"
         raise click.UsageError(message)

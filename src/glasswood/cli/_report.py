@@ -1,4 +1,4 @@
-"""glasswood report: one page for the validator of a model."""
+"""glasswood report: one page for model validation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["COMMANDS"]
 @click.argument("data")
 @output_file("The page", "model.html")
 @click.option("--title", help="The title of the page.")
-@click.option("--by", metavar="COLUMN", help="Compare groups of rows: their predictions, their curves, their columns.")
+@click.option("--by", metavar="COLUMN", help="Compare groups of rows: predictions, curves and columns.")
 @click.option("--response", type=RESPONSES, help=f"{RESPONSE_HELP} Default: a classifier's probability, else raw.")
 @click.option("--notes", multiple=True, metavar="TEXT", help="A paragraph of your own; can be repeated.")
 @click.option(
@@ -40,11 +40,11 @@ __all__ = ["COMMANDS"]
     metavar="N",
     default=10,
     show_default=True,
-    help="How many of the strongest pairs are drawn.",
+    help="The number of strongest pairs to draw.",
 )
 @model_options
 def report(*, opened: Callable[[Path], Any], model: Path, data: str, output: Path, **settings: Any) -> None:
-    """Write one HTML page on MODEL and DATA: curves, interactions, checks. It needs no network and no other file."""
+    """Write a self-contained HTML page about MODEL and DATA: curves, interactions, checks."""
     check_folder(output)
     rows = open_data(data, in_memory=True)
     settings["title"] = settings["title"] or model.name

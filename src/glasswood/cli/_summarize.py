@@ -1,4 +1,4 @@
-"""glasswood summarize, merge: rows into backgrounds, and backgrounds into one."""
+"""glasswood summarize, merge: from rows to backgrounds, and sums of backgrounds."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from glasswood.tables._sources import open_source
 
 __all__ = ["COMMANDS", "file_names"]
 
-LONGEST = 60  # characters of a group in a file's name
+LONGEST = 60  # maximum number of characters of a group in a file name
 
 
 def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
-    """Return the number of features that are fixed together; None for all."""
+    """Return the maximum number of features fixed together; None for all."""
     if value == "all":
         return None
     if value.isdecimal() and int(value) > 0:
@@ -39,7 +39,7 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
 
 @click.command(
     cls=Command,
-    short_help="Count rows once, and keep the counts as a background.",
+    short_help="Count rows once and save the counts as a background.",
     examples=[
         "glasswood summarize model.json rows.parquet -o rows.gw",
         "glasswood summarize model.json 'data/*.parquet' --order 2 -o all.gw --checkpoint progress",
@@ -49,25 +49,23 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
 @click.argument("model", type=MODEL)
 @click.argument("data", nargs=-1, required=True)
 @output_file("The background. With --by: out-GROUP.gw, one for each group", "out.gw")
-@click.option(
-    "--by", multiple=True, metavar="COLUMN", help="One background for each value; repeat the option for combinations."
-)
+@click.option("--by", multiple=True, metavar="COLUMN", help="Write one background per value; repeat for combinations.")
 @click.option(
     "--order",
     callback=_order,
     default="1",
     show_default=True,
     metavar="N|all",
-    help="How many features may be fixed together: 1 for curves, 2 for pairs, 'all' for Shapley values.",
+    help="Maximum number of features fixed together: 1 for curves, 2 for pairs, 'all' for Shapley values.",
 )
-@click.option("--weight", metavar="COLUMN", help="The weights of rows.")
+@click.option("--weight", metavar="COLUMN", help="The weights of the rows.")
 @click.option("--checkpoint", metavar="FOLDER", help="Save progress here; after a crash, the same command resumes.")
 @click.option(
     "--engine",
     type=click.Choice(["threads", "dask", "spark", "ray"]),
     default="threads",
     show_default=True,
-    help="What reads the files. Dask: the scheduler in DASK_SCHEDULER_ADDRESS, or this machine.",
+    help="The engine that reads the files. Dask: the scheduler in DASK_SCHEDULER_ADDRESS, or this machine.",
 )
 @as_json
 @model_options
@@ -83,7 +81,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Count the rows of DATA (Parquet) once, and keep the counts: curves need no data after that.
+    """Count the rows of DATA (Parquet) once and save the counts: curves need no data after that.
 
     DATA is one file or several, a folder, or a quoted pattern. Only the columns that the model splits on are read.
     """
@@ -107,7 +105,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
         _tell(output, found, as_json=as_json)
         return
     if not found:
-        message = "there are no rows, and so no groups"
+        message = "the data has no rows, so there are no groups"
         raise TableError(message)
     names = file_names(output, found)
     for path, background in zip(names, found.values(), strict=True):
@@ -118,16 +116,16 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
 @click.command(cls=Command, short_help="Add backgrounds.", examples=["glasswood merge monday.gw tuesday.gw -o week.gw"])
 @click.argument("backgrounds", nargs=-1, required=True, type=MODEL, metavar="A.gw B.gw ...")
 @output_file("The sum", "all.gw")
-@click.option("--subtract", is_flag=True, help="The first without the others, instead of the sum.")
+@click.option("--subtract", is_flag=True, help="Subtract the others from the first instead of adding them.")
 @as_json
 def merge(*, backgrounds: tuple[Path, ...], output: Path, subtract: bool, as_json: bool) -> None:
-    """Add backgrounds of one model up, bit for bit as if all rows had been counted together."""
+    """Add backgrounds of one model; the result is bit-identical to counting all rows together."""
     check_folder(output)
     found = [Background.load(path) for path in backgrounds]
     for path, background in zip(backgrounds, found, strict=True):
         if (background.fingerprint, background.order) != (found[0].fingerprint, found[0].order):
-            what = "order" if background.fingerprint == found[0].fingerprint else "model, or of different groups"
-            message = f"{path} is of a different {what} than {backgrounds[0]}; summarize all of them in the same way"
+            what = "order" if background.fingerprint == found[0].fingerprint else "model or different groups"
+            message = f"{path} has a different {what} than {backgrounds[0]}; summarize all with the same arguments"
             raise BackgroundError(message)
     total = functools.reduce(operator.sub if subtract else operator.add, found)
     if total.n_rows < 0 or (total.counts < 0).any():
@@ -139,7 +137,7 @@ def merge(*, backgrounds: tuple[Path, ...], output: Path, subtract: bool, as_jso
 
 @contextlib.contextmanager
 def _cluster(settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Give the settings of a pass, with a client of Dask: of the scheduler that it knows, or of one on this machine."""
+    """Yield the settings of a pass; for Dask, with a client of the configured scheduler or of a local one."""
     if settings["engine"] != "dask":
         yield settings
         return
@@ -152,7 +150,7 @@ def _cluster(settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _tell(path: Path, background: Background, *, as_json: bool) -> None:
-    """Say what was written."""
+    """Report the file that was written."""
     if as_json:
         print_json({"file": str(path), **facts_of(background)})
     else:
@@ -160,7 +158,7 @@ def _tell(path: Path, background: Background, *, as_json: bool) -> None:
 
 
 def _list(names: list[Path], found: dict[Any, Background], by: tuple[str, ...], *, as_json: bool) -> None:
-    """Say which group is in which file."""
+    """Report the file of each group."""
     keys = [key if isinstance(key, tuple) else (key,) for key in found]
     columns: dict[str, list[Any]] = {"file": [str(path) for path in names]}
     for place, name in enumerate(by):
@@ -172,7 +170,7 @@ def _list(names: list[Path], found: dict[Any, Background], by: tuple[str, ...], 
 
 
 def facts_of(background: Background) -> dict[str, Any]:
-    """Return what is to be known about a background, for machines."""
+    """Return the facts about a background for JSON."""
     groups = {name: list(columns) for name, columns in background.groups.items()}
     return background.facts | {"groups of columns": groups}
 
@@ -190,7 +188,7 @@ def file_names(output: Path, groups: Iterable[Any]) -> list[Path]:
         parts = key if isinstance(key, tuple) else (key,)
         text = "_".join("missing" if part is None else str(part) for part in parts)
         name = re.sub(r"[^A-Za-z0-9._-]+|[.]{2,}", "_", text)[:LONGEST].strip("._-")
-        # What was changed, or what only differs in case, is told apart by a digest of the whole.
+        # Names that were changed, or that only differ in case, get a digest of the whole.
         unclear = not name or name != text or any(part == "missing" for part in parts)
         if unclear or name.lower() in (other.lower() for other in names):
             digest = blake2b(repr(parts).encode("utf-8", "backslashreplace"), digest_size=4).hexdigest()

@@ -1,4 +1,4 @@
-"""Errors of the library in the words of the command line: its options instead of Python's arguments."""
+"""Messages of the library with the options of the command line instead of Python's arguments."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 __all__ = ["in_options"]
 
-# What a message of the library may name, and what somebody types instead.
+# Python arguments in messages of the library, and the options to type instead.
 WORDS = [
     (r"\bsummarize\(\w+, \w+, order=(\d+)\), or order=None for all orders", r"glasswood summarize --order \1, or all"),
     (r"\bsummarize\(\w+, \w+, order=(\d+)\)", r"glasswood summarize --order \1"),
@@ -28,8 +28,8 @@ def in_options(message: str) -> str:
     --------
     >>> in_options("by= names the columns ['year'], which the table does not have")
     "--by names the columns ['year'], which the table does not have"
-    >>> in_options('it is no probability; ask for response="prediction"')
-    'it is no probability; ask for --response prediction'
+    >>> in_options('it is not a probability; use response="prediction"')
+    'it is not a probability; use --response prediction'
     """
     for python, option in WORDS:
         message = re.sub(python, option, message)

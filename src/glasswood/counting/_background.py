@@ -1,4 +1,4 @@
-"""Background: the counts of a model and a set of rows, which add up, and come back from a file."""
+"""Background: the counts of a model over a set of rows. Backgrounds can be added, subtracted and saved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from glasswood.text._printable import how_many
 
 __all__ = ["Background", "background_of"]
 
-FORMAT = "glasswood background 2"  # the kind of file and its version; 1 was a NumPy archive, without a digest
+FORMAT = "glasswood background 2"  # file type and version; version 1 was a NumPy archive without a digest
 
 
 MOST_EXACT = 10**12  # units: a smaller sum of rounded counts is not right to twelve digits
@@ -32,13 +32,13 @@ MOST_EXACT = 10**12  # units: a smaller sum of rounded counts is not right to tw
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Background(ReadOnly):
-    """The counts of a model and a set of rows: everything that partial dependence needs to know of the data.
+    """The counts of a model over a set of rows: all that partial dependence needs from the data.
 
-    For every leaf and every set S of up to `order` players of its path: how many rows meet all conditions of the path
-    except, perhaps, those on players in S. Counts are integers and add up over rows, so backgrounds of parts of the
-    data can be added in any order, subtracted, stored, and asked later without the data.
+    For every leaf and every set S of up to `order` players of its path, the number of rows that meet all conditions of
+    the path, ignoring those on players in S. Counts are integers and add up over rows, so backgrounds of parts of the
+    data can be added in any order, subtracted, saved, and used later without the data.
 
-    Make one with `summarize`.
+    Created by `summarize`.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class Background(ReadOnly):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is to be known about the background at a glance, by name."""
+        """A summary of the background, by name."""
         return {
             "rows": self.n_rows,
             "weight": self.weight,
@@ -87,7 +87,7 @@ class Background(ReadOnly):
 
     @property
     def weight(self) -> float:
-        """The sum of the rows' weights; their number, if there are no weights."""
+        """The sum of the rows' weights; the number of rows if there are no weights."""
         return self.total * self.unit
 
     def __add__(self, other: Background) -> Background:
@@ -113,18 +113,18 @@ class Background(ReadOnly):
             return NotImplemented
         if (self.fingerprint, self.order) != (other.fingerprint, other.order):
             what = "order" if self.fingerprint == other.fingerprint else "model or of different groups"
-            message = f"backgrounds of a different {what} cannot be combined; summarize both in the same way"
+            message = f"backgrounds of a different {what} cannot be combined; summarize both with the same arguments"
             raise BackgroundError(message)
         finest = min(self.unit, other.unit)
-        unit = finest  # in which both are exact; a coarser one where 64 bits would not hold the sum
+        unit = finest  # in which both are exact; coarser if the sum would not fit in 64 bits
         while (abs(self.total) * self.unit + abs(other.total) * other.unit) / unit >= 2.0**62:
             unit *= 2
         one, two = self._in(unit), other._in(unit)
         total = one.total + sign * two.total
         if unit > finest and 0 < abs(total) < MOST_EXACT:
             message = (
-                "the weights of these backgrounds are too different in size to be subtracted: what is left of "
-                f"{self.weight:.3g}, {total * unit:.3g}, is not right to twelve digits; summarize the rows themselves"
+                "the weights of these backgrounds differ too much to be subtracted: the remainder "
+                f"{total * unit:.3g} of {self.weight:.3g} is not accurate to twelve digits; summarize the rows again"
             )
             raise BackgroundError(message)
         return replace(
@@ -136,7 +136,7 @@ class Background(ReadOnly):
         )
 
     def _in(self, unit: float) -> Background:
-        """Return the same counts in another unit: exactly in a finer one, rounded in a coarser one."""
+        """Return the same counts in a different unit: exact if it is finer, rounded if it is coarser."""
         shift = int(np.log2(unit) - np.log2(self.unit))
         if shift == 0:
             return self
@@ -147,13 +147,12 @@ class Background(ReadOnly):
         return replace(self, unit=unit, total=turned(self.total), counts=turned(self.counts), cells=turned(self.cells))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the background to a file, as a whole: an older file of this name stays until the new one is complete.
+        """Write the background to a file atomically: an existing file is kept until the new one is complete.
 
-        The file begins with the line ``glasswood background 2``. Then come the length of a header as 8 bytes and the
-        header itself, JSON text: the facts (order, n_rows, total, unit, fingerprint, groups), and the type and size
-        of ``counts`` and ``cells``, which follow as integers of as few bytes as they need. At the end stands the
-        SHA-256 of everything before, which is checked when the file is read. There are no pickles, and nothing is
-        compressed.
+        The file starts with the line ``glasswood background 2``, followed by the length of the header in 8 bytes and
+        the header itself as JSON: the metadata (order, n_rows, total, unit, fingerprint, groups), and the type and size
+        of ``counts`` and ``cells``, which follow as integers of the smallest sufficient width. The file ends with the
+        SHA-256 of everything before it, which is verified on loading. Nothing is pickled or compressed.
 
         Examples
         --------
@@ -180,7 +179,7 @@ class Background(ReadOnly):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Background:
-        """Read a background from a file that `save` wrote.
+        """Read a background from a file written by `save`.
 
         Examples
         --------
@@ -199,14 +198,12 @@ class Background(ReadOnly):
                 raise ValueError(message)
             return cls(**_checked(facts), counts=counts, cells=cells)
         except (BackgroundError, KeyError, TypeError, ValueError) as error:
-            message = (
-                f"{str(path)!r} is not a file of glasswood backgrounds, or it is damaged: {error}; summarize again"
-            )
+            message = f"{str(path)!r} is not a Glasswood background, or it is damaged: {error}; run summarize again"
             raise BackgroundError(message) from error
 
 
 def _checked(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a file if each is of its type."""
+    """Return the metadata of a file after checking the types."""
     order, n_rows, total, unit = (facts[name] for name in ("order", "n_rows", "total", "unit"))
     whole = all(type(number) is int and abs(number) < 2**63 for number in (order, n_rows, total))
     if not whole or order < 1 or not (isinstance(unit, float) and 0 < unit < math.inf and math.frexp(unit)[0] == 0.5):
@@ -217,7 +214,7 @@ def _checked(facts: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(message)
     groups = {name: tuple(columns) for name, columns in facts["groups"].items()}
     if not all(isinstance(text, str) for text in (facts["fingerprint"], *chain(*groups.values()))):
-        message = "its fingerprint or its groups are not texts"
+        message = "its fingerprint or its groups are not strings"
         raise ValueError(message)
     return {**facts, "groups": groups}
 
@@ -225,16 +222,16 @@ def _checked(facts: Mapping[str, Any]) -> dict[str, Any]:
 def background_of(
     counter: Counter, planes: Mapping[int, Tally], n_rows: int, unit: float = 1.0, weight: Any = None
 ) -> Background:
-    """Return the background of a group of rows, after the last of them.
+    """Return the background of a group of rows once all of them have been counted.
 
     Parameters
     ----------
     counter : Counter
     planes : mapping from int to Tally
-        The sums by plane of the weights. They are written to.
+        The sums, by plane of the weights. They are overwritten.
     n_rows : int
     unit : float, default 1
-        What all sums are multiples of.
+        The unit of all sums.
     weight : name, optional
         The column of weights.
     """

@@ -28,8 +28,8 @@ def compare_scopes(scopes: Mapping[str, Scope], output: Any, output_index: int |
     features = [feature for feature in curves[0] if all(feature in other for other in curves[1:])]
     if not features:
         message = (
-            "the explainers have no common feature with a curve; groups and columns of pipelines have none, so "
-            "compare the models behind the transformers, on transformed rows"
+            "the explainers have no common feature with a curve; groups and columns of pipelines have no curves, so "
+            "compare the models behind the transformers on transformed rows"
         )
         raise TableError(message)
     _check_outputs(names, [found[features[0]] for found in curves])
@@ -53,7 +53,7 @@ def _curves(scope: Scope, output: Any, output_index: int | None) -> dict[str, Cu
 
 
 def _check_outputs(names: Sequence[str], curves: Sequence[Curve]) -> None:
-    """Refuse curves of different things."""
+    """Raise an error if the curves have different outputs or scales."""
     for name, curve in zip(names[1:], curves[1:], strict=True):
         for what, one, other in (
             ("outputs", list(curves[0].outputs), list(curve.outputs)),
@@ -68,9 +68,9 @@ def _check_outputs(names: Sequence[str], curves: Sequence[Curve]) -> None:
 
 
 class _Cells(NamedTuple):
-    """How a curve is put on the cells that all curves of its feature have.
+    """How a curve is mapped to the common cells of its feature.
 
-    `place` has the curve's own cell of each, `rows` those in each cell: None if its counts do not tell.
+    `place` is the curve's own cell of each common cell, `rows` the number of rows in it; None if counts do not tell.
     """
 
     column: Column
@@ -80,10 +80,10 @@ class _Cells(NamedTuple):
 
 
 def _common_cells(curves: Sequence[Curve]) -> list[_Cells]:
-    """Return the cells that the curves of one feature have together, for each curve."""
+    """Return the common cells of the curves of one feature, for each curve."""
     coded = [curve.categories is not None for curve in curves]
     if any(coded) != all(coded):
-        message = f"{curves[0].name!r} holds categories for one of the models, and numbers for another"
+        message = f"{curves[0].name!r} is categorical in one of the models and numeric in another"
         raise TableError(message)
     if all(coded):
         return _cells_of_labels([_told(curve, curves) for curve in curves])
@@ -95,9 +95,9 @@ def _common_cells(curves: Sequence[Curve]) -> list[_Cells]:
 
 
 def _look_again(study: Study, k: int, cells: Mapping[str, list[_Cells]]) -> tuple[dict[str, NDArray[Any]], str]:
-    """Return the rows of the k-th explainer in the cells of each feature, and what they are known by.
+    """Return the number of rows of the k-th explainer in the cells of each feature, and the basis of these numbers.
 
-    Where its counts do not tell, the rows are looked at again if they are at hand; otherwise there is nothing.
+    Where its counts do not tell, the rows are read again if they are available; otherwise the array is empty.
     """
     found = {feature: own[k].rows for feature, own in cells.items()}
     wanted = [feature for feature, rows in found.items() if rows is None]
@@ -112,7 +112,7 @@ def _look_again(study: Study, k: int, cells: Mapping[str, list[_Cells]]) -> tupl
 
 
 def _on_cells(curves: Sequence[Curve], cells: Sequence[_Cells], rows: Sequence[NDArray[Any]]) -> tuple[Curve, ...]:
-    """Return curves of one feature on common cells, given the rows in these."""
+    """Return the curves of one feature on common cells, given the number of rows in them."""
     extent: Deferred[Extent | None] = Deferred(lambda: _common_extent(curves))
     return tuple(
         replace(
@@ -123,7 +123,7 @@ def _on_cells(curves: Sequence[Curve], cells: Sequence[_Cells], rows: Sequence[N
 
 
 def _common_extent(curves: Sequence[Curve]) -> Extent | None:
-    """Return the extent of the values of all explainers; None if that of some is not known."""
+    """Return the extent of the values of all explainers; None if one of them is unknown."""
     found = [curve.axis.find_extent() for curve in curves]
     known = [extent for extent in found if extent is not None]
     if len(known) < len(found):
@@ -136,7 +136,7 @@ def _common_extent(curves: Sequence[Curve]) -> Extent | None:
 
 
 def _cells_of_labels(axes: Sequence[Axis]) -> list[_Cells]:
-    """Return the cells of all labels that some of the axes know, for each of them."""
+    """Return the cells of all labels known to any of the axes, for each axis."""
     known = [axis.categories or () for axis in axes]
     labels = tuple(dict.fromkeys(label for own in known for label in own))
     if all(own == labels for own in known):
@@ -154,14 +154,14 @@ def _cells_of_labels(axes: Sequence[Axis]) -> list[_Cells]:
 
 
 def _with_labels(column: Column, labels: tuple[Hashable, ...]) -> Column:
-    """Return a column of categories that knows all these labels."""
+    """Return a categorical column with the given labels."""
     if isinstance(column, CodeColumn) and labels == tuple(range(len(labels))):
         return replace(column, size=len(labels))
     return LabelColumn(column.name, labels)
 
 
 def _told(curve: Curve, curves: Sequence[Curve]) -> Axis:
-    """Return the axis of a curve with the labels that the rows of others tell, as CatBoost keeps hashes only."""
+    """Return the axis of a curve with labels found in the rows of the others, because CatBoost only stores hashes."""
     column = curve.axis.column
     told = list(dict.fromkeys(label for other in curves for label in other.axis.column.told_labels))
     if not told or not column.wants_labels:
@@ -170,7 +170,7 @@ def _told(curve: Curve, curves: Sequence[Curve]) -> Axis:
 
 
 def _comparison(names: tuple[str, ...], shared: dict[str, tuple[Curve, ...]], basis: str) -> Comparison:
-    """Return how far curves on common cells are apart, the largest difference first."""
+    """Return the comparison of curves on common cells, the largest difference first."""
     found = []
     for curves in shared.values():
         listed = [curve.axis.rows for curve in curves]
