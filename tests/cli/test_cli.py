@@ -359,7 +359,7 @@ def test_wrong_input_is_told_on_one_line(glasswood, arguments, said):
         ("curve model.json one.gw age income --joint", "make one with glasswood summarize --order 2, or all"),
         ("curve model.json rows.parquet age --response probability", "use --response prediction"),
         ("curve model.json rows.parquet age --output-name 9", "--output-name takes a label, --output-index a position"),
-        ("report model.json rows.parquet --by nobody -o x.html", "--by 'nobody' does not tell the groups of rows"),
+        ("report model.json rows.parquet --by nobody -o x.html", "--by 'nobody' does not define groups of rows"),
     ],
 )
 def test_errors_name_options_and_not_arguments_of_python(glasswood, arguments, said):
@@ -378,7 +378,7 @@ def test_a_file_of_rows_that_is_not_there(glasswood):
 def test_backgrounds_are_not_models_nor_rows(glasswood):
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "b.gw"))
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "b2.gw", "--order", "2"))
-    assert "the model comes first" in refused(glasswood("curve", "b.gw", "model.json", "age"))
+    assert "pass the model first" in refused(glasswood("curve", "b.gw", "model.json", "age"))
     assert "already a background" in refused(glasswood("summarize", "model.json", "b.gw"))
     assert "only has counts" in refused(glasswood("check", "model.json", "b.gw"))
     assert "a different order" in refused(glasswood("merge", "b.gw", "b2.gw"))

@@ -226,9 +226,9 @@ OTHERS = others()
 @pytest.mark.parametrize(
     ("background", "by", "message"),
     [
-        (True, "nowhere", "by='nowhere' does not tell the groups"),
+        (True, "nowhere", "by='nowhere' does not define groups"),
         (True, {"a": 1}, "'a' has something else"),
-        (True, OTHERS, "'a' is of a different model"),
+        (True, OTHERS, "'a' has a different model"),
         (False, "sex", "the explainer has no rows"),
     ],
     ids=["no column", "no background", "another model's", "no rows"],
@@ -251,7 +251,7 @@ def test_a_proof_is_told(diabetes):
     item = _checks._read_check(Subject(explainer, explainer._study))
     assert item["state"] == "good"
     assert "100 rows" in item["text"]
-    assert "100 of 100 are equal in every bit" in item["text"]
+    assert "100 of 100 are bit-identical" in item["text"]
 
 
 @pytest.mark.parametrize("off", [1, -1])
@@ -288,7 +288,7 @@ def test_hostile_names_stay_data():
     sections = {part["id"]: part for part in data_of(html)["sections"]}
     assert {row[0] for row in sections["features"]["table"]["rows"]} == set(HOSTILE_NAMES)
     assert sections["notes"]["said"]
-    alike = [item["names"] for item in sections["summary"]["list"] if item["tag"] == "Names look alike"]
+    alike = [item["names"] for item in sections["summary"]["list"] if item["tag"] == "Similar names"]
     assert sorted(alike[0]) == sorted(["age", "age ", "\u0430ge", "a\u200bge"])
 
 

@@ -275,7 +275,7 @@ def test_a_step_back_of_up_to_a_twentieth_of_the_range_is_a_blemish():
 def test_a_curve_that_goes_a_twentieth_further_where_no_rows_are_is_told():
     rows = [0, 1, 2]
     assert findings(by_heights([0.0, 5.0, 10.0, 10.51], rows), _findings._beyond_rows) == [
-        "at values that no row has, the curve goes 0.51 beyond its range at the others."
+        "at values without rows, the curve exceeds its range at values with rows by 0.51."
     ]
     assert findings(by_heights([0.0, 5.0, 10.0, 10.49], rows), _findings._beyond_rows) == []
     assert findings(by_heights([-0.51, 0.0, 5.0, 10.0], [1, 2, 3]), _findings._beyond_rows)
@@ -391,11 +391,11 @@ def test_what_tells_the_groups_is_not_listed(census):
     X, y, model = census
     made = sections_of(gw.Explainer(model, X), by="sex")["groups"]
     assert sorted(column_of(made["table"], "Feature")) == ["age", "job", "rate"]
-    assert "told from it alone: sex." in text_of(made)
+    assert "it alone identifies the groups: sex." in text_of(made)
     other = HistGradientBoostingClassifier(max_iter=15, random_state=0).fit(X[["age", "is_female", "rate"]], y)
     made = sections_of(gw.Explainer(other, X), by="sex")["groups"]
     assert sorted(column_of(made["table"], "Feature")) == ["age", "rate"]
-    assert "told from it alone: is_female." in text_of(made)
+    assert "it alone identifies the groups: is_female." in text_of(made)
     made = sections_of(gw.Explainer(other, X), by=np.where(X["rate"] > 0.5, "high", "low"))["groups"]
     assert len(made["table"]["rows"]) == 3  # a column of which a part tells the group is listed
     assert "by it alone" not in text_of(made)
@@ -534,7 +534,7 @@ def test_sentences_hold_for_what_is_known_of_the_rows(diabetes, tmp_path, kind):
     for words in ROWS:
         assert (words in whole) == (kind != "covers"), words
     assert ("path-dependent" in text_of(sections["features"])) == (kind == "covers")
-    assert ("There is no importance" in whole) == (kind == "covers")
+    assert ("Importance is not available" in whole) == (kind == "covers")
     assert ("No rows were given" in text_of(sections["rows"])) == (kind == "covers")
     assert ("total weight" in text_of(sections["rows"])) == (kind == "weights")
     assert ("Only counts are available" in text_of(sections["rows"])) == (kind in ("counts", "pairs"))

@@ -1,4 +1,4 @@
-"""Arrays that are handed out are read-only: who writes to one gets NumPy's error, and nobody gets other answers."""
+"""Read-only arrays: writing to an array of a result raises NumPy's error instead of changing later results."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def in_view(scale: Scale) -> tuple[slice, NDArray[np.float64]]:
 def parts_of(scale: Scale, n_parts: int) -> NDArray[np.intp]:
     """Return the number of the part of an axis that each cell belongs to: narrow cells share parts, others have theirs.
 
-    One of very many cells without rows tells nothing if there are rows beside it.
+    If there are very many cells, a single one without rows is insignificant if its neighbours have rows.
     """
     n = scale.n_cells
     own = n_parts + 1 + np.arange(n)
@@ -70,7 +70,7 @@ def histogram(
 
 
 def open_bins(scale: Scale, bins: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which bins are in an outermost cell that has no known end, so that nobody knows where its rows are."""
+    """Return which bins are in an outermost cell without a known end, where the position of rows is unknown."""
     middle = bins[:-1] / 2 + bins[1:] / 2
     before, after = scale.open_ends
     return np.asarray((before & (middle < scale.edges[1])) | (after & (middle > scale.edges[-2])))

@@ -1,4 +1,4 @@
-"""Cuts as people read them: the shortest number that tells the two sides of a cut apart, and cells in words.
+"""Cuts as people read them: the shortest number that separates the two sides of a cut, and cells in words.
 
 Cells hold the values above one cut and up to the next. A library that rounds to float32 has a cut between two numbers
 of that type: XGBoost's "below 4" is "up to 3.9999998807907104" for float64. Results keep these; people read "below 4".
@@ -18,7 +18,7 @@ from glasswood.text._plain import MINUS
 
 __all__ = ["ShownCut", "cell_text", "cell_words", "shown_cut", "shown_cuts"]
 
-ZERO = float(np.float32(1e-35))  # what LightGBM writes for a cut at 0: nothing is as small as that, and not 0
+ZERO = float(np.float32(1e-35))  # LightGBM's representation of a cut at 0; no nonzero value is this small
 JUST_BEYOND = float(np.nextafter(ZERO, 1.0))
 WORTH = 3  # digits that a shorter number must save
 
@@ -31,7 +31,7 @@ class ShownCut(NamedTuple):
 
 
 def shown_cut(cut: float) -> ShownCut:
-    """Return the shortest number that tells the two sides of a cut apart."""
+    """Return the shortest number that separates the two sides of a cut."""
     return shown_cuts([cut])[0]
 
 

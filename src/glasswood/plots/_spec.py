@@ -207,7 +207,7 @@ Panel = Dots | Steps | Cells | Bars | Matrix | Network | Waterfall
 class Sheet:
     """A figure: panels in a grid; `shared_y` gives all panels of steps the same heights, so that they compare.
 
-    `figsize` is its width and height in inches; as large as its panels need by default.
+    `figsize` is its width and height in inches, chosen to fit the panels by default.
     """
 
     panels: tuple[Panel, ...]

@@ -23,7 +23,7 @@ def beside(panel: Steps) -> list[tuple[str, str]]:
 
 
 def names_in_legend(panel: Steps) -> list[str]:
-    """Return the names of all that a legend tells apart: lines, bands, single rows."""
+    """Return the entries of the legend: lines, bands, single rows."""
     return [
         *(line.name for line in panel.lines),
         *(band.name for band in panel.bands),

@@ -1,4 +1,4 @@
-"""Colours, dashes and marks that everybody can tell apart, in colour, in grey, on white and on black."""
+"""Colours, dashes and marks that are distinguishable for everyone, in colour and in grey, on white and on black."""
 
 from __future__ import annotations
 

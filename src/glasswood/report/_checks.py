@@ -1,4 +1,4 @@
-"""How it was checked that the report is about this model and these rows. A check that was not run says why."""
+"""The checks behind a report. A check that was not run says why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_VISITS = 2 * 10**7  # rows x trees that scoring anew for a check may cost: 
 FEWEST_ROWS = 100  # of a sample
 TRIED = 5  # features whose curves are computed again, at most
 SECONDS = 1.0  # after which no further curve is
-NEAR = 1e-9  # of the size of the score: sums in another order
+NEAR = 1e-9  # of the size of the score: rounding due to the order of summation
 ROUNDING = 1e-12  # of the sum of weights that are not whole numbers
 NEAR_SINGLE = 1e-5  # where the library itself adds up in float32
 
@@ -27,7 +27,7 @@ Item = dict[str, Any]
 
 
 def checks_section(subject: Subject) -> Section:
-    """Return how it was checked: each check is an item with what was found, or why it was not run."""
+    """Return the section on checks: one item per check with its result, or the reason why it was not run."""
     items = [_read_check(subject), _count_check(subject)]
     tried = _affordable(subject)
     if isinstance(tried, str):
@@ -49,19 +49,19 @@ def _item(tag: str, text: str, *, good: bool | None) -> Item:
 
 
 def _read_check(subject: Subject) -> Item:
-    """Return what is known of the comparison with the model's own library."""
+    """Return the result of the comparison with the model's own library."""
     tag, study = "Same scores", subject.study
     proof = study.proof
     if proof is not None:
         text = (
-            f"The raw scores of {how_many(proof.n_rows, 'row')}, rebuilt from the trees, were compared with the "
-            f"library's own: {proof.n_equal:,} of {proof.n_scores:,} are equal in every bit, and the largest "
+            f"The raw scores of {how_many(proof.n_rows, 'row')}, computed from the trees, were compared with the "
+            f"library's own: {proof.n_equal:,} of {proof.n_scores:,} are bit-identical, and the largest "
             f"difference is {proof.largest:.3g}."
         )
         return _item(tag, text, good=proof.passed)
     if study.combined and subject.rows == "table":
         text = (
-            "The model combines several models. Its predictions, rebuilt from all of their trees, agree with its own "
+            "The model combines several models. Its predictions, computed from all of their trees, agree with its own "
             "to 1e-6 on the first 100 rows (or all, if there are fewer); otherwise it would have been refused."
         )
         return _item(tag, text, good=True)
@@ -74,7 +74,7 @@ def _read_check(subject: Subject) -> Item:
 
 
 def _count_check(subject: Subject) -> Item:
-    """Return whether each row was counted in each tree, once."""
+    """Return whether each row was counted exactly once in each tree."""
     background, tag = subject.background, "Each row counted once"
     if background is None:
         if subject.rows == "none":
@@ -103,7 +103,7 @@ def _count_check(subject: Subject) -> Item:
 
 
 class Tried:
-    """The rows that are scored anew: all, or a sample of them; and the answers for just these."""
+    """The rows that are scored again (all, or a sample), and the results for these."""
 
     def __init__(self, subject: Subject, sample: NDArray[np.intp] | None) -> None:
         self.study: Study = subject.study if sample is None else subject.study.on_some_rows(sample)
@@ -117,18 +117,18 @@ class Tried:
         ) + weighed
 
     def average(self, responses: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the average of rows, with their weights."""
+        """Return the weighted average over the rows."""
         weight = self.study.weight
         return np.average(responses, axis=0, weights=None if weight is None else np.asarray(weight, dtype=np.float64))
 
     def near(self, size: float) -> float:
-        """Return the largest difference that is due to sums in another order."""
+        """Return the largest difference that the order of summation can explain."""
         single = self.study.ensemble.score.dtype == "float32"
         return (NEAR_SINGLE if single else NEAR) * max(1.0, size)
 
 
 def _affordable(subject: Subject) -> Tried | str:
-    """Return the rows to score anew, or why there are none."""
+    """Return the rows to score again, or why there are none."""
     study = subject.study
     if subject.rows == "none":
         return "there are no rows"
@@ -144,7 +144,7 @@ def _affordable(subject: Subject) -> Tried | str:
 
 
 def _mean_check(tried: Tried) -> Item:
-    """Return whether the average of the answers is that of the rows, one by one."""
+    """Return whether the average equals that of the rows scored one by one."""
     study, noun = tried.study, tried.subject.noun
     ours, anew = (tried.subject.chosen(x) for x in (study.mean, tried.average(study.scored_anew({}))))
     off, size = float(np.abs(ours - anew).max()), float(np.abs(anew).max())
@@ -157,7 +157,7 @@ def _mean_check(tried: Tried) -> Item:
 
 
 def _curve_check(tried: Tried) -> Item:
-    """Return whether curves are what one gets by giving every row the same value and scoring it anew."""
+    """Return whether curves are reproduced by setting the same value in every row and scoring it again."""
     subject, tag = tried.subject, "Same curves"
     names = [name for name in subject.names if name in subject.curves and name in subject.used]
     if not names:
@@ -183,7 +183,7 @@ def _curve_check(tried: Tried) -> Item:
 
 
 def _values_in(study: Study, feature: int, cell: int) -> NDArray[np.float64]:
-    """Return a column of one value, which is in a cell of a feature."""
+    """Return a column of a constant value from a cell of a feature."""
     cells = study.plan(1).cells
     n_codes, cuts = int(cells.n_codes[feature]), cells.cuts_of(feature)
     if cell == cells.n_cells[feature] - 1:

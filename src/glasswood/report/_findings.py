@@ -1,4 +1,4 @@
-"""What a reviewer should look at first: a short list, made of the answers in the other sections."""
+"""What a reviewer should look at first: a short list of the main results of the other sections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from glasswood.text._printable import how_many
 __all__ = ["findings_section"]
 
 EACH = 3  # findings of a kind
-NEARLY = 0.05  # of a curve's range: a step against the direction that is no more than a blemish
+NEARLY = 0.05  # of a curve's range: a larger step against the main direction is not minor
 
 
 def findings_section(subject: Subject, spikes: list[Any], sections: dict[str, Section]) -> Section:
@@ -36,7 +36,7 @@ def findings_section(subject: Subject, spikes: list[Any], sections: dict[str, Se
     return section(
         "summary",
         "What to look at",
-        "The main findings of the sections below. None of them is an error in itself.",
+        "The main findings of the sections below. A finding is not necessarily an error.",
         short="Summary",
         list=items,
     )
@@ -48,7 +48,7 @@ def _item(subject: Subject | None, tag: str, names: list[str], text: str) -> dic
 
 
 def _failed(made: Section) -> Iterator[dict[str, Any]]:
-    """Yield the checks that failed: nothing else in the report matters then."""
+    """Yield the checks that failed, which invalidate the rest of the report."""
     for item in made["list"]:
         if item["state"] == "bad":
             yield {"tag": "Check failed", "names": [], "text": f"{item['tag']}. {item['text']}", "state": "bad"}
@@ -98,7 +98,7 @@ def _rows_there(subject: Subject, rows: float) -> str:
 
 
 def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
-    """Yield features that rise or fall throughout, with small exceptions: a constraint may have been meant."""
+    """Yield features that are monotonic with small exceptions, where a constraint may have been intended."""
     if not subject.numbers:
         return
     found = subject.scope.overview.monotonicity(subject.numbers, subject.chosen_outputs)
@@ -121,7 +121,7 @@ def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
 
 
 def _beyond_rows(subject: Subject) -> Iterator[dict[str, Any]]:
-    """Yield features whose curves go furthest where there are no rows."""
+    """Yield features whose curves are most extreme where there are no rows."""
     worst = []
     for name, curve in subject.curves.items():
         rows = curve.rows
@@ -133,7 +133,7 @@ def _beyond_rows(subject: Subject) -> Iterator[dict[str, Any]]:
         if beyond > NEARLY * span:
             worst.append((float(beyond), name))
     for beyond, name in sorted(worst, reverse=True)[:EACH]:
-        text = f"at values that no row has, the curve goes {number(beyond)} beyond its range at the others."
+        text = f"at values without rows, the curve exceeds its range at values with rows by {number(beyond)}."
         yield _item(subject, "Outside the data", [name], text)
 
 
@@ -147,7 +147,7 @@ def _missing(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
 
 
 def _groups(subject: Subject, made: Section | None) -> Iterator[dict[str, Any]]:
-    """Yield how far the averages of groups are apart, and which curves differ most."""
+    """Yield the range of the averages of groups, and the curves that differ most."""
     if made is None:
         return
     yield from _averages(made["more"][0])
@@ -159,7 +159,7 @@ def _groups(subject: Subject, made: Section | None) -> Iterator[dict[str, Any]]:
 
 
 def _averages(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the lowest and the highest average of groups, of the last column that there is."""
+    """Yield the lowest and the highest average of groups in the last column."""
     heads = [head["name"] for head in table["columns"]]
     rows = table["rows"]
     if len(rows) < 2 or "Output" in heads or heads[-1] in ("Rows", "Weight"):
@@ -179,13 +179,13 @@ def _unused(subject: Subject) -> Iterator[dict[str, Any]]:
 
 
 def _alike(subject: Subject) -> Iterator[dict[str, Any]]:
-    """Yield names that look alike: the same but for case, spaces, invisible characters or other alphabets."""
+    """Yield names that only differ in case, spaces, invisible characters or similar letters of other alphabets."""
     groups: dict[str, list[str]] = {}
     for name in subject.names:
         groups.setdefault(_skeleton(name), []).append(name)
     for names in groups.values():
         if len(names) > 1:
-            yield _item(None, "Names look alike", names[:4], f"{len(names)} different columns.")
+            yield _item(None, "Similar names", names[:4], f"{len(names)} different columns.")
 
 
 # Letters of other alphabets that look like Latin ones.
@@ -197,6 +197,6 @@ LOOKS_LIKE = str.maketrans(
 
 
 def _skeleton(name: str) -> str:
-    """Return what is left of a name for somebody who reads in a hurry."""
+    """Return the part of a name that a hurried reader notices."""
     text = unicodedata.normalize("NFKC", name).translate(LOOKS_LIKE).casefold()
     return "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cc") and not c.isspace())

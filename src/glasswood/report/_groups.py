@@ -44,7 +44,7 @@ class Groups:
     backgrounds : dict from str to Background
         The counts of each group that has rows.
     columns : tuple of str
-        The names of the columns that tell the groups, if they do.
+        The names of the columns that define the groups, if any.
     members : dict from str to ndarray, or None
         The rows of each group in the table; None without a table.
     """
@@ -55,7 +55,7 @@ class Groups:
 
 
 def groups_of(subject: Subject, by: Any) -> Groups:
-    """Return groups of rows, after counting; `by` is Backgrounds of groups, or what tells the group of each row."""
+    """Return groups of rows after counting; `by` is a mapping of Backgrounds, or defines the group of each row."""
     if isinstance(by, Mapping):
         return Groups(_named(_checked(subject, by)))
     study = subject.study
@@ -64,8 +64,8 @@ def groups_of(subject: Subject, by: Any) -> Groups:
         return Groups(_named(study.source.count(study.plan(1), study.weight, by)), columns)
     if study.table is None:
         message = (
-            "by= tells groups of rows apart, but the explainer has no rows; pass the dict of Backgrounds that "
-            "summarize(model, rows, by=...) returns, or make the Explainer with the table"
+            "by= defines groups of rows, but the explainer has no rows; pass the dict of Backgrounds that "
+            "summarize(model, rows, by=...) returns, or create the Explainer with the table"
         )
         raise TableError(message)
     table = study.table if study.originals is None else study.originals.table
@@ -73,7 +73,7 @@ def groups_of(subject: Subject, by: Any) -> Groups:
         keys, places = places_of_groups(table, by)
         found = sorted_groups(count_groups(study.plan(1), study.table, study.weight, keys, places))
     except GlasswoodError as error:
-        message = f"by={brief(by)} does not tell the groups of rows: {error}"
+        message = f"by={brief(by)} does not define groups of rows: {error}"
         raise TableError(message) from error
     number = {key: k for k, key in enumerate(keys)}
     members = {name: np.flatnonzero(places == number[key]) for key, name in _names_of(found).items()}
@@ -81,7 +81,7 @@ def groups_of(subject: Subject, by: Any) -> Groups:
 
 
 def _columns_in(by: Any, table: Any) -> tuple[str, ...]:
-    """Return the names of columns, if these tell the groups, and not an array with an entry for each row."""
+    """Return the names of the columns that define the groups; none if `by` has one entry per row."""
     if isinstance(by, str):
         return (by,)
     names = isinstance(by, list | tuple) and all(isinstance(name, str) for name in by)
@@ -89,13 +89,13 @@ def _columns_in(by: Any, table: Any) -> tuple[str, ...]:
 
 
 def _checked(subject: Subject, by: Mapping[Any, Any]) -> Mapping[Any, Background]:
-    """Refuse a mapping of anything else than backgrounds of this model."""
+    """Raise an error unless all values of a mapping are backgrounds of this model."""
     for key, value in by.items():
         if not isinstance(value, Background):
             message = f"by= is a dict of Backgrounds, as summarize(by=...) returns; {key!r} has something else"
             raise TableError(message)
         if value.fingerprint != subject.study.plan(value.order).fingerprint:
-            message = f"by=: the background of {key!r} is of a different model, or of different groups of columns"
+            message = f"by=: the background of {key!r} has a different model or different groups of columns"
             raise TableError(message)
     return by
 
@@ -107,7 +107,7 @@ def _named(found: Mapping[Any, Background]) -> dict[str, Background]:
 
 
 def _names_of(keys: Iterable[Any]) -> dict[Any, str]:
-    """Return the name of each key of a group; keys that look alike are told apart."""
+    """Return a unique name for the key of each group."""
     names = {key: _group_name(key) for key in keys}
     alike = {name for name, many in Counter(names.values()).items() if many > 1}
     return {key: repr(key) if name in alike else name for key, name in names.items()}
@@ -187,7 +187,7 @@ def _notes(subject: Subject, comparison: Any, aliases: list[str], left: int) -> 
     if aliases:
         names = ", ".join(plain(name) for name in aliases[:5]) + (", ..." if len(aliases) > 5 else "")
         alone = "it alone" if len(aliases) == 1 else "each of these alone"
-        yield f"Not listed, because the groups can be told from {alone}: {names}."
+        yield f"Not listed, because {alone} identifies the groups: {names}."
     if not subject.study.additive:
         yield f"Curves of groups are compared on the raw score ({comparison.units}), which is a sum over trees."
     if left:
@@ -195,7 +195,7 @@ def _notes(subject: Subject, comparison: Any, aliases: list[str], left: int) -> 
 
 
 def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, str]:
-    """Return the comparison of groups of rows; or None, and why there is none."""
+    """Return the comparison of groups of rows, or None and the reason."""
     if subject.study.combined:
         return None, "the model combines several models, which have no common score that is a sum over trees"
     if subject.pipeline:
@@ -209,7 +209,7 @@ def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, 
 
 
 def _tells(comparison: Any, name: str, groups: Groups) -> bool:
-    """Return whether a feature tells the groups: each has one value of it, and no two have the same."""
+    """Return whether a feature identifies the groups: each has one value of it, and no two have the same."""
     if name in groups.columns:
         return True
     rows = [curve.axis.rows for curve in comparison.curves(name).values()]
@@ -223,7 +223,7 @@ def _tells(comparison: Any, name: str, groups: Groups) -> bool:
 
 
 def _predictions(subject: Subject, groups: Groups) -> tuple[str, dict[str, Any]]:
-    """Return what the model predicts for each group: a sentence, and a table."""
+    """Return a sentence and a table about the predictions for each group."""
     names = list(groups.backgrounds)[:MOST_LISTED]
     found = _of_rows(subject, groups, names) or _of_counts(subject, groups, names)
     several = len(found.labels) > 1
@@ -243,7 +243,7 @@ def _predictions(subject: Subject, groups: Groups) -> tuple[str, dict[str, Any]]
 
 
 class _Found(NamedTuple):
-    """What is predicted for groups: for each group, and each label of it, a number for each column."""
+    """The predictions for groups: one number per group, label and column."""
 
     about: str
     columns: list[dict[str, str]]
@@ -252,14 +252,14 @@ class _Found(NamedTuple):
 
 
 def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | None:
-    """Return what is predicted for the rows of each group, one by one; None if there are none, or too many."""
+    """Return the predictions for the rows of each group; None if there are no rows, or too many."""
     study, members = subject.study, groups.members
     if members is None or n_rows(study.table) * study.ensemble.n_trees > MOST_VISITS:
         return None
     all_given = study.scored_anew({})
     given = subject.chosen(all_given)
     columns, shown = [column(average_of(study.units))], [given]
-    about = f"The average {subject.noun} of each group's rows, as they are."
+    about = f"The average {subject.noun} of the rows of each group."
     if _is_classifier(subject):
         probability = given
         if study.units != "probability":
@@ -287,7 +287,7 @@ def _is_classifier(subject: Subject) -> bool:
 
 
 def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
-    """Return what the counts of groups tell: the average raw score, if there is one."""
+    """Return the average raw score of each group, computed from counts, if there is one."""
     if subject.study.combined:
         return _Found("", [], ("",), [[[]] for _ in names])
     found = []
@@ -295,7 +295,7 @@ def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
         study = Study(subject.study.ensemble, groups.backgrounds[name], None, None, "raw")
         found.append(Subject(Scope(study)))
     units = subject.study.ensemble.score.units
-    about = f"The average {noun_of(units)} of each group's rows, computed from counts."
+    about = f"The average {noun_of(units)} of the rows of each group, computed from counts."
     if _is_classifier(subject):
         about += " Average probabilities and selection rates cannot be computed from counts."
     lines = [[[value] for value in one.chosen(one.study.mean).tolist()] for one in found]
@@ -324,7 +324,7 @@ def _figures(subject: Subject, comparison: Any, names: list[str]) -> list[dict[s
 
 
 def _panel(subject: Subject, comparison: Any, name: str, output: int) -> Any:
-    """Return the panel of a feature. Groups are counts; where their values end is known from the table."""
+    """Return the panel of a feature. Groups only have counts; the extent of their values is taken from the table."""
     known = subject.curves.get(name)
     if known is None:
         return panels.panel_of_comparison(comparison, name, output, fit=False)

@@ -1,4 +1,4 @@
-"""What the model is, and what the rows are: facts, parameters and a table of the columns."""
+"""The sections on the model and the rows: facts, parameters and a table of the columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEW = 12  # lines of a table that needs no search
 
 
 def model_section(subject: Subject, version: str) -> Section:
-    """Return what the model is."""
+    """Return the section about the model."""
     study, e = subject.study, subject.study.ensemble
     library, _, kind = e.source.partition(" ")
     plan = study.plan(1)
@@ -80,7 +80,7 @@ def _rows_text(subject: Subject) -> str:
 
 
 def _fingerprint(subject: Subject) -> str:
-    """Return a hash of all that raw scores depend on."""
+    """Return a hash of everything that raw scores depend on."""
     e = subject.study.ensemble
     digest = hashlib.blake2b(subject.study.plan(1).fingerprint.encode(), digest_size=16)
     for array in (e.value, e.tree_output, e.score.base, np.array([e.score.scale, e.score.divisor])):
@@ -102,10 +102,10 @@ COLUMNS_OF_DATA = [
 
 
 def data_section(subject: Subject) -> Section:
-    """Return the columns: what they hold, where they end, and how much of them is missing."""
+    """Return the section about the columns: kind, minimum, maximum and share of missing values."""
     title = "The rows"
     if subject.rows == "none":
-        text = "No rows were given. Curves are averages over the covers that the model keeps from training."
+        text = "No rows were given. Curves are averages over the covers stored in the model during training."
         return section("rows", title, text)
     lines = _described_table(subject) if subject.rows == "table" else _described_counts(subject)
     known = [line[4] for line in lines if line[4] is not None]
@@ -125,7 +125,7 @@ def data_section(subject: Subject) -> Section:
 
 
 def _about_counts(subject: Subject) -> str:
-    """Return what a table of columns lacks that is made of counts."""
+    """Return what is missing in a table of columns made from counts."""
     why = "Only counts are available, so minimum and maximum are not known"
     if subject.study.basis == "rows":  # which curves and this table are not made of
         why = "The table is made from counts, so minimum and maximum are not known"
@@ -133,7 +133,7 @@ def _about_counts(subject: Subject) -> str:
 
 
 def _described_counts(subject: Subject) -> list[list[Any]]:
-    """Return a line for each feature, as far as counts tell."""
+    """Return a line for each feature, as far as counts allow."""
     lines = []
     for name in subject.names:
         curve = subject.curves.get(name)
@@ -153,7 +153,7 @@ def _used(subject: Subject, name: str) -> str:
 
 
 def _described_table(subject: Subject) -> list[list[Any]]:
-    """Return a line for each column of the table: the user's own, before a pipeline."""
+    """Return a line for each column of the user's table, before any pipeline."""
     study = subject.study
     if study.originals is None:
         table, schema = study.table, study.ensemble.schema
@@ -169,7 +169,7 @@ def _described_table(subject: Subject) -> list[list[Any]]:
 
 
 def _described(subject: Subject, table: Any, schema: Schema, index: int) -> list[Any]:
-    """Return the kind of a column, its ends, and the share of missing values."""
+    """Return the kind of a column, its minimum and maximum, and the share of missing values."""
     try:
         opened = open_columns(table, schema, [index])
         values = opened.values[index]

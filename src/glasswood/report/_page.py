@@ -1,4 +1,4 @@
-"""The page as one file: style, scripts and data in one HTML text that asks nobody for anything."""
+"""The page as one self-contained HTML file with style, scripts and data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def page_of(title: str, data: dict[str, Any]) -> str:
         "data": json_in_html(data),
         "script": script,
     }
-    # One pass over the template: what is filled in is not looked at again, whatever it holds.
+    # One pass over the template, so that placeholders in the inserted text are not replaced.
     pieces = _file("report.html").split("{{")
     filled = [pieces[0]]
     for piece in pieces[1:]:

@@ -23,7 +23,7 @@ SEARCHES = 16  # halvings of the tolerance: it is right to one part in 65,536
 
 
 def rounded(x: float | None, digits: int = DIGITS) -> float | int | None:
-    """Return a number with so many digits that matter, as short as it gets; None for what is no finite number."""
+    """Return a number rounded to significant digits, as an integer where possible; None if it is not finite."""
     if x is None or not math.isfinite(x):
         return None
     short = float(f"{x:.{digits}g}")
@@ -61,7 +61,7 @@ def distinct(values: Sequence[float]) -> list[float | int | None]:
 
 
 def merge_runs(heights: NDArray[np.float64], most: int) -> NDArray[np.intp]:
-    """Return where runs of neighbouring cells begin, at most so many, so that heights differ little within a run.
+    """Return the starts of a limited number of runs of neighbouring cells whose heights differ little.
 
     Heights are (n_cells, n_lines). The tolerance is the smallest for which the runs are few enough, so that narrow
     spikes stay and slow slopes are made coarser. Nothing is merged if the cells are few enough.
@@ -84,7 +84,7 @@ def merge_runs(heights: NDArray[np.float64], most: int) -> NDArray[np.intp]:
 def _runs_within(heights: NDArray[np.float64], tolerance: float, most: int) -> list[int]:
     """Return where runs begin within which no line's heights differ by more than the tolerance.
 
-    If there are more than so many, only the first of them are found.
+    If there are more than the limit, only the first ones are returned.
     """
     if heights.shape[1] == 1:
         return _runs_of_one(heights[:, 0].tolist(), tolerance, most)
@@ -136,9 +136,9 @@ def _mean_of_runs(values: NDArray[np.float64], weight: NDArray[np.float64], star
 
 
 def merged_steps(panel: Steps, most: int) -> Steps:
-    """Return an exact panel with at most so many steps; its note tells how far it is from the exact curve, if at all.
+    """Return a panel with a limited number of steps; its note gives the largest distance from the exact curve, if any.
 
-    Where there is room for as many steps as a figure has elsewhere, the lowest and the highest are drawn as there.
+    If the limit is that of other figures, the lowest and highest of neighbouring steps are drawn, as there.
     """
     if not panel.x.edges or panel.x.n_cells <= most:
         return panel
@@ -161,7 +161,7 @@ def merged_steps(panel: Steps, most: int) -> Steps:
 
 
 def merged_cells(panels: Sequence[Cells], most: int) -> list[Cells]:
-    """Return panels of one pair of features with at most so many cells along each axis, all with the same edges."""
+    """Return panels of one pair of features with a limited number of cells along each axis, all with the same edges."""
     exact = np.concatenate([np.array(panel.heights)[..., None] for panel in panels], axis=2)
     x, y = panels[0].x, panels[0].y
     down = merge_runs(exact.reshape(len(exact), -1), most) if y.edges else np.arange(len(exact))

@@ -1,4 +1,4 @@
-"""The sections of a report: what the explainer answers, as sentences, tables and panels."""
+"""The sections of a report: the results of the explainer as sentences, tables and panels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FEW = 12  # lines of a table that needs no search
 
 
 def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield what figures and table show, in sentences that hold for this explainer."""
+    """Yield sentences about the figures and the table that apply to this explainer."""
     noun, average = subject.noun, "weighted average" if subject.weighted else "average"
     if subject.pipeline:
         yield (
@@ -54,7 +54,7 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
     if subject.study.groups and not subject.pipeline:
         yield "Groups of columns are shown at the combinations of values that occur in the rows."
     if subject.importance is None:
-        yield f"There is no importance: {subject.why_no_importance}."
+        yield f"Importance is not available: {subject.why_no_importance}."
     else:
         over = " (with several outputs, the root of the sum of squares)" if subject.several else ""
         yield (
@@ -89,7 +89,7 @@ def features_section(
 ) -> Section:
     """Return the curves of all features, the most important first, and a table of all of them.
 
-    `shapes`, `spikes` and `missing` tell the direction, the number of spikes and the share of missing rows of features.
+    `shapes`, `spikes` and `missing` have the direction, the number of spikes and the share of missing rows by feature.
     """
     importance, most = _importance(subject), _most_steps(subject)
     rows: list[list[Any]] = []
@@ -124,7 +124,7 @@ def features_section(
 
 
 def _about_table(subject: Subject) -> str:
-    """Return what the columns of the table of features are."""
+    """Return a description of the columns of the table of features."""
     held = ", over the values that occur in the rows" if subject.rows != "none" else ""
     text = f"Range is the difference between the highest and the lowest point of the curve{held}"
     text += ", for the output with the widest range." if subject.several else "."
@@ -156,7 +156,7 @@ def _kind(subject: Subject, result: Any) -> str:
 
 
 def _range(result: Any, output: int | None = None) -> tuple[float, float]:
-    """Return the lowest and the highest point of values that rows have, of an output or the one that varies most."""
+    """Return the lowest and the highest point over values with rows, for an output or the one that varies most."""
     if result is None or not len(result.heights):
         return 0.0, 0.0
     heights = result.heights
@@ -201,7 +201,7 @@ ABOUT_PAIRS = (
 
 
 def interactions_section(subject: Subject, n_surfaces: int) -> Section:
-    """Return the pairs that interact, and the surfaces of the strongest. They are those of the raw score."""
+    """Return the interacting pairs and the surfaces of the strongest, on the scale of the raw score."""
     name, title = "interactions", "Interactions"
     raw = subject.raw
     if raw is None:
@@ -244,7 +244,7 @@ def interactions_section(subject: Subject, n_surfaces: int) -> Section:
 
 
 def _why_no_pairs(subject: Subject, error: GlasswoodError) -> str:
-    """Return why there are no strengths of interactions."""
+    """Return why interaction strengths are not available."""
     if subject.rows == "none":
         return "the strength of interactions is computed over rows, and there are none"
     background = subject.study.background
@@ -256,7 +256,7 @@ def _why_no_pairs(subject: Subject, error: GlasswoodError) -> str:
 
 
 def _notes_on_pairs(subject: Subject, strengths: Any, figures: list[dict[str, Any]], n_surfaces: int) -> Iterator[str]:
-    """Yield what else is to be known about the table and its figures."""
+    """Yield further notes on the table and its figures."""
     if not subject.study.additive:
         yield (
             f"This section is about the raw score ({strengths.units}), which is a sum over trees; the curves above are "
@@ -278,7 +278,7 @@ def _notes_on_pairs(subject: Subject, strengths: Any, figures: list[dict[str, An
 
 
 def _surfaces(subject: Subject, strengths: Any, n_surfaces: int) -> Iterator[dict[str, Any]]:
-    """Yield the surfaces of the strongest pairs of single features, whole and without the sum of the curves."""
+    """Yield the surfaces of the strongest pairs of single features, with and without the sum of the curves."""
     chosen = [
         (pair, int(heights.argmax()))
         for pair, heights in zip(strengths.pairs, strengths.heights, strict=True)
@@ -303,7 +303,7 @@ def _surfaces(subject: Subject, strengths: Any, n_surfaces: int) -> Iterator[dic
 def _about_shapes(subject: Subject) -> str:
     affected = ", and the share of rows between such a step and the point where the curve has recovered from it"
     return (
-        "Whether each curve rises or falls throughout, with every step of the model taken into account. If it does "
+        "Whether each curve is increasing or decreasing throughout, checked at every step of the model. If it is "
         "not, the table shows the largest step against its main direction, where that step is"
         f"{affected if subject.rows != 'none' else ''}. This holds for averages; single rows may differ."
         f"{_left_out(subject)}"
@@ -311,7 +311,7 @@ def _about_shapes(subject: Subject) -> str:
 
 
 def _left_out(subject: Subject) -> str:
-    """Return which used features have no order, if any."""
+    """Return a sentence about used features without an order, if any."""
     left = [name for name in subject.used if name not in set(subject.numbers)]
     if not left:
         return ""
@@ -320,7 +320,7 @@ def _left_out(subject: Subject) -> str:
 
 
 def _why_no_numbers(subject: Subject) -> str:
-    """Return why there is no curve of numbers to look at."""
+    """Return why there are no numeric curves to examine."""
     if not subject.used:
         return "the model has no splits"
     if subject.pipeline:
@@ -335,7 +335,7 @@ def _shape(direction: Any) -> str:
 
 
 def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
-    """Return whether curves rise or fall throughout, and the direction of each feature in a word."""
+    """Return the section on monotonicity, and the direction of each feature in a word."""
     if not subject.numbers:
         text = f"Not examined: {_why_no_numbers(subject)}."
         return section("monotonicity", "Monotonicity", text), {}
@@ -368,7 +368,7 @@ def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
 def _table_of_features(
     subject: Subject, caption: str, columns: list[dict[str, str]], rows: list[list[Any]], *, outputs: bool = True
 ) -> dict[str, Any]:
-    """Return a table whose lines begin with a feature, and an output if there are several."""
+    """Return a table whose lines start with a feature, and with an output if there are several."""
     first = [column("Feature", "name"), *([column("Output", "text")] if subject.several and outputs else [])]
     rows = rows[:MOST_LINES]
     features = [subject.number_of.get(row[0]) for row in rows]
@@ -380,7 +380,7 @@ def _cut_off(rows: list[list[Any]]) -> str:
 
 
 def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]]:
-    """Return what a sampled curve would miss, the number of spikes of each feature, and the spikes."""
+    """Return the section on spikes, the number of spikes of each feature, and the spikes."""
     if not subject.numbers:
         return section("spikes", "Spikes", f"Not examined: {_why_no_numbers(subject)}."), {}, []
     spikes = subject.scope.overview.spikes(subject.numbers, 100, subject.chosen_outputs)
@@ -418,7 +418,7 @@ def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]
 
 
 def missing_section(subject: Subject) -> Section:
-    """Return where each curve is for missing values."""
+    """Return the section on missing values: the value of each curve where the feature is missing."""
     title = "Missing values"
     rows: list[list[Any]] = []
     for name in subject.names:

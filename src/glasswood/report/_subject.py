@@ -63,7 +63,7 @@ class Subject:
         return "that of a group of columns needs the rows themselves, and only counts of them are available"
 
     def count_pairs(self) -> None:
-        """Count pairs of features, if there will be a question about them: single ones are then known, too."""
+        """Count pairs of features if they will be needed; these counts include single features."""
         study, plan = self.study, self.study.plan(1)
         if study.additive and study.background is None and study.has_rows and plan.countable(2):
             study.effects(2)

@@ -1,4 +1,4 @@
-"""PartialDependenceDisplay: scikit-learn's figures, with steps drawn as steps, and categories wherever numbers are."""
+"""PartialDependenceDisplay: scikit-learn's figures, with steps drawn as steps, and with support for categories."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
 
     The constructor, `from_estimator`, `plot` and all attributes are scikit-learn's. Lines are drawn as steps, which is
     what the curves of trees are; pairs of a number and a category are drawn as one line per category, and individual
-    curves of categories are drawn, too.
+    curves of categories are also drawn.
 
     Attributes
     ----------
@@ -164,10 +164,10 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         return self
 
     def _simplify(self) -> list[int]:
-        """Put what scikit-learn can draw in place of what it cannot; return the panels that are not complete so.
+        """Replace results that scikit-learn cannot draw; return the panels that need to be completed.
 
-        A pair of a number and a category is drawn as its first line. Individual curves of a category are lines like
-        those of a number.
+        A pair of a number and a category is replaced by its first line. Individual curves of a category are drawn
+        like those of a number.
         """
         if self.is_categorical is None:
             return []
@@ -187,7 +187,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         return mixed
 
     def _place_deciles(self) -> None:
-        """Put the deciles of vertical axes at their values, beside the axis: scikit-learn swaps the two directions."""
+        """Put the deciles of vertical axes at their values next to the axis: scikit-learn swaps the two directions."""
         from matplotlib.transforms import blended_transform_factory
 
         for axes, lines in zip(self.axes_.ravel(), self.deciles_hlines_.ravel(), strict=True):
@@ -195,7 +195,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
                 lines.set_transform(blended_transform_factory(axes.transAxes, axes.transData))
 
     def _draw_categories(self, panel: int, *, centered: bool) -> None:
-        """Draw the lines of all categories but the first, which is there."""
+        """Draw the lines of all categories except the first, which is already drawn."""
         result, features = self.pd_results[panel], self.features[panel]
         x = 1 if self.is_categorical[panel][0] else 0
         heights = result.average[self.target_idx]
@@ -210,7 +210,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         ax.legend(title=str(self.feature_names[features[1 - x]]))
 
     def _widen(self) -> None:
-        """Make room for lines that scikit-learn did not know of; panels of lines share their limits."""
+        """Extend the limits, shared by all panels of lines, to the lines added here."""
         drawn = [axes for axes in self.axes_.ravel() if axes is not None and axes.get_lines()]
         heights = np.concatenate([line.get_ydata() for axes in drawn for line in axes.get_lines()])
         margin = 0.05 * np.ptp(heights)
@@ -261,7 +261,7 @@ class Panels:
         return tuple(self.table.find([feature])[0] for feature in ([entry] if one else entry))
 
     def check_figure(self, ax: Any, subsample: Any) -> None:
-        """Raise early what drawing would raise late."""
+        """Raise errors of drawing before anything is computed."""
         try:
             from matplotlib.axes import Axes
         except ImportError as error:  # pragma: no cover (tests run with matplotlib)
@@ -288,7 +288,7 @@ class Panels:
         percentiles: Sequence[float],
         custom_values: Mapping[Any, Any] | None,
     ) -> dict[str, Any]:
-        """Return what a display is made of; the rows are counted once for all panels."""
+        """Return the results of a display; the rows are counted only once for all panels."""
         check_estimator(self.estimator, response_method)
         table, chosen = self.table, self._target(target)
         grid = Grid(percentiles, grid_resolution, custom_values or {}, table.categorical(categorical_features))

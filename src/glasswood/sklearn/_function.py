@@ -48,23 +48,23 @@ def partial_dependence(  # noqa: PLR0913 (scikit-learn's signature)
     estimator : fitted classifier or regressor
         Tree ensembles are explained exactly, everything else by scikit-learn's brute force, with a warning.
     X : table of shape (n_rows, n_features)
-        The rows to average over; the grid is made of them, too. NumPy, pandas, Polars, PyArrow, SciPy sparse, lists.
+        The rows to average over, which also determine the grid: NumPy, pandas, Polars, PyArrow, SciPy sparse, lists.
     features : int, str, a sequence of them, or a mask
-        One feature, or several that are fixed together.
+        One feature, or several features that are fixed together.
     sample_weight : array of shape (n_rows,), optional
         Weights of the average. Individual curves have none.
     categorical_features : mask, or sequence of int or str, optional
-        Features whose grid is all of their values. Columns of texts and categories are such in any case.
+        Features whose grid consists of all their values. Columns of strings and categories are always categorical.
     feature_names : sequence of str, optional
         Names for the columns of a table that has none.
     response_method : {"auto", "predict_proba", "decision_function"}
-        For classifiers: "auto" is the probability, for every `kind`, and "decision_function" the raw score.
+        For classifiers: "auto" is the probability for every `kind`, and "decision_function" the raw score.
     percentiles : pair of float
         The ends of the grid.
     grid_resolution : int
-        The number of equally spaced points of the grid; a feature with fewer distinct values has these as its grid.
+        The number of equally spaced points of the grid; a feature with fewer distinct values uses these instead.
     custom_values : mapping from features to arrays, optional
-        Grids of your own.
+        Custom grids.
     method : {"auto", "recursion", "brute"}
         "auto" is exact; the others are scikit-learn's own.
     kind : {"average", "individual", "both"}
@@ -117,7 +117,7 @@ def partial_dependence(  # noqa: PLR0913 (scikit-learn's signature)
 
 
 def check_estimator(estimator: Any, response_method: str) -> None:
-    """Raise what scikit-learn raises for estimators that have no partial dependence, or not this one."""
+    """Raise scikit-learn's errors for estimators without partial dependence, or without this kind of it."""
     check_is_fitted(estimator)
     if not (is_classifier(estimator) or is_regressor(estimator)):
         message = f"'estimator' must be a fitted regressor or classifier, not {type(estimator).__name__}"
@@ -134,7 +134,7 @@ def check_estimator(estimator: Any, response_method: str) -> None:
 
 
 def check_weight(weight: Any, table: Table) -> NDArray[np.float64] | None:
-    """Return weights of rows as an array; one number stands for all rows."""
+    """Return the weights of rows as an array; a single number applies to all rows."""
     if weight is None or np.ndim(weight) == 0:
         return None
     weights = np.asarray(weight, dtype=np.float64)
@@ -147,9 +147,9 @@ def check_weight(weight: Any, table: Table) -> NDArray[np.float64] | None:
 
 
 def warn_of_brute_force(estimator: Any, reason: Exception) -> None:
-    """Tell the user why this will take long."""
+    """Warn the user that this is slow, and why."""
     message = (
-        f"{type(estimator).__name__} is left to scikit-learn's brute force, a prediction of all rows for each point of "
+        f"{type(estimator).__name__} is left to scikit-learn's brute force, which predicts all rows at each point of "
         f"the grid, because Glasswood cannot explain it exactly: {reason}"
     )
     warnings.warn(message, UserWarning, stacklevel=3)
@@ -174,7 +174,7 @@ class Exact:
         if response == "raw" and score.units == "probability" and not hasattr(estimator, "decision_function"):
             message = f"{type(estimator).__name__} has no decision_function: its trees average probabilities"
             raise AttributeError(message)
-        self._study = self.explainer._study  # of two classes the second one is answered for, as in scikit-learn
+        self._study = self.explainer._study  # for two classes, the result is for the second one, as in scikit-learn
 
     def result(self, asked: Sequence[int], axes: list[NDArray[Any]], kind: str) -> Any:
         """Return the partial dependence of some columns on the grid of their axes, as scikit-learn arranges it."""
@@ -197,7 +197,7 @@ class Exact:
         found = {}
         if kind != "individual":
             heights = self._average(players, points)
-            found["average"] = heights.T.reshape(-1, *shape).copy()  # scikit-learn's own may be written to
+            found["average"] = heights.T.reshape(-1, *shape).copy()  # scikit-learn's own arrays are writeable
         if kind != "average":
             curves = self.explainer.ice(*players, rows=self.table.data, at=points).heights
             found["individual"] = np.moveaxis(curves, -1, 0).reshape(-1, self.table.n_rows, *shape).copy()
@@ -214,7 +214,7 @@ class Exact:
         return heights
 
     def _player(self, number: int) -> str | int:
-        """Return the explainer's name of a column, or its number if the model knows no names."""
+        """Return the explainer's name of a column, or its number if the model has no feature names."""
         own = None if self.table.own_names is None else str(self.table.own_names[number])
         originals = self._study.originals
         if originals is not None:

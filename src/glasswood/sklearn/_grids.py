@@ -1,4 +1,4 @@
-"""The user's table by columns, and the values of a column at which its partial dependence is wanted."""
+"""The columns of the user's table, and the grid of values of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Grid", "Table"]
 
 
 class Table:
-    """A table, the names of its columns, and what they hold.
+    """A table, the names of its columns, and their contents.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Table:
         raise ValueError(message)
 
     def categorical(self, features: Any) -> set[int]:
-        """Return the numbers of the columns that the user calls categorical."""
+        """Return the numbers of the columns that the user declares as categorical."""
         if features is None:
             return set()
         array = np.asarray(features)
@@ -154,7 +154,7 @@ def _sorted(values: list[Any]) -> NDArray[Any]:
 
 
 def _quantiles(values: NDArray[Any], shares: Any) -> NDArray[np.float64]:
-    """Return quantiles as scikit-learn takes them: SciPy's, which NumPy does not have."""
+    """Return quantiles as scikit-learn does: SciPy's method, which NumPy does not have."""
     from scipy.stats.mstats import mquantiles  # scikit-learn needs SciPy, too
 
     return np.asarray(mquantiles(values, prob=shares), dtype=np.float64)
@@ -162,7 +162,7 @@ def _quantiles(values: NDArray[Any], shares: Any) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Grid:
-    """How the values are chosen at which a partial dependence is wanted: by scikit-learn's rules.
+    """The grid of values at which partial dependence is computed, by scikit-learn's rules.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ class Grid:
             raise ValueError(message)
 
     def axis(self, table: Table, number: int) -> NDArray[Any]:
-        """Return the values of one column's grid, without missing ones unless they are asked for."""
+        """Return the grid of one column, without missing values unless requested."""
         own = self._own(table, number)
         if own is not None:
             return own
@@ -215,7 +215,7 @@ class Grid:
         return np.unique(np.rint(grid).astype(distinct.dtype)) if distinct.dtype.kind in "iu" else grid
 
     def _own(self, table: Table, number: int) -> NDArray[Any] | None:
-        """Return the grid that the user gives for a column, by its name or number; None if there is none."""
+        """Return the user's grid of a column, by its name or number; None if there is none."""
         name = None if table.own_names is None else table.own_names[number]
         for key in (number, table.names[number], name):
             if key is not None and key in self.custom:

@@ -1,4 +1,4 @@
-"""Arguments that are checked before anything is computed."""
+"""Checks of arguments before anything is computed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["brief", "checked_groups", "new_file", "refuse_no_mapping", "refuse_n
 
 
 def whole_number(value: Any, what: str, least: int = 1) -> int:
-    """Return a number that is whole and large enough; `what` says what it is for."""
+    """Return a whole number that is large enough; `what` describes it in the error message."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         message = f"{what}, at least {least}, not {value!r}"
         raise ArgumentError(message)
@@ -24,7 +24,7 @@ def whole_number(value: Any, what: str, least: int = 1) -> int:
 
 
 def new_file(path: Any) -> Path:
-    """Return the path of a file that can be written, as far as that can be known before."""
+    """Return the path of a new file after checking, as far as possible, that it can be written."""
     try:
         target = Path(path)
     except TypeError as error:
@@ -44,7 +44,7 @@ def new_file(path: Any) -> Path:
 
 
 def refuse_no_name(feature: Any) -> None:
-    """Refuse what names no feature: lists of several, tables, truth values."""
+    """Raise an error for anything that cannot name a feature: lists, tables, booleans."""
     if isinstance(feature, str | int | np.integer) and not isinstance(feature, bool):
         return
     message = f"a feature is a name or a number, not a {type(feature).__name__}"
@@ -56,7 +56,7 @@ def refuse_no_name(feature: Any) -> None:
 
 
 def brief(value: Any) -> str:
-    """Return a value as a message shows it: short, on one line."""
+    """Return a value as shown in messages: short, on one line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"a {type(value).__name__}: {text[:50]}..."
 
@@ -68,14 +68,14 @@ def similar(name: str, names: Sequence[str]) -> str | None:
 
 
 def refuse_no_mapping(given: Any, what: str) -> None:
-    """Refuse what is no mapping; `what` says what it is for."""
+    """Raise an error unless a mapping is given; `what` describes it in the error message."""
     if not isinstance(given, Mapping):
-        message = f"{what}; it is not {brief(given)}"
+        message = f"{what}, not {brief(given)}"
         raise TableError(message)
 
 
 def checked_groups(groups: Any) -> dict[str, tuple[str, ...]]:
-    """Return groups of columns as tuples of names; what they name is checked elsewhere."""
+    """Return groups of columns as tuples of names; whether the columns exist is checked elsewhere."""
     if groups is None:
         return {}
     refuse_no_mapping(groups, 'groups must map names to lists of columns, such as {"city": ["city_a", "city_b"]}')

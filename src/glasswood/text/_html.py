@@ -1,4 +1,4 @@
-"""Small tables in HTML for notebooks. Everything in them is text: nothing that a name or category holds is run."""
+"""Small HTML tables for notebooks. All names and categories are escaped."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MOST_ROWS = 20
 
 
 def table_html(caption: str, columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]]) -> str:
-    """Return a table with a caption, given as one sequence per column; long ones are cut off, and say so.
+    """Return a table with a caption, given as one sequence per column; long tables are truncated with a note.
 
-    Colours and fonts are left to the page, so that the table is readable on light and dark ones.
+    Colours and fonts are left to the page, so that the table is readable in light and dark themes.
     """
     lists = [list(column) for column in columns.values()]
     n_rows = max(map(len, lists), default=0)
@@ -35,7 +35,7 @@ def table_html(caption: str, columns: Mapping[str, Sequence[Any] | np.ndarray[An
 
 
 def facts_html(caption: str, facts: Mapping[str, Any]) -> str:
-    """Return names and values, one to a line, as a table with a caption."""
+    """Return names and values, one per line, as a table with a caption."""
     style = 'style="text-align: left"'
     lines = [f'<table class="glasswood"><caption style="white-space: nowrap">{_escaped(caption)}</caption><tbody>']
     lines += [
@@ -56,7 +56,7 @@ def _escaped(value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as people write it: whole numbers with commas, others with four digits, nothing for NaN."""
+    """Return a value as text: whole numbers with thousands separators, others with four digits, nothing for NaN."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         return str(value)
     number = float(value)

@@ -1,4 +1,4 @@
-"""Names and numbers as people read them: shortened, free of control characters, with as many digits as matter."""
+"""Names and numbers as people read them: shortened, without control characters, with four significant digits."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 __all__ = ["number", "percent", "plain", "several", "share_of_rows", "shorten"]
 
-# Characters that would break a line, or turn around the text after them.
+# Characters that would break a line, or change the direction of the text after them.
 HARMFUL = frozenset({"Cc", "Cs", "Zl", "Zp"})
 MINUS = "\u2212"
 TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
 
 
 def plain(value: Any) -> str:
-    """Return text on one line, without characters that control how others are shown."""
+    """Return a value as text on one line, without characters that control how others are displayed."""
     text = str(value)
     if text.isascii() and text.isprintable():
         return text
@@ -25,7 +25,7 @@ def plain(value: Any) -> str:
 
 
 def shorten(value: Any, most: int = 28) -> str:
-    """Return text of at most so many characters, with an ellipsis in the middle: names often differ at their ends."""
+    """Return text of limited length, with an ellipsis in the middle because names often differ at their ends."""
     text = plain(value)
     if len(text) <= most:
         return text
@@ -34,7 +34,7 @@ def shorten(value: Any, most: int = 28) -> str:
 
 
 def several(texts: Iterable[Any], most: int = 28) -> list[str]:
-    """Return shortened texts that still differ: those that would look alike get a number."""
+    """Return shortened texts, numbered where they would look the same."""
     short = [shorten(text, most) or "(empty)" for text in texts]
     seen: dict[str, int] = {}
     result = []
@@ -45,7 +45,7 @@ def several(texts: Iterable[Any], most: int = 28) -> list[str]:
 
 
 def number(x: Any) -> str:
-    """Return a number with four digits that matter, thousands apart."""
+    """Return a number with four significant digits and thousands separators."""
     x = float(x)
     if not math.isfinite(x):
         return "missing" if math.isnan(x) else ("∞" if x > 0 else "\u2212∞")
@@ -57,7 +57,7 @@ def number(x: Any) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as per cent: 0 % is nothing at all, and 100 % is everything."""
+    """Return a share as a percentage; only exact zeros and ones are shown as 0 % and 100 %."""
     if 0 < share < 0.001:
         return "< 0.1 %"
     if 0.999 < share < 1 - 1e-12:
@@ -67,5 +67,5 @@ def percent(share: float) -> str:
 
 
 def share_of_rows(share: float, *, weighted: bool) -> str:
-    """Return a share of the rows, or of their weight."""
+    """Return a share as a percentage of the rows, or of their weight."""
     return f"{percent(share)} of {'the weight' if weighted else 'rows'}"

@@ -19,9 +19,9 @@ def how_many(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def printable(value: Any) -> str:
-    r"""Return a text with escapes, as Python's `repr` writes them, for characters that cannot be seen.
+    r"""Return text in which invisible characters are escaped as in Python's `repr`.
 
-    These move a terminal's cursor, turn the direction of writing, or make two names look the same.
+    Such characters move a terminal's cursor, change the direction of writing, or make two names look the same.
 
     Examples
     --------

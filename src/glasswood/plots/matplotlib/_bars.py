@@ -36,7 +36,7 @@ def draw_bars(ax: Any, panel: Bars, look: Look) -> list[Any]:
 
 
 def draw_waterfall(ax: Any, panel: Waterfall, look: Look) -> None:
-    """Draw how parts add up: from the start at the top to the end at the bottom; all others together are thin."""
+    """Draw a waterfall from the start at the top to the end at the bottom; the combined part is a thin bar."""
     ends = panel.start[1] + np.concatenate([[0.0], np.cumsum(panel.values)])
     n = len(panel.values)
     low, high = float(ends.min()), float(ends.max())

@@ -79,7 +79,7 @@ def draw_categories(ax: Any, panel: Steps, look: Look, heights: tuple[float, flo
 
 
 def in_lines(look: Look, text: str, most: int) -> str:
-    """Return the label of an axis on lines of at most so many letters."""
+    """Return the label of an axis, wrapped to lines of limited length."""
     return "\n".join(textwrap.wrap(look.readable(text), most))
 
 

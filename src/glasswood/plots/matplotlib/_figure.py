@@ -33,7 +33,7 @@ class Drawing(Figure):
     def _ipython_display_(self) -> None:
         if _is_inline():
             _close(self)  # or it would be shown once more at the end of the cell
-        raise NotImplementedError  # IPython goes on with the formats that the user has chosen
+        raise NotImplementedError  # IPython then uses the formats that the user has chosen
 
     def _repr_png_(self) -> bytes | None:
         if _has_window(self):
@@ -54,7 +54,7 @@ class Drawing(Figure):
 
 @contextmanager
 def new_figure(figsize: tuple[float, float]) -> Iterator[Drawing]:
-    """Make a figure to draw on; if that fails, nobody shows it.
+    """Create a figure to draw on, which is not shown if drawing fails.
 
     Outside of the main thread pyplot does not know it: its state and its windows belong to the main thread.
     """

@@ -53,7 +53,7 @@ def draw(sheet: Sheet, ax: Any = None) -> Any:
 def _check_given(sheet: Sheet, n_axes: int) -> None:
     """Refuse axes that do not fit a sheet."""
     if n_axes != len(sheet.panels):
-        message = f"the figure has {how_many(len(sheet.panels), 'panel')}, so ax must be as many axes, not {n_axes}"
+        message = f"the figure has {how_many(len(sheet.panels), 'panel')}, so ax needs as many axes, not {n_axes}"
         raise ValueError(message)
     if sheet.figsize is not None:
         message = "figsize= is for a new figure; with ax= the size is that of your own figure"
@@ -79,7 +79,7 @@ def _line_heights(lines: list[list[Panel]], n_columns: int) -> list[float]:
 
 
 def _figsize(sheet: Sheet) -> tuple[float, float]:
-    """Return the inches that a sheet is wide and high, if nobody says otherwise."""
+    """Return the default width and height of a sheet in inches."""
     n_columns, lines = _lines(sheet)
     widest = max((_size(panel)[0] for panel in sheet.panels), default=4.0)
     width = n_columns * widest * (1.0 if n_columns == 1 else 0.85)

@@ -95,7 +95,7 @@ def _shade(ax: Any, panel: Steps, edges: NDArray[np.float64], here: slice, look:
     bins, shares = histogram(panel.x, panel.support)
     grouped = [line for line in panel.lines if line.support]
     if not grouped:
-        unknown = open_bins(panel.x, bins)  # pale: nobody knows how far these cells reach
+        unknown = open_bins(panel.x, bins)  # pale: the extent of these cells is unknown
         for shade, hidden in ((0.55, unknown), (0.2, ~unknown)):
             heights = np.where(hidden, 0.0, BASE * shares)
             ax.stairs(heights, bins, fill=True, color=look.dim, alpha=shade, transform=base, linewidth=0)

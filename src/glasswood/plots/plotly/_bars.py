@@ -43,7 +43,7 @@ def draw_bars(paper: Paper, place: Place, panel: Bars) -> None:
 
 
 def draw_waterfall(paper: Paper, place: Place, panel: Waterfall) -> None:
-    """Draw how parts add up: from the start at the top to the end at the bottom; all others together are thin."""
+    """Draw a waterfall from the start at the top to the end at the bottom; the combined part is a thin bar."""
     labels = (panel.start[0], *panel.labels, panel.end[0])
     n = len(panel.values)
     ends = (panel.start[1] + np.concatenate([[0.0], np.cumsum(panel.values)])).tolist()

@@ -113,7 +113,7 @@ class Paper:
 
 
 def title_of(text: str, length: float | None = None) -> dict[str, Any]:
-    """Return the title of an axis that is so many pixels long: on two smaller lines if it would not fit on one."""
+    """Return the title of an axis of a given length in pixels, on two smaller lines if it does not fit on one."""
     if length is None or len(text) * 1.1 * LETTER <= length:
         return {"text": safe(text, 60), "standoff": 6}
     width = max(12, int(length / (0.95 * LETTER)))

@@ -130,7 +130,7 @@ def _draw_band(paper: Paper, axes: Axes, panel: Steps, band: Band, shade: float)
 
 
 def _draw_data(paper: Paper, axes: Axes, panel: Steps) -> None:
-    """Draw the distribution of rows at the bottom: pale where nobody knows how far a cell reaches."""
+    """Draw the distribution of the rows at the bottom, pale where the extent of a cell is unknown."""
     grouped = [(k, line) for k, line in enumerate(panel.lines) if line.support]
     for k, line in grouped:
         bins, dense = histogram(panel.x, line.support)

@@ -18,7 +18,7 @@ from glasswood.text._printable import how_many
 __all__ = ["KINDS", "panel_of_attributions"]
 
 KINDS = ("waterfall", "bar", "beeswarm", "scatter")
-MOST_ROWS = 2000  # as many dots per feature tell as much as millions
+MOST_ROWS = 2000  # more dots per feature add no information
 BINS = 120  # the parts of the axis in which dots are stacked
 HALF = 0.42  # how far the highest stack of dots reaches to either side
 NEAR = 20  # rows with similar values, among which the colour of a scatter is chosen

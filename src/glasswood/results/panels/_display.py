@@ -43,7 +43,7 @@ def without_drawn(note: str) -> str:
 
 
 def _runs(scale: Scale, n_columns: int) -> NDArray[np.intp]:
-    """Return where runs of cells begin that are in the same one of so many columns of the figure.
+    """Return the starts of runs of cells that lie in the same column of the figure, given the number of columns.
 
     A cell that is wider than a column stays alone, and no run goes beyond an end of the view.
     """
@@ -58,7 +58,7 @@ def _runs(scale: Scale, n_columns: int) -> NDArray[np.intp]:
 
 
 def _few_runs(scale: Scale, most: int, most_of_run: int) -> NDArray[np.intp]:
-    """Return where runs begin, so that at most so many steps are drawn; a run is drawn as a step, or as some."""
+    """Return the starts of runs such that a limited number of steps is drawn; a run is drawn as one or more steps."""
     n_columns = most // most_of_run
     while True:
         starts = _runs(scale, n_columns)
@@ -72,7 +72,7 @@ def _few_runs(scale: Scale, most: int, most_of_run: int) -> NDArray[np.intp]:
 
 
 def fitted(panel: Steps, most: int = MOST_STEPS) -> Steps:
-    """Return a panel of at most so many steps, of which no line loses a height that could be seen.
+    """Return a panel with a limited number of steps that keeps all visible heights of every line.
 
     Of the steps in one column of the figure two are drawn, for each line: the least and the greatest height, in the
     order in which the line has them.
@@ -186,7 +186,7 @@ class Blocks(NamedTuple):
 
 
 def blocks_of(layout: Layout, most: int = MOST_CELLS) -> Blocks:
-    """Return the blocks of cells to draw: the cells themselves, or at most so many runs of neighbouring ones.
+    """Return the blocks of cells to draw: the cells themselves, or a limited number of runs of neighbouring cells.
 
     Cells of a block have the weight of their rows, and a little by their width.
     """

@@ -29,9 +29,9 @@ __all__ = [
 SORTS = ("model", "height", "rows")
 MOST_CATEGORIES = 30
 LARGEST = np.finfo(np.float64).max
-FAR = 10.0  # a cut is far out if it is so many times the width of all cuts before it away
+FAR = 10.0  # a cut is far out if its distance is this many times the range of all cuts before it
 TAIL = 0.005  # the share of rows at either end that need not be seen at once
-SQUASHED = 3.0  # the axis is cut if the other rows would get less than one part in so many
+SQUASHED = 3.0  # the axis is cut if the other rows would get less than one part in this many
 
 
 @dataclass(frozen=True)
@@ -155,9 +155,9 @@ def closed_edges(
 
 @np.errstate(over="ignore", under="ignore")
 def edges_of(cuts: NDArray[np.float64], support: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """Return finite edges of the cells between cuts: the outermost cells go on a little beyond the last cuts.
+    """Return finite edges of the cells between cuts: the outermost cells extend a little beyond the last cuts.
 
-    How far nobody knows; if many rows are there, as far as these would reach if they were as dense as the others.
+    Their true extent is unknown; if they have many rows, they are drawn as wide as at the density of the other rows.
     """
     finite = cuts[np.isfinite(cuts)]
     if not finite.size:

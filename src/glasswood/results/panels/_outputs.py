@@ -15,7 +15,7 @@ from glasswood.text._plain import shorten
 __all__ = ["MOST_LINES", "one_output", "outputs_shown", "scale_label"]
 
 LABEL = 22  # letters of a class in the label of an axis, so that the scale is never cut
-MOST_LINES = 8  # as many as there are colours that everybody can tell apart
+MOST_LINES = 8  # the number of distinguishable colours
 
 
 def outputs_shown(heights: NDArray[np.float64], outputs: Sequence[Any], output: int | None) -> tuple[list[int], str]:

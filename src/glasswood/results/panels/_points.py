@@ -105,7 +105,7 @@ def layout_of_points(points: Any, heights: NDArray[np.float64], sort: str | None
 
 
 def _along(name: str, values: NDArray[np.float64], shares: NDArray[np.float64], *, weighted: bool) -> Layout:
-    """Return the layout of numbers: steps midway between the points, as nobody knows where they are."""
+    """Return the layout of numbers: steps midway between the points, because the true positions are unknown."""
     finite = np.flatnonzero(np.isfinite(values))
     places, first, which = np.unique(values[finite], return_index=True, return_inverse=True)
     edges = edges_around(places)
@@ -155,7 +155,7 @@ def _hot(columns: Mapping[str, Any]) -> bool:
 def _labels_in_order(columns: Mapping[str, Any]) -> tuple[list[str], NDArray[np.intp]]:
     """Return a label per point, and their order: by the columns' values, missing ones last.
 
-    A one-hot group is told by the name of the column that is 1, in the order of columns.
+    A one-hot group is labelled by the name of the column that is 1, in the order of columns.
     """
     names = [plain(name) for name in columns]
     if _hot(columns):

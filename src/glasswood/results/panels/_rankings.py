@@ -41,7 +41,7 @@ def panel_of_strengths(
 ) -> Matrix | Network:
     """Return the panel of interaction `Strengths`: a square of the features that interact most, or a network of them.
 
-    `importance` sizes the nodes of the network; without it, a node is as large as its links together.
+    `importance` sizes the nodes of the network; without it, the size of a node is the sum of its links.
     """
     if kind not in ("heatmap", "network"):
         message = f'kind must be "heatmap" or "network", not {kind!r}'
