@@ -1,4 +1,4 @@
-"""Cells: the intervals and categories between the cuts of a feature, in which the model cannot tell values apart."""
+"""Cells: the intervals and categories of a feature within which the model does not distinguish values."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Tally:
     total: int = 0
 
     def writable(self) -> Tally:
-        """Return a tally that may be written to: the same, or a copy if its numbers are in somebody's bytes."""
+        """Return a writeable tally: the same, or a copy if its arrays are views of foreign bytes."""
         return replace(
             self, counts=np.require(self.counts, requirements="W"), cells=np.require(self.cells, requirements="W")
         )
@@ -98,7 +98,7 @@ class Counter:
 
     @property
     def most_rows(self) -> int:
-        """How many rows are best counted at a time: as many as a kernel counts in a fraction of a second."""
+        """The number of rows of a batch, which a kernel counts in a fraction of a second."""
         most = max((chunk.n_counts for chunk in self._chunks), default=1)
         return ROWS_OF_A_BITSET * max(1, int(MOST_COUNTED / max(1.0, most)))
 
@@ -108,7 +108,7 @@ class Counter:
         return Tally(np.zeros(self.plan.n_counts, dtype=np.int64), np.zeros(n_cells, dtype=np.int64))
 
     def fits(self, tally: Tally) -> bool:
-        """Return whether a tally has as many counts and cells as this counter's."""
+        """Return whether a tally has the same number of counts and cells as this counter's."""
         return (tally.counts.size, tally.cells.size) == (self.plan.n_counts, self._cumulative.size)
 
     def add(self, tally: Tally, columns: Columns, n_rows: int, weight: NDArray[np.int64] | None = None) -> None:
@@ -124,7 +124,7 @@ class Counter:
     ) -> None:
         """Count rows that are sorted by group: those from bounds[k] to bounds[k + 1] go to tallies[k].
 
-        Each becomes what `add` would make of it, but trees are walked once for all groups of a block of rows.
+        The result is that of `add`, but trees are walked once for all groups of a block of rows.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ class Counter:
         used = np.unique(e.feature[nodes]).astype(np.int64)
         numbers = used[cells.n_codes[used] == 0]
         n_cuts = np.diff(cells.cut_offset)[numbers]
-        present = (numbers << FEATURE) | (n_cuts << 1)  # "at most infinity" tells the rows that are not missing
+        present = (numbers << FEATURE) | (n_cuts << 1)  # "at most infinity" selects the rows that are not missing
         distinct = np.unique(np.concatenate([keys[nodes], present]))
         condition[nodes] = np.searchsorted(distinct, keys[nodes])
         feature, rest = distinct >> FEATURE, distinct & ((1 << FEATURE) - 1)

@@ -54,7 +54,7 @@ class Job:
     names : mapping from int to names, or None
         The table's name of each column that the model uses; None for tables without names.
     by : tuple of names
-        The columns whose values tell groups of rows; none if it is empty.
+        The columns that define groups of rows; no groups if it is empty.
     weight : name or None
         The column of weights.
     """

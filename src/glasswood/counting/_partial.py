@@ -28,8 +28,8 @@ MODULUS = 1 << 128
 class Partial:
     """The counts of some fragments, and a ledger of them.
 
-    Every engine runs a task once more if it must. What a task returns is counted once nevertheless, if nobody writes
-    into what he was given; the ledger, a sum of hashes of the fragments, proves that at the end.
+    Every engine repeats a task if necessary. Each result is still counted only once, as long as no task modifies its
+    inputs; the ledger, a sum of hashes of the fragments, proves this at the end.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Partial:
             message = f"these are not the bytes of a sum of counts, or they are damaged ({error})"
             raise BackgroundError(message) from error
         if len(rows) != len(keys):
-            message = "two groups have the same key after packing; pass a column of another type in by="
+            message = "two groups have the same key after packing; pass a column of a different type in by="
             raise BackgroundError(message)
         notes = {name[5:]: note.tobytes() for name, note in arrays.items() if name.startswith("note ")}
         return partial, notes
@@ -164,12 +164,12 @@ def _keys(columns: Sequence[Sequence[Any]], n_keys: int, *, tuples: bool) -> lis
 def _tallies(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Iterator[Tally]:
     """Yield the tally of each group: a view of its part of the arrays."""
     sizes, whole = facts["sizes"], {name: arrays[name] for name in ("counts", "cells")}
-    if len(sizes) != len(facts["planes"]):  # before anything is done with as many as a damaged file may have
-        message = "it has another number of groups than it says"
+    if len(sizes) != len(facts["planes"]):  # before allocating the number that a damaged file may claim
+        message = "its number of groups differs from the header"
         raise ValueError(message)
     claimed = [sum(size) for size in zip(*sizes, strict=True)] if sizes else [0, 0]
     if claimed != [array.size for array in whole.values()] or any(min(size) < 0 for size in sizes):
-        message = "it has another number of counts than it says"
+        message = "its number of counts differs from the header"
         raise ValueError(message)
     if any(array.dtype != np.int64 for array in whole.values()):
         message = "its counts are not whole numbers"

@@ -1,4 +1,4 @@
-"""Subsets: the sets of up to so many players of a path, numbered."""
+"""Subsets: numbered sets of up to `order` players of a path."""
 
 from __future__ import annotations
 

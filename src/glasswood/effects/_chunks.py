@@ -41,7 +41,7 @@ class Chunks:
     axis_first : ndarray of shape (n_seats + 1,)
     axis_feature : ndarray of shape (n_axes,)
     axis_table : ndarray of shape (n_axes,)
-        Where what is said of the axis starts in `table`.
+        Where the entries of the axis start in `table`.
     axis_kind : ndarray of shape (n_axes,)
         The number of cuts, or -1 for categories.
     state_first : ndarray of shape (n_seats + 1,)
@@ -66,7 +66,7 @@ class Chunks:
 
     @classmethod
     def of(cls, plan: CountPlan, order: int, most_states: int) -> Chunks:
-        """Cut the trees of a plan, so that `order` players of a leaf have at most so many combinations of states."""
+        """Cut the trees of a plan so that `order` players of a leaf have a limited number of combinations of states."""
         e = plan.ensemble
         made = _core.make_chunks(e.root, e.left, e.right, plan.core_boxes, plan.player_of, most_states, order)
         return cls(plan, **made)
@@ -115,7 +115,7 @@ class Chunks:
         return np.maximum(plan.ensemble.tree_output, 0)[tree].astype(np.int64)
 
     def write_states(self, cells: NDArray[np.int32], rows: tuple[int, int], states: NDArray[np.uint16]) -> None:
-        """Write the state of every seat, for the rows from first to last: (n_seats, at least so many)."""
+        """Write the state of every seat for the rows from first to last: (n_seats, at least that many rows)."""
         _core.write_states(cells, *rows, self.axes, self._all_seats, states)
 
     def states_of(self, seats: NDArray[np.int64], cells: NDArray[np.int32]) -> NDArray[np.uint16]:

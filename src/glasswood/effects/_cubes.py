@@ -1,4 +1,4 @@
-"""Templates: what a metric makes of every cube over so many players, as arrays; made once per number of players."""
+"""Templates: the values of a metric on every cube over n players, as arrays, computed once for each n."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Template:
 
     @classmethod
     def of(cls, metric: CubeMetric, n_players: int) -> Template:
-        """Return the template of a metric for so many players."""
+        """Return the template of a metric for a number of players."""
         refuse_long_paths(n_players)
         if isinstance(metric, InteractionIndex):
             masks, number, met, broken, value = _from_moments(metric, n_players)
@@ -54,7 +54,7 @@ class Template:
 
 
 def refuse_long_paths(n_players: int) -> None:
-    """Raise an error if the cubes over so many players are too many to be written down."""
+    """Raise an error if there are too many cubes over this number of players."""
     if n_players > MOST_PLAYERS:
         message = (
             f"a path of the model has {n_players} features, which make {3**n_players:,} cubes; metrics are "
@@ -65,7 +65,7 @@ def refuse_long_paths(n_players: int) -> None:
 
 
 def set_masks(metric: InteractionIndex, n_players: int) -> NDArray[np.int64]:
-    """Return the sets of so many players that an index has values for, as bit masks sorted by size."""
+    """Return the sets of players that an index has values for, as bit masks sorted by size."""
     orders = metric.orders(n_players)
     masks = np.zeros(1, dtype=np.int64)
     for player in range(n_players):
@@ -140,7 +140,7 @@ def _from_cubes(metric: CubeMetric, n_players: int) -> tuple[NDArray[Any], ...]:
         masks = set()
         values: Any = metric.calc_metric(plus, minus)
         if not isinstance(values, Mapping):
-            message = f"calc_metric returns a mapping from features or sets of them to numbers, not {values!r}"
+            message = f"calc_metric must return a mapping from features or sets of them to numbers, not {values!r}"
             raise ArgumentError(message)
         for key, value in values.items():
             mask = members_of(key, z | ~q & ((1 << n_players) - 1))

@@ -25,12 +25,12 @@ __all__ = ["Lookups", "check_pairs"]
 MOST_STATES = 1024  # entries of a table
 MOST_PAIRS = 2**26  # of a leaf and a set
 ENTRIES_AT_A_TIME = 2**17  # that a thread fills, in a few tenths of a second
-MOST_ENTRIES = 2**26  # of all tables: half a gigabyte; so no table has more than the 2**16 that an index can tell
+MOST_ENTRIES = 2**26  # of all tables: half a gigabyte; so no table has more entries than the 2**16 that fit in an index
 STATES_IN_CACHE = 2**22  # of all seats, for a block of rows
 
 
 def check_pairs(plan: CountPlan, max_order: int, wanted: NDArray[np.bool_]) -> None:
-    """Raise an error if the leaves have too many sets of up to so many wanted players, before anything is counted."""
+    """Raise an error before anything is counted if the leaves have too many sets of up to `order` wanted players."""
     n_wanted = int(wanted.sum())
     n_pairs = sum(
         n * sum(comb(min(used, n_wanted), k) for k in range(min(max_order, used, n_wanted) + 1))
@@ -97,7 +97,7 @@ class Lookups:
 
     @property
     def n_bytes(self) -> int:
-        """The memory of the tables, and of what tells their places."""
+        """The memory of the tables and their index."""
         arrays = (self._table, *self._groups, *self._pairs, self.term_set, self.term_rest, self.term_seat)
         return sum(int(array.nbytes) for array in (*arrays, self.chunks.table, self.chunks.words))
 

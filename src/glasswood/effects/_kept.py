@@ -1,4 +1,4 @@
-"""Kept: what is costly to make and may be asked for again, up to so many bytes; the least recently used goes first."""
+"""Kept: a cache of costly values with a limit in bytes, which evicts the least recently used first."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Kept:
     Parameters
     ----------
     most_bytes : int
-        The values that are kept take at most so many. A larger one is made for every question.
+        The maximum size of the cache. A larger value is computed anew for every question.
     """
 
     def __init__(self, most_bytes: int) -> None:

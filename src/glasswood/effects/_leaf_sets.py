@@ -35,7 +35,7 @@ class SetNumbers:
     ----------
     plan : CountPlan
     masks : mapping from a number of players to an array of bit masks
-        The sets of a path with so many players.
+        The sets of a path with this number of players.
     """
 
     def __init__(self, plan: CountPlan, masks: Mapping[int, NDArray[np.int64]]) -> None:
@@ -72,7 +72,7 @@ class Leaves:
     ----------
     plan : CountPlan
     masks : mapping from a number of players to an array of bit masks
-        The sets of a path with so many players.
+        The sets of a path with this number of players.
     outputs : list of int
         The outputs that are wanted.
     """
@@ -117,7 +117,7 @@ class Leaves:
 
     @property
     def partners(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The sibling of each left leaf, if it is a leaf, too, and only the split between them is its player's; or -1.
+        """The sibling of each left leaf if it is also a leaf and only the split between them is its player's; else -1.
 
         Such leaves are met with the same players, but for the player of the split, as a bit.
         """

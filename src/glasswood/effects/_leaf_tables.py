@@ -84,7 +84,7 @@ class LeafTables:
         self.effects = effects
         self.templates = templates
         self.leaves = Leaves(plan, {used: template.masks for used, template in self.templates.items()}, outputs)
-        # The score without any leaf is worth as much to all, whoever takes part: an empty cube, which only the empty
+        # The score without any leaf is the same regardless of who takes part: an empty cube, which only the empty
         # set, the first one if there is any, can have a value for.
         empty = Template.of(metric, 0).value.sum()
         self.constant = empty * plan.ensemble.score.constant[outputs]
@@ -92,7 +92,7 @@ class LeafTables:
 
     @property
     def n_bytes(self) -> int:
-        """The memory of the tables, and of what tells their places."""
+        """The memory of the tables and their index."""
         return int(self.table.nbytes + self.table_first.nbytes) + self.leaves.n_bytes
 
     def _fill(self) -> None:

@@ -119,7 +119,7 @@ class LongPaths:
 
     @once
     def _spans(self) -> list[slice]:
-        """The rows that are dealt with at a time: as many as a chunk of 64 leaves takes a fraction of a second for."""
+        """The number of rows of a batch, for which a chunk of 64 leaves takes a fraction of a second."""
         most_players = self.plan.most_players
         # Without a background, a row costs a leaf some nanoseconds per player and point of quadrature.
         per_row = 5e-9 * most_players * (most_players // 2 + 1)
@@ -136,7 +136,7 @@ def seconds_for_paths(plan: CountPlan, n_rows: int, n_background: int) -> float:
 
 
 def seconds_per_row(n_players: Any, n_background: int) -> Any:
-    """Return about how long a row takes at a leaf with so many players."""
+    """Return the approximate time of a row at a leaf, given its number of players."""
     return 100e-9 + 1e-9 * np.minimum(2.0**n_players, n_background)
 
 

@@ -1,7 +1,7 @@
-"""Responses of rows: what a model would say of each row if a player took other values, on any scale; and sums of it.
+"""Responses of rows: the output of the model for each row with a player set to other values, on any scale; and sums.
 
-The link of a sum over trees is no sum over trees, so this needs the rows one by one. What is asked is the same for all
-rows: a list of questions for each player, each a value (or cell) that the player takes.
+The link of a sum over trees is not a sum over trees, so this needs the rows one by one. The questions are the same for
+all rows: a list for each player, each a value (or cell) of the player.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BATCH = 4096  # rows that a thread takes at a time
 MOST_HELD = 2**23  # answers of single rows that a thread holds at a time
 MOST_ANSWERS = 2**22  # that are held at a time, if a function of Python's has to see them
 Asked = tuple[int, NDArray[np.intp], NDArray[np.int64]]
-"""A player, its features, and the cell of each feature for each question. The player -1 is nobody: rows as they are."""
+"""A player, its features, and the cell of each feature for each question. With player -1, rows are unchanged."""
 
 LINKS: dict[Link, int] = {"identity": 0, "logistic": 1, "softmax": 2, "exp": 3}
 
@@ -111,7 +111,7 @@ class Responses:
         """Return the first state of some seats, and which of them change from one question to the next.
 
         Of each change: the question, the state from then on, the state before, and the seat; in the order of questions,
-        then of seats. States of all seats at all questions would be many, so some seats are looked at at a time.
+        then of seats. States of all seats at all questions would be many, so seats are processed in blocks.
         """
         along = self._along(seats, cells)
         if along is not None:

@@ -316,7 +316,7 @@ def apart(heights: Floats, rows: Floats) -> tuple[Floats, Floats]:
     """Return how far several centred curves on the same cells are apart: as a mean over rows, and where it is most.
 
     `heights` is (n_curves, n_cells, n_outputs), `rows` is (n_curves, n_cells), or empty if rows are not known: then the
-    mean is NaN, and all cells count alike for the rest.
+    mean is NaN, and all cells have equal weight for the rest.
     """
     known = rows.size > 0
     share = np.full(heights.shape[1], 1 / heights.shape[1])
@@ -332,8 +332,8 @@ def apart(heights: Floats, rows: Floats) -> tuple[Floats, Floats]:
 def stability_index(rows: Floats, *, ordered: bool) -> float:
     """Return the population stability index of rows in cells, (n_groups, n_cells): the largest of all pairs of groups.
 
-    Cells of numbers (`ordered`), except the last for missing values, are first merged into ten bins of about as many
-    rows: with hundreds of nearly empty cells the index would measure chance.
+    Cells of numbers (`ordered`), except the last for missing values, are first merged into ten bins with about the same
+    number of rows: with hundreds of nearly empty cells, the index would measure noise.
     """
     share = rows / rows.sum(axis=1, keepdims=True)
     if ordered:

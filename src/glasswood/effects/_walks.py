@@ -128,12 +128,12 @@ class Ground:
 
     @property
     def block(self) -> int:
-        """The number of background rows that are looked at together; it depends on nothing but their number."""
+        """The number of background rows of a batch; it only depends on their total number."""
         return int(1 << max(6, (min(self.there.shape[1], 1024) - 1).bit_length()))
 
     @property
     def batch(self) -> int:
-        """The number of rows that are looked at together."""
+        """The number of rows of a batch."""
         return MOST_PAIRS // self.block
 
     def visits_of_a_pair(self) -> float:

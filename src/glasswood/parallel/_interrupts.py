@@ -1,7 +1,8 @@
-"""Interrupts: how work in threads ends soon after Ctrl-C.
+"""Interrupts: work in threads ends soon after Ctrl-C.
 
-Python interrupts the main thread only, and only between two of its own steps, never within a kernel. So long work is
-cut into parts of a fraction of a second, and threads ask between two parts whether anybody still waits for the result.
+Python only interrupts the main thread, and only between two of its own steps, never within a kernel. Therefore, long
+work is divided into parts of a fraction of a second, and threads check between two parts whether the result is still
+needed.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ class Waiter:
 
 
 def waiters() -> tuple[Waiter, ...]:
-    """Return who waits for what this thread does; nobody, if it was not started by a pool."""
+    """Return those who wait for the work of this thread; empty if it was not started by a pool."""
     found: tuple[Waiter, ...] = getattr(_of_thread, "waiters", ())
     return found
 
 
 @contextmanager
 def wanted_by(*waiters: Waiter) -> Iterator[None]:
-    """Give a block whose work this thread does for others."""
+    """Declare that this thread does the work of a block for others."""
     _of_thread.waiters = waiters
     try:
         yield

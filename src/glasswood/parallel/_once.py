@@ -1,11 +1,11 @@
-"""What is computed when it is first asked for, and once, whichever thread asks: `once`, `Deferred` and `Lock`.
+"""Values that are computed lazily and only once, whichever thread asks first: `once`, `Deferred` and `Lock`.
 
-`once_here` is `once` for what cannot be pickled.
+`once_here` is `once` for values that cannot be pickled.
 
-One Explainer may be asked by any number of threads. Two rules make that safe. What is kept is a pure function of what
-never changes, so it does not matter who computes it, or when. And whoever computes it holds a lock: one for each value,
-so that locks are nested only as values depend on each other. These dependencies have no circle, so threads never wait
-for each other in one; and no thread of a pool that helps to compute a value asks for that value.
+An Explainer may be used by any number of threads. Two rules make this safe. Cached values are pure functions of
+immutable data, so it does not matter which thread computes them, or when. And the computing thread holds a lock, one
+per value, so locks are nested only as values depend on each other. These dependencies have no cycles, so there are no
+deadlocks; and no pool thread that helps to compute a value asks for that value.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _hidden: ContextVar[bool] = ContextVar("hidden", default=False)
 
 @contextmanager
 def hidden(*, unless: bool) -> Iterator[None]:
-    """Give a block in which no bar is shown, unless so: the command line's, where nobody looks."""
+    """Hide progress bars within a block, for example if the command line is not run in a terminal."""
     token = _hidden.set(not unless)
     try:
         yield
@@ -28,7 +28,7 @@ def hidden(*, unless: bool) -> Iterator[None]:
 
 
 def shown(items: Iterable[T], total: int, what: str | None) -> Generator[T, None, None]:
-    """Yield the items, with a progress bar on standard error once that has taken a few seconds; none without a name."""
+    """Yield the items, with a progress bar on standard error after a few seconds, unless `what` is None."""
     if total < 2 or what is None:
         yield from items
         return

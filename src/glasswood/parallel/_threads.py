@@ -1,8 +1,8 @@
-"""Threads of this process. All of them end with the call that started them, also if that is interrupted.
+"""Threads of this process. All of them end with the call that started them, even if it is interrupted.
 
-`concurrent.futures` is not used: it has locks that are written in Python, and a Ctrl-C that comes at the wrong step
-leaves one of them locked, so that nobody ever wakes up again. Here the thread that waits touches queues written in C
-only, and threads are started by a thread, which Ctrl-C never reaches.
+`concurrent.futures` is not used: its locks are written in Python, and a Ctrl-C at the wrong moment leaves one of them
+locked, which results in a deadlock. Here the waiting thread only uses queues written in C, and threads are started by a
+thread that Ctrl-C never reaches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["beside", "for_each", "in_order", "n_threads", "sum_over", "sum_over_
 T = TypeVar("T")
 Item = TypeVar("Item")
 
-HEARTBEAT = 0.2  # seconds after which a waiting thread looks up: some systems tell it of Ctrl-C only then
+HEARTBEAT = 0.2  # seconds after which a waiting thread wakes up; some systems deliver Ctrl-C only then
 
 
 def n_threads() -> int:
@@ -48,7 +48,7 @@ class _Pool(Generic[T]):
         self._asked: SimpleQueue[int | None] = SimpleQueue()
         self._done: SimpleQueue[tuple[int, T] | BaseException] = SimpleQueue()
         names = [f"glasswood-{number}" for number in range(workers)]
-        # Daemons, because the end of a process need not wait for threads that nobody asks for anything any more.
+        # Daemons, so that a process does not wait for idle threads at exit.
         self._threads = [Thread(target=self._serve, name=name, daemon=True) for name in names]
         self._launched: SimpleQueue[None] = SimpleQueue()
 
@@ -108,9 +108,9 @@ def _pool(workers: int, work: Callable[[int], T]) -> Iterator[_Pool[T]]:
 
 
 def beside(work: Callable[[], T]) -> T:
-    """Return ``work()``, done by a thread, so that Ctrl-C is noticed meanwhile: for long kernels that nobody can cut.
+    """Return ``work()``, computed in a thread so that Ctrl-C is noticed: for long kernels that cannot be divided.
 
-    After Ctrl-C the thread goes on to the end of the kernel, and nobody gets what it returns.
+    After Ctrl-C the thread continues to the end of the kernel, and its result is discarded.
     """
     done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 
@@ -206,7 +206,7 @@ def in_order(n: int, work: Callable[[int], T], what: str | None = None) -> Itera
 
 
 def _sorted(pool: _Pool[T], n: int, ahead: int) -> Iterator[T]:
-    """Yield the results of a pool in order, at most so many ahead of the reader."""
+    """Yield the results of a pool in order, with a limited number computed ahead of the reader."""
     for number in range(min(n, ahead)):
         pool.ask(number)
     early: dict[int, T] = {}

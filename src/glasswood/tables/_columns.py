@@ -28,13 +28,13 @@ Numbers = NDArray[Any]
 """A column of numbers: any real dtype; NaN is missing."""
 
 UNSEEN = -1.0
-"""The code of a category that the model has never met. A missing one is NaN."""
+"""The code of a category unknown to the model. A missing one is NaN."""
 
 
 class Extent(NamedTuple):
-    """What rows tell about a column of numbers beyond the counts of its cells.
+    """Facts about a column of numbers that the counts of its cells do not contain.
 
-    `least` and `greatest` are the ends of its values, and may be infinite; `whole` tells whether all are whole numbers.
+    `least` and `greatest` are its smallest and largest value, possibly infinite; `whole` is whether all are integers.
     """
 
     least: float
@@ -93,7 +93,7 @@ class Column:
 
     @property
     def wants_labels(self) -> bool:
-        """Whether the model does not know its categories by the user's own values, so that a table may tell them."""
+        """Whether the model does not know its categories by the user's own values, so that these come from a table."""
         return False
 
     def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
@@ -101,7 +101,7 @@ class Column:
         raise NotImplementedError
 
     def labelled(self, values: Numbers | Dictionary) -> Column:  # noqa: ARG002 (most columns have no use for them)
-        """Return the column with the labels that a table's values tell."""
+        """Return the column with labels from the values of a table."""
         return self
 
 
@@ -156,7 +156,7 @@ class LabelColumn(Column):
         return dictionary.take(codes)
 
     def _refuse_other_kinds(self, labels: Sequence[Hashable]) -> None:
-        """Refuse numbers where categories are texts, and the like: none of them is a label, whoever meant it so."""
+        """Raise an error if all values are of the wrong type, such as numbers where categories are strings."""
         if labels and self.labels and {*map(_kind, labels)}.isdisjoint(map(_kind, self.labels)):
             message = (
                 f"column {self.name!r} holds values like {labels[0]!r}, but the model knows its categories as "

@@ -123,7 +123,7 @@ def unpack_arrays(kind: str, packed: bytes) -> tuple[dict[str, Any], dict[str, N
     Raises
     ------
     BackgroundError
-        If the bytes are of another kind, or not those that were packed.
+        If the bytes are of a different kind, or differ from those that were packed.
     """
     start = len(kind) + 1 + LENGTH
     if not packed.startswith(f"{kind}\n".encode()) or len(packed) < start + DIGEST:
@@ -154,7 +154,7 @@ def _vectors(body: memoryview, layout: list[tuple[str, str, str, int]]) -> dict[
             message = f"a vector of {size} numbers {kind!r}, stored as {stored!r}"
             raise ValueError(message)
     if sum(int(stored[2:]) * size for _, _, stored, size in layout) != len(body):
-        message = f"vectors of another size than the {len(body)} bytes that follow"
+        message = f"vectors of a different size than the {len(body)} bytes that follow"
         raise ValueError(message)
     arrays: dict[str, NDArray[Any]] = {}
     for name, kind, stored, size in layout:

@@ -50,7 +50,7 @@ def import_arrow(what: str) -> Any:
 
 @dataclass(frozen=True)
 class Fragment:
-    """A part of a table that is read alone, by anybody, as often as need be: one row group of a Parquet file, or all.
+    """A part of a table that can be read independently and repeatedly: one row group of a Parquet file, or all.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Fragment:
     row_group : int or None
         None for all of the file.
     n_rows : int or None
-        None if nobody has looked yet.
+        None if not read yet.
     stamp : str
         Size and time of the file when the work was planned. A file that has changed since is refused.
     partition : tuple of (str, value)
@@ -80,7 +80,7 @@ class Fragment:
 
     @once
     def digest(self) -> bytes:
-        """A hash of what the fragment is: sums of these tell which ones were counted, and how often."""
+        """A hash of the fragment's identity; sums of these show which fragments were counted, and how often."""
         return blake2b(f"{self.name}|{self.stamp}".encode(), digest_size=16).digest()
 
 
@@ -114,7 +114,7 @@ def open_dataset(paths: Any) -> Any:
 
 
 def _refuse_no_file(path: str) -> None:
-    """Tell at once, and in few words, that a path leads nowhere, or to a file of another kind."""
+    """Raise a short error early if a path does not exist or is not a Parquet file."""
     if "://" in path or has_magic(path):
         return
     if not path or not Path(path).exists():
@@ -181,7 +181,7 @@ def first_rows(fragments: Iterable[Fragment], names: Sequence[str], n: int) -> A
 def read_fragment(fragment: Fragment, names: Sequence[str], batch_size: int = BATCH) -> Iterator[Any]:
     """Yield some columns of a fragment as tables of moderate size.
 
-    One row group at a time, because readers of whole data sets hold as many as they can get.
+    One row group at a time, because readers of whole datasets buffer as many as they can.
     """
     import pyarrow as pa
     from pyarrow import parquet

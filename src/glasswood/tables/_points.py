@@ -100,7 +100,7 @@ def rows_at(points: Mapping[str, Any], lists: Mapping[str, list[Any]], weight: A
 
 
 def _key(value: Any) -> Any:
-    """Return what tells values apart; missing ones are not equal to themselves."""
+    """Return keys that identify distinct values; missing values are not equal to themselves."""
     return ("missing", value is None) if is_missing(value) else value
 
 

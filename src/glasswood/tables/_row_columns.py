@@ -1,4 +1,4 @@
-"""Columns of a table beside the model's own: those that tell groups of rows, and their weights."""
+"""Columns of a table in addition to the model's own: those that define groups of rows, and weights."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def group_rows(table: Any, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.int
     """
     frame = frame_of(table)
     if frame is None:
-        message = "by= names columns of a data frame; pass a data frame, or the groups as an array"
+        message = "by= needs a data frame with that column, or an array with the group of each row"
         raise TableError(message)
     absent = [name for name in by if name not in frame.columns]
     if absent:
@@ -124,7 +124,7 @@ def check_weights(weight: NDArray[Any], where: str) -> None:
 
 
 def names_in(by: Any, sample_weight: Any) -> list[str]:
-    """Return the names among what tells groups of rows and their weights."""
+    """Return the column names used by `by` and `sample_weight`."""
     several = by if isinstance(by, list | tuple) else (by,)
     return [name for name in (*several, sample_weight) if isinstance(name, str)]
 

@@ -1,7 +1,7 @@
 """Any table the user has, as the numbers that a model's nodes compare, column by column.
 
 This file and its neighbours `_given_tables` and `_points` are the only ones that know table libraries. This one imports
-none of them: narwhals tells which one a frame comes from.
+none of them: narwhals finds out which one a frame comes from.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Schema:
     rounds_integers : bool
         Whether the library rounds arrays that are not of floats to float32 (LightGBM, not for frames).
     rounds_objects : bool
-        Whether it does so with arrays of objects, too: a Booster does, while the estimators make float64 of them.
+        Whether this also applies to arrays of objects: a Booster does so, while the estimators convert them to float64.
     """
 
     columns: tuple[Column, ...]
@@ -276,7 +276,7 @@ def frame_of(table: Any) -> nw.DataFrame[Any] | None:
 
 
 def plain_array(table: Any) -> NDArray[Any]:
-    """Return what is no data frame as an array. What has names of columns is refused: an array would lose them."""
+    """Return anything that is not a data frame as an array, unless it has column names, which an array would lose."""
     if hasattr(type(table), "columns") or hasattr(type(table), "column_names"):
         message = (
             f"this {type(table).__name__} of {type(table).__module__.partition('.')[0]} has columns, but is not a data "
