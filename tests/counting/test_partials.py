@@ -173,7 +173,7 @@ def test_planes_that_no_weight_has_are_refused(plane):
 def test_more_or_fewer_sizes_than_groups_are_refused_at_once(sizes):
     packed = Partial({(WHOLE, 0): Tally(np.arange(2), np.arange(2), 1, 1)}, {WHOLE: 1}).pack()
     facts, arrays = unpack_arrays("glasswood counts 3", packed)
-    with pytest.raises(BackgroundError, match="another number of groups than it says"):
+    with pytest.raises(BackgroundError, match="number of groups differs from the header"):
         Partial.unpack(pack_arrays("glasswood counts 3", facts | {"sizes": sizes}, arrays))
 
 
