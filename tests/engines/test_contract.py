@@ -342,7 +342,7 @@ def test_a_frame_stays_with_its_engine(request, way, few, tmp_path):
     with way(request, few.folder) as (source, _):
         own = way.__name__.partition("_")[0].replace("connect", "spark")
         other = "dask" if own == "ray" else "ray"
-        with pytest.raises(TableError, match=f"a frame of {own} is counted by {own}, not by {other}"):
+        with pytest.raises(TableError, match=f"a {own} frame must be counted by {own}, not by {other}"):
             gw.summarize(few.model, source, engine=other)
         with pytest.raises(TableError, match="checkpoint="):
             gw.summarize(few.model, source, checkpoint=tmp_path)

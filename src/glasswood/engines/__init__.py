@@ -1,1 +1,1 @@
-"""How batches of rows are mapped and their counts summed; nothing else."""
+"""Engines: batches of rows are mapped to counts, and counts are summed; nothing else."""

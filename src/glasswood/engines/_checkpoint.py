@@ -1,4 +1,4 @@
-"""Checkpoint: what a long pass has counted so far, in a folder, so that a killed one goes on where it was."""
+"""Checkpoint: the progress of a long pass, saved in a folder, so that an interrupted pass resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from glasswood.text._printable import how_many
 __all__ = ["INTERVAL", "Checkpoint"]
 
 SIZE = 16  # bytes of a digest
-INTERVAL = 30.0  # seconds after which a thread hands over what it has counted
+INTERVAL = 30.0  # seconds after which a thread hands over its counts
 
 
 class Checkpoint:
-    """The sum of all fragments that are counted, and the list of them, in one file that is replaced as a whole.
+    """The sum and the list of all counted fragments, in one file that is replaced atomically.
 
-    A fragment is in the file with all its rows or not at all: whoever kills the process, and whenever, none is counted
-    twice. The file's name is a hash of what is counted, so a folder may serve several models.
+    A fragment is in the file with all its rows or not at all: whenever the process is killed, no fragment is counted
+    twice. The file's name is a hash of the job, so a folder can be used for several models.
 
     Parameters
     ----------
     folder : path
-        Made if need be.
+        Created if necessary.
     job : Job
     """
 
@@ -52,7 +52,7 @@ class Checkpoint:
         fits = all(job.counter.fits(tally) for tally in partial.tallies.values())
         keyed = all((key == WHOLE) == (not job.by) for key in partial.rows)
         if not (fits and keyed) or (len(digests), ledger_of(digests)) != (partial.n_fragments, partial.ledger):
-            message = f"the checkpoint {str(self.path)!r} does not add up; remove it and count again"
+            message = f"the checkpoint {str(self.path)!r} is inconsistent; remove it and count again"
             raise BackgroundError(message)
         return partial, digests
 
@@ -64,14 +64,14 @@ class Checkpoint:
         if gone:
             message = (
                 f"the checkpoint {str(self.path)!r} contains {how_many(gone, 'fragment')} that the source does not "
-                "have (any more): files were changed, moved or removed. Use another folder, or remove this one, and "
-                "count again"
+                "have (any more): files were changed, moved or removed. Use a different folder, or remove this one, "
+                "and count again"
             )
             raise BackgroundError(message)
         return [fragment for fragment in fragments if fragment.digest not in counted]
 
     def add(self, partial: Partial, digests: Iterable[bytes]) -> None:
-        """Add what was counted meanwhile, and save the whole."""
+        """Add new counts and save the sum."""
         with self._lock:
             self.partial = Partial.sum([self.partial, partial])
             self.digests = [*self.digests, *digests]

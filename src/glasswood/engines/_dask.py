@@ -26,7 +26,7 @@ QUIET = {
 def look(frame: Any, client: Any) -> tuple[list[Any], Any]:
     """Return the names of a frame's columns, and its first rows."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the first partition has fewer rows is fine
+        warnings.simplefilter("ignore")  # the first partition may have fewer rows
         head = frame.head(HEAD, compute=False)
         return list(frame.columns), _compute(head, client)
 
@@ -51,7 +51,7 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], clie
     client = client or default_client()
     run = f"glasswood-{uuid4().hex}"
     completed = as_completed(loop=client.loop)
-    # A task that returns the job, rather than a scattered one: if its only holder dies, it is made again.
+    # A task that returns the job instead of scattering it: if its only holder dies, it is computed again.
     with dask.config.set(QUIET):
         job = client.submit(_same, shipped, key=f"{run}-job", pure=False)
 
@@ -69,7 +69,7 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], clie
 
     def first(running: list[Any]) -> Any:
         finished = next(completed)
-        if finished.status in ("error", "cancelled"):  # any other is there, or lost with a worker and made again
+        if finished.status in ("error", "cancelled"):  # all others are ready, or lost and computed again
             try:
                 finished.result()  # raises
             finally:
@@ -81,7 +81,7 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], clie
 
 
 def _compute(collection: Any, client: Any) -> Any:
-    """Return what a collection is, computed by a client, or by whom Dask would choose."""
+    """Return the result of a collection, computed by a client or by Dask's default scheduler."""
     return dask.compute(collection)[0] if client is None else client.compute(collection).result()
 
 

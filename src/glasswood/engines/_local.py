@@ -35,7 +35,7 @@ def count(
     threads: int | None = None,
     lists_only: bool | None = None,
 ) -> Background:
-    """Return the counts of a plan over all rows of a table; with lists only if that is said, or if rows are few."""
+    """Return the counts of a plan over all rows of a table; with lists only if requested, or if there are few rows."""
     columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
     if lists_only is None:
         leaves, trees = plan.ensemble.n_leaves, plan.ensemble.n_trees
@@ -92,7 +92,7 @@ def count_groups(
 
 
 def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
-    """Count rows of several groups. Each thread takes some of the groups, with about as many rows."""
+    """Count rows of several groups. Each thread takes groups with about the same total number of rows."""
     ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))
     wanted = some.rows.size * np.arange(1, n_threads()) // n_threads()
     limits = np.unique(np.concatenate([[0], np.searchsorted(ends, wanted) + 1, [len(tallies)]]))
@@ -105,7 +105,7 @@ def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: O
 
 
 def batch_size(n_rows: int) -> int:
-    """Return how many rows are counted at a time: whole blocks, and enough batches that no thread waits long."""
+    """Return the number of rows of a batch: whole blocks, and enough batches to keep all threads busy."""
     share = n_rows // (4 * n_threads())
     return min(BATCH, max(BLOCK, share // BLOCK * BLOCK))
 
@@ -113,7 +113,7 @@ def batch_size(n_rows: int) -> int:
 def count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any, own: Any) -> Any:
     """Return the counts of a plan over all rows of a table in memory, or over groups of them.
 
-    `own` is the table that the trees take, if transformers have made another one.
+    `own` is the table for the trees, if transformers have changed the original one.
     """
     if own is table and not plan.ensemble.schema.named:
         own = without_columns(table, names_in(by, sample_weight))

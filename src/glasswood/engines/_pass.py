@@ -1,4 +1,4 @@
-"""Pass: rows that are not a table in memory, counted by whoever is asked to, and proof that all were, once."""
+"""Pass: counting rows that are not a table in memory, by any engine, and the proof that each was counted once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WAVE = 2**27  # rows, about, between two saves of a checkpoint
 
 
 class RowsPart(NamedTuple):
-    """Some of the rows: columns of theirs, and their weights if they have any."""
+    """A part of the rows: some of their columns, and their weights, if any."""
 
     columns: OpenColumns
     weight: NDArray[np.float64] | None
@@ -94,14 +94,14 @@ class Pass:
         self._refuse_what_needs_files()
 
     def _engine_of_frame(self, source: EngineFrame) -> str:
-        """Return the engine that holds a frame: no other can count it."""
+        """Return the engine of a frame, the only one that can count it."""
         if self._engine not in ("auto", source.engine):
-            message = f"a frame of {source.engine} is counted by {source.engine}, not by {self._engine}"
+            message = f"a {source.engine} frame must be counted by {source.engine}, not by {self._engine}"
             raise TableError(message)
         return source.engine
 
     def _refuse_what_needs_files(self) -> None:
-        """Refuse checkpoints of, and engines for, what cannot be read in parts and read again."""
+        """Raise an error if a checkpoint or an engine is requested for a source that is not files."""
         asked = self._folder is not None or (self.is_stream and self._engine != "auto")
         if asked and not isinstance(self.source, Files):
             message = (
@@ -112,7 +112,7 @@ class Pass:
 
     @property
     def is_stream(self) -> bool:
-        """Whether tables come one after the other."""
+        """Whether the source is a stream of tables."""
         return isinstance(self.source, Stream)
 
     def count(self, plan: CountPlan, sample_weight: Any = None, by: Any = None) -> Any:
@@ -145,13 +145,13 @@ class Pass:
         return checkpoint.partial
 
     def _job(self, plan: CountPlan, sample_weight: Any, by: Any) -> Job:
-        """Return what is counted of which columns."""
+        """Return the job: the columns to read, and what to count."""
         schema = plan.ensemble.schema
         by = () if by is None else (by,) if isinstance(by, str) else by
         further = [*by, *([] if sample_weight is None else [sample_weight])]
         names = self._names_of(schema, plan.ensemble.used_features, further)
         if sample_weight is not None and self.head is not None:
-            row_weights(self.head, sample_weight)  # raises what would fail on a worker
+            row_weights(self.head, sample_weight)  # raises errors that would otherwise occur on a worker
         return Job(plan.ensemble, plan.order, plan.groups, names, tuple(by), sample_weight)
 
     def _names_of(self, schema: Schema, features: Iterable[int], further: Sequence[Any]) -> dict[int, Any] | None:
@@ -170,14 +170,14 @@ class Pass:
 
     @property
     def can_read_again(self) -> bool:
-        """Whether the rows themselves can be read here as often as need be: of files, and of lists of tables, say.
+        """Whether the rows themselves can be read here repeatedly, as with files and lists of tables.
 
-        Iterators can be read once, and the rows of an engine's frame stay where they are.
+        Iterators can be read only once, and the rows of an engine's frame stay on the cluster.
         """
         return isinstance(self.source, Files) or (isinstance(self.source, Stream) and self.source.again)
 
     def parts(self, schema: Schema, features: Iterable[int], sample_weight: Any) -> Iterator[RowsPart]:
-        """Yield some columns of all rows, part by part in their order, and the weights."""
+        """Yield some columns of all rows and the weights, in parts, in the order of the rows."""
         reading = self._reading(schema, features, sample_weight)
         if isinstance(self.source, Files):
             for fragment in self.source.fragments:
@@ -188,7 +188,7 @@ class Pass:
     def each(
         self, schema: Schema, features: Iterable[int], sample_weight: Any, work: Callable[[RowsPart], T]
     ) -> Iterator[T]:
-        """Yield what `work` makes of each part of the rows, in their order. Files are read by several threads."""
+        """Yield the result of `work` for each part of the rows, in order. Files are read by several threads."""
         if not isinstance(self.source, Files):
             yield from map(work, self.parts(schema, features, sample_weight))
             return
@@ -207,7 +207,7 @@ class Pass:
         return _Reading(schema, features, self._names_of(schema, features, further), sample_weight)
 
     def with_labels(self, schema: Schema, sample_weight: Any) -> Schema:
-        """Return the schema with the labels of categories that only the rows know, if they can be read again."""
+        """Return the schema with labels of categories that are only in the rows, if these can be read again."""
         wanting = [index for index, column in enumerate(schema.columns) if column.wants_labels]
         if not wanting or not self.can_read_again:
             return schema
@@ -249,17 +249,18 @@ def waves(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
 
 
 def verify(partial: Partial, expected: Sequence[bytes]) -> None:
-    """Raise an error unless each fragment was counted, once."""
+    """Raise an error unless each fragment was counted exactly once."""
     if (partial.n_fragments, partial.ledger) != (len(expected), ledger_of(expected)):
         message = (
-            f"of {len(expected)} parts of the data, {partial.n_fragments} were counted, and not every one exactly "
-            "once. Nothing was saved. Please report this with the versions of Glasswood and of the engine."
+            f"expected {len(expected)} parts of the data to be counted exactly once each, but the ledger shows "
+            f"{partial.n_fragments} (some lost or repeated). Nothing was saved. Please report this with the versions of "
+            "Glasswood and of the engine."
         )
         raise BackgroundError(message)
 
 
 def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
-    """Return the background that a partial is, or one per group, after proving that all rows are in it, once."""
+    """Return the background of a partial, or one per group, after proving that it has every row exactly once."""
     verify(partial, expected)
     planes: dict[Any, dict[int, Tally]] = {key: {} for key in (partial.rows if job.by else [WHOLE])}
     for (key, plane), tally in partial.tallies.items():
@@ -282,7 +283,7 @@ def _check_sums(plan: CountPlan, key: Any, tally: Tally) -> None:
 
 
 def _engine_of(engine: Any) -> tuple[str, Any]:
-    """Return the name of an engine, and what the user holds of it."""
+    """Return the name of an engine, and the user's client or session."""
     if isinstance(engine, str):
         if engine not in ("auto", "threads", *ENGINES.values()):
             message = (
@@ -298,9 +299,8 @@ def _engine_of(engine: Any) -> tuple[str, Any]:
 
 
 def _load(engine: str) -> Any:
-    """Return the file of an engine, which imports its library."""
+    """Return the module of an engine, which imports its library."""
     try:
         return import_module(f"glasswood.engines._{engine}")
     except ImportError as error:
-        message = f"{error}; install it with: pip install 'glasswood[{engine}]'"
-        raise MissingExtraError(message) from error
+        raise MissingExtraError.of(error.name or engine, extra=engine, what=f"engine={engine!r}") from error

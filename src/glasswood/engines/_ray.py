@@ -19,7 +19,7 @@ from glasswood.tables._sources import HEAD
 __all__ = ["count_files", "count_frame", "look"]
 
 
-Future = tuple[Any, Any]  # a small note, which tells that all went well, and the partial itself
+Future = tuple[Any, Any]  # a small note that reports success, and the partial itself
 
 
 def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
@@ -91,14 +91,14 @@ def _count_block(table: Any, shipped: ShippedJob) -> Any:
 
 def _name_block(number: int, block: Any) -> tuple[None, bytes]:
     """Return the sum of the partials in a block, under the name that the driver gave it."""
-    packed = block.column("partial").to_pylist() if block.num_rows else []  # of no rows, Ray makes no batch
+    packed = block.column("partial").to_pylist() if block.num_rows else []  # Ray creates no batch if there are no rows
     parts = Partial.sum(Partial.unpack(part)[0] for part in packed)
     return None, Partial(parts.tallies, parts.rows, 1, ledger_of([partition_digest(str(number))])).pack()
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Let Ray Data not tell of every plan that it runs."""
+    """Silence Ray Data's log messages about execution plans."""
     logger = logging.getLogger("ray.data")
     before = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""Counting on many workers: tasks are handed out in waves, and their partials added up there, down to one."""
+"""Counting on many workers: tasks are submitted in waves, and their partials are added on the workers, down to one."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def sum_on_workers(
     add: Callable[[list[Future]], Future],
     wait: Callable[[list[Future]], Future],
 ) -> Future:
-    """Return where the sum of all tasks is.
+    """Return a handle of the sum of all tasks.
 
     Parameters
     ----------
     tasks : sequence, not empty
     n_cores : int
     count : callable
-        Starts a task on some worker, and returns a handle of the partial.
+        Starts a task on a worker and returns a handle of the partial.
     add : callable
-        Starts adding up partials on some worker.
+        Starts adding partials on a worker.
     wait : callable
-        Waits until one of several partials is there, and returns its handle; raises the error if there was one.
+        Waits until one of several partials is ready and returns its handle; raises the error if there was one.
     """
     waiting, running, done, sums = iter(tasks), list[Future](), list[Future](), list[Future]()
     counting = 0
@@ -62,11 +62,11 @@ def sum_on_workers(
 
 @contextmanager
 def own_errors(*kinds: type[BaseException]) -> Iterator[None]:
-    """Raise our own errors as such, where an engine passes on the text of what a worker raised."""
+    """Re-raise our own errors with their type if an engine only passes on the text of a worker's error."""
     try:
         yield
     except kinds as error:
-        # The last one: what it was raised from is told before it.
+        # The last one: its causes come before it.
         told = re.findall(r"glasswood\.errors\.(\w+): (.*)", str(error))
         kind = getattr(errors, told[-1][0], None) if told else None
         if kind is None:

@@ -1,7 +1,7 @@
-"""Spark, with the DataFrame API alone, so that Spark Connect and serverless clusters will do.
+"""Spark, with the DataFrame API only, so that it also runs on Spark Connect and serverless clusters.
 
 Every partition becomes one partial, in slices if it is large; the slices are brought together and added up by tasks,
-and the driver gets the sum only.
+and the driver only receives the sum.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ Batches = Iterator[Any]
 
 
 def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
-    """Return the names of a frame's columns, and its first rows. Columns that Arrow cannot hold are null there."""
+    """Return the names of a frame's columns, and its first rows. Columns that Arrow cannot represent are null there."""
     if frame.isStreaming:
         message = (
             "a streaming DataFrame has no end, so its rows cannot be counted. Count each batch in foreachBatch and add "
-            "the Backgrounds up, or read what has been written so far with spark.read"
+            "the Backgrounds, or read what has been written so far with spark.read"
         )
         raise TableError(message)
     names = list(frame.columns)
@@ -54,25 +54,25 @@ def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
 
 
 def _is_held(field: Any) -> bool:
-    """Return whether Arrow can hold a column: not intervals of months, which no model splits on either."""
+    """Return whether Arrow can represent a column: all but intervals of months, which no model splits on."""
     return re.search(r"interval(?! (day|hour|minute|second))", field.dataType.simpleString()) is None
 
 
 def _numbered(frame: Any, places: Sequence[int]) -> Any:
-    """Return some columns of a frame under plain names: Spark reads names with dots, stars or backticks as more."""
+    """Return columns of a frame under plain names, because Spark interprets dots, stars and backticks in names."""
     plain = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
     return plain.select(*(f"c{place}" for place in places)) if places else plain.selectExpr("0 AS none")
 
 
 def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> tuple[Partial, int]:
-    """Return the counts of a Spark DataFrame, and how many partitions told of themselves; Connect knows no more."""
+    """Return the counts of a Spark DataFrame, and the number of partitions that reported; Connect knows no more."""
     job = shipped.open()
     n_slices = _slices(job)
     places = [frame.columns.index(name) for name in job.columns]
-    named = job.columns or ["none"]  # without any column, rows would get lost on their way
+    named = job.columns or ["none"]  # without any column, rows would be lost in transfer
     for field in (frame.schema.fields[place] for place in places):
         if not _is_held(field):
-            message = f"column {field.name!r} is of type {field.dataType.simpleString()}, which Arrow cannot hold"
+            message = f"column {field.name!r} has type {field.dataType.simpleString()}, which Arrow cannot represent"
             raise TableError(message)
 
     def count(batches: Batches) -> Batches:
@@ -87,7 +87,7 @@ def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> tuple[Partial, int]:
 
 
 def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], session: Any) -> Partial:
-    """Return the counts of bundles of fragments, which tasks read themselves: Spark's own way to Python costs more."""
+    """Return the counts of bundles of fragments, which tasks read themselves: Spark's transfer to Python costs more."""
     if not bundles:
         return Partial()
     session = session or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
@@ -122,7 +122,7 @@ def _cut(packed: bytes, n_slices: int) -> Batches:
 
 
 def _add(batches: Batches) -> Batches:
-    """Add up the slices of a partition, one by one as they come."""
+    """Add the slices of a partition one by one, as they arrive."""
     sums: dict[int, Partial] = {}
     for batch in batches:
         for number, packed in zip(*(column.to_pylist() for column in batch.columns), strict=True):

@@ -19,7 +19,7 @@ __all__ = ["count_files", "count_stream"]
 def count_files(job: Job, fragments: list[Fragment], checkpoint: Checkpoint | None, threads: int | None) -> Partial:
     """Return the counts of fragments. Each thread reads and counts its own, so that both overlap.
 
-    Memory holds one batch of rows per thread, and their compressed columns.
+    Memory use is one batch of rows per thread, and their compressed columns.
     """
     sizes = [fragment.n_rows for fragment in fragments]
     total = None if None in sizes else sum(size or 0 for size in sizes)
@@ -40,16 +40,16 @@ def count_files(job: Job, fragments: list[Fragment], checkpoint: Checkpoint | No
 
 
 def hand_over(sums: Sums, checkpoint: Checkpoint) -> None:
-    """Give what a thread has counted to the checkpoint; the thread begins anew."""
+    """Pass the counts of a thread to the checkpoint; the thread starts over."""
     digests = sums.digests
     if digests:
         checkpoint.add(sums.partial(), digests)
 
 
 def count_stream(job: Job, stream: Stream, threads: int | None) -> Partial:
-    """Return the counts of a stream: tables are drawn by one thread at a time, and counted by all."""
+    """Return the counts of a stream: tables are read by one thread at a time and counted by all."""
     with bar(None, "counting", "rows") as progress:
-        # A model without splits needs no column, but a table of none has no rows.
+        # A model without splits needs no columns, but a table without columns has no rows.
         tables = stream.tables(job.columns or (stream.names or [])[:1])
         sums = sum_over(tables, lambda: Sums(job), lambda part, table: progress.add(part.add(table)), threads)
     return Partial.sum(part.partial() for part in sums)

@@ -1,6 +1,6 @@
 """Where rows come from, if not from a table in memory: files, streams, and the frames of engines.
 
-Libraries are told by their types' names, and none of them is imported: whoever has such an object has its library.
+Libraries are recognised by the names of their types and never imported: an object's library is already loaded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from glasswood.tables._tables import frame_of
 
 __all__ = ["HEAD", "EngineFrame", "Files", "Source", "Stream", "open_source"]
 
-HEAD = 1000  # rows that tell what a source holds, and on which a model is checked
+HEAD = 1000  # rows used to inspect a source and to check a model
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Files:
 class Stream:
     """Tables that come one after the other: `tables` starts them, given the columns that are wanted.
 
-    `names` is None if the tables are arrays, whose columns have none. `again` tells whether they can be started again.
+    `names` is None if the tables are arrays, whose columns have none. `again` is whether they can be read again.
     """
 
     names: list[Any] | None
