@@ -253,8 +253,8 @@ def verify(partial: Partial, expected: Sequence[bytes]) -> None:
     if (partial.n_fragments, partial.ledger) != (len(expected), ledger_of(expected)):
         message = (
             f"expected {len(expected)} parts of the data to be counted exactly once each, but the ledger shows "
-            f"{partial.n_fragments} (some lost or repeated). Nothing was saved. Please report this with the versions of "
-            "Glasswood and of the engine."
+            f"{partial.n_fragments} (some lost or repeated). Nothing was saved. Please report this with the versions "
+            "of Glasswood and of the engine."
         )
         raise BackgroundError(message)
 

@@ -161,8 +161,8 @@ class _Steady:
 
 def _refuse_jumps(kind: str, moved: float) -> NoReturn:
     message = (
-        f"the predictions of this {kind} change by {moved:.2g} if the scores of its members change in the last digits, "
-        "which rounding decides; so they cannot be explained exactly. Explain its members one by one"
+        f"the predictions of this {kind} change by {moved:.2g} if the scores of its members change in the last digit, "
+        "which depends on rounding, so they cannot be explained exactly. Explain its members one by one"
     )
     raise UnsupportedModelError(message)
 

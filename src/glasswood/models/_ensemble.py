@@ -118,7 +118,7 @@ class Tree(NamedTuple):
 
 
 def int32(numbers: NDArray[np.int64], name: str) -> NDArray[np.int32]:
-    """Return whole numbers in 32 bits; `name` tells what they are if one does not fit."""
+    """Return whole numbers in 32 bits; `name` describes them in the error if one does not fit."""
     if numbers.size and not -MOST_NODES <= numbers.min() <= numbers.max() < MOST_NODES:
         message = f"{name} holds {numbers.min()} to {numbers.max()}, which are out of range; the model is damaged"
         raise UnsupportedModelError(message)
@@ -160,7 +160,7 @@ class TreeEnsemble(ReadOnly):
 
     - if x is missing (NaN): iff `missing_left`;
     - else, if `category_set` is negative: iff ``x <= cut``;
-    - else, if x is a category the model has not met: iff `unseen_left`;
+    - else, if x is a category unknown to the model: iff `unseen_left`;
     - else: iff bit x of the category set that starts at word `category_set` is set.
 
     Parameters
@@ -532,7 +532,7 @@ def _size_problems(e: TreeEnsemble) -> Iterator[str]:
 
 
 def _all_finite(numbers: NDArray[np.float64]) -> bool:
-    """Return whether no number is infinite or NaN: their sum tells, unless it is too large itself."""
+    """Return whether no number is infinite or NaN, judged by their sum unless it overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(numbers.sum())) or bool(np.isfinite(numbers).all())
 

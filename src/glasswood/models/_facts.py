@@ -21,7 +21,7 @@ class ModelFacts:
     kind : str
         The class, or the name of the file.
     steps : tuple of str
-        The classes of a pipeline's steps, the model itself last; empty if it is no pipeline.
+        The classes of a pipeline's steps, the model itself last; empty if it is not a pipeline.
     parameters : dict from str to str
         Those that `get_params` gives, without nested estimators and without those that are None.
     """
@@ -54,7 +54,7 @@ def _steps(model: Any) -> tuple[str, ...]:
 
 
 def _parameters(model: Any) -> dict[str, str]:
-    """Return the parameters of a model as texts; none if it has no way to tell, or fails to."""
+    """Return the parameters of a model as strings; none if it does not report them, or fails to."""
     if isinstance(model, type) or not callable(getattr(model, "get_params", None)):
         return {}
     try:

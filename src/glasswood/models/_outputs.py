@@ -18,7 +18,7 @@ from glasswood.errors import TableError
 __all__ = ["NO_LABELS", "Chosen", "Outputs", "labels_of", "position_of"]
 
 NO_LABELS = ("prediction", "depth")
-"""What the only output of a model without labels is called. Its label is 0, too."""
+"""Names of the only output of a model without labels, which can also be called 0."""
 
 MOST_LISTED = 20
 
@@ -30,9 +30,9 @@ def labels_of(classes: Any) -> tuple[Any, ...]:
 
 
 def position_of(labels: Sequence[Any], output: Any = None, output_index: int | None = None) -> int | None:
-    """Return the position of the output that is asked for, by its label or position; None if none is asked for.
+    """Return the position of the requested output, given its label or position; None if none is requested.
 
-    A text stands for a label that is not a text, too, if that is the only one with this text.
+    A string also matches a label of a different type if that is the only one with this text.
     """
     if output_index is not None:
         return _by_position(labels, output, output_index)
@@ -48,7 +48,7 @@ def position_of(labels: Sequence[Any], output: Any = None, output_index: int | N
     which = "several outputs have the label" if found else "there is no output"
     message = f"{which} {output!r}; {_listed(labels)}. output= takes a label, output_index= a position"
     if len(labels) == 1 and labels[0] not in NO_LABELS:
-        message += "; a result has the outputs that it was asked for, so ask the Explainer for others"
+        message += "; a result only has the outputs it was computed for, so ask the Explainer for others"
     raise TableError(message)
 
 

@@ -5,7 +5,7 @@ they are, never rebuilt. What this file adds is where every transformed column c
 user's is a group of the model's. That is exact only if no transformed column mixes several of the user's: the
 transformers that keep columns apart are listed here, everything else is refused.
 
-scikit-learn is never imported: whoever passes one of its objects has done so, and its classes know their names.
+scikit-learn is never imported: if one of its objects is passed, it is already loaded, and classes are found by name.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def unwrap(model: Any, table: Any = None) -> Unwrapped | None:
     knowing = [*outside, *(step for _, step in steps[:1])]
     columns = next((tuple(map(str, obj.feature_names_in_)) for obj in knowing if _has(obj, "feature_names_in_")), None)
     n_columns = next((int(obj.n_features_in_) for obj in knowing if _has(obj, "n_features_in_")), None)
-    if n_columns is None and table is not None:  # somebody's transformer, which remembers nothing
+    if n_columns is None and table is not None:  # a custom transformer that does not store it
         n_columns, columns = table.shape[1], tuple(map(str, _names(table))) or None
     if n_columns is None:
         message = f"this {type(model).__name__} does not know its number of columns; fit it first"
@@ -281,7 +281,7 @@ def _trace_steps(steps: Sequence[tuple[str, Any]], given: _Given, width: int | N
 
 
 def _trace(transformer: Any, given: _Given, label: str, width: int | None = None) -> Sources:
-    """Return the sources of the columns that a transformer makes; `width` is their number, if somebody knows it."""
+    """Return the sources of the columns that a transformer makes; `width` is their number, if known."""
     kinds, sources = _kinds(transformer), given.sources
     if isinstance(transformer, str) or transformer is None:
         return [] if transformer == "drop" else sources
@@ -367,7 +367,7 @@ def _selected(columns: Any, names: list[str], n_columns: int) -> list[int]:
 
 
 def _own_kind(transformer: Any) -> str:
-    """Return the name of the class of scikit-learn whose `transform` an object has; of another library, nothing."""
+    """Return the name of the scikit-learn class whose `transform` an object has; None for other libraries."""
     # A class that brings its own `transform` may do anything, whatever it inherits from.
     owner = next((cls for cls in type(transformer).__mro__ if "transform" in vars(cls)), object)
     return owner.__name__ if owner.__module__.split(".")[0] == "sklearn" else ""
@@ -375,7 +375,7 @@ def _own_kind(transformer: Any) -> str:
 
 def _imputed(imputer: Any) -> list[int]:
     """Return the positions of the columns that are not empty, then of those with an indicator."""
-    # Before 1.8, a column that was empty was kept if it is filled with a constant; then it has a value here, too.
+    # Before 1.8, an empty column was kept if it is filled with a constant; then it also has a value here.
     kept = [n for n, value in enumerate(imputer.statistics_) if imputer.keep_empty_features or value == value]
     return kept + ([] if imputer.indicator_ is None else imputer.indicator_.features_.tolist())
 
@@ -419,7 +419,7 @@ def _trace_function(transformer: Any, given: _Given, label: str, width: int | No
 
 
 def _apart(transformer: Any, rows: Any, made: Any, random: bool) -> bool:  # noqa: FBT001 (whether numbers are random)
-    """Return whether what is made of rows has one column of each column."""
+    """Return whether the transformed rows have one column for each input column."""
     if made.shape != rows.shape:
         return False
     return by_columns(transformer, rows, made, vary=True) if random else keeps_columns_apart(transformer, rows, made)

@@ -1,4 +1,4 @@
-"""Trying a transformer on the rows at hand: whether it keeps rows apart, and columns.
+"""Trying a transformer on the available rows: whether it treats rows and columns independently.
 
 A function may mix columns in a few rows only, so all rows are tried, each with values of other rows in its columns. A
 function that mixes where no row and no such combination leads cannot be found out.

@@ -11,7 +11,6 @@ from glasswood.models._ensemble import TreeEnsemble
 from glasswood.tables._given import given_table
 from glasswood.tables._points import columns_of, distinct_points, rows_with, shown_values, take
 from glasswood.tables._tables import n_rows
-from glasswood.text._printable import how_many
 
 __all__ = ["UserColumns"]
 
@@ -61,8 +60,8 @@ class UserColumns:
             raise TableError(message) from error
         if n_rows(made) != n_rows(table):
             message = (
-                f"the steps of the pipeline make {how_many(n_rows(made), 'row')} of {n_rows(table)}. Steps that take "
-                "texts or lists instead of tables do this. Explain the final estimator on the transformed table: "
+                f"the steps of the pipeline turn {n_rows(table)} rows into {n_rows(made)}. Steps that take "
+                "strings or lists instead of tables do this. Explain the final estimator on the transformed table: "
                 "Explainer(pipeline[-1], pipeline[:-1].transform(X))"
             )
             raise TableError(message)

@@ -70,7 +70,9 @@ def test_a_tampered_class_is_refused():
 
 def test_the_error_names_the_numbers(model):
     ensemble = dropped_base(gw.read_model(model))
-    with pytest.raises(gw.errors.ModelMismatchError, match=r"worst by .* \(rebuilt .*, the library gives .*, row \d+"):
+    with pytest.raises(
+        gw.errors.ModelMismatchError, match=r"worst by .* \(computed .*, the library returns .*, row \d+"
+    ):
         _read.check(ensemble, model, X)
 
 

@@ -85,7 +85,7 @@ def read(model: Any) -> TreeEnsemble:
             model.save_model(str(path), format="json")
         except CatBoostError as error:
             message = (
-                f"CatBoost does not write this {type(model).__name__} as JSON: {error}. Models with text or embedding "
+                f"CatBoost cannot write this {type(model).__name__} as JSON: {error}. Models with text or embedding "
                 "features are not supported; train without them, or turn them into numbers first."
             )
             raise UnsupportedModelError(message) from error
@@ -174,7 +174,7 @@ def _expect(part: Mapping[str, Any], kind: str) -> None:
 
 
 def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str] | None = None) -> TreeEnsemble:
-    """Return the model that CatBoost's JSON form describes; a fitted model tells the names of all columns itself."""
+    """Return the model described by CatBoost's JSON; a fitted model provides the names of all columns itself."""
     _expect(document, "model")
     absent = {"features_info", "model_info", "scale_and_bias"} - document.keys()
     if absent or not {"oblivious_trees", "trees"} & document.keys():
@@ -233,15 +233,15 @@ def _refuse_shared_statistics(document: Mapping[str, Any], features: Mapping[str
     of_target = [ctr for ctr in features.get("ctrs", ()) if ctr["ctr_type"] not in WITHOUT_TARGET]
     if n_outputs > 1 and of_target and kind not in ONE_TARGET:
         message = (
-            "the model has several targets, and splits on statistics of categories (CTRs) of which CatBoost's JSON "
-            "form does not tell the target; train with simple_ctr=['Counter'] and max_ctr_complexity=1, or with a "
-            "one_hot_max_size as large as the number of categories"
+            "the model has several targets and splits on category statistics (CTRs), for which CatBoost's JSON "
+            "does not contain the target; train with simple_ctr=['Counter'] and max_ctr_complexity=1, or with a "
+            "one_hot_max_size of at least the number of categories"
         )
         raise UnsupportedModelError(message)
 
 
 def _known_hashes(features: Mapping[str, Any], ctrs: Sequence[Ctr]) -> dict[int, NDArray[np.uint32]]:
-    """Return, for each column of categories, every hash that some split can tell from the others."""
+    """Return, for each column of categories, every hash that some split distinguishes from the others."""
     known = {}
     for feature in features.get("categorical_features", ()):
         parts = [ctr.hashes for ctr in ctrs if ctr.column == feature["feature_index"]]

@@ -2,7 +2,7 @@
 
 A CTR of one column gives each category a number made from counts of training rows, ``((count + prior) / (total +
 denominator) + shift) * scale`` in float32; a category goes right iff its number is above a border. So a border is a set
-of categories. Those without counts, the ones that the model has never met included, have the number for counts of 0.
+of categories. Those without counts, including categories unknown to the model, have the number for counts of 0.
 """
 
 from __future__ import annotations

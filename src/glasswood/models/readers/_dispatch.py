@@ -167,7 +167,7 @@ def check(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof | None:
         wrong = ~(difference <= proof.margin)
         message = (
             f"the trees read from {ensemble.source} do not reproduce the model: {wrong.sum()} of {wrong.size} raw "
-            f"scores differ, the worst by {difference[at]:.6g} (rebuilt {ours[at]:.9g}, the library gives "
+            f"scores differ, the worst by {difference[at]:.6g} (computed {ours[at]:.9g}, the library returns "
             f"{theirs[at]:.9g}, row {chosen[at[0]]}). Glasswood will not explain a model that it cannot reproduce. "
             "Please report the model's type and the versions of its library and of Glasswood."
         )
@@ -239,7 +239,7 @@ def _reader_of(model: Any) -> Reader:
         if reader is not None:
             return _import(reader)
     if isinstance(model, type) or hasattr(model, "shape"):
-        what = "a class, not a fitted model: pass an instance that was fitted"
+        what = "a class, not a fitted model; pass a fitted instance"
         what = what if isinstance(model, type) else "a table; the model comes first, then the rows: Explainer(model, X)"
         message = f"{getattr(model, '__name__', type(model).__name__)} is {what}"
         raise UnsupportedModelError(message)
@@ -251,9 +251,9 @@ def _reader_of(model: Any) -> Reader:
 
 
 def _reader_of_file(path: Path) -> Reader:
-    """Return the reader of a model file, told by what the file begins with."""
+    """Return the reader of a model file, chosen by the start of the file."""
     if not path.is_file():
-        message = f"there is no model file {str(path)!r}, and a string is read as the path of one"
+        message = f"there is no model file {str(path)!r}; a string is interpreted as the path of a model file"
         raise UnsupportedModelError(message)
     with path.open("rb") as file:
         start = file.read(4096)

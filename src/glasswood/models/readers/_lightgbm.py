@@ -108,7 +108,7 @@ def _booster(model: Any) -> Any:
 
 
 class _Nodes(NamedTuple):
-    """The inner nodes of all trees; `category_flags` tells by node number which codes go left."""
+    """The inner nodes of all trees; `category_flags` has the codes that go left, by node number."""
 
     feature: NDArray[np.int64]
     threshold: NDArray[np.float64]

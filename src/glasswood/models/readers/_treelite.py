@@ -122,7 +122,7 @@ def _covers(trees: list[Fields]) -> list[NDArray[Any] | None]:
 
 
 class _Outputs(NamedTuple):
-    """The targets and their classes: `exists` tells which pairs there are, the rest which ones each tree adds to."""
+    """The targets and their classes: `exists` marks the existing pairs, the rest those that each tree adds to."""
 
     exists: NDArray[np.bool_]
     leaf_size: int
@@ -173,7 +173,7 @@ def _values(tree: Fields, number: int, outputs: _Outputs) -> dict[str, Any]:
 
 
 def _columns(trees: list[Fields], model: Any) -> tuple[Column, ...]:
-    """Return numbers, and codes for the features of category nodes, as many as the nodes' lists mention."""
+    """Return numeric columns, and codes for the features of category nodes, up to the largest in the nodes' lists."""
     n_bytes = sum(field.nbytes for tree in trees for field in tree.values())
     if model.num_feature > max(MANY_FEATURES, n_bytes):
         message = f"the treelite model claims {model.num_feature:,} features, which do not fit its few nodes"
@@ -220,7 +220,7 @@ def _check_nodes(tree: Fields, number: int, n_features: int) -> None:
 
 
 def _code_column(name: str, size: int, *, single: bool) -> CodeColumn:
-    """Return a column of codes, whose negative fractions are no codes.
+    """Return a column of codes, for which negative fractions are not codes.
 
     Float32 models round to float32 first. Float64 models do not: if missing and unlisted categories go the same way
     in all nodes, negative fractions can count as missing; otherwise 1.9999999999 counts as 2, unlike in GTIL.

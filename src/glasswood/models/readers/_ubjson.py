@@ -12,7 +12,7 @@ from glasswood.text._printable import how_many
 
 __all__ = ["decode"]
 
-# A value is a mark, which tells its type, and its content. All numbers are big-endian.
+# A value is a marker of its type and its content. All numbers are big-endian.
 NUMBERS = {ord(mark): struct.Struct(f">{kind}") for mark, kind in zip("iUIlLdD", "bBhiqfd", strict=True)}
 DTYPES = {mark: np.dtype(kind.format) for mark, kind in NUMBERS.items()}
 CONSTANTS = {ord("Z"): None, ord("T"): True, ord("F"): False}

@@ -87,7 +87,7 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     named = booster.feature_names is not None
     dtypes = [*table.dtypes] if hasattr(table, "iloc") else [getattr(table, "dtype", None)]
     if any(isinstance(dtype, np.dtype) and not (dtype.isnative and dtype.itemsize <= 8) for dtype in dtypes):
-        message = "XGBoost misreads numbers of another byte order, and of more than 64 bits; pass table.astype(float)"
+        message = "XGBoost misreads numbers in foreign byte order or of more than 64 bits; pass table.astype(float)"
         raise TableError(message)
     if booster is not model:
         if hasattr(table, "iloc") and all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes):
@@ -134,7 +134,7 @@ def load_file(path: Path) -> Any:
         from xgboost import Booster
     except ImportError as error:
         raise MissingExtraError.of("xgboost", extra="xgboost", what=f"checking {path.name!r}") from error
-    # As bytes, so that XGBoost tells the format by the content, not by the name.
+    # As bytes, so that XGBoost detects the format by the content, not by the name.
     return Booster(model_file=bytearray(path.read_bytes()))
 
 
@@ -215,7 +215,7 @@ def _forest(booster: Part) -> tuple[Part, NDArray[np.float32] | None]:
 
 
 def _check_forest(forest: Part) -> None:
-    """Refuse a model that tells different numbers of trees in different places."""
+    """Raise an error if a model states different numbers of trees in different places."""
     n_trees = len(forest["trees"])
     if not n_trees:
         message = "the model has no trees; train it first"
@@ -255,7 +255,7 @@ def _ends_of_rounds(forest: Part) -> Sequence[int]:
     """Return how many trees there are after each round."""
     if "iteration_indptr" in forest:
         return [int(end) for end in forest["iteration_indptr"]][1:]
-    # Before 2.0, all rounds are alike. Training always notes a best round there: without early stopping, the last one.
+    # Before 2.0, all rounds have the same size. Training always stores a best round: without early stopping, the last.
     per_round = whole_number(forest["gbtree_model_param"]["num_parallel_tree"]) * (max(forest["tree_info"]) + 1)
     return range(per_round, len(forest["trees"]) + 1, per_round)
 

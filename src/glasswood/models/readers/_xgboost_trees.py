@@ -106,7 +106,7 @@ def count_codes(parts: Sequence[Part], n_features: int) -> NDArray[np.int64]:
 
 
 def count_bits(parts: Sequence[Part]) -> int:
-    """Return how many bits all category sets take: as many as each feature has categories, for each of its nodes."""
+    """Return the number of bits of all category sets: one per category of the feature, for each node."""
     size: dict[int, int] = {}
     n_nodes: dict[int, int] = {}
     for part in parts:
