@@ -655,7 +655,7 @@ def test_a_background_from_a_file(classification, tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"features": ["x0", "nothing"]}, "there is no feature 'nothing'. The model's features are 'x0', 'x1'"),
+        ({"features": ["x0", "nothing"]}, "there is no feature 'nothing'; the features are 'x0', 'x1'"),
         ({"features": [7]}, "there is no feature 7"),
         ({"output": "3"}, "there is no output '3'; the labels are 0, 1, 2"),
     ],
@@ -678,7 +678,7 @@ def test_questions_to_a_group(regression):
     ex = gw.Explainer(model, X, groups={"pair": ["x3", "x1"]})
     found = ex.interaction_values(X[:3])
     assert found.subsets[:5] == [(), ("pair",), ("x0",), ("x2",), ("x4",)]
-    with pytest.raises(TableError, match="'x1'; it belongs to the group 'pair', which is treated as one feature"):
+    with pytest.raises(TableError, match="'x1' .it belongs to the group 'pair', which is treated as one feature"):
         ex.interaction_values(X[:3], features=["x1"])
     with pytest.raises(TableError, match="'x1'"):
         found["x1"]

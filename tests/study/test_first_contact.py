@@ -53,7 +53,7 @@ def ex():
         (lambda ex: ex.monotonicity(["age"]), "not a list"),
         (lambda ex: ex.partial_dependence("Age"), r"did you mean 'age'\?"),
         (lambda ex: ex.partial_dependence("incme"), r"did you mean 'income'\?"),
-        (lambda ex: ex.partial_dependence("zzz"), r"no feature 'zzz'\. The model's features are 'age', "),
+        (lambda ex: ex.partial_dependence("zzz"), r"no feature 'zzz'; the features are 'age', "),
         (lambda ex: ex.partial_dependence(7), "no feature 7"),
         (lambda ex: ex.partial_dependence(True), "not a bool"),
         (lambda ex: ex.partial_dependence(None), "not a NoneType"),

@@ -13,7 +13,8 @@ from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._shown import ShownRows
 from glasswood.results._surfaces import REMEDY, JointRows, Surface
-from glasswood.text._html import table_html, text_of
+from glasswood.text._html import table_html
+from glasswood.text._plain import text_of
 
 __all__ = [
     "BASES",

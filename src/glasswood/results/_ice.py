@@ -15,7 +15,8 @@ from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, spread
 from glasswood.results._frames import check_memory, to_frame
-from glasswood.text._html import facts_html, text_of
+from glasswood.text._html import facts_html
+from glasswood.text._plain import text_of
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:

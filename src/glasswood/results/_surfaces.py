@@ -15,7 +15,8 @@ from glasswood.parallel._once import Deferred, once
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._curves import Curve
 from glasswood.results._frames import check_memory, to_frame
-from glasswood.text._html import facts_html, text_of
+from glasswood.text._html import facts_html
+from glasswood.text._plain import text_of
 from glasswood.text._printable import printable
 
 if TYPE_CHECKING:

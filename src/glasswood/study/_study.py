@@ -42,7 +42,7 @@ from glasswood.tables._points import take
 from glasswood.tables._row_columns import names_in, names_of_groups, places_of_groups, row_weights, sorted_groups
 from glasswood.tables._sources import open_source
 from glasswood.tables._tables import n_rows, open_columns, take_rows, with_labels
-from glasswood.text._arguments import refuse_no_name, similar
+from glasswood.text._arguments import refuse_no_name
 from glasswood.text._printable import how_many
 
 __all__ = ["Study"]
@@ -610,13 +610,8 @@ class Study:
         hint = ""
         if name in names:
             group = players[self.plan(1).player_of[names.index(str(name))]]
-            hint = f"; it belongs to the group {group!r}, which is treated as one feature"
-        elif alike := similar(str(feature), players):
-            hint = f" (did you mean {alike!r}?)"
-        message = (
-            f"there is no feature {feature!r}{hint}. The model's features are {', '.join(map(repr, players[:10]))}"
-        )
-        raise TableError(message + (", ..." if len(players) > 10 else ""))
+            hint = f"it belongs to the group {group!r}, which is treated as one feature"
+        raise TableError.no_feature(feature, players, hint=hint)
 
 
 def _smallest(known: dict[int, T], order: int) -> T | None:

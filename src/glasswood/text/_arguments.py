@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from glasswood.errors import ArgumentError, FileError, TableError
 
-__all__ = ["brief", "checked_groups", "new_file", "refuse_no_mapping", "refuse_no_name", "similar", "whole_number"]
+__all__ = ["brief", "checked_groups", "new_file", "refuse_no_mapping", "refuse_no_name", "whole_number"]
 
 
 def whole_number(value: Any, what: str, least: int = 1) -> int:
@@ -59,12 +58,6 @@ def brief(value: Any) -> str:
     """Return a value as shown in messages: short, on one line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"a {type(value).__name__}: {text[:50]}..."
-
-
-def similar(name: str, names: Sequence[str]) -> str | None:
-    """Return the name that somebody may have meant."""
-    lower = {known.lower(): known for known in names}
-    return next((lower[found] for found in get_close_matches(name.lower(), lower, 1)), None)
 
 
 def refuse_no_mapping(given: Any, what: str) -> None:

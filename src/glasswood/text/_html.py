@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from glasswood.text._plain import text_of
 from glasswood.text._printable import printable
 
-__all__ = ["facts_html", "table_html", "text_of"]
+__all__ = ["facts_html", "table_html"]
 
-MINUS = "\u2212"
 MOST_ROWS = 20
 
 
@@ -53,17 +53,3 @@ def _cell(value: Any) -> str:
 
 def _escaped(value: Any) -> str:
     return escape(printable(value))
-
-
-def text_of(value: Any) -> str:
-    """Return a value as text: whole numbers with thousands separators, others with four digits, nothing for NaN."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
-        return str(value)
-    number = float(value)
-    if np.isnan(number):
-        return ""
-    if np.isinf(number):
-        return "∞" if number > 0 else MINUS + "∞"
-    if number == round(number) and abs(number) < 1e15:
-        return f"{round(number):,}".replace("-", MINUS)
-    return f"{number:.4g}".replace("-", MINUS)

@@ -7,7 +7,9 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["number", "percent", "plain", "several", "share_of_rows", "shorten"]
+import numpy as np
+
+__all__ = ["number", "percent", "plain", "several", "share_of_rows", "shorten", "text_of"]
 
 # Characters that would break a line, or change the direction of the text after them.
 HARMFUL = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -48,12 +50,24 @@ def number(x: Any) -> str:
     """Return a number with four significant digits and thousands separators."""
     x = float(x)
     if not math.isfinite(x):
-        return "missing" if math.isnan(x) else ("∞" if x > 0 else "\u2212∞")
+        return "missing" if math.isnan(x) else ("∞" if x > 0 else MINUS + "∞")
     if x == 0 or 1e-4 <= abs(x) < 1e7:
         digits = 0 if x == 0 else max(0, 3 - math.floor(math.log10(abs(x))))
         text = f"{x:,.{digits}f}"
         return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", MINUS)
     return f"{x:.3g}".replace("-", MINUS)
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text: whole numbers with thousands separators, others with four digits, nothing for NaN."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
+        return str(value)
+    x = float(value)
+    if math.isnan(x):
+        return ""
+    if math.isinf(x):
+        return "∞" if x > 0 else MINUS + "∞"
+    return (f"{round(x):,}" if x == round(x) and abs(x) < 1e15 else f"{x:.4g}").replace("-", MINUS)
 
 
 def percent(share: float) -> str:
