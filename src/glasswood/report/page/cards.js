@@ -206,7 +206,7 @@ class Figure {
       class: "figure",
       tabindex: "0",
       role: "group",
-      "aria-label": `Figure of ${label}. Arrow keys go from value to value${this.kind === "categories" ? "" : ", plus and minus zoom, 0 shows all"}.`,
+      "aria-label": `Figure of ${label}. Use the arrow keys to move between values${this.kind === "categories" ? "" : ", plus and minus to zoom, 0 to show all"}.`,
     });
     this.listen();
   }
@@ -458,9 +458,7 @@ function toolsOf(figure, name) {
     }
   } else {
     tools.append(
-      button("Reset", { class: "small", title: "The part that is shown at first (also a double click)" }, () =>
-        figure.reset(),
-      ),
+      button("Reset", { class: "small", title: "The initial view (also by double-clicking)" }, () => figure.reset()),
     );
     tools.append(button("All", { class: "small", title: "The whole range" }, () => figure.whole()));
     const even = button(

@@ -98,7 +98,7 @@ class Table {
       ),
     );
     if (!order.length)
-      this.body.append(el("tr", {}, el("td", { class: "empty", colspan: columns.length }, "Nothing fits the search.")));
+      this.body.append(el("tr", {}, el("td", { class: "empty", colspan: columns.length }, "No matches.")));
     this.order = order;
     if (this.onorder) this.onorder(order);
   }
