@@ -678,7 +678,7 @@ def test_questions_to_a_group(regression):
     ex = gw.Explainer(model, X, groups={"pair": ["x3", "x1"]})
     found = ex.interaction_values(X[:3])
     assert found.subsets[:5] == [(), ("pair",), ("x0",), ("x2",), ("x4",)]
-    with pytest.raises(TableError, match="'x1' .it belongs to the group 'pair', which is treated as one feature"):
+    with pytest.raises(TableError, match=r"'x1' \(it belongs to the group 'pair', which is treated as one feature"):
         ex.interaction_values(X[:3], features=["x1"])
     with pytest.raises(TableError, match="'x1'"):
         found["x1"]

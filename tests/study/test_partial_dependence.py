@@ -503,7 +503,7 @@ def test_questions_that_make_no_sense(forest, features, options, says):
 
 def test_questions_to_a_group(forest):
     ex = gw.Explainer(*forest, groups={"pair": ["x3", "x1"]})
-    with pytest.raises(TableError, match="'x1' .it belongs to the group 'pair', which is treated as one feature"):
+    with pytest.raises(TableError, match=r"'x1' \(it belongs to the group 'pair', which is treated as one feature"):
         ex.partial_dependence("x1")
     with pytest.raises(TableError, match="the table lacks the columns \\['x3'\\]"):
         ex.partial_dependence("pair", at={"x1": [0.0]})
