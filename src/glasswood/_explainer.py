@@ -177,7 +177,7 @@ class Explainer:
     # ------------------------------------------------------------------------------------------------- scopes
 
     def _scope(self, response: str | None = None) -> Scope:
-        """Return who answers questions on a scale."""
+        """Return the object that answers questions on a scale."""
         asked = self._study.response if response is None else response
         with self._lock:
             if asked not in self._scopes:
@@ -195,7 +195,7 @@ class Explainer:
     def _ask_raw(self, what: str, question: Callable[[Scope], Any], response: str | None, by: Any) -> Any:
         """Return the answer to a question that exists on the raw scale only."""
         if response not in (None, "raw"):
-            message = f"{what} exist for the raw score only, which is a sum over trees; leave response= out"
+            message = f"{what} exist for the raw score only, which is a sum over trees; leave out response="
             raise UnsupportedModelError(message)
         if self._study.combined:
             message = (
@@ -301,8 +301,9 @@ class Explainer:
         at : table, optional
             The points to evaluate at: a table with the features' columns. Defaults to the distinct rows of a group.
         grid : int, optional
-            Evaluate at so many evenly spaced values of each feature, between the 5th and the 95th percentile of the
-            rows, instead of everywhere. Features with fewer values, and categories, have all of them.
+            Evaluate at this number of evenly spaced values of each feature, between the 5th and the 95th percentile of
+            the rows, instead of everywhere. Features with fewer distinct values, and categories, are evaluated at all
+            of them.
         centered : bool, default False
             Whether curves start at zero: in the first cell with rows, or in the most frequent category.
         response : {"raw", "probability", "prediction"}, optional
@@ -332,7 +333,7 @@ class Explainer:
         """
         several = not features or (len(features) == 1 and isinstance(features[0], list))
         if several and at is not None:
-            message = "at= gives values of features; name the features too"
+            message = "at= has values of features; name the features too"
             raise TableError(message)
         if grid is not None and at is not None:
             message = "pass at= (points) or grid= (a number of points), not both"
@@ -425,7 +426,7 @@ class Explainer:
                 message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
                 raise TableError(message)
             if len({np.size(grid) for grid in players.values()}) != 1:
-                message = "grids must name at least one feature, and have the same number of values for each"
+                message = "grids must name at least one feature and give the same number of values for each"
                 raise TableError(message)
             return scope.answers.grids(players, scope.choose(output, output_index))
 
@@ -517,9 +518,7 @@ class Explainer:
         Interactions(442 rows x ... sets of up to 2 features, value)
         """
         if not isinstance(metric, CubeMetric):
-            message = (
-                f"a metric is an instance of a class that inherits from glasswood.metrics.CubeMetric, not {metric!r}"
-            )
+            message = f"a metric must be an instance of a subclass of glasswood.metrics.CubeMetric, not {metric!r}"
             raise ArgumentError(message)
 
         def question(scope: Scope) -> Interactions:
@@ -679,7 +678,7 @@ class Explainer:
         at : table, optional
             The points to evaluate at: a table with the features' columns.
         grid : int, optional
-            Evaluate at so many evenly spaced values of each feature instead, as in `partial_dependence`.
+            Evaluate at this number of evenly spaced values of each feature instead, as in `partial_dependence`.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
         response, by : optional
@@ -891,7 +890,7 @@ class Explainer:
         return curves.plot(page=page, sort=sort, xscale=xscale, sharey=sharey, **canvas)
 
     def _scale_of_figures(self, response: str | None) -> str:
-        """Return the scale on which figures are drawn, unless one is asked for."""
+        """Return the default scale of figures."""
         return response or self._response or self._study.scale_of_figures
 
     def report(

@@ -228,5 +228,5 @@ def test_answers_that_are_no_mappings(regression, answer):
 def test_metrics_that_are_none(regression):
     model, X = regression
     for metric in (CPDVMetric, PDIVMetric().calc_metric, "shapley"):
-        with pytest.raises(TypeError, match="an instance of a class that inherits from"):
+        with pytest.raises(TypeError, match="an instance of a subclass of"):
             gw.Explainer(model, X).evaluate(metric, X[:5])

@@ -1,4 +1,4 @@
-"""What users get: Curves, results of several features by name, and Grouped, results of several groups of rows."""
+"""Curves, the results of several features by name, and Grouped, the results of several groups of rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Curves", "Grouped", "Lazy", "Pairs"]
 
 
 class Pairs(Collection[tuple[str, str]]):
-    """All pairs of some names, the earlier name first. They are not listed: 5,000 names have 12 million pairs."""
+    """All pairs of names, in order. They are generated lazily: 5,000 names have 12 million pairs."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._place = {name: place for place, name in enumerate(names)}
@@ -42,7 +42,7 @@ class Pairs(Collection[tuple[str, str]]):
 
 
 class Lazy(Mapping[Any, Any]):
-    """A mapping whose values are made when they are looked up."""
+    """A mapping whose values are computed when they are looked up."""
 
     def __init__(self, keys: Collection[Any], make: Callable[[Any], Any]) -> None:
         self._keys = keys
@@ -103,7 +103,7 @@ class Curves(Mapping[Any, Any]):
         return Curves, (dict(self._found),)
 
     def to_frame(self) -> Any:
-        """Return one row per cell of each curve (and output): the feature, where the cell is, its value and its rows.
+        """Return one row per cell of each curve (and output): the feature, the cell, its value and its rows.
 
         Cells of numbers are the values above `above` up to `to`; those of categories have a `category`. In points of a
         single column, `category` has its values.
@@ -137,7 +137,7 @@ class Curves(Mapping[Any, Any]):
         engine: str = "matplotlib",
         ax: Any = None,
     ) -> Any:
-        """Draw all of them side by side, by default equally high, twelve to a page.
+        """Draw all results side by side, twelve per page, by default with a shared y-axis.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class Curves(Mapping[Any, Any]):
 
 
 class Grouped(Mapping[Hashable, Any]):
-    """The answers to one question for several groups of rows: a mapping from groups to results.
+    """The results of one question for several groups of rows: a mapping from groups to results.
 
     Examples
     --------
@@ -225,7 +225,7 @@ class Grouped(Mapping[Hashable, Any]):
         return f"Grouped by {', '.join(map(printable, self.by)) or 'rows'}: {kind} of {of}"
 
     def to_frame(self) -> Any:
-        """Return the frames of all groups below each other, with the group in the first column or columns.
+        """Return the concatenated frames of all groups, with the group in the first column or columns.
 
         Examples
         --------
@@ -237,7 +237,7 @@ class Grouped(Mapping[Hashable, Any]):
         return stacked(frames, names, keys)
 
     def plot(self, **options: Any) -> Any:
-        """Draw the groups: curves over each other, with the distributions of their rows below; others side by side.
+        """Draw the groups: curves in the same panel, with the distributions of their rows below; others side by side.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class Grouped(Mapping[Hashable, Any]):
         return panels
 
     def _label(self, key: Hashable) -> str:
-        """Return what a group is called in a figure."""
+        """Return the name of a group in figures."""
         if not self.by:
             return plain(key)
         parts = key if len(self.by) > 1 and isinstance(key, tuple) else (key,)
@@ -306,7 +306,7 @@ def _text(key: Any) -> str:
 
 
 def _common_columns(result: Curve | Points) -> dict[str, list[Any]]:
-    """Return the columns of a curve, or of points of one column, by names that all features have in common."""
+    """Return the columns of a curve, or of points of one column, with the same names for all features."""
     if isinstance(result, Points):
         found: dict[str, Any] = {"category": next(iter(result.columns.values())), **values_of(result)}
     else:
@@ -317,7 +317,7 @@ def _common_columns(result: Curve | Points) -> dict[str, list[Any]]:
 
 
 def _stacked_columns(parts: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return columns of several results below each other; None where one does not have a column."""
+    """Return the concatenated columns of several results; None where a result does not have a column."""
     names = ["feature", "above", "to", "category"]
     names += [name for part in parts for name in part if name not in names]
     columns: dict[str, list[Any]] = {name: [] for name in dict.fromkeys(names)}

@@ -1,4 +1,4 @@
-"""What users get: Curve and Points, with names, labels and units."""
+"""Curve and Points: the partial dependence of features, with names, labels and units."""
 
 from __future__ import annotations
 
@@ -337,6 +337,6 @@ class Points(ReadOnly):
 
 
 def values_of(points: Points) -> dict[str, NDArray[np.float64]]:
-    """Return the columns of a frame of points that have their values, one per output."""
+    """Return the value columns of a frame of points, one per output."""
     names = ["value"] if len(points.outputs) == 1 else [f"value_{name}" for name in points.outputs]
     return dict(zip(names, points.heights.T, strict=True))

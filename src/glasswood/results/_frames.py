@@ -30,7 +30,7 @@ def to_frame(columns: Mapping[str, Any]) -> Any:
 
 
 def stacked(frames: Sequence[Any], names: Sequence[str], keys: Sequence[tuple[Hashable, ...]]) -> Any:
-    """Return data frames below each other, each with its key in the first columns, which have these names."""
+    """Return concatenated data frames, each with its key in the first columns, which have the given names."""
     import narwhals as nw
 
     opened = [nw.from_native(frame, eager_only=True) for frame in frames]
@@ -45,5 +45,5 @@ def stacked(frames: Sequence[Any], names: Sequence[str], keys: Sequence[tuple[Ha
 
 
 def _of_one_type(labels: list[Any]) -> list[Any]:
-    """Return labels as they are if they have one type; otherwise as text."""
+    """Return labels unchanged if they have one type; otherwise as strings."""
     return labels if len({type(label) for label in labels}) == 1 and labels[0] is not None else list(map(str, labels))

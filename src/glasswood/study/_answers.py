@@ -1,4 +1,4 @@
-"""Answers: what a study finds, as the results that users get. The first place where names, labels and units appear."""
+"""Answers: the numbers of a study as results. This is the first place where names, labels and units appear."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MOST_RESPONSES = 2**16  # pairs of cells whose responses are computed at once
 BYTES_OF_RESPONSE = 400  # while it is computed
 MOST_VISITS = 2**30  # of leaves by points: about a second
 PER_VISIT, MOST_HOURS = 1e-9, 4  # seconds of one; of all
-MOST_VISITS_OF_GRIDS = 16  # times as many pairs of points on grids take that long
+MOST_VISITS_OF_GRIDS = 16  # times more pairs of points on grids take that long
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,10 @@ def is_weighted(study: Study) -> bool:
 
 
 class ResponsePair:
-    """What two features add to their curves on the scale of a response, which has to be computed row by row.
+    """The interaction of two features on the scale of a response, which has to be computed row by row.
 
-    Of few pairs of cells all are computed when the first is asked for, and kept. Of others only those asked for are;
-    they may differ from what `all` returns in the last digits, since sums are taken in another order.
+    If there are few pairs of cells, all are computed on first use and cached. Otherwise only those needed are computed;
+    they may differ from `all` in the last digits because of the order of summation.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class ResponsePair:
 
 
 class Answers:
-    """Makes results of what a study finds.
+    """Create results from the numbers of a study.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class Answers:
         self.ensemble = study.ensemble
 
     def only_raw(self, what: str) -> None:
-        """Refuse what is no sum over trees."""
+        """Raise an error if the response is not a sum over trees."""
         if not self._study.additive:
             message = f'{what}: only the raw score is a sum over trees; make an Explainer with response="raw"'
             raise UnsupportedModelError(message)
@@ -197,7 +197,7 @@ class Answers:
 
     def curve(self, feature: int, chosen: Chosen) -> Curve:
         """Return the curve of a feature."""
-        heights = chosen.levels(self._study.curves[feature])  # first: the axis tells the rows that are counted for it
+        heights = chosen.levels(self._study.curves[feature])  # first: the axis needs the rows counted for it
         return Curve(
             axis=self.axis(feature),
             heights=heights,
@@ -229,7 +229,7 @@ class Answers:
         return self.surface(known.index(names[0]), known.index(names[1]), chosen)
 
     def points_of(self, chosen: Chosen, name: str) -> Points:
-        """Return the partial dependence of a player at the values that it has."""
+        """Return the partial dependence of a player at its distinct values."""
         return self.points([name], None, chosen)
 
     def _joint_rows(self, a: int, b: int) -> JointRows | None:
@@ -242,7 +242,7 @@ class Answers:
         return JointRows.of(cells.locate(a, encoded[a]), cells.locate(b, encoded[b]), study.weight)
 
     def grids(self, grids: Mapping[str, Any], chosen: Chosen) -> dict[tuple[str, str], NDArray[np.float64]]:
-        """Return the joint partial dependence of all pairs of some features, at some values of each."""
+        """Return the joint partial dependence of all pairs of the given features on a grid."""
         study, names, n_features = self._study, self.ensemble.feature_names, self.ensemble.n_features
         features = [names.index(name) for name in grids]
         cells = np.zeros((n_features, np.size(next(iter(grids.values())))), dtype=np.int64)
@@ -262,7 +262,7 @@ class Answers:
     def _interactions_on_grids(
         self, features: list[int], cells: NDArray[np.int64]
     ) -> dict[tuple[int, int], NDArray[np.float64]]:
-        """Return what the pairs of some features that share a path add, at some cells of each."""
+        """Return the interactions of the given features that share a path, at some cells of each."""
         study, n_points = self._study, cells.shape[1]
         effects, e = study.effects(2), study.ensemble
         wanted = [(a, b) for a, b in combinations(sorted(features), 2) if study.shares_path(a, b)]
@@ -290,7 +290,7 @@ class Answers:
         return self.interactions(study.lookups(order, wanted, chosen.columns).of_rows(opened), chosen, rows)
 
     def interactions(self, source: SetValues, chosen: Chosen, rows: Any) -> Interactions:
-        """Return values of sets for rows, made of the scores that are chosen."""
+        """Return values of feature sets for rows, for the chosen outputs."""
         return Interactions(
             source=source if chosen.total is None else Negated(source),
             players=self._study.plan(1).players,
@@ -357,7 +357,7 @@ class Answers:
     def _heights_at(self, features: NDArray[np.intp], cells: NDArray[np.int64], n_players: int) -> NDArray[np.float64]:
         """Return the partial dependence of features at points: (n_points, n_outputs).
 
-        Many points of large models are looked up in a curve, or on a surface, which does not take all leaves anew for
+        For many points of large models, values are looked up in a curve or surface instead of visiting all leaves for
         each point.
         """
         study, n_points = self._study, cells.shape[1]
@@ -383,7 +383,7 @@ class Answers:
         return heights + effects.pair(a, b).at(cells[0], cells[1]) if study.shares_path(a, b) else heights
 
     def _rows_at(self, points: Mapping[str, Any], rows: Any = None) -> NDArray[Any]:
-        """Return how many rows (by weight, if of the background) are at each point; empty if some are at none."""
+        """Return the number (or weight) of rows at each point; empty if a row is at none of the points."""
         study, originals = self._study, self._study.originals
         weight = study.weight if rows is None else None
         if originals is not None:

@@ -1,4 +1,4 @@
-"""Comparison of scopes: their curves on the cells that all their cuts make together."""
+"""Comparison of the curves of several scopes on common cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["compare_scopes"]
 
 
 def compare_scopes(scopes: Mapping[str, Scope], output: Any, output_index: int | None) -> Comparison:
-    """Return the curves of several scopes on common cells, and how far they are apart."""
+    """Compare the curves of several scopes on common cells."""
     names, studies = tuple(map(str, scopes)), [scope.study for scope in scopes.values()]
     curves = [_curves(scope, output, output_index) for scope in scopes.values()]
     features = [feature for feature in curves[0] if all(feature in other for other in curves[1:])]

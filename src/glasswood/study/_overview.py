@@ -1,4 +1,4 @@
-"""Overview: what a model is like as a whole: its strongest features and pairs, and the shapes of its curves."""
+"""Overview: results about the whole model: its strongest features and pairs, and the shapes of its curves."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOST_CELLS = 2**36  # of all pairs: about a quarter of an hour
 
 
 class Overview:
-    """Makes results about the whole model of what a study finds.
+    """Create results about the whole model from the numbers of a study.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Overview:
         study, plan = self._study, self._study.plan(1)
         if not study.has_rows:
             message = (
-                "importance is how much the score varies over rows, but there are none: pass them to Explainer as the "
+                "importance needs rows over which the score varies, but there are none: pass them to Explainer as the "
                 "background, or ask for interaction_values(rows, max_order=1).mean_square()"
             )
             raise BackgroundError(message)
@@ -85,13 +85,13 @@ class Overview:
         )
 
     def by_span(self) -> list[str]:
-        """Return the names of features that have a curve, those first whose curves span most; for want of rows."""
+        """Return the names of features that have a curve, ordered by its range; used if there are no rows."""
         curves = [self._answers.curve(feature, self._study.outputs.choose()) for feature in self._study.curves]
         spans = np.array([np.ptp(curve.heights[curve.axis.ordinary], axis=0) for curve in curves])
         return [curves[k].name for k in _strongest_first(spans.reshape(len(curves), -1))]
 
     def _importance_of_groups(self, players: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the same for players of several columns, which have no curve, from the rows."""
+        """Return the same for players of several columns, which have no curve, computed from the rows."""
         study, plan = self._study, self._study.plan(1)
         if study.table is None:
             message = (
@@ -165,7 +165,7 @@ class Overview:
         )
 
     def _pair_rows(self, rows: Any) -> PairRows:
-        """Return the rows over which interactions are taken: those given, or those of the background."""
+        """Return the rows over which interactions are averaged: those given, or those of the background."""
         study = self._study
         if rows is not None:
             return RowsInMemory(study, study.rows(rows), None)
@@ -204,7 +204,7 @@ class Overview:
     def _by_points(self, over: PairRows) -> bool:
         """Return whether to evaluate the surface of each pair where rows are: of very many leaves, and rows in memory.
 
-        To look up the values of each row takes as long as there are leaves, for each row.
+        Looking up the values of a row takes time proportional to the number of leaves.
         """
         study, plan = self._study, self._study.plan(1)
         single = np.bincount(plan.player_of).max(initial=0) == 1
@@ -293,7 +293,7 @@ class Overview:
         return [f for f, column in enumerate(columns) if not column.n_codes and names[f] not in grouped]
 
     def monotonicity(self, players: list[str], chosen: Chosen) -> Monotonicity:
-        """Return which curves rise or fall throughout."""
+        """Return which curves are monotonic."""
         features = self._numbers(players, "monotonicity")
         curves = [self._answers.curve(f, chosen) for f in features]
         trends = [_trend(curve) for curve in curves]
@@ -311,7 +311,7 @@ class Overview:
         )
 
     def spikes(self, players: list[str], points: int, chosen: Chosen) -> Spikes:
-        """Return what curves sampled at some points would not show."""
+        """Return the spikes that curves sampled at some points would miss."""
         points = whole_number(points, "points is the number of sample points", 2)
         features = self._numbers(players, "a spike")
         curves = {feature: self._answers.curve(feature, chosen) for feature in features}

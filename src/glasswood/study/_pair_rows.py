@@ -36,10 +36,10 @@ class PairRows(Protocol):
         """The number of rows."""
 
     def joint(self, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Joint]]:
-        """Yield all pairs in their order, some at a time, and what tells how rows fall on the cells of each."""
+        """Yield all pairs in order, in blocks, and for each a function that returns how rows fall on its cells."""
 
     def blocks(self, batch: int) -> Iterator[tuple[Rows | CellBlock, Floats | None]]:
-        """Yield all rows and their weights, some at a time: whole batches of so many rows, but for the last."""
+        """Yield all rows and their weights in blocks: whole batches of the given size, except for the last."""
 
 
 class RowsInMemory:
@@ -107,7 +107,7 @@ class RowsAgain:
         return self._study.n_rows
 
     def joint(self, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Joint]]:
-        """Yield as many pairs at a time as memory may hold the cells of; each time takes one pass over the rows."""
+        """Yield pairs in blocks whose cells fit in memory; each block takes one pass over the rows."""
         n_cells = self._study.plan(1).cells.n_cells
         sizes = np.array([int(n_cells[a]) * int(n_cells[b]) for a, b in pairs])
         first = 0
@@ -165,5 +165,5 @@ class CountedRows:
         yield pairs, lambda number: np.outer(*map(per_cell, pairs[number])).astype(np.float64)
 
     def blocks(self, batch: int) -> Iterator[tuple[CellBlock, Floats | None]]:  # noqa: ARG002 (there are none)
-        """Yield nothing: the rows are not at hand."""
+        """Yield nothing: the rows are not available."""
         return iter(())

@@ -1,4 +1,4 @@
-"""The rows of a background once more, for what counts do not tell: in memory, or in a source that can be read again.
+"""Reading the rows of a background again for facts that counts do not contain, from memory or from a source.
 
 Parts are taken in the order of the rows, so that the numbers do not depend on where rows come from.
 """
@@ -36,7 +36,7 @@ def ranges(study: Study, features: Sequence[int]) -> dict[int, tuple[float, floa
 
 
 def rows_in_cells(study: Study, axes: Mapping[int, tuple[Column, NDArray[np.float64]]]) -> dict[int, NDArray[Any]]:
-    """Return the number (or weight) of rows in any cells of features, which columns and cuts tell: missing ones last.
+    """Return the number (or weight) of rows in any cells of features, given by columns and cuts; missing values last.
 
     There is a cell between any two cuts, or for each category and for unseen ones.
     """
@@ -55,9 +55,9 @@ def rows_in_cells(study: Study, axes: Mapping[int, tuple[Column, NDArray[np.floa
 
 
 def blocks_of_cells(study: Study, size: int) -> Iterator[tuple[CellBlock, NDArray[np.float64] | None]]:
-    """Yield the cells of all rows and their weights, so many rows at a time; the last block may have fewer.
+    """Yield the cells of all rows and their weights in blocks; the last block may be smaller.
 
-    A block is good until the next one is asked for.
+    A block is valid until the next one is requested.
     """
     plan = study.plan(1)
     used = plan.ensemble.used_features

@@ -1,4 +1,4 @@
-"""Study: a model and what to average over. It counts when a question needs it, once, and knows everybody's names."""
+"""Study: a model and what to average over. Rows are counted lazily, and only once."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ class Study:
             raise UnsupportedModelError(message)
 
     def _check(self) -> None:
-        """Raise early what would fail later."""
+        """Raise errors early that would occur later."""
         if self.weight is not None and self.source is None:
             if self.table is None:
                 message = "sample_weight belongs to a table of rows; a Background was summarized with its own weights"
@@ -242,7 +242,7 @@ class Study:
         self.plan(1)  # refuses groups that do not fit
 
     def plan(self, order: int) -> CountPlan:
-        """Return the plan of sets of up to so many players."""
+        """Return the plan of sets of up to `order` players."""
         with self._lock:
             if order not in self._plans and order == 1:
                 self._plans[order] = make_plan(self.ensemble, order, self.groups)
@@ -254,7 +254,7 @@ class Study:
             return self._plans[order]
 
     def counted(self, order: int) -> Background | None:
-        """Return counts of at least this order, counting if need be; None for path-dependent answers."""
+        """Return counts of at least this order, counting if necessary; None for path-dependent results."""
         with self._lock:
             order = self.plan(order).order  # no path may have so many players
             found = _smallest(self._counted, order)
@@ -269,7 +269,7 @@ class Study:
             return found
 
     def effects(self, order: int) -> Effects:
-        """Return effects of at least this order, counting if need be."""
+        """Return effects of at least this order, counting if necessary."""
         with self._lock:
             order = self.plan(order).order  # no path may have so many players
             found = _smallest(self._effects, order)
@@ -306,7 +306,7 @@ class Study:
 
     @property
     def in_parts(self) -> bool:
-        """Whether the counts are too many to keep, so that curves are made part by part of the model."""
+        """Whether there are too many counts to keep, so that curves are computed for parts of the model."""
         return self.table is not None and self.plan(1).n_counts > MOST_COUNTS
 
     @once
@@ -372,7 +372,7 @@ class Study:
         self._check_read_again(n_read)
 
     def _check_read_again(self, n_read: int) -> None:
-        """Refuse a source that has changed since it was counted."""
+        """Raise an error if a source has changed since it was counted."""
         counted = self.counted(1)
         if counted is not None and counted.n_rows != n_read:
             message = (
@@ -416,7 +416,7 @@ class Study:
     def scored_anew(self, columns: Mapping[int, NDArray[np.floating[Any]]]) -> NDArray[np.float64]:
         """Return the response of each row of the table, with some columns replaced: (n_rows, n_outputs).
 
-        No counts and no cells take part: this is what everything else is checked against.
+        This uses neither counts nor cells; everything else is checked against it.
         """
         opened = open_columns(self.table, self.ensemble.schema, self.ensemble.used_features)
         encoded = opened.encode(0, opened.n_rows) | dict(columns)
@@ -540,7 +540,7 @@ class Study:
 
     @once
     def _visits(self) -> float:
-        """The nodes and leaves that a row and a background row visit together, about: of a sample of rows."""
+        """The approximate number of nodes and leaves visited by a pair of rows, from a sample of rows."""
         plan, n = self.plan(1), self.shares.size  # which refuses a background without rows
         chosen = np.unique(np.linspace(0, n - 1, min(n, SAMPLED_ROWS)).astype(np.intp))
         return Ground(plan, Rows(plan, self.table).cells_at(chosen), np.ones(chosen.size)).visits_of_a_pair()
@@ -589,7 +589,7 @@ class Study:
         return LongPaths(plan, metric, self.rows(rows), outputs, Rows(plan, self.table), self.shares)
 
     def _outputs(self, combination: Combination | None) -> Outputs:
-        """Return what the model can be asked about, on the scale of the answers."""
+        """Return the outputs of the model on the scale of the results."""
         score = self.ensemble.score
         if combination is None:
             return Outputs(score.labels, score.n_outputs, score.binary, 0.0 if self.additive else 1.0)
@@ -615,5 +615,5 @@ class Study:
 
 
 def _smallest(known: dict[int, T], order: int) -> T | None:
-    """Return what is known of the smallest order that is not below this one."""
+    """Return the entry with the smallest order that is at least this one."""
     return next((known[k] for k in sorted(known) if k >= order), None)
