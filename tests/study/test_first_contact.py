@@ -82,7 +82,7 @@ def ex():
         (lambda ex: ex.ice("age", rows=X[:0]), "at least one row and one point, but got 0 rows"),
         (lambda ex: ex.ice("age", at=X[["age"]][:0]), "at least one row and one point, but got 100 rows and 0 points"),
         (lambda ex: ex.shap_values(X[:0]).plot(), "there is no row 0; the result has no rows"),
-        (lambda ex: ex.evaluate("shapley", X), "inherits from"),
+        (lambda ex: ex.evaluate("shapley", X), "subclass of"),
         (lambda ex: ex.joint_grids(["age", "income"]), "grids must map features"),
         (lambda ex: ex.spikes(points="5"), "number of sample points"),
         (lambda ex: ex.interaction_strengths("x"), "table in memory"),
@@ -224,7 +224,7 @@ def test_a_pipeline_that_begins_with_texts():
     pipeline = make_pipeline(TfidfVectorizer(), RandomForestRegressor(2)).fit(TEXTS, Y)
     with pytest.raises(TableError, match="rows and columns"):
         gw.Explainer(pipeline, TEXTS)
-    with pytest.raises(TableError, match=r"make 1 row of 100.*Explainer"):  # it reads the names of the columns
+    with pytest.raises(TableError, match=r"turn 100 rows into 1.*Explainer"):  # it reads the names of the columns
         gw.Explainer(pipeline, TEXTS.to_frame())
     table = pd.DataFrame({"text": TEXTS, "age": X["age"]})
     words = make_column_transformer((TfidfVectorizer(), "text"), remainder="passthrough", sparse_threshold=0)
