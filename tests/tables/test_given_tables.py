@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, VotingRegressor
 
 import glasswood as gw
 from glasswood.errors import TableError
-from glasswood.models.readers import read_model
+from glasswood.models._read_model import read_model
 from glasswood.tables._columns import LabelColumn, NumberColumn
 from glasswood.tables._given import as_trained, given_table
 from glasswood.tables._tables import Schema

@@ -653,7 +653,7 @@ def test_questions_that_need_rows_say_so(boosting, tmp_path):
     pipeline = make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=2)).fit(frame, frame["x1"].fillna(0))
     with pytest.raises(UnsupportedModelError, match="transform the data first"):
         gw.Explainer(pipeline, path)
-    with pytest.raises(UnsupportedModelError, match="Pipeline"):
+    with pytest.raises(UnsupportedModelError, match="transform the data first"):
         gw.summarize(pipeline, path)
 
 
