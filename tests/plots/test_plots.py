@@ -957,7 +957,7 @@ def test_long_titles_of_plotly_are_on_two_lines(classes):
     figure = FIGURES["page"](*classes, engine="plotly")
     title = figure.layout.yaxis.title
     first, second = title.text.split("<br>")
-    assert first.startswith("weighted average softmax margin")
+    assert first.startswith("weighted average probability")
     assert max(len(first), len(second)) * 12 * 0.55 < 220
     assert title.font.size == 12
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from glasswood.errors import MissingExtraError
 from glasswood.kernels._read_only import ReadOnly
@@ -87,7 +88,7 @@ class Attributions(ReadOnly):
         """The mean score; adding the values of a row gives its score. One per output if there are several."""
         return float(self.mean[0]) if len(self.outputs) == 1 else self.mean
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001
         return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
 
     def __len__(self) -> int:
@@ -188,12 +189,12 @@ class Attributions(ReadOnly):
         feature: str | None = None,
         color: str | None = None,
         top: int = 10,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw the contribution of each feature (or pair) to the score of one row, or of all rows.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.parallel._once import Deferred
@@ -91,7 +91,7 @@ class Axis(ReadOnly):
         """Return the cell of each encoded value."""
         return cells_of(encoded, self.cuts, self.column.n_codes)
 
-    def cell_of(self, x: Any) -> NDArray[np.int64]:
+    def cell_of(self, x: ArrayLike) -> NDArray[np.int64]:
         """Return the cell of each value."""
         values: Numbers = np.asarray(x)
         if self.categories is not None and values.dtype.kind in "OUS":

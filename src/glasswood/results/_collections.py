@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from glasswood.errors import TableError
@@ -48,7 +47,7 @@ class Lazy(Mapping[Any, Any]):
         self._keys = keys
         self._make = make
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Hashable) -> Any:
         if key not in self._keys:
             raise KeyError(key)
         return self._make(key)
@@ -85,7 +84,7 @@ class Curves(Mapping[Any, Any]):
     def __init__(self, found: Mapping[Any, Any]) -> None:
         self._found = found
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Hashable) -> Any:
         return self._found[key]
 
     def __iter__(self) -> Iterator[Any]:
@@ -127,7 +126,7 @@ class Curves(Mapping[Any, Any]):
         self,
         *,
         page: int = 0,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
@@ -135,7 +134,7 @@ class Curves(Mapping[Any, Any]):
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw all results side by side, twelve per page, by default with a shared y-axis.
 
@@ -267,7 +266,7 @@ class Grouped(Mapping[Hashable, Any]):
         panels, note = page_of(self._panels(**options), page)
         return plot_page(panels, canvas, [note] if note else [], sharey=sharey)
 
-    def _panels(self, *, output: Any = None, output_index: int | None = None, **options: Any) -> list[Panel]:
+    def _panels(self, *, output: Hashable = None, output_index: int | None = None, **options: Any) -> list[Panel]:
         first = next(iter(self.values()))
         if isinstance(first, Curve):
             return [self._overlay(dict(self), output, output_index, options)]
@@ -291,17 +290,17 @@ class Grouped(Mapping[Hashable, Any]):
         return ", ".join(f"{plain(name)} = {plain(part)}" for name, part in zip(self.by, parts, strict=True))
 
     def _overlay(
-        self, found: Mapping[Hashable, Any], output: Any, output_index: int | None, options: dict[str, Any]
+        self, found: Mapping[Hashable, Any], output: Hashable, output_index: int | None, options: dict[str, Any]
     ) -> Panel:
-        from glasswood.results.panels import panel_of_comparison
+        from glasswood.results.panels import panel_of_curves
 
         curves = {self._label(key): curve for key, curve in found.items()}
         first = next(iter(curves.values()))
         place = position_of(first.outputs, output, output_index)
-        return panel_of_comparison(SimpleNamespace(curves=lambda _: curves), first.name, place, **options)
+        return panel_of_curves(curves, place, **options)
 
 
-def _text(key: Any) -> str:
+def _text(key: Hashable) -> str:
     return " x ".join(key) if isinstance(key, tuple) else str(key)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -179,7 +179,7 @@ class Comparison(ReadOnly):
         self,
         features: str | Sequence[str] | None = None,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
@@ -187,7 +187,7 @@ class Comparison(ReadOnly):
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw the curves of all explainers in the same panels, with the distributions of their rows below.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
@@ -90,7 +90,7 @@ class Curve(ReadOnly):
         """The smallest and largest value in the background; None if unknown (counts, files) and for categories."""
         return self.axis.ends
 
-    def __call__(self, x: Any) -> NDArray[np.float64]:
+    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """Return the value of the curve at any x: numbers, categories, NaN."""
         return squeezed(self.heights[self.axis.cell_of(x)])
 
@@ -150,14 +150,14 @@ class Curve(ReadOnly):
     def plot(
         self,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw the curve as its exact steps, pale where there are no rows, with the distribution of the rows below.
 
@@ -283,14 +283,14 @@ class Points(ReadOnly):
     def plot(
         self,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw the points: along an axis for one numeric feature, as a surface or as dots for two features.
 

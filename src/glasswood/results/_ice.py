@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from glasswood.effects._statistics import quantiles
 from glasswood.kernels._read_only import ReadOnly
@@ -102,7 +102,7 @@ class Ice(ReadOnly):
         centred = self.heights - np.average(self.heights, axis=0, weights=self.weight)
         return self._main(np.sqrt(np.average(centred**2, axis=0, weights=self.weight)))
 
-    def quantile(self, q: Any) -> NDArray[np.float64]:
+    def quantile(self, q: ArrayLike) -> NDArray[np.float64]:
         """Return one or more quantiles over the rows at each point; several along the first axis.
 
         Quantiles are interpolated between rows as in NumPy. If rows have weights, a quantile is the smallest response
@@ -170,7 +170,7 @@ class Ice(ReadOnly):
     def plot(
         self,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
@@ -179,7 +179,7 @@ class Ice(ReadOnly):
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw the mean of all rows, bands that contain 90 % and 50 % of them at each point, and some single rows.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -161,12 +162,12 @@ class Importance(ReadOnly):
         self,
         *,
         top: int = 20,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw a bar per feature, the most important first.
 
@@ -367,12 +368,12 @@ class Strengths(ReadOnly):
         *,
         kind: str = "heatmap",
         top: int = 12,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw the features that interact most as a heatmap of pairs, or as a network.
 

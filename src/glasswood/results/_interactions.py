@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol
@@ -334,12 +334,12 @@ class Interactions(ReadOnly):
         row: int = 0,
         *,
         top: int = 10,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw the score of one row as a waterfall of the strongest feature sets of any order.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from glasswood.effects._pairs import Pair
 from glasswood.kernels._read_only import ReadOnly, read_only
@@ -36,7 +37,7 @@ class JointRows(NamedTuple):
     rows: NDArray[np.float64]
 
     @classmethod
-    def of(cls, x: NDArray[np.int64], y: NDArray[np.int64], weight: Any = None) -> JointRows:
+    def of(cls, x: NDArray[np.int64], y: NDArray[np.int64], weight: NDArray[Any] | None = None) -> JointRows:
         """Return the distinct pairs, given the cells of each row."""
         n_y = int(y.max(initial=0)) + 1
         pairs, place = np.unique(x.astype(np.int64) * n_y + y, return_inverse=True)
@@ -165,7 +166,7 @@ class Surface(ReadOnly):
         check_memory((self.first.axis.n_cells, self.second.axis.n_cells), 2, REMEDY)
         return rows.shares((self.first.axis, self.second.axis))
 
-    def __call__(self, x: Any, y: Any) -> NDArray[np.float64]:
+    def __call__(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
         """Return the value of the surface at any x and y, which are broadcast."""
         x, y = np.broadcast_arrays(self.first.axis.cell_of(x), self.second.axis.cell_of(y))
         check_memory((x.size, len(self.first.outputs)), 4, "Ask for fewer points at a time")
@@ -218,7 +219,7 @@ class Surface(ReadOnly):
         self,
         *,
         kind: str = "both",
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         rows: Any = None,
         sort: str | None = None,
@@ -226,7 +227,7 @@ class Surface(ReadOnly):
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw the exact cells of the surface and, next to it, the interaction of the two features.
 

@@ -4,7 +4,7 @@ Any object with the attributes of a result can be passed.
 """
 
 from glasswood.results.panels._attributions import panel_of_attributions
-from glasswood.results.panels._curves import panel_of_comparison, panel_of_curve, panel_of_ice
+from glasswood.results.panels._curves import panel_of_comparison, panel_of_curve, panel_of_curves, panel_of_ice
 from glasswood.results.panels._points import panel_of_points, steps_of_points
 from glasswood.results.panels._rankings import panel_of_importance, panel_of_strengths
 from glasswood.results.panels._surfaces import panel_of_surface, panels_of_surface
@@ -14,6 +14,7 @@ __all__ = [
     "panel_of_attributions",
     "panel_of_comparison",
     "panel_of_curve",
+    "panel_of_curves",
     "panel_of_ice",
     "panel_of_importance",
     "panel_of_points",

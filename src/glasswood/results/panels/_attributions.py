@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from glasswood.results.panels._waterfall import panel_of_row
 from glasswood.text._plain import number, plain
 from glasswood.text._printable import how_many
 
+if TYPE_CHECKING:
+    from glasswood.results._attributions import Attributions
+
 __all__ = ["KINDS", "panel_of_attributions"]
 
 KINDS = ("waterfall", "bar", "beeswarm", "scatter")
@@ -25,7 +28,13 @@ NEAR = 20  # rows with similar values, among which the colour of a scatter is ch
 
 
 def panel_of_attributions(
-    result: Any, row: int = 0, output: int | None = None, *, kind: str = "waterfall", top: int = 10, **options: Any
+    result: Attributions,
+    row: int = 0,
+    output: int | None = None,
+    *,
+    kind: str = "waterfall",
+    top: int = 10,
+    **options: Any,
 ) -> Waterfall | Bars | Dots:
     """Return a panel of `Attributions`: of one row, or of all rows."""
     if kind not in KINDS:
@@ -49,7 +58,7 @@ def _sample(n_rows: int) -> tuple[NDArray[np.intp], str]:
     return np.linspace(0, n_rows - 1, MOST_ROWS).astype(np.intp), f"{MOST_ROWS:,} of {n_rows:,} rows"
 
 
-def _ranked(result: Any, shown: list[int], top: int) -> tuple[NDArray[np.intp], NDArray[np.float64], str]:
+def _ranked(result: Attributions, shown: list[int], top: int) -> tuple[NDArray[np.intp], NDArray[np.float64], str]:
     """Return the features with the largest mean size, these sizes, and a note."""
     size = np.abs(result.heights[..., shown]).mean(axis=0)
     order = np.argsort(-np.sqrt((size**2).sum(axis=1)), kind="stable")
@@ -57,7 +66,7 @@ def _ranked(result: Any, shown: list[int], top: int) -> tuple[NDArray[np.intp], 
     return order[:top], size, note
 
 
-def _bars(result: Any, output: int | None, top: int) -> Bars:
+def _bars(result: Attributions, output: int | None, top: int) -> Bars:
     """Return the mean absolute value of each feature."""
     shown, note = outputs_shown(np.abs(result.heights).mean(axis=0), result.outputs, output)
     order, size, left_out = _ranked(result, shown, top)
@@ -72,7 +81,7 @@ def _bars(result: Any, output: int | None, top: int) -> Bars:
     )
 
 
-def _swarm(result: Any, k: int, top: int) -> Dots:
+def _swarm(result: Attributions, k: int, top: int) -> Dots:
     """Return a dot per row and feature, coloured by the feature's value among those of all rows."""
     order, _, left_out = _ranked(result, [k], top)
     rows, sampled = _sample(len(result))
@@ -128,7 +137,7 @@ def _ranks(places: Places) -> NDArray[np.float64]:
     return np.asarray(ranks[places.cells])
 
 
-def _scatter(result: Any, k: int, feature: str | None = None, color: str | None = None) -> Dots:
+def _scatter(result: Attributions, k: int, feature: str | None = None, color: str | None = None) -> Dots:
     """Return the values of one feature over what the feature is, coloured by another one."""
     rows, sampled = _sample(len(result))
     data = result.columns.of_rows(rows)
@@ -163,7 +172,7 @@ def _scatter(result: Any, k: int, feature: str | None = None, color: str | None 
     )
 
 
-def _number_of(result: Any, name: str) -> int:
+def _number_of(result: Attributions, name: str) -> int:
     if name in result.names:
         return int(result.names.index(name))
     raise TableError.no_feature(name, result.names)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,12 @@ from glasswood.results.panels._points import layout_of_points
 from glasswood.results.panels._scales import rescaled
 from glasswood.text._plain import plain
 
+if TYPE_CHECKING:
+    from glasswood.results._axis import Axis
+    from glasswood.results._comparison import Comparison
+    from glasswood.results._curves import Curve
+    from glasswood.results._ice import Ice
+
 __all__ = ["panel_of_comparison", "panel_of_curve", "panel_of_ice"]
 
 N_FAINT = 12
@@ -25,7 +32,7 @@ BANDS = ((5, 95), (25, 75))
 
 
 def panel_of_curve(
-    curve: Any, output: int | None = None, *, sort: str | None = None, xscale: str = "linear", fit: bool = True
+    curve: Curve, output: int | None = None, *, sort: str | None = None, xscale: str = "linear", fit: bool = True
 ) -> Steps:
     """Return the panel of a `Curve`: all outputs, or one; with so few steps that it fits a screen, or with all.
 
@@ -50,7 +57,7 @@ def panel_of_curve(
     return fitted(panel) if fit else panel
 
 
-def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Any) -> Line:
+def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Axis) -> Line:
     """Return one output of a curve; what no row has is not beside the axis."""
     missing = None if layout.missing_share == 0 else float(heights[-1])
     unseen = None
@@ -60,7 +67,7 @@ def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Any) ->
 
 
 def panel_of_ice(
-    ice: Any, output: int | None = None, *, sort: str | None = None, n_lines: int = N_FAINT, **options: Any
+    ice: Ice, output: int | None = None, *, sort: str | None = None, n_lines: int = N_FAINT, **options: Any
 ) -> Steps:
     """Return the panel of an `Ice`: bands of percentiles of its rows, a few rows, and their mean.
 
@@ -108,7 +115,7 @@ def _percentiles(main: NDArray[np.float64], weight: NDArray[np.float64] | None) 
     return np.concatenate(parts, axis=1)
 
 
-def _mean_line(ice: Any, mean: NDArray[np.float64], layout: Layout) -> Line:
+def _mean_line(ice: Ice, mean: NDArray[np.float64], layout: Layout) -> Line:
     name = "weighted average" if ice.weighted else "average"
     if ice.axis is None:
         return Line(name, tuple(mean[layout.cells].tolist()))
@@ -133,7 +140,7 @@ def _picked(main: NDArray[np.float64], n_lines: int) -> NDArray[np.intp]:
 
 
 def panel_of_comparison(
-    comparison: Any,
+    comparison: Comparison,
     feature: str,
     output: int | None = None,
     *,
@@ -141,11 +148,22 @@ def panel_of_comparison(
     xscale: str = "linear",
     fit: bool = True,
 ) -> Steps:
-    """Return the panel of one feature in a `Comparison`: a line per group of rows, or per model.
+    """Return the panel of one feature in a `Comparison`: a line per group of rows, or per model."""
+    return panel_of_curves(comparison.curves(feature), output, sort=sort, xscale=xscale, fit=fit)
 
-    Groups have shares of missing values of their own, so that no single share is told.
+
+def panel_of_curves(
+    curves: Mapping[str, Curve],
+    output: int | None = None,
+    *,
+    sort: str | None = None,
+    xscale: str = "linear",
+    fit: bool = True,
+) -> Steps:
+    """Return the panel of curves of one feature over each other, with the same cells.
+
+    They have shares of missing values of their own, so that no single share is told.
     """
-    curves = comparison.curves(feature)
     names = list(curves)
     first = curves[names[0]]
     k = one_output(first.heights, first.outputs, output, "a comparison")

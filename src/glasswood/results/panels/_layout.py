@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from glasswood.plots._axes import halves
 from glasswood.plots._spec import Scale
 from glasswood.text._plain import number, plain, share_of_rows
+
+if TYPE_CHECKING:
+    from glasswood.results._axis import Axis
 
 __all__ = [
     "LARGEST",
@@ -47,7 +50,7 @@ class Layout:
     weighted: bool = False
 
 
-def layout_of(axis: Any, heights: NDArray[np.float64], sort: str | None = None, most: int = MOST_CATEGORIES) -> Layout:
+def layout_of(axis: Axis, heights: NDArray[np.float64], sort: str | None = None, most: int = MOST_CATEGORIES) -> Layout:
     """Return how the cells of an axis are laid out; categories are sorted by `heights` if they are to be."""
     support, missing, unseen = shares_of(axis)
     name = plain(axis.name)
@@ -72,7 +75,7 @@ def layout_of(axis: Any, heights: NDArray[np.float64], sort: str | None = None, 
     return Layout(scale, cells, shown, missing, unseen, note, axis.weighted)
 
 
-def shares_of(axis: Any) -> tuple[NDArray[np.float64], float | None, float | None]:
+def shares_of(axis: Axis) -> tuple[NDArray[np.float64], float | None, float | None]:
     """Return the shares of rows in the cells of an axis, of missing ones, and of unseen categories (None: no data)."""
     rows = np.asarray(axis.rows, dtype=np.float64)
     total = rows.sum()
@@ -100,7 +103,7 @@ def _chosen(
     return cells
 
 
-def _scale_of_numbers(axis: Any, support: NDArray[np.float64]) -> Scale:
+def _scale_of_numbers(axis: Axis, support: NDArray[np.float64]) -> Scale:
     """Return the scale of an axis of numbers with at least one cut."""
     edges, open_ends = closed_edges(axis.cuts, edges_of(axis.cuts, support), axis.ends, whole=axis.whole)
     return Scale(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,13 @@ from glasswood.results.panels._outputs import outputs_shown, scale_label
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
 
+if TYPE_CHECKING:
+    from glasswood.results._importance import Importance, Strengths
+
 __all__ = ["panel_of_importance", "panel_of_strengths"]
 
 
-def panel_of_importance(importance: Any, output: int | None = None, *, top: int = 20) -> Bars:
+def panel_of_importance(importance: Importance, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of an `Importance`: a bar per feature, the most important first."""
     heights = np.asarray(importance.heights)
     shown, note = outputs_shown(heights, importance.outputs, output)
@@ -37,7 +40,12 @@ def panel_of_importance(importance: Any, output: int | None = None, *, top: int 
 
 
 def panel_of_strengths(
-    strengths: Any, output: int | None = None, *, kind: str = "heatmap", top: int = 12, importance: Any = None
+    strengths: Strengths,
+    output: int | None = None,
+    *,
+    kind: str = "heatmap",
+    top: int = 12,
+    importance: Importance | None = None,
 ) -> Matrix | Network:
     """Return the panel of interaction `Strengths`: a square of the features that interact most, or a network of them.
 
@@ -79,7 +87,7 @@ def _square(
 
 
 def _network(
-    names: list[str], square: NDArray[np.float64], sized: tuple[Any, int | None], label: str, note: str
+    names: list[str], square: NDArray[np.float64], sized: tuple[Importance | None, int | None], label: str, note: str
 ) -> Network:
     """Return the network of a square of strengths."""
     importance, k = sized

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +15,25 @@ from glasswood.results.panels._outputs import one_output, scale_label
 from glasswood.results.panels._scales import rescaled
 from glasswood.text._plain import plain, share_of_rows
 
+if TYPE_CHECKING:
+    from glasswood.results._surfaces import JointRows, Surface
+
 __all__ = ["nested", "panel_of_surface", "panels_of_surface"]
 
 
-def panel_of_surface(surface: Any, output: int | None = None, *, interaction: bool = False, **options: Any) -> Cells:
+def panel_of_surface(
+    surface: Surface, output: int | None = None, *, interaction: bool = False, **options: Any
+) -> Cells:
     """Return the panel of a `Surface`, or of what the pair adds to its curves; options are those of the next one."""
     return panels_of_surface(surface, output, (interaction,), **options)[0]
 
 
 def panels_of_surface(
-    surface: Any,
+    surface: Surface,
     output: int | None = None,
     alone: Sequence[bool] = (False, True),
     *,
-    rows: Any = None,
+    rows: JointRows | None = None,
     sort: str | None = None,
     xscale: str = "linear",
 ) -> list[Cells]:
@@ -53,8 +58,8 @@ def panels_of_surface(
             notes.append(f"not shown: {share}, where {plain(curve.name)} is missing")
     density: tuple[tuple[float, ...], ...] = ()
     if rows is not None:
-        of_cells = (side.of_cells(curve.axis.n_cells) for curve, side in zip((first, second), blocks, strict=True))
-        density = nested(rows.in_blocks(*of_cells, tuple(side.n for side in blocks)).T)
+        of_x, of_y = (side.of_cells(curve.axis.n_cells) for curve, side in zip((first, second), blocks, strict=True))
+        density = nested(rows.in_blocks(of_x, of_y, (blocks[0].n, blocks[1].n)).T)
     interaction = _interaction(surface, k, blocks)
     base = blocks[0].averaged(first.heights[:, k])[:, None] + blocks[1].averaged(second.heights[:, k]) - first.mean[k]
     panels = []
@@ -78,7 +83,7 @@ def panels_of_surface(
     return panels
 
 
-def _interaction(surface: Any, k: int, blocks: tuple[Blocks, Blocks]) -> NDArray[np.float64]:
+def _interaction(surface: Surface, k: int, blocks: tuple[Blocks, Blocks]) -> NDArray[np.float64]:
     """Return one output of the interaction where it is drawn: all pairs of cells may be too many."""
     x, y = blocks
     if surface.pair is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,19 @@ from glasswood.plots._spec import Waterfall
 from glasswood.results.panels._outputs import scale_label
 from glasswood.text._plain import number, plain
 
+if TYPE_CHECKING:
+    from glasswood.results._attributions import Attributions
+    from glasswood.results._interactions import Interactions
+    from glasswood.results._shown import ShownRows
+
 __all__ = ["panel_of_row"]
 
 MOST = 20  # parts of their own, if the others together would be larger than all of these
 
 
-def panel_of_row(result: Any, row: int = 0, output: int | None = None, *, top: int = 10) -> Waterfall:
+def panel_of_row(
+    result: Attributions | Interactions, row: int = 0, output: int | None = None, *, top: int = 10
+) -> Waterfall:
     """Return the waterfall of one row of `Interactions` or `Attributions`: the strongest parts, the others as one."""
     n_rows = result.n_rows if hasattr(result, "n_rows") else len(result)
     if not -n_rows <= row < n_rows:
@@ -29,8 +37,11 @@ def panel_of_row(result: Any, row: int = 0, output: int | None = None, *, top: i
         message = f"a waterfall shows one output; pass output=, one of {list(result.outputs[:20])!r}"
         raise TableError(message)
     k = 0 if output is None else output
-    find = _parts_of_sets if hasattr(result, "source") else _parts_of_features
-    labels, values, start = find(result, row, k, _texts(result, row))
+    if hasattr(result, "source"):
+        sets = cast("Interactions", result)
+        labels, values, start = _parts_of_sets(sets, row, k, _texts(sets.players, sets.columns, row))
+    else:
+        labels, values, start = _parts_of_features(result, row, k, _texts(result.names, result.columns, row))
     order = np.argsort(-np.abs(values), kind="stable")
     order = order[values[order] != 0]
     kept, rest = np.split(order, [_n_kept(values[order], top)])
@@ -65,14 +76,16 @@ def _n_kept(values: NDArray[np.float64], top: int) -> int:
     return top
 
 
-def _texts(result: Any, row: int) -> list[str]:
+def _texts(features: Sequence[str], columns: ShownRows, row: int) -> list[str]:
     """Return the features with their values in one row, as far as these are known."""
-    names = [plain(name) for name in (result.players if hasattr(result, "source") else result.names)]
-    data = result.columns.of_rows(np.array([row]))
+    names = [plain(name) for name in features]
+    data = columns.of_rows(np.array([row]))
     return names if data is None else [f"{name} = {_text(x)}" for name, x in zip(names, data[0], strict=True)]
 
 
-def _parts_of_sets(result: Any, row: int, k: int, texts: list[str]) -> tuple[list[str], NDArray[np.float64], float]:
+def _parts_of_sets(
+    result: Interactions, row: int, k: int, texts: list[str]
+) -> tuple[list[str], NDArray[np.float64], float]:
     """Return the sets of an `Interactions`, their values for one row, and the mean."""
     out = np.empty((len(result) * len(result.outputs), 1))
     result.source.write((row, row + 1), out, 0)
@@ -83,7 +96,9 @@ def _parts_of_sets(result: Any, row: int, k: int, texts: list[str]) -> tuple[lis
     return [" x ".join(texts[player] for player in sets[i]) for i in kept], values[kept], start
 
 
-def _parts_of_features(result: Any, row: int, k: int, texts: list[str]) -> tuple[list[str], NDArray[np.float64], float]:
+def _parts_of_features(
+    result: Attributions, row: int, k: int, texts: list[str]
+) -> tuple[list[str], NDArray[np.float64], float]:
     """Return the features (or pairs of them) of an `Attributions`, their values for one row, and the mean."""
     values = result.heights[row, ..., k]
     if values.ndim == 1:
@@ -94,7 +109,7 @@ def _parts_of_features(result: Any, row: int, k: int, texts: list[str]) -> tuple
     return labels, both, float(result.mean[k])
 
 
-def _text(x: Any) -> str:
+def _text(x: object) -> str:
     if x is None:
         return "missing"
     return number(x) if isinstance(x, float | int | np.number) and not isinstance(x, bool) else plain(x)
