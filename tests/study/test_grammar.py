@@ -187,6 +187,7 @@ def test_groups_with_weights_several_columns_and_labels():
     assert both.by == ("sex", "rooms")
     assert ("f", 1.0) in both
     assert both.to_frame().columns.tolist()[:2] == ["sex", "rooms"]
+    assert "f x 1.0" in both._repr_html_()
     young = ex.partial_dependence("age", by=NUMBERS["age"] < 40)
     assert list(young) == [False, True]
     assert young.to_frame().columns[0] == "group"

@@ -12,6 +12,7 @@ from glasswood.models._outputs import position_of
 from glasswood.results._axis import columns_of
 from glasswood.results._curves import Curve, Points, values_of
 from glasswood.results._frames import stacked, to_frame
+from glasswood.text._html import facts_html
 from glasswood.text._plain import plain
 from glasswood.text._printable import how_many, printable
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
 
 __all__ = ["Curves", "Grouped", "Lazy", "Pairs"]
+
+LISTED = 10  # results of a mapping that are shown
 
 
 class Pairs(Collection[tuple[str, str]]):
@@ -94,12 +97,11 @@ class Curves(Mapping[Any, Any]):
         return len(self._found)
 
     def __repr__(self) -> str:
-        names = [printable(_text(key)) for key, _ in zip(self, range(10), strict=False)]
-        return f"Curves({', '.join(names)}{', ...' if len(self) > 10 else ''})"
+        names = [printable(_text(key)) for key, _ in zip(self, range(LISTED), strict=False)]
+        return f"Curves({', '.join(names)}{', ...' if len(self) > LISTED else ''})"
 
-    def __reduce__(self) -> tuple[type[Curves], tuple[dict[Any, Any]]]:
-        """Return the results themselves, for pickles and copies: they need neither model nor rows."""
-        return Curves, (dict(self._found),)
+    def _repr_html_(self) -> str:
+        return _html_of(repr(self), self._found)
 
     def to_frame(self) -> Any:
         """Return one row per cell of each curve (and output): the feature, the cell, its value and its rows.
@@ -218,9 +220,9 @@ class Grouped(Mapping[Hashable, Any]):
         return len(self._found)
 
     def __repr__(self) -> str:
-        names = [printable(str(key)) for key in list(self)[:10]]
+        names = [printable(str(key)) for key in list(self)[:LISTED]]
         kind = type(next(iter(self.values()))).__name__ if self._found else "nothing"
-        of = ", ".join(names) + (", ..." if len(self) > 10 else "")
+        of = ", ".join(names) + (", ..." if len(self) > LISTED else "")
         return f"Grouped by {', '.join(map(printable, self.by)) or 'rows'}: {kind} of {of}"
 
     def to_frame(self) -> Any:
@@ -300,8 +302,15 @@ class Grouped(Mapping[Hashable, Any]):
         return panel_of_curves(curves, place, **options)
 
 
+def _html_of(title: str, found: Mapping[Any, Any]) -> str:
+    """Return a small table of results; of those that are computed lazily, the names only."""
+    shown = list(found)[:LISTED]
+    facts = {_text(key): "computed when looked up" if isinstance(found, Lazy) else repr(found[key]) for key in shown}
+    return facts_html(title, facts)
+
+
 def _text(key: Hashable) -> str:
-    return " x ".join(key) if isinstance(key, tuple) else str(key)
+    return " x ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def _common_columns(result: Curve | Points) -> dict[str, list[Any]]:
