@@ -225,6 +225,9 @@ class Grouped(Mapping[Hashable, Any]):
         of = ", ".join(names) + (", ..." if len(self) > LISTED else "")
         return f"Grouped by {', '.join(map(printable, self.by)) or 'rows'}: {kind} of {of}"
 
+    def _repr_html_(self) -> str:
+        return _html_of(repr(self), self._found)
+
     def to_frame(self) -> Any:
         """Return the concatenated frames of all groups, with the group in the first column or columns.
 
