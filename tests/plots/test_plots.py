@@ -762,7 +762,7 @@ def test_axes_of_the_users_are_drawn_on():
     assert not axes[1].lines
     with pytest.raises(ValueError, match="as many axes"):
         draw(Sheet((panel,)), ax=axes)
-    with pytest.raises(ValueError, match="ax= is for matplotlib"):
+    with pytest.raises(ValueError, match="ax= is only supported by matplotlib"):
         draw(Sheet((panel,)), "plotly", axes[0])
     with pytest.raises(ValueError, match="engine must be one of"):
         draw(Sheet((panel,)), "gnuplot")

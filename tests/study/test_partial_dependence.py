@@ -542,7 +542,7 @@ def test_groups_that_make_no_sense(forest, groups, says):
 def test_backgrounds_that_do_not_fit(forest):
     model, X = forest
     other = clone(model).set_params(max_depth=3).fit(X, model.predict(X))
-    with pytest.raises(BackgroundError, match="the background is of a different model"):
+    with pytest.raises(BackgroundError, match="the background is for a different model"):
         gw.Explainer(other, gw.summarize(model, X))
     with pytest.raises(BackgroundError, match="or of different groups"):
         gw.Explainer(model, gw.summarize(model, X), groups={"pair": ["x0", "x1"]})

@@ -62,7 +62,7 @@ class Kept:
 
     @property
     def n_bytes(self) -> int:
-        """The memory of what is kept."""
+        """The memory of the cached values."""
         with self._lock:
             return sum(entry.value.n_bytes for entry in self._entries.values() if entry.value is not None)
 

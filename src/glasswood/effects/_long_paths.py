@@ -160,7 +160,7 @@ def _refuse_players(most: int) -> None:
 
 
 def _nodes(metric: InteractionIndex, most: int) -> tuple[NDArray[Any], ...]:
-    """Return the points and weights for paths of up to `most` players, one behind the other."""
+    """Return the points and weights for paths of up to `most` players, concatenated."""
     points: list[NDArray[np.float64]] = []
     weights: list[NDArray[np.float64]] = []
     for used in range(most + 1):

@@ -198,7 +198,7 @@ class Responses:
 
 
 def check_response(response: str) -> None:
-    """Refuse what is the name of no response."""
+    """Raise an error unless a valid response is named."""
     if response not in ("raw", "probability", "prediction"):
         message = f'response must be "raw", "probability" or "prediction", not {response!r}'
         raise ArgumentError(message)

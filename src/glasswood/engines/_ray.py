@@ -62,7 +62,7 @@ def _sum(tasks: Sequence[Any], count: Any) -> Partial:
 
     def first(running: list[Future]) -> Future:
         (finished,), _ = ray.wait([note for note, _ in running], num_returns=1, fetch_local=False)
-        # Raises the worker's error, if there was one. The few tasks that are left then run in vain: cancelling one that
+        # Raises the worker's error, if there was one. The few remaining tasks then run for nothing: cancelling one that
         # ends at that moment ends this process (Ray 2.60, "Tried to complete task that was not pending").
         ray.get(finished)
         return next(future for future in running if future[0] == finished)

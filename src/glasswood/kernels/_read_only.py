@@ -13,7 +13,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return a view of an array that cannot be written to; the array itself stays as it is."""
+    """Return a read-only view of an array; the array itself is unchanged."""
     view = array.view()
     view.flags.writeable = False
     return view

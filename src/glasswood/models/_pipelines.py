@@ -1,4 +1,4 @@
-"""Models inside scikit-learn's pipelines and wrappers: the core, and the user's columns that its columns are made of.
+"""Models inside scikit-learn's pipelines and wrappers: the inner model, and the user's columns behind its columns.
 
 Pipelines, column transformers, searches and target transformers are taken apart; the fitted transformers are called as
 they are, never rebuilt. What this file adds is where every transformed column comes from, so that a column of the
@@ -368,7 +368,7 @@ def _selected(columns: Any, names: list[str], n_columns: int) -> list[int]:
 
 def _own_kind(transformer: Any) -> str:
     """Return the name of the scikit-learn class whose `transform` an object has; None for other libraries."""
-    # A class that brings its own `transform` may do anything, whatever it inherits from.
+    # A class with its own `transform` may do anything, regardless of its base classes.
     owner = next((cls for cls in type(transformer).__mro__ if "transform" in vars(cls)), object)
     return owner.__name__ if owner.__module__.split(".")[0] == "sklearn" else ""
 

@@ -31,7 +31,7 @@ def by_rows(transformer: Any, rows: Any) -> Any:
 
 
 def keeps_columns_apart(transformer: Any, rows: Any, made: Any) -> bool:
-    """Return whether, for all that the rows show, each column of what is made is made of the same column of the rows.
+    """Return whether, judging by the rows, each transformed column only depends on the same column of the input.
 
     First a few rows with one other value each; then all rows, twice, with the values of every column moved to other
     rows; then combinations of values in which rare ones are as frequent as others.
@@ -55,7 +55,7 @@ def keeps_columns_apart(transformer: Any, rows: Any, made: Any) -> bool:
 
 
 def by_columns(transformer: Any, rows: Any, made: Any, *, vary: bool) -> bool:
-    """Return whether a change in one column changes that column of what is made and no other."""
+    """Return whether a change in one column changes only that column of the output."""
     if made.shape != rows.shape:
         return False
     n_columns = rows.shape[1]

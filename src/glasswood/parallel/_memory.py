@@ -11,7 +11,7 @@ from glasswood.errors import TooLargeError
 
 __all__ = ["check_memory"]
 
-MUCH = 2**28  # bytes, from which on it matters how much memory is left
+MUCH = 2**28  # bytes; the available memory is only checked above this size
 
 REMEDY = (
     "Ask for fewer rows or one output; what interaction_values and evaluate return also has blocks(), to_parquet(), "
@@ -26,7 +26,7 @@ def check_memory(shape: tuple[int, ...], n_arrays: int = 1, remedy: str = REMEDY
     if needed > _memory() // 2:
         what = "half of this machine's memory"
     elif needed > MUCH and needed > _left():
-        what = "what is left of this machine's memory"
+        what = "the remaining memory of this machine"
     if what:
         size = " x ".join(f"{n:,}" for n in shape)
         message = f"{size} values take {needed / 1e9:,.1f} GB, more than {what}. {remedy}"

@@ -24,7 +24,7 @@ WORTH = 3  # digits that a shorter number must save
 
 
 class ShownCut(NamedTuple):
-    """A cut as it is shown: values up to `number` are on its left, or, if it is `strict`, values below it."""
+    """A cut as shown to users: values up to `number` are on its left or, if it is `strict`, values below it."""
 
     number: float
     strict: bool = False
@@ -36,7 +36,7 @@ def shown_cut(cut: float) -> ShownCut:
 
 
 def shown_cuts(cuts: Sequence[float]) -> list[ShownCut]:
-    """Return sorted cuts as they are shown. Where two would look the same, both are shown as they are."""
+    """Return sorted cuts as shown to users. Where two would look the same, both are shown in full."""
     exact = np.asarray(cuts, dtype=np.float64)
     listed = (side.tolist() for side in (exact, *_neighbours(exact)))
     shown = [_shortest(*three) for three in zip(*listed, strict=True)]

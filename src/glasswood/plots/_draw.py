@@ -23,7 +23,7 @@ def draw(sheet: Sheet, engine: str = "matplotlib", ax: Any = None) -> Any:
         from glasswood.plots.plotly._sheet import draw as with_plotly
 
         if ax is not None:
-            message = "ax= is for matplotlib; plotly returns a figure of its own"
+            message = "ax= is only supported by matplotlib; plotly returns a new figure"
             raise ValueError(message)
         return with_plotly(sheet)
     message = f"engine must be one of {ENGINES!r}, not {engine!r}"
@@ -31,7 +31,7 @@ def draw(sheet: Sheet, engine: str = "matplotlib", ax: Any = None) -> Any:
 
 
 def put(panels: Sequence[Panel], canvas: Canvas, **options: Any) -> Any:
-    """Draw panels on a canvas. What is said of single rows has a title, unless the user gives another."""
+    """Draw panels on a canvas. Panels of single rows have a title unless the user passes one."""
     title = canvas.title
     if title is None:
         title = panels[0].title if len(panels) == 1 and isinstance(panels[0], Waterfall | Dots) else ""

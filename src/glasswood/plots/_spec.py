@@ -31,7 +31,7 @@ class Scale:
     that nothing is known about the data there (or that there is none). Between them are the `cuts`, except for whole
     numbers, where cells are drawn midway between two. Categories have `labels`, one per cell, and no edges. `view` is
     the part of the axis to show first: all of it, unless a few cuts far out would squash the rest; empty for
-    categories. `ticks` are places and texts, where edges are not the values themselves (but their logarithms, say).
+    categories. `ticks` are places and texts, if edges are not the values themselves (but their logarithms).
     Points that were asked for have `places`, from the first to the last value of each cell, and no cuts.
     """
 
@@ -53,7 +53,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Line:
-    """One output (or group, or model) of a panel of steps: a height per cell, and those beside the axis, if any.
+    """One output (or group, or model) of a panel of steps: a height per cell, and those next to the axis, if any.
 
     Groups of rows have a `support` of their own: the share of the group's rows in each cell.
     """
@@ -67,7 +67,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """What lies between two heights per cell: percentiles of ICE curves, say."""
+    """A band between two heights per cell, such as percentiles of ICE curves."""
 
     name: str
     low: tuple[float, ...]
@@ -150,7 +150,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes on a circle, sized by importance, and links between them, as wide as they are strong.
+    """Nodes on a circle, sized by importance, and links between them with a width proportional to their strength.
 
     `links` are (node, node, strength), the strongest first; sizes and strengths are shares of the largest.
     """

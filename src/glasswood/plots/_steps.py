@@ -1,4 +1,4 @@
-"""What both libraries that draw need to know of panels of steps: what is beside the axis, and how high it gets."""
+"""Panels of steps, as needed by both drawing libraries: what is shown next to the axis, and the range of heights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BASE = 0.14  # the part of the height that is for the data, at the bottom
 
 
 def beside(panel: Steps) -> list[tuple[str, str]]:
-    """Return what stands beside the axis: the attribute of lines, and the label."""
+    """Return what is shown next to the axis: the attribute of lines, and the label."""
     found = []
     for field, share in (("missing", panel.missing_share), ("unseen", panel.unseen_share)):
         if any(getattr(line, field) is not None for line in panel.lines):
@@ -57,7 +57,7 @@ def limits(heights: tuple[float, float]) -> tuple[float, float]:
 
 
 def dodge(i: int, n: int) -> float:
-    """Return how far the i-th of n marks stands beside the middle, from -0.5 to 0.5."""
+    """Return the distance of the i-th of n marks from the middle, from -0.5 to 0.5."""
     return 0.0 if n == 1 else i / (n - 1) - 0.5
 
 

@@ -48,7 +48,7 @@ def anchors(kind: str, names: Sequence[str]) -> list[str]:
 
 
 def distinct(values: Sequence[float]) -> list[float | int | None]:
-    """Return sorted numbers with as few digits, from six on, as leave the gaps between neighbours as they are."""
+    """Return sorted numbers with the fewest digits, at least six, that preserve the gaps between neighbours."""
     finite = np.array([value for value in values if math.isfinite(value)])
     with np.errstate(over="ignore"):  # as far apart as numbers can be
         gaps = np.diff(finite)
@@ -100,7 +100,7 @@ def _runs_within(heights: NDArray[np.float64], tolerance: float, most: int) -> l
 def _end_of_run(heights: NDArray[np.float64], start: int, tolerance: float) -> int:
     """Return the first cell that no longer belongs to the run that begins at a cell."""
     low = high = heights[start]
-    size = max(1, 64 // heights.shape[1])  # more at a time would be in vain where runs are short
+    size = max(1, 64 // heights.shape[1])  # larger blocks would be wasted if runs are short
     while start < len(heights):
         some = heights[start : start + size]
         least = np.minimum(np.minimum.accumulate(some), low)
@@ -127,7 +127,7 @@ def _runs_of_one(heights: list[float], tolerance: float, most: int) -> list[int]
 
 
 def _mean_of_runs(values: NDArray[np.float64], weight: NDArray[np.float64], starts: NDArray[np.intp]) -> Any:
-    """Return the mean of each run of cells along the first axis, by weight; plain where a run has none."""
+    """Return the weighted mean of each run of cells along the first axis; unweighted where a run has no weight."""
     many = np.diff(np.append(starts, len(values)))
     total = np.repeat(np.add.reduceat(weight, starts), many)
     even = np.repeat(1.0 / many, many)

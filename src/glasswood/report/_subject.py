@@ -159,7 +159,7 @@ class Subject:
 
     @property
     def noun(self) -> str:
-        """What a curve is an average of: "prediction", "probability", "score" and the like."""
+        """The quantity that a curve averages, such as "prediction", "probability" or "score"."""
         return noun_of(self.study.units)
 
     @property

@@ -132,7 +132,7 @@ class Column:
 
 def _as_array(data: Any) -> NDArray[Any]:
     array = np.asarray(data)
-    # Texts beside numbers: as objects, so that the numbers stay numbers.
+    # Mixed strings and numbers: as objects, so that the numbers stay numbers.
     return np.asarray(data, dtype=object) if array.dtype.kind in "US" else array
 
 
@@ -144,7 +144,7 @@ def _column_of_objects(values: list[Any]) -> Column:
 
 
 def _sorted(values: list[Any]) -> NDArray[Any]:
-    """Return distinct labels in their order if they have one, as an array that keeps texts whole."""
+    """Return distinct labels, sorted if possible, as an array that does not truncate strings."""
     try:
         values = sorted(values)
     except TypeError:

@@ -223,9 +223,7 @@ class Study:
             plan = self.plan(self.background.order)
             fits = self.background.fingerprint == plan.fingerprint and self.background.counts.size == plan.n_counts
             if not fits or self.background.cells.size != plan.cells.n_cells.sum():
-                message = (
-                    "the background is of a different model, or of different groups; summarize the data with this model"
-                )
+                message = "the background is for a different model or different groups; run summarize with this model"
                 raise BackgroundError(message)
         elif self.table is None and self.source is None and self.ensemble.cover is None:
             message = (

@@ -32,7 +32,7 @@ HEAD = 1000  # rows used to inspect a source and to check a model
 
 @dataclass(frozen=True)
 class Files:
-    """Parquet files: fragments that are read in any order, anywhere, as often as need be."""
+    """Parquet files: fragments that can be read in any order, anywhere, repeatedly."""
 
     names: list[Any]
     head: Any

@@ -20,7 +20,7 @@ def parse_json(content: bytes | str, name: str = "the model", parse_int: Callabl
     Raises
     ------
     UnsupportedModelError
-        If it is no JSON text, or has one name twice in one object, of which libraries take one or the other.
+        If it is not JSON, or if an object has the same name twice, for which libraries differ in which one they use.
 
     Examples
     --------

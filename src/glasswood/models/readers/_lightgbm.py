@@ -144,7 +144,7 @@ def _check_claims(nodes: _Nodes, columns: tuple[Column, ...], size: int) -> None
     if n_codes.max(initial=0) > MANY_CODES + size or n_bits > MANY_BITS + 64 * size:
         message = (
             f"feature {columns[int(n_codes.argmax())].name!r} has categories with codes up to {n_codes.max() - 1:,}; "
-            "number the categories from 0 on"
+            "number the categories from 0"
         )
         raise UnsupportedModelError(message)
 

@@ -146,7 +146,7 @@ def whole(text: str) -> int:
 
 
 def numbers(trees: list[Fields], key: str, kind: type[int | float], sizes: NDArray[np.int64]) -> NDArray[Any]:
-    """Return one field of all trees, one behind the other; tree k has ``sizes[k]`` numbers of it."""
+    """Return one field of all trees, concatenated; tree k has ``sizes[k]`` numbers of it."""
     fields = [tree.get(key, "") for tree in trees]
     found = [field.count(" ") + 1 if field else 0 for field in fields]
     if found != sizes.tolist():

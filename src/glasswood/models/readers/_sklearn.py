@@ -315,7 +315,7 @@ def _histogram_columns(model: Any) -> tuple[tuple[Column, ...], NDArray[np.intp]
 
 
 def _category_encoder(preprocessor: Any, categorical: NDArray[np.bool_]) -> Any:
-    """Return what encodes the columns of categories, if the others are put behind them just as they are."""
+    """Return the encoder of the columns of categories if the other columns are appended unchanged."""
     (first, encoder, coded), (second, _, others) = preprocessor.transformers_[:2]
     if (
         (first, second) != ("encoder", "numerical")
@@ -334,7 +334,7 @@ def _histogram_trees(
     original: NDArray[np.intp],
     sets: CategorySets,
 ) -> Tree:
-    """Return all trees one behind the other, as one: a hundred small trees are not worth a hundred calls."""
+    """Return all trees concatenated as one, to avoid a call for each small tree."""
     for predictor in predictors[:1]:
         _check_parts(set(predictor.nodes.dtype.names) - HISTOGRAM_PARTS)
     nodes = np.concatenate([predictor.nodes for predictor in predictors])

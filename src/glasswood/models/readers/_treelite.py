@@ -192,7 +192,7 @@ def _columns(trees: list[Fields], model: Any) -> tuple[Column, ...]:
     if n_bits > MANY_BITS + 64 * n_bytes:
         message = (
             f"the treelite model has categories with numbers up to {size.max() - 1:,}, sets of which would take "
-            f"{n_bits / 8e6:,.0f} MB. Number the categories from 0 on"
+            f"{n_bits / 8e6:,.0f} MB. Number the categories from 0"
         )
         raise UnsupportedModelError(message)
     for j in np.flatnonzero(size):

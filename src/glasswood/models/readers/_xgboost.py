@@ -122,7 +122,7 @@ def _check_claims(document: Part, size: int) -> None:
     n_bits = count_bits(_forest(document["learner"]["gradient_booster"])[0]["trees"])
     if n_bits > MANY_BITS + 64 * size:
         message = (
-            f"the sets of categories of the file would take {n_bits / 8e6:,.0f} MB. Number the categories from 0 on, "
+            f"the sets of categories of the file would take {n_bits / 8e6:,.0f} MB. Number the categories from 0, "
             "or load the file with XGBoost and pass the Booster"
         )
         raise UnsupportedModelError(message)

@@ -27,7 +27,7 @@ KNOWN = PER_NODE | COVER | {"id", "tree_param", "leaf_weights", "base_weights"}
 KNOWN |= {"categories", "categories_nodes", "categories_segments", "categories_sizes"}
 PER_NODE_NOT_READ = {"loss_changes", "parents"}
 KNOWN |= PER_NODE_NOT_READ
-MOST_CODES = 2**24  # a category from there on is none for XGBoost
+MOST_CODES = 2**24  # larger numbers are not categories for XGBoost
 
 # The kinds of numbers that become a type.
 KINDS: dict[Any, str] = {np.int64: "iu", np.float32: "iuf", np.bool_: "biu", np.uint8: "iu"}
@@ -184,7 +184,7 @@ def _sizes(trees: Trees) -> NDArray[np.int64]:
 
 
 def _joined(parts: Sequence[Part], name: str, dtype: Any) -> NDArray[Any]:
-    """Return an array of all trees, one behind the other."""
+    """Return an array of all trees, concatenated."""
     return _all_numbers([part[name] for part in parts], name, dtype)
 
 

@@ -1,4 +1,4 @@
-"""Panels of categories on axes of matplotlib: one line per category, so that labels are read as they are written."""
+"""Panels of categories for Matplotlib: one line per category, so that labels are horizontal."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _draw_dots(ax: Any, panel: Steps, k: int, look: Look) -> Any:
 
 
 def _draw_shares(ax: Any, panel: Steps, look: Look, further: NDArray[np.float64]) -> None:
-    """Draw the share of rows of each category at the left, and of those beside the axis."""
+    """Draw the share of rows of each category on the left, and of missing and unseen values next to the axis."""
     if not panel.support:
         return
     base = ax.get_yaxis_transform()

@@ -15,12 +15,12 @@ from glasswood.text._plain import number, several
 
 __all__ = ["draw_cells"]
 
-STRIP = 0.1  # the width of the data's strips beside a surface
+STRIP = 0.1  # the width of the strips of data next to a surface
 WIDE = 24  # pixels of a cell that holds its number
 
 
 def draw_cells(ax: Any, panel: Cells, look: Look) -> None:
-    """Draw a surface as exact cells, pale where there are no rows, and the distributions of both features beside it."""
+    """Draw a surface as exact cells, pale where there are no rows, with the distributions of both features."""
     (columns, x), (rows, y) = (_edges(scale) for scale in (panel.x, panel.y))
     heights = np.asarray(panel.heights)[rows, columns]
     low, high = _ends(heights, diverging=panel.diverging)

@@ -32,7 +32,7 @@ class Drawing(Figure):
 
     def _ipython_display_(self) -> None:
         if _is_inline():
-            _close(self)  # or it would be shown once more at the end of the cell
+            _close(self)  # otherwise it would be shown again at the end of the cell
         raise NotImplementedError  # IPython then uses the formats that the user has chosen
 
     def _repr_png_(self) -> bytes | None:
@@ -97,7 +97,7 @@ def _forget_old() -> None:
 
 
 def _close(figure: Figure) -> None:
-    """Let pyplot forget a figure, if it knows it. The figure stays as it is, and can be saved."""
+    """Remove a figure from pyplot if it is registered there. The figure itself is unchanged and can be saved."""
     import matplotlib.pyplot as plt
 
     plt.close(figure)

@@ -40,7 +40,7 @@ def draw_matrix(ax: Any, panel: Matrix, look: Look) -> None:
 
 
 def draw_network(ax: Any, panel: Network, look: Look) -> None:
-    """Draw nodes on a circle, and links as wide as they are strong."""
+    """Draw nodes on a circle, and links with a width proportional to their strength."""
     n = len(panel.labels)
     angles = np.pi / 2 - 2 * np.pi * np.arange(n) / max(n, 1)
     x, y = np.cos(angles), np.sin(angles)

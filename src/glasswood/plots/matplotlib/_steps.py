@@ -1,4 +1,4 @@
-"""Panels of steps on axes of matplotlib: curves, what is beside the axis, and the data below."""
+"""Panels of steps for Matplotlib: curves, missing values next to the axis, and the data below."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _draw_numbers(ax: Any, panel: Steps, look: Look, heights: tuple[float, float
     if outer:
         ax.axvline(high + 0.01 * width, color=look.dim, linewidth=0.8, linestyle=(0, (1, 2)))
     ax.set_xlim(low, high + width * 0.2 * len(outer))
-    if outer:  # ticks belong to the axis, not to what is beside it
+    if outer:  # ticks belong to the axis only
         ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
         ax.set_xticks([tick for tick in ticks if len(ticks) < 3 or tick <= high - 0.04 * width])
     return drawn
@@ -72,7 +72,7 @@ def _corners(edges: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _draw_line(ax: Any, k: int, heights: Any, edges: NDArray[np.float64], empty: NDArray[np.bool_]) -> Any:
-    """Draw one curve: all of it thin, and once more where there are rows."""
+    """Draw one curve: thin everywhere, and thick where there are rows."""
     style = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}
     values = np.asarray(heights, dtype=np.float64)
     if empty.any():

@@ -1,4 +1,4 @@
-"""Panels of categories for plotly: one line per category, so that labels are read as they are written."""
+"""Panels of categories for Plotly: one line per category, so that labels are horizontal."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _draw_marks(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
 
 
 def _all_cells(panel: Steps, line: Line) -> tuple[list[float | None], list[tuple[str, str]], list[bool]]:
-    """Return the heights of all cells, those beside the axis last, their texts, and which have no rows."""
+    """Return the heights of all cells, those next to the axis last, their texts, and which have no rows."""
     support = line.support or panel.support
     heights: list[float | None] = [float(h) if np.isfinite(h) else None for h in line.heights]
     shares = [f"<br>{share_of_rows(share, weighted=panel.weighted)}" for share in support] or [""] * len(heights)
@@ -102,7 +102,7 @@ def _all_cells(panel: Steps, line: Line) -> tuple[list[float | None], list[tuple
 
 
 def _draw_shares(paper: Paper, axes: Axes, panel: Steps) -> None:
-    """Draw the share of rows of each category at the left, and of those beside the axis."""
+    """Draw the share of rows of each category on the left, and of missing and unseen values next to the axis."""
     grouped = [(k, line) for k, line in enumerate(panel.lines) if line.support]
     style: dict[str, Any] = {"type": "bar", "orientation": "h", "hoverinfo": "skip"}
     if grouped:

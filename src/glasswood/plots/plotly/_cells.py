@@ -1,4 +1,4 @@
-"""Surfaces for plotly: exact cells, and the distributions of both features beside them."""
+"""Surfaces for Plotly: exact cells, with the distributions of both features."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def room_of_cells(panel: Cells) -> Room:
 
 
 def draw_cells(paper: Paper, place: Place, panel: Cells) -> None:
-    """Draw a surface as exact cells, grey where there are no rows, and the distributions of both features beside it."""
+    """Draw a surface as exact cells, grey where there are no rows, with the distributions of both features."""
     right = 1 - STRIP * bool(panel.y_support)
     top = 1 - STRIP * bool(panel.x_support)
     x = {"domain": place.across(0, right), "title": title_of(panel.x.label), **_range(panel.x)}

@@ -44,7 +44,7 @@ def draw_matrix(paper: Paper, place: Place, panel: Matrix) -> None:
 
 
 def draw_network(paper: Paper, place: Place, panel: Network) -> None:
-    """Draw nodes on a circle, and links as wide as they are strong."""
+    """Draw nodes on a circle, and links with a width proportional to their strength."""
     n = len(panel.labels)
     angles = np.pi / 2 - 2 * np.pi * np.arange(n) / max(n, 1)
     x, y = np.cos(angles), np.sin(angles)

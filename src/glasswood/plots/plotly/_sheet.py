@@ -77,9 +77,9 @@ def _wrapped(panel: Panel, width: float) -> list[str]:
 
 
 class _Grid:
-    """Where the panels of a sheet are: all with the room that their labels need, so that no text is on another.
+    """The positions of the panels of a sheet, with enough room for labels so that texts do not overlap.
 
-    Several columns have a width of their own; a single one is as wide as its surroundings.
+    Several columns have a fixed width; a single one fills the available width.
     """
 
     def __init__(self, sheet: Sheet) -> None:

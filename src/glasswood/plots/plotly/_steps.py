@@ -1,4 +1,4 @@
-"""Panels of steps for plotly: curves over numbers, what is beside the axis, and the data below."""
+"""Panels of steps for Plotly: curves, missing values next to the axis, and the data below."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["draw_steps", "room_of_steps"]
 
 Axes = tuple[str, str]
 STRIP = 0.15  # the part of the height that is for the data
-SIDE = 0.13  # the part of the width that is for each of what is beside the axis
+SIDE = 0.13  # the share of the width for each panel next to the axis
 
 
 def room_of_steps(panel: Steps) -> Room:
@@ -52,7 +52,7 @@ def draw_steps(paper: Paper, place: Place, panel: Steps) -> None:
 def _axes_of(
     paper: Paper, place: Place, panel: Steps, heights: tuple[float, float]
 ) -> tuple[Axes, str | None, Axes | None]:
-    """Add the axes of a panel: of the curve, of what is beside it, and of the data below."""
+    """Add the axes of a panel: for the curve, for missing values next to it, and for the data below."""
     n_beside = len(beside(panel))
     end = 1 - SIDE * n_beside
     ticks = {"showgrid": False, **ticks_of(panel.x)}
@@ -146,7 +146,7 @@ def _draw_data(paper: Paper, axes: Axes, panel: Steps) -> None:
 
 
 def _draw_beside(paper: Paper, main: Axes, side: str, strip: Axes | None, panel: Steps) -> None:
-    """Draw the heights of what is missing or unseen, beside the axis, and the shares of such rows below."""
+    """Draw the heights of missing and unseen values next to the axis, and the shares of such rows below."""
     for at, (field, label) in enumerate(beside(panel)):
         share = panel.missing_share if field == "missing" else panel.unseen_share
         if strip is not None and share:
