@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, Self
+from typing import Self
 
 __all__ = [
     "ArgumentError",
@@ -68,7 +68,7 @@ class TableError(GlasswoodError, ValueError):
     """
 
     @classmethod
-    def no_feature(cls, name: Any, known: Sequence[str], *, hint: str = "") -> Self:
+    def no_feature(cls, name: object, known: Sequence[str], *, hint: str = "") -> Self:
         """Return the error for an unknown feature: it suggests the nearest name and lists at most ten.
 
         Parameters

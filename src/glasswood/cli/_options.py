@@ -63,7 +63,7 @@ def model_options(function: Function) -> Function:
         help="Open pickle and joblib files. They can run arbitrary code: only open files that you made yourself.",
     )
     @functools.wraps(function)
-    def command(*, trusted: tuple[str, ...], pickles: bool, **options: Any) -> Any:
+    def command(*, trusted: tuple[str, ...], pickles: bool, **options: object) -> Any:
         return function(opened=lambda path: load_model(path, trusted=trusted, pickles=pickles), **options)
 
     return command
@@ -96,7 +96,7 @@ def output_options(function: Function) -> Function:
     )
     @click.option("--output-index", type=int, metavar="N", help="The output, by its position among the labels, from 0.")
     @functools.wraps(function)
-    def command(*, output_name: str | None, output_index: int | None, **options: Any) -> Any:
+    def command(*, output_name: str | None, output_index: int | None, **options: object) -> Any:
         return function(asked={"output": output_name, "output_index": output_index}, **options)
 
     return command
@@ -115,7 +115,7 @@ def table_options(function: Function) -> Function:
     @click.option("--format", "form", type=click.Choice(FORMATS), help="By default, determined by the suffix of -o.")
     @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
     @functools.wraps(function)
-    def command(*, output: str, form: str | None, as_json: bool, **options: Any) -> Any:
+    def command(*, output: str, form: str | None, as_json: bool, **options: object) -> Any:
         return function(destination=(output, "json" if as_json else form), **options)
 
     return command

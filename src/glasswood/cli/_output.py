@@ -164,7 +164,7 @@ def _as_text(columns: Columns) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):

@@ -220,7 +220,7 @@ def _checked(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def background_of(
-    counter: Counter, planes: Mapping[int, Tally], n_rows: int, unit: float = 1.0, weight: Any = None
+    counter: Counter, planes: Mapping[int, Tally], n_rows: int, unit: float = 1.0, weight: object = None
 ) -> Background:
     """Return the background of a group of rows once all of them have been counted.
 

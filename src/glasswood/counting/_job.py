@@ -133,7 +133,7 @@ class Sums:
         self._lowest: dict[Any, int] = {}  # plane of weights that counts, by group
         self._waiting: list[Any] = []  # tables whose rows are sorted by group together
 
-    def add(self, table: Any) -> int:
+    def add(self, table: object) -> int:
         """Count the rows of a table, at once or with those of the next ones, and return their number."""
         if not self.job.by:
             self._add_whole(self._open(table), self._weights(table))
@@ -179,7 +179,7 @@ class Sums:
             moved[index] = out
         return moved
 
-    def _open(self, table: Any) -> OpenColumns:
+    def _open(self, table: object) -> OpenColumns:
         schema = self.job.ensemble.schema
         if self.job.names is None:
             return open_columns(table, schema, self.job.ensemble.used_features)
@@ -251,12 +251,12 @@ class Sums:
         for tally in tallies:
             refuse_large_sum({plane: tally}, self.job.weight)
 
-    def _tally(self, key: Any, plane: int) -> Tally:
+    def _tally(self, key: object, plane: int) -> Tally:
         if (key, plane) not in self.tallies:
             self.tallies[key, plane] = new_tally(self.job.counter, len(self.tallies))
         return self.tallies[key, plane]
 
-    def _weights(self, table: Any) -> NDArray[Any] | None:
+    def _weights(self, table: object) -> NDArray[Any] | None:
         return None if self.job.weight is None else row_weights(table, self.job.weight)
 
 

@@ -142,7 +142,7 @@ class Partial:
         return partial, notes
 
 
-def _plane(plane: Any) -> int:
+def _plane(plane: object) -> int:
     """Return a plane of weights, if there may be one."""
     if not isinstance(plane, int) or not SMALLEST // WIDTH <= plane <= LARGEST // WIDTH:
         message = f"no float64 has digits in plane {plane!r}"

@@ -56,7 +56,7 @@ class ColumnWeights(NamedTuple):
     name: Any
 
 
-def column_of(sample_weight: Any) -> Any:
+def column_of(sample_weight: object) -> Any:
     """Return the name of the column that weights are from, if they are from one."""
     return sample_weight.name if isinstance(sample_weight, ColumnWeights) else None
 
@@ -110,7 +110,7 @@ def lowest_planes(largest: NDArray[Any]) -> NDArray[np.int64]:
     return np.where(largest > 0, _plane_of(largest) - KEPT + 1, SMALLEST)
 
 
-def _plane_of(weight: Any) -> Any:
+def _plane_of(weight: object) -> Any:
     """Return the plane of the highest digit of weights that are not 0."""
     return (np.frexp(np.asarray(weight, dtype=np.float64))[1].astype(np.int64) - 1) // WIDTH
 
@@ -152,7 +152,7 @@ def _in_units(planes: Mapping[int, NDArray[np.int64]], exponent: int) -> NDArray
     return found
 
 
-def refuse_large_sum(planes: Mapping[int, Tally], name: Any) -> None:
+def refuse_large_sum(planes: Mapping[int, Tally], name: object) -> None:
     """Refuse the weights of a column if their sum is beyond float64, or if there are more rows than planes can hold."""
     if name is None or not planes:
         return
@@ -170,7 +170,7 @@ def _beyond(what: str) -> str:
     return f"{what} sum to more than {np.finfo(np.float64).max:.3g}, the largest float64; divide them by a power of two"
 
 
-def weights_of_rows(sample_weight: Any, n_rows: int) -> tuple[list[tuple[int, Digits]], float]:
+def weights_of_rows(sample_weight: object, n_rows: int) -> tuple[list[tuple[int, Digits]], float]:
     """Return the weights of rows in memory as planes, and what these are multiples of; None is the weight 1."""
     if isinstance(sample_weight, ColumnWeights):
         lowest = int(lowest_planes(sample_weight.weight.max(initial=0)))
@@ -180,7 +180,7 @@ def weights_of_rows(sample_weight: Any, n_rows: int) -> tuple[list[tuple[int, Di
 
 
 def weights_of_groups(
-    sample_weight: Any, places: NDArray[np.intp], n_groups: int
+    sample_weight: object, places: NDArray[np.intp], n_groups: int
 ) -> tuple[list[tuple[int, Digits]], NDArray[np.float64]]:
     """Return the weights of groups of rows in memory as planes, and what each group's are multiples of.
 
@@ -205,7 +205,7 @@ def weights_of_groups(
     return [(0, np.rint(weight / units[places]).astype(np.int64))], units
 
 
-def fixed_point(sample_weight: Any, n_rows: int) -> tuple[NDArray[np.int64] | None, float]:
+def fixed_point(sample_weight: object, n_rows: int) -> tuple[NDArray[np.int64] | None, float]:
     """Return weights as whole numbers and the unit that they count in.
 
     Whole numbers keep the unit 1. Others get a power of two as unit, so small that rounding changes the sum of any rows
@@ -229,7 +229,7 @@ def _units(total: Any, whole: Any) -> Any:
     return np.ldexp(1.0, exponent.astype(np.int64))
 
 
-def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+def _checked(sample_weight: object, n_rows: int) -> NDArray[np.float64]:
     """Return weights as numbers, if there is one for each row."""
     weight = _numbers(sample_weight)
     if weight.shape != (n_rows,):
@@ -239,7 +239,7 @@ def _checked(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     return weight
 
 
-def _numbers(sample_weight: Any) -> NDArray[np.float64]:
+def _numbers(sample_weight: object) -> NDArray[np.float64]:
     try:
         found = np.asarray(sample_weight)
         if found.dtype.kind in "fiubO":

@@ -29,7 +29,7 @@ class Rows:
     table : table, or the opened columns of the features that the model uses
     """
 
-    def __init__(self, plan: CountPlan, table: Any) -> None:
+    def __init__(self, plan: CountPlan, table: object) -> None:
         e, cells = plan.ensemble, plan.cells
         used = e.used_features
         self._columns = table if isinstance(table, OpenColumns) else open_columns(table, e.schema, used)

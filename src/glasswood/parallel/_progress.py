@@ -6,7 +6,7 @@ import threading
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar
 
 __all__ = ["Bar", "bar", "hidden", "shown"]
 
@@ -37,10 +37,14 @@ def shown(items: Iterable[T], total: int, what: str | None) -> Generator[T, None
     yield from tqdm(items, total=total, desc=what, delay=PATIENCE, leave=False, disable=_hidden.get())
 
 
+class _Drawn(Protocol):
+    def update(self, n: int) -> object: ...
+
+
 class Bar:
     """A progress bar that several threads may move."""
 
-    def __init__(self, drawn: Any) -> None:
+    def __init__(self, drawn: _Drawn) -> None:
         self._drawn = drawn
         self._lock = threading.Lock()
 

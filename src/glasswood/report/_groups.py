@@ -113,7 +113,7 @@ def _names_of(keys: Iterable[Any]) -> dict[Any, str]:
     return {key: repr(key) if name in alike else name for key, name in names.items()}
 
 
-def _group_name(key: Any) -> str:
+def _group_name(key: object) -> str:
     if isinstance(key, tuple):
         return ", ".join(map(_group_name, key))
     return "(missing)" if key is None else str(key)

@@ -142,7 +142,7 @@ def _described_counts(subject: Subject) -> list[list[Any]]:
     return lines
 
 
-def share_of_missing(curve: Any) -> float | int | None:
+def share_of_missing(curve: object) -> float | int | None:
     """Return the share of rows in which a curve's feature is missing; None if it is not known."""
     rows = getattr(getattr(curve, "axis", None), "rows", np.empty(0))
     return rounded(float(rows[-1] / rows.sum())) if rows.size and rows.sum() > 0 else None

@@ -45,7 +45,7 @@ def page_of(title: str, data: dict[str, Any]) -> str:
 READ_DATA = 'const DATA = JSON.parse(document.getElementById("data").textContent);\n'
 
 
-def json_in_html(data: Any) -> str:
+def json_in_html(data: object) -> str:
     """Return JSON that may stand in a script element: ASCII only, and nothing in it that could end the element."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -149,7 +149,7 @@ def _most_steps(subject: Subject) -> int:
     return min(MOST_STEPS, max(FEWEST_STEPS, each))
 
 
-def _kind(subject: Subject, result: Any) -> str:
+def _kind(subject: Subject, result: object) -> str:
     if subject.pipeline:
         return "not examined (pipeline)"
     return "categories" if getattr(result, "categories", None) is not None else "not examined (group)"
@@ -168,7 +168,7 @@ def _range(result: Any, output: int | None = None) -> tuple[float, float]:
     return float(heights[:, k].min()), float(heights[:, k].max())
 
 
-def _panel(result: Any, most: int, total: float) -> dict[str, Any]:
+def _panel(result: object, most: int, total: float) -> dict[str, Any]:
     make = panels.panel_of_curve if hasattr(result, "axis") else panels.steps_of_points
     return steps_json(merged_steps(make(result, fit=False), most), total)
 
@@ -330,7 +330,7 @@ def _why_no_numbers(subject: Subject) -> str:
     return "all used features are categories"
 
 
-def _shape(direction: Any) -> str:
+def _shape(direction: object) -> str:
     return "not monotone" if direction == "neither" else str(direction)
 
 

@@ -193,7 +193,7 @@ def in_brackets(units: str) -> str:
     return "" if units == "value" else f" ({units})"
 
 
-def section(name: str, title: str, *text: str, **parts: Any) -> Section:
+def section(name: str, title: str, *text: str, **parts: object) -> Section:
     """Return a section of the page: its anchor, its title, some sentences, and what else it has."""
     return {"id": name, "title": title, "text": [part for part in text if part], "figures": [], **parts}
 

@@ -56,14 +56,14 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
     @classmethod
     def from_estimator(  # noqa: PLR0913 (scikit-learn's signature)
         cls,
-        estimator: Any,
-        X: Any,
-        features: Any,
+        estimator: object,
+        X: object,
+        features: object,
         *,
-        sample_weight: Any = None,
-        categorical_features: Any = None,
-        feature_names: Any = None,
-        target: Any = None,
+        sample_weight: object = None,
+        categorical_features: object = None,
+        feature_names: object = None,
+        target: object = None,
         response_method: str = "auto",
         n_cols: int = 3,
         grid_resolution: int = 100,
@@ -76,11 +76,11 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         ice_lines_kw: dict[str, Any] | None = None,
         pd_line_kw: dict[str, Any] | None = None,
         contour_kw: dict[str, Any] | None = None,
-        ax: Any = None,
-        kind: Any = "average",
+        ax: object = None,
+        kind: object = "average",
         centered: bool = False,
         subsample: float | None = 1000,
-        random_state: Any = None,
+        random_state: object = None,
     ) -> Any:
         """Compute partial dependence and draw it.
 
@@ -128,7 +128,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
     def plot(  # noqa: PLR0913 (scikit-learn's signature)
         self,
         *,
-        ax: Any = None,
+        ax: object = None,
         n_cols: int = 3,
         line_kw: dict[str, Any] | None = None,
         ice_lines_kw: dict[str, Any] | None = None,
@@ -280,9 +280,9 @@ class Panels:
     def compute(  # noqa: PLR0913 (scikit-learn's arguments)
         self,
         *,
-        sample_weight: Any,
-        categorical_features: Any,
-        target: Any,
+        sample_weight: object,
+        categorical_features: object,
+        target: object,
         response_method: str,
         grid_resolution: int,
         percentiles: Sequence[float],
@@ -309,7 +309,7 @@ class Panels:
             "is_categorical": [tuple(number in labels for number in entry) for entry in self.features],
         }
 
-    def _target(self, target: Any) -> int | None:
+    def _target(self, target: object) -> int | None:
         """Return the number of the class to show; None for regressors, whose outputs are not known yet."""
         classes = getattr(self.estimator, "classes_", None)
         if is_regressor(self.estimator) or classes is None:

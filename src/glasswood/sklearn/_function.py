@@ -27,13 +27,13 @@ RESPONSES = {"auto": "probability", "predict_proba": "probability", "decision_fu
 
 
 def partial_dependence(  # noqa: PLR0913 (scikit-learn's signature)
-    estimator: Any,
-    X: Any,
-    features: Any,
+    estimator: object,
+    X: object,
+    features: object,
     *,
-    sample_weight: Any = None,
-    categorical_features: Any = None,
-    feature_names: Any = None,
+    sample_weight: object = None,
+    categorical_features: object = None,
+    feature_names: object = None,
     response_method: str = "auto",
     percentiles: Sequence[float] = (0.05, 0.95),
     grid_resolution: int = 100,
@@ -166,7 +166,9 @@ class Exact:
     weight : array of shape (n_rows,) or None
     """
 
-    def __init__(self, estimator: Any, table: Table, response_method: str, weight: NDArray[np.float64] | None) -> None:
+    def __init__(
+        self, estimator: object, table: Table, response_method: str, weight: NDArray[np.float64] | None
+    ) -> None:
         self.table = table
         response = RESPONSES[response_method] if is_classifier(estimator) else "prediction"
         self.explainer = Explainer(estimator, table.data, response=response, sample_weight=weight)

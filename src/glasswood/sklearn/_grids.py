@@ -29,7 +29,7 @@ class Table:
         Names for the columns; those of a data frame by default, otherwise x0, x1, ...
     """
 
-    def __init__(self, data: Any, names: Any = None) -> None:
+    def __init__(self, data: object, names: Any = None) -> None:
         self.data = data if hasattr(data, "shape") else _as_array(data)
         if len(self.data.shape) != 2:
             message = f"X must have rows and columns, but it has shape {tuple(self.data.shape)}"
@@ -63,7 +63,7 @@ class Table:
             return tuple(np.flatnonzero(asked).tolist())
         return tuple(self._number(feature) for feature in asked)
 
-    def _number(self, feature: Any) -> int:
+    def _number(self, feature: object) -> int:
         if isinstance(feature, int | np.integer) and 0 <= feature < self.n_columns:
             return int(feature)
         if isinstance(feature, int | np.integer):
@@ -130,7 +130,7 @@ class Column:
         return _quantiles(self.values, np.arange(0.1, 1.0, 0.1)) if self.values.size else np.empty(0)
 
 
-def _as_array(data: Any) -> NDArray[Any]:
+def _as_array(data: object) -> NDArray[Any]:
     array = np.asarray(data)
     # Mixed strings and numbers: as objects, so that the numbers stay numbers.
     return np.asarray(data, dtype=object) if array.dtype.kind in "US" else array

@@ -45,11 +45,11 @@ def facts_html(caption: str, facts: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "</tbody></table>"])
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     style = ' style="text-align: right"' if number else ' style="text-align: left"'
     return f"<td{style}>{_escaped(text_of(value))}</td>"
 
 
-def _escaped(value: Any) -> str:
+def _escaped(value: object) -> str:
     return escape(printable(value))

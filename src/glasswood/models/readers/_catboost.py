@@ -99,7 +99,7 @@ def _whole_or_float(digits: str) -> int | float:
     return number if abs(number) <= 2**53 else float(number)
 
 
-def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
+def raw_score(model: object, table: Any) -> NDArray[np.floating[Any]]:
     """Return CatBoost's raw formula value, without the classes that no training row had."""
     from catboost import CatBoost
 
@@ -481,6 +481,6 @@ def _label(label: Any, classes: Mapping[str, Any]) -> Any:
     return float(label) if classes["class_label_type"] == "Float" else label
 
 
-def _parsed(value: Any) -> Any:
+def _parsed(value: object) -> Any:
     """Return a part of the model's information, which sums of models keep as text."""
     return parse_json(value) if isinstance(value, str) else value

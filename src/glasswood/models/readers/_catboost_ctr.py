@@ -115,7 +115,7 @@ def floats(values: Any, name: str) -> NDArray[np.float64]:
     return numbers
 
 
-def _floats(values: Any, name: str) -> NDArray[np.float64]:
+def _floats(values: object, name: str) -> NDArray[np.float64]:
     array = number_array(values, name)
     if array.dtype.kind not in "iuf":
         message = f"{name} should be a list of numbers; the model is damaged"
@@ -123,7 +123,7 @@ def _floats(values: Any, name: str) -> NDArray[np.float64]:
     return array.astype(np.float64)
 
 
-def ascending(values: Any, name: str) -> NDArray[np.float32]:
+def ascending(values: object, name: str) -> NDArray[np.float32]:
     """Return borders, which CatBoost takes to be in ascending order."""
     with np.errstate(over="ignore"):
         borders = _floats(values, name).astype(np.float32)

@@ -62,10 +62,10 @@ class Reader(Protocol):
 
     __name__: str
 
-    def read(self, model: Any) -> TreeEnsemble:
+    def read(self, model: object) -> TreeEnsemble:
         """Return a fitted model as arrays."""
 
-    def raw_score(self, model: Any, table: Any) -> NDArray[np.floating[Any]]:
+    def raw_score(self, model: object, table: object) -> NDArray[np.floating[Any]]:
         """Return the raw score that the library itself gives."""
 
     def read_file(self, path: Path) -> TreeEnsemble:
@@ -75,7 +75,7 @@ class Reader(Protocol):
         """Return a model file as a model of its library."""
 
 
-def read_proved(model: Any, rows: Any = None) -> TreeEnsemble:
+def read_proved(model: object, rows: object = None) -> TreeEnsemble:
     """Return a model of one library, or the path of one, as arrays, proved on rows if there are any."""
     ensemble = read_unproven(model)
     if rows is None:
@@ -103,7 +103,7 @@ def refusing_damage(what: str) -> Iterator[None]:
         raise UnsupportedModelError(message) from error
 
 
-def read_unproven(model: Any) -> TreeEnsemble:
+def read_unproven(model: object) -> TreeEnsemble:
     """Return a model as arrays; whoever calls this proves it with rows, or calls `refuse_own_predictions`."""
     if isinstance(model, str | PathLike):
         path = Path(model)
@@ -115,7 +115,7 @@ def read_unproven(model: Any) -> TreeEnsemble:
         return reader.read(model)
 
 
-def refuse_own_predictions(model: Any) -> None:
+def refuse_own_predictions(model: object) -> None:
     """Raise if a class of another package predicts in its own way, where there are no rows to prove the reading."""
     for method in PREDICTIONS:
         owner = next((parent for parent in type(model).__mro__ if method in vars(parent)), None)
@@ -142,18 +142,18 @@ class Proof(NamedTuple):
         return self.largest <= self.margin
 
 
-def measure(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof:
+def measure(ensemble: TreeEnsemble, model: object, rows: object) -> Proof:
     """Return how the scores of all rows compare with those of a model, or of the model in a file."""
     rows = given_table(rows)
     return _compare(ensemble, *_scores(ensemble, _loaded(model), take_rows(rows, ensemble.schema, _all(rows))))
 
 
-def prove(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof | None:
+def prove(ensemble: TreeEnsemble, model: object, rows: object) -> Proof | None:
     """Raise ModelMismatchError unless the ensemble gives the raw scores of the model, or of the model in the file."""
     return check(ensemble, _loaded(model), rows)
 
 
-def check(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof | None:
+def check(ensemble: TreeEnsemble, model: object, rows: object) -> Proof | None:
     """Raise ModelMismatchError unless the ensemble gives the model's own raw scores on up to 100 of the rows."""
     rows = given_table(rows)
     if n_rows(rows) == 0:
@@ -175,7 +175,7 @@ def check(ensemble: TreeEnsemble, model: Any, rows: Any) -> Proof | None:
     return proof
 
 
-def _loaded(model: Any) -> Any:
+def _loaded(model: object) -> Any:
     """Return a model of its library, given one or the path of a file."""
     if not isinstance(model, str | PathLike):
         return model
@@ -191,11 +191,11 @@ def _loaded(model: Any) -> Any:
         raise UnsupportedModelError(message) from error
 
 
-def _all(rows: Any) -> NDArray[np.intp]:
+def _all(rows: object) -> NDArray[np.intp]:
     return np.arange(n_rows(rows))
 
 
-def _scores(ensemble: TreeEnsemble, model: Any, rows: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def _scores(ensemble: TreeEnsemble, model: object, rows: object) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the raw scores of the rebuilt trees and of the library, in the same shape."""
     ours = ensemble.predict(rows)
     reader = _reader_of(model)
@@ -233,7 +233,7 @@ def _compare(ensemble: TreeEnsemble, ours: NDArray[Any], theirs: NDArray[Any]) -
     return Proof(len(ours), ours.size, equal, largest, margin * size)
 
 
-def _reader_of(model: Any) -> Reader:
+def _reader_of(model: object) -> Reader:
     for parent in type(model).__mro__:
         reader = READER_OF_PACKAGE.get(parent.__module__.partition(".")[0])
         if reader is not None:

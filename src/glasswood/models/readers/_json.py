@@ -52,7 +52,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def number_array(values: Any, name: str) -> NDArray[Any]:
+def number_array(values: object, name: str) -> NDArray[Any]:
     """Return a list of numbers, or of flags, as an array; arrays are returned as they are.
 
     Anything else is refused before NumPy sees it. NumPy takes True among numbers for 1, and if there is one text, it

@@ -43,7 +43,7 @@ OBJECTIVES: dict[str, tuple[str, Link]] = {
 }
 
 
-def read(model: Any) -> TreeEnsemble:
+def read(model: object) -> TreeEnsemble:
     """Return a fitted Booster, LGBMRegressor, LGBMClassifier or LGBMRanker as arrays.
 
     Only the iterations that predict uses by default are read: up to the best one after early stopping.

@@ -37,7 +37,7 @@ HISTOGRAM_PARTS = {"value", "count", "feature_idx", "num_threshold", "missing_go
 HISTOGRAM_PARTS |= {"depth", "is_leaf", "bin_threshold", "is_categorical", "bitset_idx"}
 
 
-def read(model: Any) -> TreeEnsemble:
+def read(model: object) -> TreeEnsemble:
     """Return a fitted scikit-learn model as arrays."""
     parents = [parent.__name__ for parent in type(model).__mro__]
     for names, reader in (
@@ -68,7 +68,7 @@ _ADVICE = {
 }
 
 
-def _trees_or_none(model: Any) -> str:
+def _trees_or_none(model: object) -> str:
     if hasattr(model, "estimators_"):
         return "Pass the fitted trees in its estimators_ one by one."
     return "Glasswood explains sums of trees only; for other models see sklearn.inspection, or the package shap."
@@ -94,7 +94,7 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     return np.asarray(model.predict(table))
 
 
-def _check_fitted(model: Any) -> None:
+def _check_fitted(model: object) -> None:
     if not any(hasattr(model, name) for name in ("tree_", "estimators_", "_predictors")):
         message = f"this {type(model).__name__} is not fitted; call fit first"
         raise UnsupportedModelError(message)
@@ -106,7 +106,7 @@ def _schema(model: Any) -> Schema:
     return Schema(tuple(NumberColumn(text) for text in texts), named=named)
 
 
-def _source(model: Any) -> str:
+def _source(model: object) -> str:
     return f"sklearn {type(model).__name__}"
 
 
@@ -172,7 +172,7 @@ def _leaf_values(tree: Any) -> NDArray[np.float64]:
     return np.concatenate([value[:, target, :count] for target, count in enumerate(tree.n_classes)], axis=1)
 
 
-def _labels(model: Any) -> tuple[Any, ...]:
+def _labels(model: object) -> tuple[Any, ...]:
     """Return the labels of the outputs of a tree or forest: classes, numbers of targets, or "prediction"."""
     n_targets = getattr(model, "n_outputs_", 1)
     if not hasattr(model, "classes_"):
@@ -182,7 +182,7 @@ def _labels(model: Any) -> tuple[Any, ...]:
     return tuple(f"y{k}={label}" for k, labels in enumerate(model.classes_) for label in labels)
 
 
-def _averaged(model: Any, trees: Iterator[Tree], n_trees: int) -> TreeEnsemble:
+def _averaged(model: object, trees: Iterator[Tree], n_trees: int) -> TreeEnsemble:
     labels = _labels(model)
     classes = hasattr(model, "classes_")
     score = Score(
@@ -267,7 +267,7 @@ def _read_gradient(model: Any) -> TreeEnsemble:
     return TreeEnsemble(**stack(trees), schema=_schema(model), score=score, source=_source(model))
 
 
-def _boosted_score(model: Any, base: NDArray[np.float64]) -> Score:
+def _boosted_score(model: object, base: NDArray[np.float64]) -> Score:
     if not hasattr(model, "classes_"):
         if getattr(model, "loss", None) in ("poisson", "gamma"):
             return Score(base=base, labels=("prediction",), units="log of the mean", link="exp")

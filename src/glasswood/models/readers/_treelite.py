@@ -68,7 +68,7 @@ def read(model: Any) -> TreeEnsemble:
     return TreeEnsemble(**stack(parts, sets), schema=schema, score=_score(model, outputs), source=source)
 
 
-def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
+def raw_score(model: Any, table: object) -> NDArray[np.floating[Any]]:
     """Return the raw score that GTIL gives, the outputs that exist side by side."""
     import treelite
 
@@ -80,7 +80,7 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     return np.asarray(scores[:, _Outputs.of(model).exists])
 
 
-def _treelite_model(model: Any) -> Any:
+def _treelite_model(model: object) -> Any:
     if hasattr(model, "get_tree_accessor"):
         return model
     if hasattr(model, "as_treelite"):

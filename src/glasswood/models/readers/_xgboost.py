@@ -63,7 +63,7 @@ MANY_BITS = 2**26  # of category sets
 Rounds = Literal["all", "best", "undecided"]
 
 
-def read(model: Any) -> TreeEnsemble:
+def read(model: object) -> TreeEnsemble:
     """Return a fitted Booster or scikit-learn wrapper as arrays.
 
     A Booster is read with all its rounds, a wrapper up to the best one after early stopping: what each predicts with.
@@ -163,7 +163,7 @@ class _Model(NamedTuple):
     wrapper: Any
 
 
-def _read_document(document: Part, source: str, rounds: Rounds, wrapper: Any = None) -> TreeEnsemble:
+def _read_document(document: Part, source: str, rounds: Rounds, wrapper: object = None) -> TreeEnsemble:
     check_keys(document, DOCUMENT_KEYS, "model")
     learner = document["learner"]
     check_keys(learner, LEARNER_KEYS, "learner")

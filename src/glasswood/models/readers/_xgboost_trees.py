@@ -57,11 +57,11 @@ def check_keys(part: Part, known: set[str], name: str) -> None:
         raise UnsupportedModelError(message)
 
 
-def _is_empty(value: Any) -> bool:
+def _is_empty(value: object) -> bool:
     return value is None or (hasattr(value, "__len__") and len(value) == 0)
 
 
-def whole_number(value: Any) -> int:
+def whole_number(value: object) -> int:
     """Return a whole number, which documents have as a number or as text."""
     if type(value) is int or (isinstance(value, str) and re.fullmatch(r"-?\d{1,18}", value, flags=re.ASCII)):
         return int(value)
@@ -69,7 +69,7 @@ def whole_number(value: Any) -> int:
     raise UnsupportedModelError(message)
 
 
-def numbers_of(values: Any, name: str, dtype: type[Any]) -> NDArray[Any]:
+def numbers_of(values: object, name: str, dtype: type[Any]) -> NDArray[Any]:
     """Return a list of numbers as an array, if they are of a kind that becomes the type without loss."""
     return _all_numbers([values], name, dtype)
 
