@@ -9,7 +9,7 @@ import math
 import re
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,7 @@ def _form_of(path: str, default: str) -> str:
     return suffix
 
 
-def _uniform(values: Any) -> Any:
+def _uniform(values: Iterable[object]) -> object:
     """Return a column of one type: texts, if there is any among the values."""
     if isinstance(values, np.ndarray) and values.dtype != object:
         return values
@@ -107,7 +107,7 @@ def _rows(columns: Columns) -> list[tuple[Any, ...]]:
     return list(zip(*(_listed(values) for values in columns.values()), strict=True))
 
 
-def _listed(values: Any) -> list[Any]:
+def _listed(values: Iterable[object]) -> list[Any]:
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 

@@ -11,11 +11,11 @@ be left out at any time, because the highest plane of the whole is not below tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from glasswood.counting._counter import Tally
 from glasswood.errors import TableError, TooLargeError
@@ -53,7 +53,7 @@ class ColumnWeights(NamedTuple):
     """Weights of a column of a table in memory, which are to be summed as a pass over files would sum them."""
 
     weight: NDArray[Any]
-    name: Any
+    name: Hashable
 
 
 def column_of(sample_weight: object) -> Any:
@@ -220,7 +220,7 @@ def fixed_point(sample_weight: object, n_rows: int) -> tuple[NDArray[np.int64] |
     return np.rint(weight / unit).astype(np.int64), float(unit)
 
 
-def _units(total: Any, whole: Any) -> Any:
+def _units(total: ArrayLike, whole: ArrayLike) -> Any:
     """Return the unit of weights, given their sum and whether all are whole; or those of several groups."""
     if not np.isfinite(total).all():
         raise TooLargeError(_beyond("the weights in sample_weight"))

@@ -14,9 +14,11 @@ from glasswood.counting._background import Background
 from glasswood.engines._local import count_groups
 from glasswood.errors import GlasswoodError, TableError
 from glasswood.models._combinations import linked
+from glasswood.plots._spec import Steps
 from glasswood.report._panels import anchors, merged_steps, rounded, steps_json
 from glasswood.report._subject import Section, Subject, average_of, column, in_brackets, noun_of, section
 from glasswood.results import panels
+from glasswood.results._comparison import Comparison
 from glasswood.results.panels._layout import layout_of
 from glasswood.study._comparison import compare_scopes
 from glasswood.study._scope import Scope
@@ -84,8 +86,9 @@ def _columns_in(by: Any, table: Any) -> tuple[str, ...]:
     """Return the names of the columns that define the groups; none if `by` has one entry per row."""
     if isinstance(by, str):
         return (by,)
-    names = isinstance(by, list | tuple) and all(isinstance(name, str) for name in by)
-    return tuple(by) if names and (table is None or len(by) != n_rows(table)) else ()
+    if not isinstance(by, list | tuple) or not all(isinstance(name, str) for name in by):
+        return ()
+    return tuple(by) if table is None or len(by) != n_rows(table) else ()
 
 
 def _checked(subject: Subject, by: Mapping[Any, Any]) -> Mapping[Any, Background]:
@@ -160,11 +163,11 @@ def groups_section(subject: Subject, groups: Groups) -> Section:
     return section("groups", title, about, **parts)
 
 
-def _numbers_of(comparison: Any, k: int) -> tuple[Any, Any, Any]:
+def _numbers_of(comparison: Comparison, k: int) -> tuple[Any, Any, Any]:
     return comparison.total[k], comparison.largest[k].max(), comparison.shift[k]
 
 
-def _about_difference(subject: Subject, comparison: Any) -> str:
+def _about_difference(subject: Subject, comparison: Comparison) -> str:
     two = len(comparison.names) == 2
     apart = (
         "the distance between the two centred curves"
@@ -183,7 +186,7 @@ def _about_difference(subject: Subject, comparison: Any) -> str:
     )
 
 
-def _notes(subject: Subject, comparison: Any, aliases: list[str], left: int) -> Iterator[str]:
+def _notes(subject: Subject, comparison: Comparison, aliases: list[str], left: int) -> Iterator[str]:
     if aliases:
         names = ", ".join(plain(name) for name in aliases[:5]) + (", ..." if len(aliases) > 5 else "")
         alone = "it alone" if len(aliases) == 1 else "each of these alone"
@@ -305,7 +308,7 @@ def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
 # ------------------------------------------------------------------------------------------------ figures
 
 
-def _figures(subject: Subject, comparison: Any, names: list[str]) -> list[dict[str, Any]]:
+def _figures(subject: Subject, comparison: Comparison, names: list[str]) -> list[dict[str, Any]]:
     """Return the curves of the features that differ most, one line per group."""
     figures = []
     number = {name: k for k, name in enumerate(comparison.features)}
@@ -337,7 +340,7 @@ def _panel(subject: Subject, comparison: Any, name: str, output: int) -> Any:
     )
 
 
-def _with_all_rows(comparison: Any, name: str, output: int, panel: Any) -> tuple[float, Any]:
+def _with_all_rows(comparison: Comparison, name: str, output: int, panel: Steps) -> tuple[float, Steps]:
     """Return the number of rows of all groups, and a panel that shows where all of them are."""
     curves = list(comparison.curves(name).values())
     rows = [curve.axis.rows for curve in curves]
@@ -349,5 +352,5 @@ def _with_all_rows(comparison: Any, name: str, output: int, panel: Any) -> tuple
     axis = curves[0].axis
     cells = layout_of(axis, curves[0].heights[:, output]).cells
     unseen = None if axis.categories is None else float(shares[axis.n_main : -1].sum())
-    parts = {"support": tuple(shares[cells].tolist()), "missing_share": float(shares[-1]), "unseen_share": unseen}
-    return total, replace(panel, **parts)
+    support, missing = tuple(shares[cells].tolist()), float(shares[-1])
+    return total, replace(panel, support=support, missing_share=missing, unseen_share=unseen)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glasswood.errors import GlasswoodError
 from glasswood.report._panels import rounded
@@ -188,6 +189,6 @@ def _described(subject: Subject, table: Any, schema: Schema, index: int) -> list
     return [kind, *ends, _share(subject, np.isnan(numbers))]
 
 
-def _share(subject: Subject, missing: Any) -> float | int | None:
+def _share(subject: Subject, missing: NDArray[np.bool_]) -> float | int | None:
     weight = subject.study.weight
     return rounded(float(np.average(missing, weights=None if weight is None else np.asarray(weight, dtype=np.float64))))

@@ -14,6 +14,8 @@ from glasswood.report._model import share_of_missing
 from glasswood.report._panels import anchors, cells_json, merged_cells, merged_steps, rounded, steps_json
 from glasswood.report._subject import Section, Subject, column, in_brackets, section
 from glasswood.results import panels
+from glasswood.results._curves import Curve, Points
+from glasswood.results._importance import Strengths
 from glasswood.results.panels._display import DRAWN
 from glasswood.results.panels._surfaces import panels_of_surface
 from glasswood.text._plain import percent
@@ -168,9 +170,10 @@ def _range(result: Any, output: int | None = None) -> tuple[float, float]:
     return float(heights[:, k].min()), float(heights[:, k].max())
 
 
-def _panel(result: object, most: int, total: float) -> dict[str, Any]:
-    make = panels.panel_of_curve if hasattr(result, "axis") else panels.steps_of_points
-    return steps_json(merged_steps(make(result, fit=False), most), total)
+def _panel(result: Curve | Points, most: int, total: float) -> dict[str, Any]:
+    is_curve = isinstance(result, Curve)
+    panel = panels.panel_of_curve(result, fit=False) if is_curve else panels.steps_of_points(result, fit=False)
+    return steps_json(merged_steps(panel, most), total)
 
 
 def _figure(anchor: str, names: list[str], panels: list[tuple[str, dict[str, Any]]], sub: str = "") -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import inspection
 from sklearn.base import is_regressor
 from sklearn.utils import Bunch
@@ -51,18 +52,18 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
     drawstyle = "steps-mid"
     features: list[tuple[int, ...]]
     pd_results: list[Any]
-    is_categorical: Any
+    is_categorical: Any  # the attribute of scikit-learn's class
 
     @classmethod
     def from_estimator(  # noqa: PLR0913 (scikit-learn's signature)
         cls,
         estimator: object,
         X: object,
-        features: object,
+        features: Iterable[Any],
         *,
-        sample_weight: object = None,
+        sample_weight: ArrayLike | None = None,
         categorical_features: object = None,
-        feature_names: object = None,
+        feature_names: Iterable[str] | None = None,
         target: object = None,
         response_method: str = "auto",
         n_cols: int = 3,
@@ -77,7 +78,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         pd_line_kw: dict[str, Any] | None = None,
         contour_kw: dict[str, Any] | None = None,
         ax: object = None,
-        kind: object = "average",
+        kind: str | Iterable[str] = "average",
         centered: bool = False,
         subsample: float | None = 1000,
         random_state: object = None,
@@ -230,7 +231,7 @@ class Panels:
     kind : str or sequence of str
     """
 
-    def __init__(self, estimator: Any, table: Table, features: Any, kind: Any) -> None:
+    def __init__(self, estimator: object, table: Table, features: Iterable[object], kind: str | Iterable[str]) -> None:
         self.estimator, self.table = estimator, table
         self.features = [self._entry(entry) for entry in features]
         self.kinds = [kind] * len(self.features) if isinstance(kind, str) else list(kind)
@@ -249,16 +250,16 @@ class Panels:
             message = f"ICE plot cannot be rendered for 2-way feature interactions; use kind='average' for {pairs!r}"
             raise ValueError(message)
 
-    def _entry(self, entry: Any) -> tuple[int, ...]:
-        one = isinstance(entry, str | int | np.integer)
-        whole = one or (isinstance(entry, Sequence | np.ndarray) and 1 <= len(entry) <= 2)
-        if not whole:
+    def _entry(self, entry: object) -> tuple[int, ...]:
+        if isinstance(entry, str | int | np.integer):
+            return self.table.find([entry])
+        if not isinstance(entry, Sequence | np.ndarray) or not 1 <= len(entry) <= 2:
             message = (
                 "Each entry in features must be either an int, a string, or an iterable of size at most 2, "
                 f"but {entry!r} is none"
             )
             raise ValueError(message)
-        return tuple(self.table.find([feature])[0] for feature in ([entry] if one else entry))
+        return tuple(self.table.find([feature])[0] for feature in entry)
 
     def check_figure(self, ax: Any, subsample: Any) -> None:
         """Raise errors of drawing before anything is computed."""
@@ -280,8 +281,8 @@ class Panels:
     def compute(  # noqa: PLR0913 (scikit-learn's arguments)
         self,
         *,
-        sample_weight: object,
-        categorical_features: object,
+        sample_weight: ArrayLike | None,
+        categorical_features: Iterable[Any],
         target: object,
         response_method: str,
         grid_resolution: int,
@@ -325,7 +326,7 @@ class Panels:
             raise ValueError(message)
         return int(found[0])
 
-    def _task(self, target: Any, result: Any) -> int:
+    def _task(self, target: Any, result: Bunch) -> int:
         """Return the number of the output to show of a regressor."""
         n_tasks = len(result.average if "average" in result else result.individual)
         if n_tasks == 1:

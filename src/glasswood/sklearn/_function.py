@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn import inspection
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import Bunch
@@ -29,11 +29,11 @@ RESPONSES = {"auto": "probability", "predict_proba": "probability", "decision_fu
 def partial_dependence(  # noqa: PLR0913 (scikit-learn's signature)
     estimator: object,
     X: object,
-    features: object,
+    features: str | int | Iterable[Any],
     *,
-    sample_weight: object = None,
+    sample_weight: ArrayLike | None = None,
     categorical_features: object = None,
-    feature_names: object = None,
+    feature_names: Iterable[str] | None = None,
     response_method: str = "auto",
     percentiles: Sequence[float] = (0.05, 0.95),
     grid_resolution: int = 100,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ class Table:
         Names for the columns; those of a data frame by default, otherwise x0, x1, ...
     """
 
-    def __init__(self, data: object, names: Any = None) -> None:
+    def __init__(self, data: object, names: Iterable[Any] | None = None) -> None:
         self.data = data if hasattr(data, "shape") else _as_array(data)
         if len(self.data.shape) != 2:
             message = f"X must have rows and columns, but it has shape {tuple(self.data.shape)}"
@@ -48,7 +48,7 @@ class Table:
             raise ValueError(message)
         self.names: list[Any] = given
 
-    def find(self, features: Any) -> tuple[int, ...]:
+    def find(self, features: str | int | Iterable[Any]) -> tuple[int, ...]:
         """Return the numbers of columns that are given by names, numbers or a mask."""
         asked: list[Any] = [features] if isinstance(features, str | int | np.integer) else list(features)
         if len(asked) == 1 and isinstance(asked[0], tuple | list):  # a pair as one entry of a list

@@ -65,15 +65,16 @@ def refuse_no_mapping(given: Any, what: str) -> None:
     if not isinstance(given, Mapping):
         message = f"{what}, not {brief(given)}"
         raise TableError(message)
+    return given
 
 
 def checked_groups(groups: Any) -> dict[str, tuple[str, ...]]:
     """Return groups of columns as tuples of names; whether the columns exist is checked elsewhere."""
     if groups is None:
         return {}
-    refuse_no_mapping(groups, 'groups must map names to lists of columns, such as {"city": ["city_a", "city_b"]}')
+    what = 'groups must map names to lists of columns, such as {"city": ["city_a", "city_b"]}'
     found: dict[str, tuple[str, ...]] = {}
-    for name, columns in groups.items():
+    for name, columns in refuse_no_mapping(groups, what).items():
         if not isinstance(name, str) or isinstance(columns, str) or not hasattr(columns, "__iter__"):
             message = f"a group is a name and a list of columns, not {name!r}: {brief(columns)}"
             raise TableError(message)

@@ -7,7 +7,7 @@ of categories. Those without counts, including categories unknown to the model, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -103,7 +103,7 @@ class HashColumn(Column):
         raise TableError(message)
 
 
-def floats(values: Any, name: str) -> NDArray[np.float64]:
+def floats(values: Iterable[object], name: str) -> NDArray[np.float64]:
     """Return a list of numbers as an array."""
     numbers = _floats(values, name)
     if np.abs(numbers).max(initial=0) > 2**53 and any(type(n) is int and abs(n) > 2**53 for n in values):

@@ -153,7 +153,7 @@ def _check_parts(unknown: set[str]) -> None:
         raise UnsupportedModelError(message)
 
 
-def _in_range(numbers: NDArray[np.integer[Any]], end: Any) -> NDArray[np.integer[Any]]:
+def _in_range(numbers: NDArray[np.integer[Any]], end: int | NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     """Return features or children, if none of them is beyond its tree or table."""
     if numbers.size and not (numbers.min() >= 0 and np.all(numbers < end)):
         message = "a tree of the model is broken: a feature or a child is out of range; fit the model again"

@@ -74,7 +74,7 @@ def numbers_of(values: object, name: str, dtype: type[Any]) -> NDArray[Any]:
     return _all_numbers([values], name, dtype)
 
 
-def _all_numbers(lists: Iterable[Any], name: str, dtype: Any) -> NDArray[Any]:
+def _all_numbers(lists: Iterable[Any], name: str, dtype: type[Any]) -> NDArray[Any]:
     """Return several lists of numbers as one array."""
     arrays = [number_array(values, name) for values in lists]
     kinds = {array.dtype: array.dtype.kind in KINDS[dtype] and array.dtype != np.uint64 for array in arrays}
