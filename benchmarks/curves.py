@@ -41,7 +41,8 @@ def five_values(X: pd.DataFrame) -> dict[str, Any]:
     """Return the five values of each column that woodelf chooses: equally spaced between two quantiles."""
     from scipy.stats.mstats import mquantiles
 
-    return {name: np.linspace(*mquantiles(X[name].to_numpy(), prob=(0.05, 0.95)), 5) for name in X}
+    ends = {name: mquantiles(X[name].to_numpy(), prob=(0.05, 0.95)) for name in X}
+    return {name: np.linspace(low, high, 5) for name, (low, high) in ends.items()}
 
 
 def difference_from_predict(model: Any, X: pd.DataFrame) -> float:

@@ -28,7 +28,7 @@ def add(*parts: Any) -> Any:
     return np.sum(parts, axis=0)
 
 
-def bundled(path: Path) -> list[list[tuple[str, int]]]:
+def bundled(path: Path) -> list[list[tuple[str, int | None]]]:
     """Return the row groups in the bundles that glasswood makes of them."""
     from glasswood.engines._pass import bundles
     from glasswood.tables._sources import open_source

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ def straight_line(x: list[float], y: list[float]) -> tuple[float, float, float]:
     return float(a), float(b), float(np.abs((a + b * np.asarray(x)) * weight - 1).max())
 
 
-def timed(report: Report, case: str, runs: dict[str, Callable[[], Any]]) -> list[float]:
+def timed(report: Report, case: str, runs: Mapping[str, Callable[[], Any]]) -> list[float]:
     laps = race(runs, report.rounds)
     report.add_times(case, laps)
     return [lap.best for lap in laps.values()]
@@ -65,7 +65,7 @@ def rows(report: Report) -> None:
     for layout, order in LAYOUTS.items():
         X = made_rows(sizes[-1], order)
         case = f"rows x {N_FEATURES}, float32, stored by {layout}"
-        runs = {f"{n:,} rows": (lambda part=X[:n]: every_curve(model, part)) for n in sizes}
+        runs = {f"{n:,} rows": partial(every_curve, model, X[:n]) for n in sizes}
         times = timed(report, case, runs)
         del X, runs
         start, slope, error = straight_line([float(n) for n in sizes], times)
@@ -80,7 +80,7 @@ def grid(report: Report) -> None:
     sizes = [10, 100, 1_000, 10_000]
     case = f"grid, {X.shape[0]:,} rows x {N_FEATURES}"
     points = {n: np.linspace(0, 1, n) for n in sizes}
-    runs = {f"{n:,} points per feature": (lambda n=n: every_curve(model, X, points[n])) for n in sizes}
+    runs = {f"{n:,} points per feature": partial(every_curve, model, X, points[n]) for n in sizes}
     times = timed(report, case, runs)
     report.add(Figure(case, "10,000 points / 10 points", times[-1] / times[0], "x", ("<=", 1.25)))
 
@@ -90,7 +90,7 @@ def trees(report: Report) -> None:
     X = made_rows(2_000 if report.quick else 1_000_000)
     case = f"trees, {X.shape[0]:,} rows x {N_FEATURES}"
     models = {n: fitted(n, (SMALL if report.quick else LARGE)[1]) for n in sizes}
-    runs = {f"{n} trees": (lambda n=n: every_curve(models[n], X)) for n in sizes}
+    runs = {f"{n} trees": partial(every_curve, models[n], X) for n in sizes}
     times = timed(report, case, runs)
     start, slope, error = straight_line([float(n) for n in sizes], times)
     report.add(Figure(case, "time = a + b trees: a", 1e3 * start, "ms"))

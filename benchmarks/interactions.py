@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def shapley(model: Any, X: pd.DataFrame | None, rows: pd.DataFrame) -> Any:
     return gw.Explainer(model, X).shap_values(rows).values
 
 
-def woodelf_values(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> dict[tuple[str, ...], Any]:
+def woodelf_values(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> Any:
     """Return the values of every set. The explainer itself would drop all sets but pairs when it makes its frame."""
     from woodelf.core.cube_metric import PDIVMetric
     from woodelf.simple_woodelf import calculate_background_metric
@@ -52,7 +53,7 @@ def woodelf_values(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> dict[tupl
     return calculate_background_metric(model, rows, X, PDIVMetric(), verbose=False)
 
 
-def woodelf_values_high(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> dict[tuple[str, ...], Any]:
+def woodelf_values_high(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> Any:
     """Return the same the way that WoodelfExplainer takes."""
     from woodelf.core.cube_metric import PDIVMetric
     from woodelf.high_depth_woodelf import woodelf_for_high_depth
@@ -117,7 +118,7 @@ def made_rows(report: Report) -> None:
     peers = {WOODELF: woodelf_values, WOODELF_HIGH: woodelf_values_high}
 
     contenders: dict[str, Callable[[], Any]] = {VALUES: lambda: every_value(model, X, rows)}
-    contenders |= {name: lambda way=way: way(model, X, rows) for name, way in peers.items()}
+    contenders |= {name: partial(way, model, X, rows) for name, way in peers.items()}
     laps = race(contenders, report.rounds)
     report.add_times(case, laps)
     faster = WOODELF_HIGH if laps[WOODELF_HIGH].best < laps[WOODELF].best else WOODELF
@@ -182,7 +183,7 @@ def all_rows(report: Report) -> None:
         model = boosting(X, y, quick=report.quick)
         sets = len(gw.Explainer(model, X).interaction_values(X.head(1)))
         case = f"{name}, all {len(X):,} rows, {sets:,} sets"
-        report.add_times(case, race({MEANS: lambda X=X, model=model: mean_values(model, X, X)}, report.rounds))
+        report.add_times(case, race({MEANS: partial(mean_values, model, X, X)}, report.rounds))
         beyond, whole = in_fresh_process(peak, model, X)
         report.add(Figure(case, "peak memory beyond model and rows", beyond / GIGABYTE, "GB"))
         report.add(Figure(case, "peak memory of the whole process", whole / GIGABYTE, "GB", ("<=", 2)))

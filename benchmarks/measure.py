@@ -13,7 +13,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -38,7 +38,7 @@ class Laps:
         return min(self.times, default=float("nan"))
 
 
-def race(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, Laps]:
+def race(contenders: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Laps]:
     """Time the contenders in turn, round by round, so that all meet the same noise. One that fails drops out.
 
     The best lap counts, so the first round is also the warm-up. What contenders print is swallowed.
@@ -165,7 +165,7 @@ class Report:
             self._json.write_text(json.dumps(about | {"figures": lines}, indent=1) + "\n")
 
 
-def run(description: str | None, cases: dict[str, Callable[[Report], None]]) -> None:
+def run(description: str | None, cases: Mapping[str, Callable[[Report], None]]) -> None:
     """Run the cases of a script that were asked for on the command line, and print the table."""
     report = Report(description or "", cases)
     for case in report.cases:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def boosters(report: Report) -> None:
         model.fit(X, y)
         if "Booster" in name:
             model = model.get_booster() if name.startswith("X") else model.booster_
-        lap = race({"read_model": lambda model=model: gw.read_model(model)}, 4 * report.rounds)["read_model"]
+        lap = race({"read_model": partial(gw.read_model, model)}, 4 * report.rounds)["read_model"]
         note = f"best of {len(lap.times)}; {lap.result.value.shape[0]:,} leaves"
         report.add(Figure(f"{n_trees} trees, {name}", "read_model", 1e3 * lap.best, "ms", ("<=", 60), note))
 

@@ -20,7 +20,8 @@ FEATURES, POINTS = 2, 5  # of scikit-learn's brute force; a predict_proba each
 
 def grids(X: Any) -> dict[str, Any]:
     """Return the 100 values of each column that scikit-learn chooses: equally spaced between two quantiles."""
-    return {name: np.linspace(*np.quantile(X[name], (0.05, 0.95)), 100) for name in X}
+    ends = {name: np.quantile(X[name], (0.05, 0.95)) for name in X}
+    return {name: np.linspace(low, high, 100) for name, (low, high) in ends.items()}
 
 
 def on_grids(model: Any, X: Any, values: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,11 +35,11 @@ def alone(report: Report) -> None:
     firsts = []
     for _ in range(report.rounds):
         ex = gw.Explainer(model, X[:1000])
-        firsts.append(race({"first": lambda ex=ex: ex.shap_values(array)}, 1)["first"].best)
+        firsts.append(race({"first": partial(ex.shap_values, array)}, 1)["first"].best)
     report.add(Figure(case, "Shapley values, first row", 1e3 * min(firsts), "ms", ("<=", 40)))
     ex = gw.Explainer(model, X[:1000])
     for name, ask in QUESTIONS.items():
-        again = {"array": lambda ask=ask: ask(ex, array), "frame": lambda ask=ask: ask(ex, frame)}
+        again = {"array": partial(ask, ex, array), "frame": partial(ask, ex, frame)}
         laps = race(again, report.rounds * (1 if report.quick else 20))
         limits = {"array": ("<=", 2.0), "frame": ("<=", 4.0)} if name == "Shapley values" else {}
         for kind, lap in laps.items():

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def warm(report: Report) -> None:
     models, X = small_models(report)
     for name, model in models.items():
         case = f"diabetes, 353 rows, {name}"
-        run = {"every PDP, warm": lambda model=model: _every_curve(model, X)}
+        run = {"every PDP, warm": partial(_every_curve, model, X)}
         lap = race(run, report.rounds if report.quick else 4 * report.rounds)["every PDP, warm"]
         target = ("<=", 15.0)
         report.add(Figure(case, "every PDP, warm", 1e3 * lap.best, "ms", target, f"best of {len(lap.times)}"))

@@ -43,7 +43,7 @@ def write_made(path: Path, n_rows: int, n_groups: int = 0) -> None:
     rng = np.random.default_rng(n_rows)
     for start in range(0, n_rows, 8 * ROW_GROUP):
         n_here = min(8 * ROW_GROUP, n_rows - start)
-        columns = {f"x{k}": rng.random(n_here) for k in range(N_COLUMNS)}
+        columns: dict[str, Any] = {f"x{k}": rng.random(n_here) for k in range(N_COLUMNS)}
         if n_groups:
             columns["shop"] = rng.integers(0, n_groups, n_here)
         table = pa.table(columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def weights(report: Report) -> None:
     model = HistGradientBoostingRegressor(max_iter=5 if report.quick else 100, max_depth=6, random_state=0).fit(X, y)
     plan = gw.Explainer(model, X)._study.plan(1)
     given = {"none": None, **weights_of(len(X))}
-    laps = race({name: lambda weight=weight: count(plan, X, weight) for name, weight in given.items()}, report.rounds)
+    laps = race({name: partial(count, plan, X, weight) for name, weight in given.items()}, report.rounds)
     case = f"covertype, {len(X):,} rows, level {_core.LEVEL}"
     report.add_times(case, laps)
     limits = LIMITS.get(_core.LEVEL, LIMITS["other"])

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.models._ensemble import TreeEnsemble
 
 ODD = (np.nan, 0.0, -0.0, np.inf, -np.inf, 1e-36, -1e-36, 1e37, -1e37)
 FINITE = (0.0, -0.0, 1e-36, -1e-36, 1e37, -1e37)
 FINITE_OR_MISSING = (np.nan, *FINITE)
 
 
-def beside(cuts):
+def beside(cuts: NDArray[Any]) -> NDArray[np.float64]:
     """Each cut, the float64 and float32 numbers right beside it, and numbers a billionth away."""
     cuts = np.asarray(cuts, dtype=np.float64)
     cuts = cuts[np.isfinite(cuts)]
@@ -22,13 +28,15 @@ def beside(cuts):
     return np.unique(values[np.abs(values) < 3.4e38])
 
 
-def hostile_values(ensemble, feature, odd):
+def hostile_values(ensemble: TreeEnsemble, feature: int, odd: Sequence[float]) -> NDArray[np.float64]:
     """The values to try in one feature of numbers."""
     here = (ensemble.feature == feature) & (ensemble.category_set < 0)
     return np.concatenate([beside(ensemble.cut[here]), np.asarray(odd)])
 
 
-def hostile_array(X, ensemble, *, odd=FINITE_OR_MISSING, most=20_000, seed=0):
+def hostile_array(
+    X: Any, ensemble: TreeEnsemble, *, odd: Sequence[float] = FINITE_OR_MISSING, most: int = 20_000, seed: int = 0
+) -> NDArray[np.float64]:
     """The rows of X, then copies with one hostile value each, then rows in which every value is hostile."""
     rng = np.random.default_rng(seed)
     X = np.asarray(X, dtype=np.float64)
@@ -45,7 +53,15 @@ def hostile_array(X, ensemble, *, odd=FINITE_OR_MISSING, most=20_000, seed=0):
     return np.vstack([X, *single, mixed])
 
 
-def hostile_frame(frame, ensemble, *, odd=FINITE_OR_MISSING, categories=None, most=20_000, seed=0):
+def hostile_frame(
+    frame: Any,
+    ensemble: TreeEnsemble,
+    *,
+    odd: Sequence[float] = FINITE_OR_MISSING,
+    categories: Mapping[str, Sequence[Any]] | None = None,
+    most: int = 20_000,
+    seed: int = 0,
+) -> Any:
     """The same for a pandas frame; `categories` names the values to try in each column of categories."""
     import pandas as pd
 
@@ -72,7 +88,7 @@ def hostile_frame(frame, ensemble, *, odd=FINITE_OR_MISSING, categories=None, mo
     return pd.concat(parts, ignore_index=True)
 
 
-def _column(values, dtype):
+def _column(values: Sequence[Any], dtype: Any) -> Any:
     import pandas as pd
 
     return pd.array(values, dtype=dtype)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 import glasswood as gw
+from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models.readers._catboost_ctr import HashColumn
-from glasswood.tables._columns import CodeColumn, LabelColumn, NumberColumn
+from glasswood.tables._columns import CodeColumn, Column, LabelColumn, NumberColumn
+
+Columns = Mapping[int, Sequence[Any]]  # values of columns, by their number
 
 MOST_VALUES = 60
 
@@ -28,39 +32,39 @@ class Case:
     infinite: bool = False
     binary: bool | None = None
 
-    def all_scores(self, rows):
+    def all_scores(self, rows: Any) -> NDArray[np.float64]:
         """The raw scores, always with an axis of outputs."""
         return np.asarray(self.raw(self.model, rows), dtype=np.float64).reshape(len(rows), -1)
 
-    def scores(self, rows):
+    def scores(self, rows: Any) -> NDArray[np.float64]:
         """The scores that are answered for by default: of two classes the second."""
         if self.binary is None:
             e = self.model if isinstance(self.model, gw.TreeEnsemble) else gw.read_model(self.model)
             self.binary = e.score.binary
         return self.all_scores(rows)[:, -1:] if self.binary else self.all_scores(rows)
 
-    def partial_dependence(self, columns, weight=None):
+    def partial_dependence(self, columns: Columns, weight: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """The average score at each point, (n_points, n_outputs), given the values of some columns at the points."""
         n_points = len(next(iter(columns.values())))
         scores = self.scores(replace_columns(self.rows, columns)).reshape(n_points, len(self.rows), -1)
         return np.average(scores, axis=1, weights=weight)
 
-    def margin(self, e, share=None):
+    def margin(self, e: TreeEnsemble, share: float | None = None) -> float:
         """How far equal results may be apart: a share of the range of the score, and what float64 can tell."""
         share = share or (1e-5 if e.score.dtype == "float32" else 1e-10)
         scores = self.scores(self.rows)
         scale = np.ptp(scores, axis=0).max() or np.abs(scores).max() or 1.0
         # A few rows may have almost the same score, so that only the size of what is added up limits the rounding.
         added = np.abs(e.score.base).max() + e.n_trees * np.abs(e.value).max() * e.score.scale / e.score.divisor
-        return share * scale + 8 * np.finfo(np.float64).eps * added
+        return float(share * scale + 8 * np.finfo(np.float64).eps * added)
 
 
-def answered(e, scores):
+def answered(e: TreeEnsemble, scores: NDArray[Any]) -> NDArray[Any]:
     """The scores of the outputs that are answered for by default: of two classes the second."""
     return scores[..., -1:] if e.score.binary else scores
 
 
-def replace_columns(rows, columns):
+def replace_columns(rows: Any, columns: Columns) -> Any:
     """All rows once for each point, one point behind the other, with the point's values in some columns."""
     n_rows, n_points = len(rows), len(next(iter(columns.values())))
     if isinstance(rows, pd.DataFrame):
@@ -76,7 +80,7 @@ def replace_columns(rows, columns):
     return table
 
 
-def _like(values, dtype):
+def _like(values: list[Any], dtype: Any) -> Any:
     """The values as a column of a frame, with more categories than before if need be."""
     if not isinstance(dtype, pd.CategoricalDtype):
         return pd.Series(values)
@@ -92,14 +96,14 @@ class Tries:
     values: list[Any]
     cells: list[int]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.values)
 
-    def take(self, chosen):
+    def take(self, chosen: Iterable[int]) -> Tries:
         """Some of the values."""
         return Tries([self.values[k] for k in chosen], [self.cells[k] for k in chosen])
 
-    def few(self, rng, most):
+    def few(self, rng: np.random.Generator, most: int) -> Tries:
         """At most so many of the values; the first and the last three, which tend to be special, always."""
         if len(self) <= most:
             return self
@@ -108,7 +112,7 @@ class Tries:
         return self.take([0, *np.sort(between), *range(last, len(self))])
 
 
-def tries(case, ensemble, feature, rng, most=MOST_VALUES):
+def tries(case: Case, ensemble: TreeEnsemble, feature: int, rng: np.random.Generator, most: int = MOST_VALUES) -> Tries:
     """A value of every cell of a feature (or of some, if there are many), more beside the cuts, missing and unseen."""
     column = ensemble.schema.columns[feature]
     if isinstance(column, NumberColumn):
@@ -127,7 +131,7 @@ def tries(case, ensemble, feature, rng, most=MOST_VALUES):
     return found.few(rng, most)
 
 
-def _numbers(cuts, case):
+def _numbers(cuts: NDArray[np.float64], case: Case) -> Tries:
     """Each cut, numbers between them and right above the last one; the cell is the number of cuts below."""
     cuts = cuts[cuts < np.inf]  # which parts missing values from all numbers
     finite = cuts[np.isfinite(cuts)]
@@ -141,19 +145,19 @@ def _numbers(cuts, case):
     return Tries(values.tolist(), cells.tolist())
 
 
-def _codes(size):
+def _codes(size: int) -> Tries:
     """Each code, then numbers that are none."""
     return Tries([*map(float, range(size)), -1.0, float(size), 1e6, np.nan], [*range(size), *[size] * 3, size + 1])
 
 
-def _labels(column):
+def _labels(column: LabelColumn) -> Tries:
     """Each label, one that is none where the library allows it, and a missing one."""
     n_codes = len(column.labels)
     unseen = [] if column.refuse_unseen else [_unseen(column.labels)]
     return Tries([*column.labels, *unseen, None], [*range(n_codes), *[n_codes] * len(unseen), n_codes + 1])
 
 
-def _hashes(column, values):
+def _hashes(column: Column, values: Iterable[Any]) -> Tries:
     """The categories of CatBoost that some row has, and one more. It takes no missing ones."""
     assert isinstance(column, HashColumn)
     values = list(dict.fromkeys(values))
@@ -162,14 +166,21 @@ def _hashes(column, values):
     return Tries(values, np.where(codes < 0, column.n_codes, codes).tolist())
 
 
-def _unseen(labels):
+def _unseen(labels: Sequence[Any]) -> str | int:
     return "never met" if isinstance(labels[0], str) else 10**6
 
 
 class Proof:
     """Compares what an explainer says with brute force."""
 
-    def __init__(self, case, seed, explainer=None, weight=None, within=None):
+    def __init__(
+        self,
+        case: Case,
+        seed: int,
+        explainer: gw.Explainer | None = None,
+        weight: NDArray[Any] | None = None,
+        within: float | None = None,
+    ) -> None:
         self.case, self.rng, self.weight = case, np.random.default_rng(seed), weight
         self.ex = gw.Explainer(case.model, case.rows, sample_weight=weight) if explainer is None else explainer
         self.e = self.ex.ensemble
@@ -178,12 +189,12 @@ class Proof:
             int(f): tries(case, self.e, f, self.rng) for f in self.rng.permutation(self.e.used_features.tolist())[:4]
         }
 
-    def close(self, actual, points):
+    def close(self, actual: NDArray[Any], points: Columns) -> None:
         """Compare with brute force at points, given as the values of each column."""
         expected = self.case.partial_dependence(points, self.weight)
         np.testing.assert_allclose(np.reshape(actual, expected.shape), expected, rtol=0, atol=self.within)
 
-    def curves(self):
+    def curves(self) -> None:
         """Every cell of some features, on the level of the mean score, where features without splits stay."""
         curves = self.ex.partial_dependence()
         assert list(curves) == list(self.e.feature_names)
@@ -198,7 +209,7 @@ class Proof:
             self.close(curve(tried.values), {f: tried.values})
             self.close(curve.heights[tried.cells], {f: tried.values})
 
-    def surfaces(self):
+    def surfaces(self) -> None:
         """All pairs of cells of some pairs of features if they are few, otherwise 50 of them."""
         for a, b in self.pairs():
             first, second = self.tries[a], self.tries[b]
@@ -212,15 +223,15 @@ class Proof:
             self.close(surface(first.values, second.values), points)
             self.close(surface.heights[first.cells, second.cells], points)
 
-    def pairs(self):
+    def pairs(self) -> list[tuple[int, int]]:
         """A random pair of features, and one of a number and a category if there is one."""
         features = list(self.tries)
         coded = [f for f in features if self.e.schema.columns[f].n_codes]
         numbers = [f for f in features if f not in coded]
-        pairs = [tuple(features[:2])] if len(features) > 1 else []
+        pairs = [(features[0], features[1])] if len(features) > 1 else []
         return [*pairs, (coded[0], numbers[-1])] if coded and numbers else pairs
 
-    def points(self, n_features=3):
+    def points(self, n_features: int = 3) -> None:
         """Some features at once, at a few points."""
         features = list(self.tries)[:n_features]
         points = {f: self.pick(f, 12) for f in features}
@@ -228,7 +239,7 @@ class Proof:
         if features:
             self.close(self.ex.partial_dependence(*features, at=at).heights, points)
 
-    def grids(self):
+    def grids(self) -> None:
         """All pairs of some features on grids."""
         grids = {f: self.pick(f, 3) for f in self.tries}
         found = self.ex.joint_grids({self.e.feature_names[f]: values for f, values in grids.items()}) if grids else {}
@@ -239,11 +250,11 @@ class Proof:
             points = {a: [grids[a][k] for k in i], b: [grids[b][k] for k in j]}
             self.close(found[self.e.feature_names[a], self.e.feature_names[b]], points)
 
-    def pick(self, feature, n):
+    def pick(self, feature: int, n: int) -> list[Any]:
         tried = self.tries[feature].values
         return [tried[k] for k in self.rng.integers(len(tried), size=n)]
 
-    def outputs(self):
+    def outputs(self) -> None:
         """One output, by its label or position, is that part of all outputs; of two classes the second is all."""
         features = list(self.tries)
         for k, label in enumerate(self.ex.outputs):
@@ -258,7 +269,7 @@ class Proof:
                 whole, part = self.ex.partial_dependence(a, b), self.ex.partial_dependence(a, b, output=label)
                 self.same(part.heights, whole.heights, k)
 
-    def same(self, part, whole, k):
+    def same(self, part: NDArray[Any], whole: NDArray[Any], k: int) -> None:
         """Compare one output with all; of a binary model with the second, which it adds up to 1 or 0 with."""
         if not self.case.binary:
             np.testing.assert_array_equal(part[..., 0], whole[..., k])

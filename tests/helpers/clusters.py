@@ -127,7 +127,7 @@ class Processes:
             # Whoever is older than this process is not ours; not to read their environments again and again saves time.
             if process.create_time() < self.born or process.status() == psutil.STATUS_ZOMBIE:
                 return False
-            return process.environ().get(MARK) == self.mark
+            return bool(process.environ().get(MARK) == self.mark)
         except (psutil.NoSuchProcess, psutil.AccessDenied, OSError):
             return False
 

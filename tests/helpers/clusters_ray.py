@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from helpers.clusters import Processes, environment_set, free_port, running
 
@@ -117,10 +118,11 @@ def _connected(address: str) -> Iterator[None]:
 
 def _reread_token() -> None:
     """Make Ray read its settings and its token again: it does so only once per process."""
-    from ray._raylet import AuthenticationTokenLoader, Config
+    from ray import _raylet
 
-    Config.initialize("")
-    AuthenticationTokenLoader.instance().reset_cache()
+    raylet: Any = _raylet  # compiled, and without types
+    raylet.Config.initialize("")
+    raylet.AuthenticationTokenLoader.instance().reset_cache()
 
 
 def _keep_logs(session: Path, folder: Path) -> None:

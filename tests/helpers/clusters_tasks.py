@@ -20,11 +20,11 @@ from helpers.clusters import leave_trace
 
 def slow(real: Callable[..., Any], folder: Path, seconds: float, slowest: int | None = None) -> Callable[..., Any]:
     """Count, but leave a trace first, and some time to be killed in; of one task ten times as much."""
-    folder = str(folder)
+    place = str(folder)
 
     def count(shipped: Any, part: Any, *more: Any) -> Any:
         number = number_of(part, *more)
-        leave_trace(folder, number)
+        leave_trace(place, number)
         found = real(shipped, part, *more)
         time.sleep(10 * seconds if number == slowest else seconds)
         return found
@@ -34,12 +34,12 @@ def slow(real: Callable[..., Any], folder: Path, seconds: float, slowest: int | 
 
 def once(real: Callable[..., Any], mark: Path, then: Callable[[], None]) -> Callable[..., Any]:
     """Do the work, all of it; whoever is the first to be done then fails, or dies."""
-    mark = str(mark)
+    place = str(mark)
 
     def work(*arguments: Any) -> Any:
         found = real(*arguments)
         try:
-            Path(mark).touch(exist_ok=False)
+            Path(place).touch(exist_ok=False)
         except FileExistsError:
             return found
         then()
@@ -50,10 +50,10 @@ def once(real: Callable[..., Any], mark: Path, then: Callable[[], None]) -> Call
 
 def add_in_place(add: Callable[..., bytes], folder: Path) -> Callable[..., bytes]:
     """Add all others into the first, which is the same for everybody: here a file, elsewhere an array in memory."""
-    folder = str(folder)
+    place = str(folder)
 
     def work(*parts: bytes) -> bytes:
-        first = Path(folder, blake2b(parts[0], digest_size=8).hexdigest())
+        first = Path(place, blake2b(parts[0], digest_size=8).hexdigest())
         before = first.read_bytes() if first.exists() else parts[0]
         first.write_bytes(add(before, *parts[1:]))
         return first.read_bytes()

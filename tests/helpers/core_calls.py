@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import numpy as np
 import pandas as pd
+import pytest
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
@@ -11,11 +15,13 @@ import glasswood as gw
 from glasswood.effects._statistics import joint_rows
 from glasswood.kernels import _core
 
-NAMES = [name for name in _core.__all__ if callable(getattr(_core, name))]
+Call = tuple[list[Any], dict[str, Any]]  # arguments, and named ones
+
+NAMES: list[str] = [name for name in getattr(_core, "__all__") if callable(getattr(_core, name))]  # noqa: B009 (not in the stub)
 HUGE = 2**40
 
 
-def ask_everything():
+def ask_everything() -> None:
     """Ask what calls every kernel."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 16)), columns=[f"x{k}" for k in range(16)])
@@ -34,7 +40,8 @@ def ask_everything():
     ex.partial_dependence()
     ex.ice("x0", rows=table[:9])
     gw.summarize(boosted, table, by="kind")
-    joint_rows(*rng.integers(0, 3, size=(2, 9), dtype=np.uint16), np.ones(9), np.zeros((3, 3)))
+    first, second = rng.integers(0, 3, size=(2, 9), dtype=np.uint16)
+    joint_rows(first, second, np.ones(9), np.zeros((3, 3)))
     large = ExtraTreesRegressor(1, max_features=1, random_state=0, bootstrap=False).fit(X, y)  # paths of 14 players
     for ex in (gw.Explainer(large, X[:20]), gw.Explainer(large)):
         ex.shap_values(X[:9])
@@ -46,7 +53,7 @@ def ask_everything():
     gw.Explainer(deep, many[:200]).partial_dependence(0)
 
 
-def ask_about_curves(ex, table):
+def ask_about_curves(ex: gw.Explainer, table: Any) -> None:
     """Curves, surfaces, grids and points."""
     ex.partial_dependence()
     pair = ex.partial_dependence("x0", "x1").pair
@@ -57,7 +64,7 @@ def ask_about_curves(ex, table):
     ex.monotonicity()
 
 
-def ask_about_rows(ex, rows):
+def ask_about_rows(ex: gw.Explainer, rows: Any) -> None:
     """Values of rows."""
     ex.shap_values(rows)
     ex.shap_interaction_values(rows)
@@ -65,12 +72,12 @@ def ask_about_rows(ex, rows):
     ex.interaction_strengths()
 
 
-def recorded(monkeypatch, ask, most=3):
+def recorded(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object], most: int = 3) -> dict[str, list[Call]]:
     """Return the arguments of the first calls of each kernel, by its name, with copies of what they may write to."""
-    calls = {name: [] for name in NAMES}
+    calls: dict[str, list[Call]] = {name: [] for name in NAMES}
 
-    def watch(name, call):
-        def watched(*args, **named):
+    def watch(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(*args: Any, **named: Any) -> Any:
             if len(calls[name]) < most:
                 calls[name].append(([copied(a) for a in args], {key: copied(a) for key, a in named.items()}))
             return call(*args, **named)
@@ -84,14 +91,14 @@ def recorded(monkeypatch, ask, most=3):
     return calls
 
 
-def copied(given):
+def copied(given: Any) -> Any:
     """Return arrays as copies, also those in lists; anything else as it is."""
     if isinstance(given, np.ndarray):
         return given.copy()
     return [copied(one) for one in given] if isinstance(given, list) else given
 
 
-def wrong(given, rng):
+def wrong(given: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]]:
     """Yield what is wrong with an argument, and the argument."""
     if isinstance(given, np.ndarray):
         yield "type", given.astype(np.complex128)
@@ -117,5 +124,5 @@ def wrong(given, rng):
         yield "entry", HUGE
 
 
-def _ends(dtype):
+def _ends(dtype: np.dtype[Any]) -> tuple[int, int]:
     return np.iinfo(dtype).min, np.iinfo(dtype).max

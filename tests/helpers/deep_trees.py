@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from math import factorial
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from glasswood.models._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
 from glasswood.tables._columns import NumberColumn
 from glasswood.tables._tables import Schema, encode
 from helpers import oracle
+
+Floats = NDArray[np.float64]
 
 SEEDS = st.integers(0, 2**32 - 1)
 # Weights of a coalition's size, as points of the multilinear extension: the Shapley value is its derivative, averaged
@@ -20,11 +25,13 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(32)
 DIAGONAL, MIDDLE = ((NODES + 1) / 2, WEIGHTS / 2), (np.array([0.5]), np.array([1.0]))
 
 
-def leaves(e, *many_tables, members=()):
+def leaves(e: TreeEnsemble, *many_tables: Any, members: Sequence[int] = ()) -> Iterator[Any]:
     """For every leaf: its value, its players, what they are worth by cover, and who of each table's rows meets them.
 
     A player is the number of a column; all `members` of a group are the first of them.
     """
+    assert e.cover is not None
+    assert e.leaf_cover is not None
     player_of = {f: members[0] if f in members else f for f in range(e.n_features)}
     sides = []
     for table in many_tables:
@@ -46,7 +53,9 @@ def leaves(e, *many_tables, members=()):
         yield e.value[leaf, 0] * e.score.factor, players, share, *meets
 
 
-def by_cover(e, rows, points=DIAGONAL, members=()):
+def by_cover(
+    e: TreeEnsemble, rows: Any, points: tuple[Floats, Floats] = DIAGONAL, members: Sequence[int] = ()
+) -> Floats:
     """Values of the path-dependent game: a leaf is worth the product of what its players meet, or else their share."""
     at, weights = points
     found = np.zeros((len(rows), e.n_features))
@@ -57,15 +66,15 @@ def by_cover(e, rows, points=DIAGONAL, members=()):
     return found
 
 
-def products_of_others(factors):
+def products_of_others(factors: Floats) -> Floats:
     """The product over all players but one, for each of them: factors of shape (n_rows, n_players, n_points)."""
     ones = np.ones_like(factors[:, :1])
     before = np.concatenate([ones, np.cumprod(factors, axis=1)[:, :-1]], axis=1)
     behind = np.concatenate([np.cumprod(factors[:, ::-1], axis=1)[:, ::-1][:, 1:], ones], axis=1)
-    return before * behind
+    return np.asarray(before * behind)
 
 
-def pairs_by_cover(e, rows):
+def pairs_by_cover(e: TreeEnsemble, rows: Any) -> Floats:
     """Halves of the Shapley interactions of the path-dependent game; nothing on the diagonal."""
     at, weights = DIAGONAL
     found = np.zeros((len(rows), e.n_features, e.n_features))
@@ -79,12 +88,12 @@ def pairs_by_cover(e, rows):
     return found
 
 
-def cube_weights(weight, most=65):
+def cube_weights(weight: Callable[[int, int], float], most: int = 65) -> Floats:
     """A table of weights by the number of players that must take part, and of those that must not."""
     return np.array([[weight(plus, minus) for minus in range(most)] for plus in range(most)])
 
 
-def ratio(plus, minus, order):
+def ratio(plus: int, minus: int, order: int) -> float:
     """The Shapley weight of a cube without `order` of the players that must take part."""
     if plus < order:
         return 0.0
@@ -97,14 +106,16 @@ SAME_SIDE = cube_weights(lambda plus, minus: ratio(plus, minus, 2))
 BOTH_SIDES = cube_weights(lambda plus, minus: ratio(plus, minus - 1, 1) if minus else 0.0)
 
 
-def cubes(met, other):
+def cubes(met: NDArray[Any], other: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """For each row and background row: how many players must take part, and must not, and if there is a cube at all."""
     met, other = met.astype(float), other.astype(float)
     plus, minus = (a.round().astype(int) for a in (met @ (1 - other).T, (1 - met) @ other.T))
     return plus, minus, (1 - met) @ (1 - other).T == 0
 
 
-def against_rows(e, background, rows, weights=SHAPLEY, members=()):
+def against_rows(
+    e: TreeEnsemble, background: Any, rows: Any, weights: Floats = SHAPLEY, members: Sequence[int] = ()
+) -> Floats:
     """Values of the game of a background: a sum over cubes, one for each row, background row and leaf."""
     found = np.zeros((len(rows), e.n_features))
     for value, players, _, met, other in leaves(e, rows, background, members=members):
@@ -115,7 +126,7 @@ def against_rows(e, background, rows, weights=SHAPLEY, members=()):
     return found
 
 
-def pairs_against_rows(e, background, rows):
+def pairs_against_rows(e: TreeEnsemble, background: Any, rows: Any) -> Floats:
     """Halves of the Shapley interactions of the game of a background; nothing on the diagonal."""
     found = np.zeros((len(rows), e.n_features, e.n_features))
     for value, players, _, met, other in leaves(e, rows, background):
@@ -133,17 +144,17 @@ def pairs_against_rows(e, background, rows):
     return found
 
 
-def same(actual, expected, e):
+def same(actual: NDArray[Any], expected: NDArray[Any], e: TreeEnsemble) -> None:
     """Compare values, within what rounding does to sums of leaf values."""
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-10 * np.abs(e.value).sum() * e.score.factor)
 
 
-def without_diagonal(matrices):
+def without_diagonal(matrices: NDArray[Any]) -> NDArray[Any]:
     return np.where(np.eye(matrices.shape[1], dtype=bool), 0.0, matrices)
 
 
 @st.composite
-def chains(draw, n_players):
+def chains(draw: st.DrawFn, n_players: int) -> tuple[TreeEnsemble, Floats, Floats]:
     """Trees that are one long path each through all of so many features, some of them twice, and rows for them."""
     rng = np.random.default_rng(draw(SEEDS))
     n_features = n_players + 2
@@ -158,7 +169,7 @@ def chains(draw, n_players):
     return ensemble, table[:8], table[8:]
 
 
-def chain(rng, players):
+def chain(rng: np.random.Generator, players: NDArray[Any]) -> Tree:
     """One path: every node has a leaf on one side, and the next node on the other."""
     again = rng.integers(len(players), size=len(players) // 4)
     features = np.concatenate([players, players[again]])

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, factorial
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from glasswood.models._ensemble import TreeEnsemble
 from glasswood.tables._tables import encode, n_rows
 from helpers import oracle
-from helpers.brute import answered
+from helpers.brute import Case, answered
+
+Indices = dict[tuple[str, ...], NDArray[Any]]
+Players = dict[str, list[int]]
 
 MOST_ROWS = 2**17  # of a table that a library scores at once
 
 
-def players_of(ensemble, groups=None):
+def players_of(ensemble: TreeEnsemble, groups: Mapping[str, Sequence[str]] | None = None) -> Players:
     """The columns of each player by its name: groups first, then the columns that are in none."""
     names, groups = ensemble.feature_names, groups or {}
     grouped = {name for columns in groups.values() for name in columns}
@@ -24,12 +31,12 @@ def players_of(ensemble, groups=None):
     return players | {name: [f] for f, name in enumerate(names) if name not in grouped}
 
 
-def bits(mask):
+def bits(mask: int) -> list[int]:
     """The numbers of the players of a coalition."""
     return [i for i in range(mask.bit_length()) if mask >> i & 1]
 
 
-def sums_of_subsets(values):
+def sums_of_subsets(values: NDArray[Any]) -> NDArray[Any]:
     """For every coalition the sum over its subsets, along the second axis: what `Game.pdiv` undoes."""
     found, n_players = values.copy(), values.shape[1].bit_length() - 1
     for player in range(n_players):
@@ -51,21 +58,21 @@ class Game:
     values: np.ndarray
 
     @classmethod
-    def of_model(cls, case, players, rows, weight=None):
+    def of_model(cls, case: Case, players: Players, rows: Any, weight: NDArray[Any] | None = None) -> Game:
         """The library's own scores, averaged over the rows of a case, with the columns of a coalition replaced.
 
         `players` maps names to numbers of columns; columns of no player are never replaced. `rows` is a table like the
         one of the case.
         """
-        scores = [
+        parts = [
             case.scores(_mix(case.rows, rows, [_columns(players, mask) for mask in masks]))
             for masks in _parts(range(2 ** len(players)), len(case.rows) * len(rows))
         ]
-        scores = np.concatenate(scores).reshape(2 ** len(players), len(rows), len(case.rows), -1)
+        scores = np.concatenate(parts).reshape(2 ** len(players), len(rows), len(case.rows), -1)
         return cls(tuple(players), np.average(scores, axis=2, weights=weight).swapaxes(0, 1))
 
     @classmethod
-    def of_covers(cls, e, players, rows):
+    def of_covers(cls, e: TreeEnsemble, players: Players, rows: Any) -> Game:
         """The path-dependent game: splits on columns that are not in the coalition average by cover."""
         encoded = encode(rows, e.schema, range(e.n_features))
         has = np.zeros((e.n_features, 2 ** len(players), 1), dtype=bool)
@@ -82,26 +89,26 @@ class Game:
         return cls(tuple(players), answered(e, values if score.base_first else values + score.base))
 
     @property
-    def n_players(self):
+    def n_players(self) -> int:
         return len(self.names)
 
-    def mask(self, names):
+    def mask(self, names: Iterable[str]) -> int:
         """The bit mask of some players."""
         return sum(1 << self.names.index(name) for name in names)
 
-    def sets(self, size):
+    def sets(self, size: int) -> dict[tuple[str, ...], int]:
         """The sets of so many players, by their names, with their bit masks."""
         return {names: self.mask(names) for names in combinations(self.names, size)}
 
-    def subsets(self, mask):
+    def subsets(self, mask: int) -> list[int]:
         """All subsets of a coalition, itself and the empty one included."""
         return [subset for subset in range(mask + 1) if subset & ~mask == 0]
 
-    def pdv(self, mask):
+    def pdv(self, mask: int) -> NDArray[Any]:
         """The value of a coalition: the partial dependence of its players."""
         return self.values[:, mask]
 
-    def pdiv(self):
+    def pdiv(self) -> NDArray[Any]:
         """The inclusion-exclusion of values for every coalition, in the shape of `values`: the Moebius transform."""
         found = self.values.copy()
         for player in range(self.n_players):
@@ -109,17 +116,17 @@ class Game:
             found[:, with_it] -= found[:, [mask ^ 1 << player for mask in with_it]]
         return found
 
-    def difference(self, mask, others):
+    def difference(self, mask: int, others: int) -> Any:
         """What the players of a set do together when some others take part: the discrete derivative."""
         signs = {subset: (-1) ** (mask.bit_count() - subset.bit_count()) for subset in self.subsets(mask)}
         return sum(sign * self.values[:, others | subset] for subset, sign in signs.items())
 
-    def average(self, mask, weight):
+    def average(self, mask: int, weight: Callable[[int], float]) -> Any:
         """The differences of a set in all coalitions of others, with weights that depend on the coalition's size."""
         others = self.subsets((2**self.n_players - 1) & ~mask)
         return sum(weight(other.bit_count()) * self.difference(mask, other) for other in others)
 
-    def shapley_interactions(self, order):
+    def shapley_interactions(self, order: int) -> Indices:
         """The index of Grabisch and Roubens of all sets of exactly so many players."""
         n = self.n_players - order
         return {
@@ -127,12 +134,12 @@ class Game:
             for names, mask in self.sets(order).items()
         }
 
-    def banzhaf_interactions(self, order):
+    def banzhaf_interactions(self, order: int) -> Indices:
         """The Banzhaf interaction index of all sets of exactly so many players."""
         weight = 0.5 ** (self.n_players - order)
         return {names: self.average(mask, lambda size: weight) for names, mask in self.sets(order).items()}
 
-    def shapley_taylor(self, order):
+    def shapley_taylor(self, order: int) -> Indices:
         """The Shapley-Taylor index of all sets of 1 to `order` players."""
         n = self.n_players
         found = {}
@@ -144,15 +151,15 @@ class Game:
                     found[names] = self.average(mask, lambda others: order / n / comb(n - 1, others))
         return found
 
-    def shapley(self):
+    def shapley(self) -> NDArray[Any]:
         """Shapley values, (n_rows, n_players, n_outputs)."""
         return np.stack(list(self.shapley_interactions(1).values()), axis=1)
 
-    def banzhaf(self):
+    def banzhaf(self) -> NDArray[Any]:
         """Banzhaf values, (n_rows, n_players, n_outputs)."""
         return np.stack(list(self.banzhaf_interactions(1).values()), axis=1)
 
-    def shap_matrix(self):
+    def shap_matrix(self) -> NDArray[Any]:
         """Shapley interactions as the shap package has them, (n_rows, n_players, n_players, n_outputs).
 
         Half of the index of a pair on each side of the diagonal, and on it what is missing to the Shapley value.
@@ -166,19 +173,19 @@ class Game:
         return found
 
 
-def _columns(players, mask):
+def _columns(players: Players, mask: int) -> list[int]:
     """The numbers of the columns of a coalition."""
     columns = list(players.values())
     return [f for player in bits(mask) for f in columns[player]]
 
 
-def _parts(masks, n_rows_each):
+def _parts(masks: Sequence[int], n_rows_each: int) -> list[Sequence[int]]:
     """Some coalitions at a time, so that tables stay small."""
     step = max(1, MOST_ROWS // n_rows_each)
     return [masks[first : first + step] for first in range(0, len(masks), step)]
 
 
-def _mix(background, rows, coalitions):
+def _mix(background: Any, rows: Any, coalitions: Sequence[Sequence[int]]) -> Any:
     """For each coalition and explained row all background rows, with the coalition's columns of the explained row."""
     explained, own = np.divmod(np.arange(len(rows) * len(background)), len(background))
     frame = isinstance(background, pd.DataFrame)
@@ -192,7 +199,7 @@ def _mix(background, rows, coalitions):
     return pd.DataFrame(columns) if frame else np.column_stack(list(columns.values()))
 
 
-def _joined(background, rows):
+def _joined(background: Any, rows: Any) -> Any:
     """Two columns, one behind the other, in a type for both; of categories, with those of the explained rows."""
     if isinstance(rows.dtype, pd.CategoricalDtype):
         return pd.concat([background, rows]).astype(rows.dtype).array
@@ -201,10 +208,12 @@ def _joined(background, rows):
     return pd.concat([background, rows]).array
 
 
-def _walk(e, child, row, has):
+def _walk(e: TreeEnsemble, child: int, row: Mapping[int, float], has: NDArray[Any]) -> NDArray[Any]:
     """What is below a child of a node, or a root, for every coalition; `has` tells who has a feature."""
     if child < 0:
-        return e.value[~child]
+        return np.asarray(e.value[~child])
+    assert e.cover is not None
+    assert e.leaf_cover is not None
     sides = int(e.left[child]), int(e.right[child])
     left, right = (_walk(e, side, row, has) for side in sides)
     feature = int(e.feature[child])

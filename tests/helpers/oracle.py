@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._plan import CountPlan
+from glasswood.models._ensemble import TreeEnsemble
+
+Path = list[tuple[int, bool]]  # nodes, and whether it goes left there
 
 
-def goes_left(ensemble, node, x):
+def goes_left(ensemble: TreeEnsemble, node: int, x: float) -> bool:
     """The canonical node."""
     if math.isnan(x):
         return bool(ensemble.missing_left[node])
     start = int(ensemble.category_set[node])
     if start < 0:
-        return x <= ensemble.cut[node]
+        return bool(x <= ensemble.cut[node])
     code = math.floor(x)
     if code < 0 or code >= ensemble.schema.columns[ensemble.feature[node]].n_codes:
         return bool(ensemble.unseen_left[node])
     return bool(int(ensemble.words[start + code // 64]) >> (code % 64) & 1)
 
 
-def leaf_of(ensemble, tree, row):
+def leaf_of(ensemble: TreeEnsemble, tree: int, row: Any) -> int:
     """The leaf that a row reaches in a tree."""
     node = int(ensemble.root[tree])
     while node >= 0:
@@ -29,7 +36,7 @@ def leaf_of(ensemble, tree, row):
     return ~node
 
 
-def predict(ensemble, table):
+def predict(ensemble: TreeEnsemble, table: Any) -> NDArray[Any]:
     """The raw score of each row, added up in the order and precision that `Score` states."""
     score, dtype = ensemble.score, np.dtype(ensemble.score.dtype).type
     base = score.base.astype(dtype)
@@ -46,11 +53,11 @@ def predict(ensemble, table):
     return result[:, 0] if ensemble.n_outputs == 1 else result
 
 
-def paths(ensemble):
+def paths(ensemble: TreeEnsemble) -> dict[int, Path]:
     """For every leaf: the nodes of its path, and whether the path goes left there."""
     found = {}
     for root in ensemble.root.tolist():
-        stack = [(root, [])]
+        stack: list[tuple[int, Path]] = [(root, [])]
         while stack:
             node, path = stack.pop()
             if node < 0:
@@ -61,7 +68,7 @@ def paths(ensemble):
     return found
 
 
-def counts(plan, table, weight):
+def counts(plan: CountPlan, table: Any, weight: NDArray[Any]) -> NDArray[np.int64]:
     """G of every leaf and player set, by looking at every row."""
     ensemble = plan.ensemble
     result = np.zeros(plan.n_counts, dtype=np.int64)

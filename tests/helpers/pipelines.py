@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
-from glasswood.models._pipelines import unwrap
+from glasswood.models._pipelines import Unwrapped, unwrap
 
 N_ROWS = 120
 
 
-def columns_of(table):
+def columns_of(table: Any) -> list[list[Any]]:
     """Any table as a list of columns of Python values."""
     if scipy.sparse.issparse(table):
         table = table.toarray()
@@ -23,7 +26,7 @@ def columns_of(table):
     return list(np.asarray(table).T.tolist())
 
 
-def with_column(table, position, order):
+def with_column(table: Any, position: int, order: NDArray[Any]) -> Any:
     """The table with one column in another order."""
     if hasattr(table, "iloc"):
         changed = table.copy()
@@ -36,12 +39,13 @@ def with_column(table, position, order):
     return changed
 
 
-def check(model, table, *, proba=False, still=()):
+def check(model: Any, table: Any, *, proba: bool = False, still: Sequence[int] = ()) -> Unwrapped:
     """The core gets exactly what it got in the pipeline, and a column changes exactly the columns made of it.
 
     `still` names positions of transformed columns that are constant.
     """
     unwrapped = unwrap(model, table)
+    assert unwrapped is not None
     made = table if unwrapped.transform is None else unwrapped.transform(table)
     assert len(columns_of(made)) == len(unwrapped.sources)
     with warnings.catch_warnings():

@@ -1,14 +1,18 @@
 """Every question that an Explainer answers, as functions without arguments; and every array that an answer holds."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import glasswood as gw
 
 
-def questions_of(ex, X, names, *, only=None):
+def questions_of(
+    ex: gw.Explainer, X: Any, names: Sequence[str], *, only: Sequence[str] | None = None
+) -> dict[str, Callable[[], Any]]:
     """Return the questions about some features of an explainer, and some of its rows, by name."""
     a, b, c = names[:3]
     rows = X[:5]
@@ -38,13 +42,31 @@ def questions_of(ex, X, names, *, only=None):
     return found if only is None else {name: found[name] for name in only}
 
 
-ON_THE_RESPONSE = ("curve", "curves", "surface", "points", "surfaces", "ice", "ice of the background", "ice at points")
+ON_THE_RESPONSE: tuple[str, ...] = (
+    "curve",
+    "curves",
+    "surface",
+    "points",
+    "surfaces",
+    "ice",
+    "ice of the background",
+    "ice at points",
+)
 ON_THE_RESPONSE += ("importance", "monotonicity", "spikes", "comparison")
-WITHOUT_ROWS = ("curve", "curves", "surface", "points", "surfaces", "grids", "interactions", "interactions of pairs")
+WITHOUT_ROWS: tuple[str, ...] = (
+    "curve",
+    "curves",
+    "surface",
+    "points",
+    "surfaces",
+    "grids",
+    "interactions",
+    "interactions of pairs",
+)
 WITHOUT_ROWS += ("shap", "shap interactions", "ice", "ice at points", "strengths of rows", "monotonicity", "spikes")
 
 
-def arrays_in(thing, seen=None):
+def arrays_in(thing: object, seen: dict[int, object] | None = None) -> Iterator[NDArray[Any]]:
     """Yield every array that can be reached from an answer: fields, properties, items, what methods return."""
     seen = {} if seen is None else seen
     if id(thing) in seen:
@@ -67,7 +89,7 @@ def arrays_in(thing, seen=None):
 METHODS = {"mean_abs", "mean_square", "std", "matrix", "top_per_row", "blocks", "density", "find_density"}
 
 
-def _value(thing, name):
+def _value(thing: object, name: str) -> Any:
     """Return an attribute; of some methods, what they return."""
     value = getattr(thing, name)
     if name not in METHODS or not callable(value):
@@ -78,6 +100,6 @@ def _value(thing, name):
         return None
 
 
-def bits_of(answer):
+def bits_of(answer: object) -> list[tuple[str, tuple[int, ...], bytes]]:
     """Return all arrays of an answer as bytes, to be compared."""
     return [(array.dtype.str, array.shape, array.tobytes()) for array in arrays_in(answer) if array.dtype != object]

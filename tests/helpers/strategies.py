@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from glasswood.models._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
-from glasswood.tables._columns import CodeColumn, NumberColumn
+from glasswood.tables._columns import CodeColumn, Column, NumberColumn
 from glasswood.tables._tables import Schema
 
 VALUES = (-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf)  # few, so that ties with cuts are common
 
 
 @st.composite
-def ensembles(draw, max_trees=4, max_depth=5):
+def ensembles(draw: st.DrawFn, max_trees: int = 4, max_depth: int = 5) -> TreeEnsemble:
     """A TreeEnsemble of some trees, with one-leaf trees, repeated features and category splits among them."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     columns = tuple(
@@ -36,18 +40,24 @@ def ensembles(draw, max_trees=4, max_depth=5):
         scale=float(rng.choice([1.0, 0.3])),
         divisor=float(rng.choice([1.0, len(trees)])),
         base_first=bool(rng.random() < 0.5),
-        dtype=str(rng.choice(["float64", "float32"])),
+        dtype="float32" if rng.choice(["float64", "float32"]) == "float32" else "float64",
     )
     return TreeEnsemble(**stack(trees, sets), schema=Schema(columns), score=score, source="hypothesis")
 
 
-def _tree(rng, columns, sets, n_values, depth):
-    nodes = []
+def _tree(rng: np.random.Generator, columns: Sequence[Column], sets: CategorySets, n_values: int, depth: int) -> Tree:
+    nodes: list[dict[str, Any]] = []
 
-    def grow(level):
+    def grow(level: int) -> int:
         at = len(nodes)
         j = int(rng.integers(len(columns)))
-        node = {"feature": j, "cut": float(rng.choice(VALUES)), "category_set": -1, "left": -1, "right": -1}
+        node: dict[str, Any] = {
+            "feature": j,
+            "cut": float(rng.choice(VALUES)),
+            "category_set": -1,
+            "left": -1,
+            "right": -1,
+        }
         node |= {"missing_left": rng.random() < 0.5, "unseen_left": rng.random() < 0.5}
         node |= {"value": rng.normal(size=n_values), "cover": float(rng.integers(1, 100))}
         if columns[j].n_codes:
@@ -59,10 +69,11 @@ def _tree(rng, columns, sets, n_values, depth):
         return at
 
     grow(0)
-    return Tree(**{name: np.array([node[name] for node in nodes]) for name in nodes[0]})
+    arrays: dict[str, Any] = {name: np.array([node[name] for node in nodes]) for name in nodes[0]}
+    return Tree(**arrays)
 
 
-def tables(ensemble, n_rows, seed):
+def tables(ensemble: TreeEnsemble, n_rows: int, seed: int) -> NDArray[np.float64]:
     """Rows for an ensemble: values at the cuts and beside them, missing ones, known and unknown categories."""
     rng = np.random.default_rng(seed)
     table = np.empty((n_rows, ensemble.n_features))

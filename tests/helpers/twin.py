@@ -5,10 +5,16 @@ Leaves are boxes: for each feature of a leaf's path, the cells that lead to the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._plan import CountPlan
 
 
-def cells_of_box(plan, box):
+def cells_of_box(plan: CountPlan, box: int) -> NDArray[np.bool_]:
     """Which cells of its feature a box has."""
     boxes, cells = plan.boxes, plan.cells
     feature, low, high = (int(part[box]) for part in (boxes.feature, boxes.low, boxes.high))
@@ -25,12 +31,12 @@ def cells_of_box(plan, box):
     return found
 
 
-def boxes_of(plan, leaf):
+def boxes_of(plan: CountPlan, leaf: int) -> range:
     """The numbers of a leaf's boxes."""
     return range(int(plan.boxes.first[leaf]), int(plan.boxes.first[leaf + 1]))
 
 
-def counts(plan, cells, weight):
+def counts(plan: CountPlan, cells: Mapping[int, NDArray[Any]], weight: NDArray[Any]) -> NDArray[np.int64]:
     """G_l(S): the weight of the rows that meet all conditions of leaf l, except perhaps those on players in S.
 
     `cells` are the cells of all rows, by feature.
@@ -46,7 +52,7 @@ def counts(plan, cells, weight):
     return found
 
 
-def runs_of_box(plan, box):
+def runs_of_box(plan: CountPlan, box: int) -> list[tuple[int, int]]:
     """The runs of cells that a box consists of; of numbers, the cell of missing values is a run of its own."""
     found = cells_of_box(plan, box)
     if plan.cells.n_codes[plan.boxes.feature[box]] == 0:
@@ -56,7 +62,7 @@ def runs_of_box(plan, box):
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
-def curves(plan, G):
+def curves(plan: CountPlan, G: NDArray[Any]) -> dict[int, NDArray[np.float64]]:
     """The centred curve of each feature: leaf l adds w_l (G_l({j}) [x in the box] - G_l(none)), as steps."""
     e = plan.ensemble
     steps = {f: np.zeros((int(n) + 1, e.n_outputs)) for f, n in enumerate(plan.cells.n_cells)}
@@ -72,7 +78,7 @@ def curves(plan, G):
     return {f: np.cumsum(here[:-1], axis=0) for f, here in steps.items()}
 
 
-def interaction(plan, G, a, b):
+def interaction(plan: CountPlan, G: NDArray[Any], a: int, b: int) -> NDArray[np.float64]:
     """The interaction: leaf l adds w_l ([x in] [y in] G({a, b}) - [x in] G({a}) - [y in] G({b}) + G(none))."""
     e, plus = plan.ensemble, plan.subsets.plus
     steps = np.zeros((int(plan.cells.n_cells[a]) + 1, int(plan.cells.n_cells[b]) + 1, e.n_outputs))
@@ -100,6 +106,6 @@ def interaction(plan, G, a, b):
     return steps.cumsum(axis=0).cumsum(axis=1)[:-1, :-1]
 
 
-def _outputs(plan, leaf):
+def _outputs(plan: CountPlan, leaf: int) -> slice:
     output = int(plan.ensemble.tree_output[plan.leaf_tree[leaf]])
     return slice(None) if output < 0 else slice(output, output + 1)

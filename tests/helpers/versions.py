@@ -6,19 +6,21 @@ from importlib.metadata import version
 
 import pytest
 
+Version = tuple[int, ...]
 
-def installed(library):
+
+def installed(library: str) -> Version:
     """Return the version of a library as numbers: (3, 2, 0)."""
     return tuple(int(part) for part in version(library).split(".")[:3] if part.isdigit())
 
 
-def needs(library, least, below=None):
+def needs(library: str, least: Version, below: Version | None = None) -> pytest.MarkDecorator:
     """Return a mark that skips a test unless the library's version is at least `least` (and below `below`)."""
     fits = installed(library) >= least and (below is None or installed(library) < below)
     text = f"{library} from {'.'.join(map(str, least))}"
     return pytest.mark.skipif(not fits, reason=text + (f" to before {'.'.join(map(str, below))}" if below else ""))
 
 
-def quantiles(method):
+def quantiles(method: str) -> dict[str, str]:
     """Return how `KBinsDiscretizer` finds quantiles, as an argument; before scikit-learn 1.7 it had no choice."""
     return {"quantile_method": method} if installed("scikit-learn") >= (1, 7) else {}
