@@ -58,7 +58,7 @@ def curves(report: Report) -> None:
     scaled = f"scaled from {POINTS} points of {FEATURES} features"
     report.add(Figure(case, f"scikit-learn, brute force, {scaled}", seconds, "s"))
     report.add(Figure(case, f"scikit-learn / {GRID}", seconds / laps[GRID].best, "x", (">=", 1000)))
-    ex = gw.Explainer(model, X, response="probability")
+    ex: Any = gw.Explainer(model, X, response="probability")
     gap = max(
         float(np.abs(ex.partial_dependence(name)(b["grid_values"][0]) - b["average"][0]).max())
         for name, b in found.items()

@@ -22,7 +22,7 @@ def bike_sharing_hour(data: Path) -> Figures:
     table = pd.read_parquet(data / "bike_sharing_hour.parquet")
     X = table.drop(columns=["instant", "dteday", "casual", "registered", "cnt"]).astype(float)
     model = HistGradientBoostingRegressor(random_state=0).fit(X, table["cnt"])
-    ex = gw.Explainer(model, X)
+    ex: Any = gw.Explainer(model, X)  # a figure may be of one of several results
     yield "page", ex.plot
     yield "curve", ex.partial_dependence("hr").plot
     yield "ice", ex.ice("temp", rows=X[::10]).plot
@@ -45,7 +45,7 @@ def adult_census(data: Path) -> Figures:
     table = pd.read_parquet(data / "adult_census.parquet")
     X, y = table.drop(columns="income"), table["income"].astype(str).str.contains(">50K")
     model = HistGradientBoostingClassifier(random_state=0, categorical_features="from_dtype").fit(X, y)
-    ex = gw.Explainer(model, X)
+    ex: Any = gw.Explainer(model, X)  # a figure may be of one of several results
     yield "page", ex.plot
     yield "page1", lambda **options: ex.plot(page=1, **options)
     yield "categories", lambda **options: ex.partial_dependence("occupation").plot(sort="height", **options)
@@ -65,7 +65,7 @@ def covertype(data: Path) -> Figures:
     table = pd.read_parquet(data / "covertype.parquet")[::20]
     X, y = table.drop(columns="Cover_Type").astype(float), table["Cover_Type"]
     model = RandomForestClassifier(60, max_depth=9, random_state=0, n_jobs=2).fit(X, y)
-    ex = gw.Explainer(model, X)
+    ex: Any = gw.Explainer(model, X)  # a figure may be of one of several results
     yield "page", ex.plot
     yield "curve", ex.partial_dependence(str(X.columns[0])).plot
     yield "class", lambda **options: ex.partial_dependence(str(X.columns[0])).plot(output=1, **options)
@@ -81,7 +81,7 @@ def kdd(data: Path) -> Figures:
     X = pd.get_dummies(table.drop(columns="label")).astype(float)
     y = table["label"].astype(str).str.strip(".") != "normal"
     model = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(X, y)
-    ex = gw.Explainer(model, X)
+    ex: Any = gw.Explainer(model, X)  # a figure may be of one of several results
     yield "page", ex.plot
     yield "page2", lambda **options: ex.plot(page=2, **options)
     yield "curve", ex.partial_dependence("src_bytes").plot

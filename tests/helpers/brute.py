@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import glasswood as gw
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models.readers._catboost_ctr import HashColumn
+from glasswood.results import Surface
 from glasswood.tables._columns import CodeColumn, Column, LabelColumn, NumberColumn
 
 Columns = Mapping[int, Sequence[Any]]  # values of columns, by their number
@@ -220,6 +221,7 @@ class Proof:
             first, second = first.take(i), second.take(j)
             points = {a: first.values, b: second.values}
             surface = self.ex.partial_dependence(a, b)
+            assert isinstance(surface, Surface)
             self.close(surface(first.values, second.values), points)
             self.close(surface.heights[first.cells, second.cells], points)
 
@@ -257,6 +259,8 @@ class Proof:
     def outputs(self) -> None:
         """One output, by its label or position, is that part of all outputs; of two classes the second is all."""
         features = list(self.tries)
+        whole: Any
+        part: Any
         for k, label in enumerate(self.ex.outputs):
             for f in features[:1]:
                 whole, part = self.ex.partial_dependence(f), self.ex.partial_dependence(f, output=label)

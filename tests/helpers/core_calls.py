@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 import glasswood as gw
 from glasswood.effects._statistics import joint_rows
 from glasswood.kernels import _core
+from glasswood.results import Surface
 
 Call = tuple[list[Any], dict[str, Any]]  # arguments, and named ones
 
@@ -56,7 +57,10 @@ def ask_everything() -> None:
 def ask_about_curves(ex: gw.Explainer, table: Any) -> None:
     """Curves, surfaces, grids and points."""
     ex.partial_dependence()
-    pair = ex.partial_dependence("x0", "x1").pair
+    surface = ex.partial_dependence("x0", "x1")
+    assert isinstance(surface, Surface)
+    pair = surface.pair
+    assert pair is not None
     pair.all()
     pair.means(*(np.linspace(0, 2, n + 1) for n in pair.shape[:2]))
     ex.partial_dependence("x0", "kind", at=table[["x0", "kind"]][:5])

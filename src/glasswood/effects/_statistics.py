@@ -53,7 +53,7 @@ def standard_deviation(heights: Floats, rows: NDArray[Any]) -> Floats:
 # ------------------------------------------------------------------------------------------- interactions of pairs
 
 
-def quantiles(values: Floats, q: float | Sequence[float], weight: Floats | None) -> Floats:
+def quantiles(values: Floats, q: float | Sequence[float] | Floats, weight: Floats | None) -> Floats:
     """Return quantiles of values over their first axis, as NumPy does: one, or a first axis of several.
 
     With weights, the smallest value such that it and those below have at least the share q of the weight.
