@@ -245,7 +245,7 @@ def _names_of(models: tuple[Path, ...]) -> dict[str, Path]:
     raise click.UsageError(message)
 
 
-def _columns_of(result: Any) -> dict[str, Any]:
+def _columns_of(result: object) -> dict[str, Any]:
     """Return a frame, or the frame of a result, as columns."""
     frame = frame_of(result.to_frame() if hasattr(result, "to_frame") else result)
     return {} if frame is None else {name: frame[name].to_list() for name in frame.columns}

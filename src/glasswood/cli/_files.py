@@ -123,7 +123,7 @@ def open_explainer(model: Any, data: str, **settings: Any) -> Explainer:
     return Explainer(model, background, **settings)
 
 
-def proved(model: Any, data: str, further: Sequence[str] = ()) -> Opened:
+def proved(model: object, data: str, further: Sequence[str] = ()) -> Opened:
     """Return a model, read and checked on the first rows of a file, which may have additional columns.
 
     The rows are a pandas frame if pandas is installed: libraries do not accept Arrow's categories.

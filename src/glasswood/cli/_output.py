@@ -33,7 +33,7 @@ FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def safe_cell(value: Any) -> Any:
+def safe_cell(value: object) -> Any:
     """Return a cell of a CSV file that no spreadsheet interprets as a formula.
 
     Examples
@@ -131,7 +131,7 @@ def _dumped(value: Any, **settings: Any) -> str:
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     """Return the value with null for numbers that JSON does not have: missing and infinite."""
     if isinstance(value, float | np.floating):
         return float(value) if math.isfinite(value) else None

@@ -68,7 +68,7 @@ class Combination:
         return "prediction" if self.units == "value" else "probability"
 
 
-def read_combination(model: Any, table: Any) -> Combination | None:
+def read_combination(model: object, table: object) -> Combination | None:
     """Return a combination of models as one, or None if the model is not one."""
     kind = next((base.__name__ for base in type(model).__mro__ if base.__name__ in KINDS and _is_own(base)), None)
     if kind is None:
@@ -122,7 +122,7 @@ def _is_own(kind: type) -> bool:
     return kind.__module__.startswith("sklearn.")
 
 
-def _refuse_others(model: Any) -> NoReturn:
+def _refuse_others(model: object) -> NoReturn:
     within = "calibrated_classifiers_" if hasattr(model, "calibrated_classifiers_") else "estimators_"
     message = (
         f"a {type(model).__name__} combines several models in its own way, which cannot be read exactly; explain those "
@@ -131,7 +131,7 @@ def _refuse_others(model: Any) -> NoReturn:
     raise UnsupportedModelError(message)
 
 
-def _may_jump(model: Any) -> bool:
+def _may_jump(model: object) -> bool:
     """Return whether a combination may answer differently for members' scores that differ in the last digits only."""
     if hasattr(model, "final_estimator_"):
         return ".linear_model." not in type(model.final_estimator_).__module__
@@ -167,7 +167,7 @@ def _refuse_jumps(kind: str, moved: float) -> NoReturn:
     raise UnsupportedModelError(message)
 
 
-def _bare(estimator: Any, table: Any) -> Any:
+def _bare(estimator: object, table: object) -> Any:
     """Return a member without wrappers that change nothing."""
     unwrapped = unwrap(estimator, table)
     if unwrapped is None:
@@ -269,7 +269,7 @@ def _tree_of_leaf(e: TreeEnsemble) -> NDArray[np.int64]:
 # ------------------------------------------------------------------------------------ what members make of scores
 
 
-def linked(score: Score, raw: Any) -> Floats:
+def linked(score: Score, raw: object) -> Floats:
     """Return what `predict` of a regressor, or the probabilities of a classifier, are: (..., n_outputs)."""
     z = np.asarray(raw, dtype=np.float64) * (1.0 if score.link == "identity" else score.link_scale)
     if score.link == "logistic":
@@ -285,17 +285,17 @@ def linked(score: Score, raw: Any) -> Floats:
     raise UnsupportedModelError(message)
 
 
-def _probabilities(score: Score, raw: Any) -> Floats:
+def _probabilities(score: Score, raw: object) -> Floats:
     """Return the probabilities of all classes."""
     found = linked(score, raw)
     return np.concatenate([1 - found, found], axis=-1) if score.link == "logistic" else found
 
 
-def _positive_probabilities(score: Score, raw: Any) -> Floats:
+def _positive_probabilities(score: Score, raw: object) -> Floats:
     return _positive(_probabilities(score, raw))
 
 
-def _raw(_: Score, raw: Any) -> Floats:
+def _raw(_: Score, raw: object) -> Floats:
     return np.asarray(raw, dtype=np.float64)
 
 
@@ -386,7 +386,7 @@ class _Calibrated:
     by_score: bool
     n_classes: int
 
-    def __call__(self, score: Score, raw: Any) -> Floats:
+    def __call__(self, score: Score, raw: object) -> Floats:
         given = _raw(score, raw) if self.by_score else _positive_probabilities(score, raw)
         flat = given.reshape(-1, given.shape[-1])
         found = np.stack([c.predict(flat[:, k]) for k, c in enumerate(self.calibrators)], axis=-1)
@@ -406,7 +406,7 @@ class _TemperedScores:
 
     calibrator: Any
 
-    def __call__(self, score: Score, raw: Any) -> Floats:
+    def __call__(self, score: Score, raw: object) -> Floats:
         given = _raw(score, raw)
         flat = given.reshape(-1, given.shape[-1])
         no_probabilities = np.full((1, flat.shape[1]), 2.0)
@@ -420,7 +420,7 @@ class _TemperedProbabilities:
 
     calibrator: Any
 
-    def __call__(self, score: Score, raw: Any) -> Floats:
+    def __call__(self, score: Score, raw: object) -> Floats:
         given = _probabilities(score, raw)
         if given.shape[-1] == 2:
             given = np.concatenate([1 - given[..., 1:], given[..., 1:]], axis=-1)

@@ -282,7 +282,7 @@ class TreeEnsemble(ReadOnly):
         """The features that some node splits on, in increasing order."""
         return read_only(np.flatnonzero(np.bincount(self.feature, minlength=self.n_features)))
 
-    def predict(self, table: Any) -> NDArray[np.floating[Any]]:
+    def predict(self, table: object) -> NDArray[np.floating[Any]]:
         """Return the raw score of each row, bit for bit as the model's own library computes it.
 
         Parameters

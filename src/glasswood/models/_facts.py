@@ -31,7 +31,7 @@ class ModelFacts:
     parameters: dict[str, str] = field(default_factory=dict)
 
 
-def facts_of(model: Any) -> ModelFacts:
+def facts_of(model: object) -> ModelFacts:
     """Return what a model, or the path of one, says of itself.
 
     Examples
@@ -46,7 +46,7 @@ def facts_of(model: Any) -> ModelFacts:
     return ModelFacts(type(model).__name__, _steps(model), _parameters(model))
 
 
-def _steps(model: Any) -> tuple[str, ...]:
+def _steps(model: object) -> tuple[str, ...]:
     steps = getattr(model, "steps", None)
     if not isinstance(steps, list) or not all(isinstance(step, tuple) and len(step) == 2 for step in steps):
         return ()
@@ -64,7 +64,7 @@ def _parameters(model: Any) -> dict[str, str]:
         return {}
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     """Return whether a parameter is a value, and not an estimator whose own parameters are listed besides."""
     if value is None or hasattr(value, "get_params"):
         return False
@@ -74,6 +74,6 @@ def _is_plain(value: Any) -> bool:
     )
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     text = repr(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -23,13 +23,13 @@ NO_LABELS = ("prediction", "depth")
 MOST_LISTED = 20
 
 
-def labels_of(classes: Any) -> tuple[Any, ...]:
+def labels_of(classes: object) -> tuple[Any, ...]:
     """Return classes of a model as Python's own integers, texts, floats and booleans; others as they are."""
     array = np.asarray(classes)
     return tuple(array.tolist() if array.dtype.kind in "biufUO" else array)
 
 
-def position_of(labels: Sequence[Any], output: Any = None, output_index: int | None = None) -> int | None:
+def position_of(labels: Sequence[Any], output: object = None, output_index: int | None = None) -> int | None:
     """Return the position of the requested output, given its label or position; None if none is requested.
 
     A string also matches a label of a different type if that is the only one with this text.
@@ -63,12 +63,12 @@ def _by_position(labels: Sequence[Any], output: Any, output_index: Any) -> int:
     return int(output_index) % len(labels)
 
 
-def _same(label: Any, output: Any) -> bool:
+def _same(label: object, output: object) -> bool:
     """Return whether a label is the one asked for. True is not 1, and "1" is not 1."""
     return _kind(label) == _kind(output) and bool(np.all(label == output))
 
 
-def _kind(label: Any) -> str:
+def _kind(label: object) -> str:
     for kind, types in (("bool", bool | np.bool_), ("text", str), ("number", int | float | np.number)):
         if isinstance(label, types):
             return kind
@@ -138,7 +138,7 @@ class Outputs:
     binary: bool
     total: float = 0.0
 
-    def choose(self, output: Any = None, output_index: int | None = None) -> Chosen:
+    def choose(self, output: object = None, output_index: int | None = None) -> Chosen:
         """Return the output that is asked for; by default all, or the second class of a binary model."""
         place = position_of(self.labels, output, output_index)
         if place is None and not self.binary:

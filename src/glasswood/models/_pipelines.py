@@ -83,7 +83,7 @@ class Unwrapped:
     inverse: Callable[[Any], NDArray[Any]] | None
 
 
-def unwrap(model: Any, table: Any = None) -> Unwrapped | None:
+def unwrap(model: object, table: Any = None) -> Unwrapped | None:
     """Take a fitted model out of scikit-learn's pipelines and wrappers; None if it is not in any.
 
     Parameters
@@ -146,7 +146,7 @@ class _Chain:
     steps: tuple[Any, ...]
     columns: tuple[str, ...] | None
 
-    def __call__(self, table: Any) -> Any:
+    def __call__(self, table: object) -> Any:
         table = _own(table, self.columns)
         for step in self.steps:
             table = step.transform(table)
@@ -167,7 +167,7 @@ class _Inverse:
 
     transformers: tuple[Any, ...]
 
-    def __call__(self, prediction: Any) -> NDArray[Any]:
+    def __call__(self, prediction: object) -> NDArray[Any]:
         values = np.asarray(prediction)
         for transformer in reversed(self.transformers):
             flat = values.reshape(-1, getattr(transformer, "n_features_in_", 1))
@@ -204,7 +204,7 @@ def _peel(model: Any) -> tuple[list[Any], list[tuple[str, Any]], list[Any], Any]
         model = inner
 
 
-def _fitted(obj: Any, attribute: str = "n_features_in_") -> Any:
+def _fitted(obj: object, attribute: str = "n_features_in_") -> Any:
     """Return an object that has an attribute that comes with being fitted."""
     if not _has(obj, attribute):
         remedy = "fit it with refit=True" if attribute == "best_estimator_" else "fit it"
@@ -223,7 +223,7 @@ def _flat(steps: Sequence[tuple[str, Any]], label: str = "") -> Iterator[tuple[s
             yield label + name, step
 
 
-def _kinds(obj: Any) -> set[str]:
+def _kinds(obj: object) -> set[str]:
     """Return the names of the classes of scikit-learn that an object is an instance of."""
     return {cls.__name__ for cls in type(obj).__mro__ if cls.__module__.split(".")[0] == "sklearn"}
 
@@ -233,15 +233,15 @@ def _names(table: Any) -> list[Any]:
     return list(table.column_names if _is_arrow(table) else getattr(table, "columns", ()))
 
 
-def _is_arrow(table: Any) -> bool:
+def _is_arrow(table: object) -> bool:
     return type(table).__module__.startswith("pyarrow")
 
 
-def _has(obj: Any, attribute: str) -> bool:
+def _has(obj: object, attribute: str) -> bool:
     return getattr(obj, attribute, None) is not None
 
 
-def _refuse(transformer: Any, label: str, why: str, cause: Exception | None = None) -> NoReturn:
+def _refuse(transformer: object, label: str, why: str, cause: Exception | None = None) -> NoReturn:
     message = (
         f"the step {label!r} ({type(transformer).__name__}) {why}, so the model cannot be explained exactly in the "
         "original columns. Explain the final estimator on the transformed table instead, "
@@ -258,7 +258,7 @@ class _Given:
     sources: Sources
     rows: Callable[[], Any] | None
 
-    def of(self, positions: list[int], columns: Any) -> _Given:
+    def of(self, positions: list[int], columns: object) -> _Given:
         """Return what a transformer of some columns is given; of one column that is not in a list, flat."""
         rows = self.rows
         sources = [self.sources[position] for position in positions]
@@ -303,7 +303,7 @@ def _trace(transformer: Any, given: _Given, label: str, width: int | None = None
     return _trace_one(transformer, given, label, width)
 
 
-def _trace_one(transformer: Any, given: _Given, label: str, width: int | None) -> Sources:
+def _trace_one(transformer: object, given: _Given, label: str, width: int | None) -> Sources:
     """Return the sources of the columns that a transformer without others inside makes."""
     kind, sources = _own_kind(transformer), given.sources
     if kind == "FunctionTransformer":
@@ -366,7 +366,7 @@ def _selected(columns: Any, names: list[str], n_columns: int) -> list[int]:
     return [names.index(column) if isinstance(column, str) else int(column) % n_columns for column in columns]
 
 
-def _own_kind(transformer: Any) -> str:
+def _own_kind(transformer: object) -> str:
     """Return the name of the scikit-learn class whose `transform` an object has; None for other libraries."""
     # A class with its own `transform` may do anything, regardless of its base classes.
     owner = next((cls for cls in type(transformer).__mro__ if "transform" in vars(cls)), object)
@@ -418,7 +418,7 @@ def _trace_function(transformer: Any, given: _Given, label: str, width: int | No
     return [sources[0]] * made.shape[1] if alone else sources
 
 
-def _apart(transformer: Any, rows: Any, made: Any, random: bool) -> bool:  # noqa: FBT001 (whether numbers are random)
+def _apart(transformer: object, rows: Any, made: Any, random: bool) -> bool:  # noqa: FBT001 (whether numbers are random)
     """Return whether the transformed rows have one column for each input column."""
     if made.shape != rows.shape:
         return False

@@ -96,7 +96,7 @@ def _one_of_each(values: NDArray[Any], rng: np.random.Generator) -> NDArray[np.i
     return np.array(list({repr(values[row]): row for row in some.tolist()}.values()), dtype=np.intp)
 
 
-def _same(left: Any, right: Any) -> Iterator[bool]:
+def _same(left: Any, right: object) -> Iterator[bool]:
     """Yield which columns of two tables are equal."""
     for column in range(left.shape[1]):
         yield bool(_same_values(_column(left, column), _column(right, column)).all())
@@ -133,7 +133,7 @@ def _table(made: Any) -> Any:
     return array.reshape(-1, 1) if array.ndim == 1 else array
 
 
-def indexer(table: Any) -> Any:
+def indexer(table: object) -> Any:
     """Return what takes rows and columns of a table by position."""
     return table.tocsr() if hasattr(table, "tocsr") else getattr(table, "iloc", table)
 

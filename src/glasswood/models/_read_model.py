@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._opened import open_model
 from glasswood.tables._given import given_table
@@ -11,7 +9,7 @@ from glasswood.tables._given import given_table
 __all__ = ["read_model"]
 
 
-def read_model(model: Any, rows: Any = None) -> TreeEnsemble:
+def read_model(model: object, rows: object = None) -> TreeEnsemble:
     """Return a fitted tree ensemble as arrays that predict the same as the model, bit for bit.
 
     Parameters

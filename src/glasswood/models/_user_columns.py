@@ -48,7 +48,7 @@ class UserColumns:
         """Return the same with a copy of the rows: what the user writes into the table later is not seen."""
         return self if self.table is None else replace(self, table=take(self.table, list(range(n_rows(self.table)))))
 
-    def transform(self, table: Any) -> Any:
+    def transform(self, table: object) -> Any:
         """Return the table that the model takes."""
         try:
             made = self.steps(table)
@@ -114,7 +114,7 @@ class UserColumns:
                 made[self.names[source]].append(name)
         return made
 
-    def points(self, columns: Sequence[str], at: Any) -> tuple[Any, dict[str, list[Any]]]:
+    def points(self, columns: Sequence[str], at: object) -> tuple[Any, dict[str, list[Any]]]:
         """Return rows for the model with some of the user's columns at points, and the points as lists.
 
         The other columns are those of any row, for what they are worth: nothing, as columns do not mix. Without points,
@@ -130,7 +130,7 @@ class UserColumns:
             rows = rows_with(self.table, points, positions)
         return self.transform(rows), {name: shown_values(values) for name, values in points.items()}
 
-    def _points_in(self, at: Any, columns: Sequence[str]) -> tuple[Any, dict[str, list[Any]]]:
+    def _points_in(self, at: object, columns: Sequence[str]) -> tuple[Any, dict[str, list[Any]]]:
         """Return the same without rows of the background: the points come with values of all other columns."""
         rows = None if at is None else given_table(at)
         positions = [self.names.index(column) for column in columns]

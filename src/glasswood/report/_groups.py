@@ -56,7 +56,7 @@ class Groups:
     members: dict[str, NDArray[np.intp]] | None = None
 
 
-def groups_of(subject: Subject, by: Any) -> Groups:
+def groups_of(subject: Subject, by: object) -> Groups:
     """Return groups of rows after counting; `by` is a mapping of Backgrounds, or defines the group of each row."""
     if isinstance(by, Mapping):
         return Groups(_named(_checked(subject, by)))
@@ -82,7 +82,7 @@ def groups_of(subject: Subject, by: Any) -> Groups:
     return Groups(_named(found), columns, members)
 
 
-def _columns_in(by: Any, table: Any) -> tuple[str, ...]:
+def _columns_in(by: object, table: object) -> tuple[str, ...]:
     """Return the names of the columns that define the groups; none if `by` has one entry per row."""
     if isinstance(by, str):
         return (by,)

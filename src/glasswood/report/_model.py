@@ -169,7 +169,7 @@ def _described_table(subject: Subject) -> list[list[Any]]:
     return [[listed[k], *_described(subject, table, schema, k), "yes" if listed[k] in used else "no"] for k in order]
 
 
-def _described(subject: Subject, table: Any, schema: Schema, index: int) -> list[Any]:
+def _described(subject: Subject, table: object, schema: Schema, index: int) -> list[Any]:
     """Return the kind of a column, its minimum and maximum, and the share of missing values."""
     try:
         opened = open_columns(table, schema, [index])

@@ -15,7 +15,6 @@ from glasswood.report._panels import anchors, cells_json, merged_cells, merged_s
 from glasswood.report._subject import Section, Subject, column, in_brackets, section
 from glasswood.results import panels
 from glasswood.results._curves import Curve, Points
-from glasswood.results._importance import Strengths
 from glasswood.results.panels._display import DRAWN
 from glasswood.results.panels._surfaces import panels_of_surface
 from glasswood.text._plain import percent

@@ -146,7 +146,7 @@ def check_weight(weight: Any, table: Table) -> NDArray[np.float64] | None:
     return weights
 
 
-def warn_of_brute_force(estimator: Any, reason: Exception) -> None:
+def warn_of_brute_force(estimator: object, reason: Exception) -> None:
     """Warn the user that this is slow, and why."""
     message = (
         f"{type(estimator).__name__} is left to scikit-learn's brute force, which predicts all rows at each point of "

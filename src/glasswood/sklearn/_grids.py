@@ -77,7 +77,7 @@ class Table:
             message = f"Feature {feature!r} not in feature_names; the columns of X are {shown}"
         raise ValueError(message)
 
-    def categorical(self, features: Any) -> set[int]:
+    def categorical(self, features: object) -> set[int]:
         """Return the numbers of the columns that the user declares as categorical."""
         if features is None:
             return set()
@@ -153,7 +153,7 @@ def _sorted(values: list[Any]) -> NDArray[Any]:
     return np.array(values, dtype=object) if array.dtype.kind in "USO" else array
 
 
-def _quantiles(values: NDArray[Any], shares: Any) -> NDArray[np.float64]:
+def _quantiles(values: NDArray[Any], shares: object) -> NDArray[np.float64]:
     """Return quantiles as scikit-learn does: SciPy's method, which NumPy does not have."""
     from scipy.stats.mstats import mquantiles  # scikit-learn needs SciPy, too
 

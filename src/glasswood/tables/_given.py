@@ -59,19 +59,19 @@ def given_table(table: Any) -> Any:
     return table if frame_of(table) is not None else _array(_converted(table))
 
 
-def _called(table: Any) -> str:
+def _called(table: object) -> str:
     text = f"{table!r:.60}"
     return text if isinstance(table, str | bytes) or table is None else f"a {type(table).__name__}"
 
 
-def _converted(table: Any) -> NDArray[Any]:
+def _converted(table: object) -> NDArray[Any]:
     """Return an array of lists of rows, or of anything that NumPy makes an array of."""
     array = plain_array(table)
     _check_shape(table, array.shape)
     return array
 
 
-def _check_shape(table: Any, shape: tuple[int, ...]) -> None:
+def _check_shape(table: object, shape: tuple[int, ...]) -> None:
     if len(shape) == 2:
         return
     if not shape:
@@ -137,7 +137,7 @@ def _frame(table: Mapping[Any, Any]) -> Any:
         raise TableError(message) from error
 
 
-def as_trained(table: Any, schema: Schema) -> Any:
+def as_trained(table: object, schema: Schema) -> Any:
     """Return a table whose columns of labels are pandas' categories.
 
     LightGBM and XGBoost learn labels from such columns, and take neither texts nor the categories of other libraries

@@ -84,7 +84,7 @@ class Fragment:
         return blake2b(f"{self.name}|{self.stamp}".encode(), digest_size=16).digest()
 
 
-def open_dataset(paths: Any) -> Any:
+def open_dataset(paths: object) -> Any:
     """Return a dataset of Parquet files, given a path, a folder, a pattern such as ``data/*.parquet``, or several."""
     pa = import_arrow("reading Parquet")
     from pyarrow import dataset
@@ -134,7 +134,7 @@ def _files_in(path: str) -> list[str]:
     return [str(file) for file in files if not any(p.startswith(("_", ".")) for p in file.relative_to(root).parts)]
 
 
-def is_dataset(thing: Any) -> bool:
+def is_dataset(thing: object) -> bool:
     """Return whether something is a dataset of Parquet files and nothing but these: no filter, no other format."""
     from pyarrow import dataset
 
@@ -223,7 +223,7 @@ class named:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         import pyarrow as pa
 
         if isinstance(error, pa.ArrowException | OSError) and not isinstance(error, TableError):
@@ -231,7 +231,7 @@ class named:
             raise TableError(message) from error
 
 
-def _footer(fragment: Fragment, opened: Any) -> Any:
+def _footer(fragment: Fragment, opened: object) -> Any:
     """Return what the end of a file says of it, parsed once for all of its row groups: files may have thousands."""
     from pyarrow import parquet
 
@@ -245,7 +245,7 @@ def _footer(fragment: Fragment, opened: Any) -> Any:
     return footer
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text(kind: object) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
@@ -259,14 +259,14 @@ def scan(dataset: Any, names: Sequence[str]) -> Iterator[Any]:
     return (pa.Table.from_batches([batch]) for batch in scanner.to_batches())
 
 
-def read_stream(stream: Any) -> tuple[list[str], Iterator[Any]]:
+def read_stream(stream: object) -> tuple[list[str], Iterator[Any]]:
     """Return the names of the columns of any stream of Arrow data, and its tables."""
     pa = import_arrow("reading a stream of Arrow data")
     reader = stream if isinstance(stream, pa.RecordBatchReader) else pa.RecordBatchReader.from_stream(stream)
     return list(reader.schema.names), map(read_batch, reader)
 
 
-def read_batch(batch: Any) -> Any:
+def read_batch(batch: object) -> Any:
     """Return a batch as a table. Views of texts, which few functions take, become texts."""
     import pyarrow as pa
 
@@ -296,7 +296,7 @@ def n_bytes(table: Any) -> int:
     return int(table.nbytes) if _is_arrow(table) else 2**62
 
 
-def _is_arrow(table: Any) -> bool:
+def _is_arrow(table: object) -> bool:
     return type(table).__module__.startswith("pyarrow.")
 
 

@@ -67,7 +67,7 @@ def _names_in(frame: nw.DataFrame[Any], names: Sequence[str], positions: Sequenc
     return [frame.columns[place] for place in positions]
 
 
-def distinct_points(table: Any, names: Sequence[str], positions: Sequence[int]) -> tuple[Any, dict[str, list[Any]]]:
+def distinct_points(table: object, names: Sequence[str], positions: Sequence[int]) -> tuple[Any, dict[str, list[Any]]]:
     """Return the first row of each combination of values in some columns, and these values as lists by name."""
     lists = columns_of(table, names, positions)
     first: dict[tuple[Any, ...], int] = {}
@@ -81,7 +81,7 @@ def distinct_points(table: Any, names: Sequence[str], positions: Sequence[int]) 
     return take(table, rows), {name: [values[row] for row in rows] for name, values in lists.items()}
 
 
-def rows_at(points: Mapping[str, Any], lists: Mapping[str, list[Any]], weight: Any) -> NDArray[Any]:
+def rows_at(points: Mapping[str, Any], lists: Mapping[str, list[Any]], weight: object) -> NDArray[Any]:
     """Return the number (or weight) of rows that are at each point; empty if some row is at none of them."""
     try:
         place: dict[tuple[Any, ...], int] = {}
@@ -99,7 +99,7 @@ def rows_at(points: Mapping[str, Any], lists: Mapping[str, list[Any]], weight: A
     return counts
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> Any:
     """Return keys that identify distinct values; missing values are not equal to themselves."""
     return ("missing", value is None) if is_missing(value) else value
 
@@ -184,7 +184,7 @@ def _like(column: nw.Series[Any], values: list[Any]) -> nw.Series[Any]:
     raise TableError(message)
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number)
 
 
@@ -215,7 +215,7 @@ def _of_type(column: nw.Series[Any], values: list[Any]) -> Any:
     return type(native)(values, dtype=dtype)
 
 
-def _first_wrong(dtype: Any, values: list[Any]) -> Any:
+def _first_wrong(dtype: object, values: list[Any]) -> Any:
     """Return a value that may be the one that does not fit: missing ones for truth values, else the first."""
     if None in values and dtype.__class__.__name__ == "Boolean":
         return None

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-def group_rows(table: Any, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def group_rows(table: object, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     """Return the groups that rows fall into by the values of some columns, and each row's place in their list.
 
     A group is known by its value, or by the tuple of its values if there are several columns; missing is None.
@@ -52,7 +52,7 @@ def group_rows(table: Any, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.int
 def sorted_groups(found: Mapping[Any, Any]) -> dict[Any, Any]:
     """Return groups in the order of their keys, if they have one; missing comes last."""
 
-    def place(key: Any) -> list[Any]:
+    def place(key: object) -> list[Any]:
         return [(part is None, 0 if part is None else part) for part in (key if isinstance(key, tuple) else (key,))]
 
     try:
@@ -62,7 +62,7 @@ def sorted_groups(found: Mapping[Any, Any]) -> dict[Any, Any]:
     return {key: found[key] for key in keys}
 
 
-def _tuple(key: Any) -> tuple[Any, ...]:
+def _tuple(key: object) -> tuple[Any, ...]:
     return key if isinstance(key, tuple) else (key,)
 
 
@@ -88,14 +88,14 @@ def _labels(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     return list(number), np.array(numbers, dtype=np.intp)[places]
 
 
-def without_columns(table: Any, names: Sequence[Any]) -> Any:
+def without_columns(table: object, names: Sequence[Any]) -> Any:
     """Return a table without some columns, if it is a data frame that has any of them."""
     frame = None if isinstance(table, np.ndarray | dict) else frame_of(table)
     found = [] if frame is None else [name for name in frame.columns if name in names]
     return frame.drop(found).to_native() if frame is not None and found else table
 
 
-def row_weights(table: Any, name: Any) -> NDArray[Any]:
+def row_weights(table: object, name: object) -> NDArray[Any]:
     """Return the weights of rows, which are in a column of a data frame, as float64, or as integers if they are."""
     frame = frame_of(table)
     if frame is None or name not in frame.columns:
@@ -123,13 +123,13 @@ def check_weights(weight: NDArray[Any], where: str) -> None:
         raise TableError(message)
 
 
-def names_in(by: Any, sample_weight: Any) -> list[str]:
+def names_in(by: object, sample_weight: object) -> list[str]:
     """Return the column names used by `by` and `sample_weight`."""
     several = by if isinstance(by, list | tuple) else (by,)
     return [name for name in (*several, sample_weight) if isinstance(name, str)]
 
 
-def names_of_groups(table: Any, by: Any) -> tuple[str, ...]:
+def names_of_groups(table: object, by: Any) -> tuple[str, ...]:
     """Return the names of the columns that tell groups of rows apart; none if there is a label for each row."""
     if isinstance(by, str):
         return (by,)
@@ -137,7 +137,7 @@ def names_of_groups(table: Any, by: Any) -> tuple[str, ...]:
     return tuple(by) if frame is not None and _are_names(by, frame) else ()
 
 
-def places_of_groups(table: Any, by: Any) -> tuple[list[Any], NDArray[np.intp]]:
+def places_of_groups(table: object, by: object) -> tuple[list[Any], NDArray[np.intp]]:
     """Return the groups that rows of a table fall into, and each row's place in their list."""
     if names := names_of_groups(table, by):
         return group_rows(table, names)

@@ -75,7 +75,7 @@ class Schema:
     rounds_objects: bool = False
 
 
-def encode(table: Any, schema: Schema, wanted: Iterable[int]) -> dict[int, NDArray[np.floating[Any]]]:
+def encode(table: object, schema: Schema, wanted: Iterable[int]) -> dict[int, NDArray[np.floating[Any]]]:
     """Return the wanted columns of a table, by the model's number of the column, as float32 or float64 numbers.
 
     Numeric columns that are float32 or float64 already are not copied; no other column is touched.
@@ -113,7 +113,7 @@ class OpenColumns:
         return list(values.tolist())
 
 
-def with_labels(table: Any, schema: Schema) -> Schema:
+def with_labels(table: object, schema: Schema) -> Schema:
     """Return the schema with the labels of categories that only the table knows."""
     wanting = [index for index, column in enumerate(schema.columns) if column.wants_labels]
     if not wanting:
@@ -124,7 +124,7 @@ def with_labels(table: Any, schema: Schema) -> Schema:
     return replace(schema, columns=tuple(columns))
 
 
-def distinct_rows(table: Any, schema: Schema, features: NDArray[np.intp]) -> dict[str, list[Any]]:
+def distinct_rows(table: object, schema: Schema, features: NDArray[np.intp]) -> dict[str, list[Any]]:
     """Return the distinct rows of some columns, as lists by name."""
     columns = open_columns(table, schema, features)
     places: NDArray[np.intp] = np.zeros(columns.n_rows, dtype=np.intp)
@@ -135,13 +135,13 @@ def distinct_rows(table: Any, schema: Schema, features: NDArray[np.intp]) -> dic
     return {schema.columns[int(f)].name: columns.listed(int(f), first) for f in features}
 
 
-def open_columns(table: Any, schema: Schema, wanted: Iterable[int]) -> OpenColumns:
+def open_columns(table: object, schema: Schema, wanted: Iterable[int]) -> OpenColumns:
     """Return the wanted columns of a table, as views where the table allows it."""
     read = _column_reader(table, schema)
     return OpenColumns(schema, n_rows(table), {int(index): read(index) for index in wanted})
 
 
-def open_named(table: Any, schema: Schema, names: Mapping[int, Any]) -> OpenColumns:
+def open_named(table: object, schema: Schema, names: Mapping[int, Any]) -> OpenColumns:
     """Return the columns of a data frame that are named, by the model's number of the column."""
     frame = frame_of(table)
     if frame is None:
@@ -231,7 +231,7 @@ def mapped_columns(table: Mapping[Any, Any], names: Sequence[str]) -> dict[str, 
     return {name: known[name] for name in names} if names else known
 
 
-def _list_values(values: Any) -> Numbers | Dictionary:
+def _list_values(values: object) -> Numbers | Dictionary:
     array = np.asarray(values)
     if array.ndim != 1:
         message = f"a column holds one value per row, but one of this table has the shape {array.shape}"
@@ -249,7 +249,7 @@ def _check_width(width: int, schema: Schema) -> None:
         raise TableError(message)
 
 
-def is_sparse(table: Any) -> bool:
+def is_sparse(table: object) -> bool:
     """Return whether a table is a sparse matrix or array of SciPy's."""
     return type(table).__module__.startswith("scipy.sparse")
 
@@ -275,7 +275,7 @@ def frame_of(table: Any) -> nw.DataFrame[Any] | None:
         return None
 
 
-def plain_array(table: Any) -> NDArray[Any]:
+def plain_array(table: object) -> NDArray[Any]:
     """Return anything that is not a data frame as an array, unless it has column names, which an array would lose."""
     if hasattr(type(table), "columns") or hasattr(type(table), "column_names"):
         message = (

@@ -14,7 +14,7 @@ from glasswood.errors import ArgumentError, FileError, TableError
 __all__ = ["brief", "checked_groups", "new_file", "refuse_no_mapping", "refuse_no_name", "whole_number"]
 
 
-def whole_number(value: Any, what: str, least: int = 1) -> int:
+def whole_number(value: object, what: str, least: int = 1) -> int:
     """Return a whole number that is large enough; `what` describes it in the error message."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         message = f"{what}, at least {least}, not {value!r}"
@@ -42,7 +42,7 @@ def new_file(path: Any) -> Path:
     return target
 
 
-def refuse_no_name(feature: Any) -> None:
+def refuse_no_name(feature: object) -> None:
     """Raise an error for anything that cannot name a feature: lists, tables, booleans."""
     if isinstance(feature, str | int | np.integer) and not isinstance(feature, bool):
         return
@@ -54,21 +54,21 @@ def refuse_no_name(feature: Any) -> None:
     raise TableError(message)
 
 
-def brief(value: Any) -> str:
+def brief(value: object) -> str:
     """Return a value as shown in messages: short, on one line."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"a {type(value).__name__}: {text[:50]}..."
 
 
-def refuse_no_mapping(given: Any, what: str) -> None:
-    """Raise an error unless a mapping is given; `what` describes it in the error message."""
+def refuse_no_mapping(given: object, what: str) -> Mapping[Any, Any]:
+    """Return a mapping, and raise an error for anything else; `what` describes it in the error message."""
     if not isinstance(given, Mapping):
         message = f"{what}, not {brief(given)}"
         raise TableError(message)
     return given
 
 
-def checked_groups(groups: Any) -> dict[str, tuple[str, ...]]:
+def checked_groups(groups: object) -> dict[str, tuple[str, ...]]:
     """Return groups of columns as tuples of names; whether the columns exist is checked elsewhere."""
     if groups is None:
         return {}

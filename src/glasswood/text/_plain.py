@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable
-from typing import Any, SupportsFloat
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ MINUS = "\u2212"
 TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
 
 
-def plain(value: Any) -> str:
+def plain(value: object) -> str:
     """Return a value as text on one line, without characters that control how others are displayed."""
     text = str(value)
     if text.isascii() and text.isprintable():
@@ -26,7 +26,7 @@ def plain(value: Any) -> str:
     return "".join(kept)
 
 
-def shorten(value: Any, most: int = 28) -> str:
+def shorten(value: object, most: int = 28) -> str:
     """Return text of limited length, with an ellipsis in the middle because names often differ at their ends."""
     text = plain(value)
     if len(text) <= most:
@@ -58,7 +58,7 @@ def number(x: Any) -> str:
     return f"{x:.3g}".replace("-", MINUS)
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """Return a value as text: whole numbers with thousands separators, others with four digits, nothing for NaN."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.number):
         return str(value)

@@ -16,7 +16,7 @@ def how_many(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def printable(value: Any) -> str:
+def printable(value: object) -> str:
     r"""Return text in which invisible characters are escaped as in Python's `repr`.
 
     Such characters move a terminal's cursor, change the direction of writing, or make two names look the same.
