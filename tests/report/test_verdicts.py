@@ -25,11 +25,12 @@ from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood.report import Settings, Subject, _checks, _findings, _groups, _model, report_html
+from glasswood.study._scope import Scope
 from glasswood.study._study import Study
 
 
 def subject_of(explainer):
-    return Subject(explainer, explainer._study)
+    return Subject(Scope(explainer._study))
 
 
 def sections_of(explainer, **options):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from glasswood.kernels import _core
 from glasswood.parallel._threads import in_order
@@ -53,13 +53,13 @@ def standard_deviation(heights: Floats, rows: NDArray[Any]) -> Floats:
 # ------------------------------------------------------------------------------------------- interactions of pairs
 
 
-def quantiles(values: Floats, q: float | Sequence[float] | Floats, weight: Floats | None) -> Floats:
+def quantiles(values: Floats, q: ArrayLike, weight: Floats | None) -> Floats:
     """Return quantiles of values over their first axis, as NumPy does: one, or a first axis of several.
 
     With weights, the smallest value such that it and those below have at least the share q of the weight.
     """
     if weight is None:
-        found: Floats = np.quantile(values, q, axis=0)
+        found: Floats = np.quantile(values, np.asarray(q, dtype=np.float64), axis=0)
         return found
     values, weight = values[weight > 0], weight[weight > 0]
     order = np.argsort(values, axis=0, kind="stable")

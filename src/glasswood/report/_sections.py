@@ -170,8 +170,10 @@ def _range(result: Any, output: int | None = None) -> tuple[float, float]:
 
 
 def _panel(result: Curve | Points, most: int, total: float) -> dict[str, Any]:
-    is_curve = isinstance(result, Curve)
-    panel = panels.panel_of_curve(result, fit=False) if is_curve else panels.steps_of_points(result, fit=False)
+    if isinstance(result, Curve):
+        panel = panels.panel_of_curve(result, fit=False)
+    else:
+        panel = panels.steps_of_points(result, fit=False)
     return steps_json(merged_steps(panel, most), total)
 
 
