@@ -47,7 +47,7 @@ def ex():
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (lambda ex: ex.partial_dependence(["age", "income"]), r"not a list; pass .*: 'age', 'income'"),
+        (lambda ex: ex.partial_dependence(["age"], ["income"]), r"not a list; pass .*: 'age'"),
         (lambda ex: ex.partial_dependence(("age", "income")), r"not a tuple; pass .*: 'age', 'income'"),
         (lambda ex: ex.ice(["age"]), "not a list"),
         (lambda ex: ex.monotonicity(["age"]), "not a list"),
