@@ -1,5 +1,6 @@
 #include "binding.h"
 #include "bitsets.h"
+#include "digests.h"
 #include "lists.h"
 #include "row_cells.h"
 #include "subsets.h"
@@ -264,6 +265,39 @@ void bound_write_cells(const Columns& columns, const HeldCuts& cuts, const Array
     write_cells(columns.columns, cuts.view, matrix_of(cells));
 }
 
+// Columns as bits.
+struct RawColumns {
+    std::vector<RawColumn> columns;
+    std::vector<nb::ndarray<>> arrays;
+    int64_t n_rows;
+
+    RawColumns(const nb::list& given, int64_t n_rows) : n_rows(n_rows) {
+        check(n_rows >= 0, "n_rows is negative");
+        for (nb::handle one : given)
+            if (!add<std::uint64_t>(one) && !add<std::uint32_t>(one) && !add<std::uint16_t>(one) && !add<std::uint8_t>(one))
+                refuse("a column is a one-dimensional array of unsigned integers");
+    }
+
+  private:
+    template <class Bits>
+    bool add(nb::handle one) {
+        nb::ndarray<const Bits, nb::ndim<1>, nb::device::cpu> array;
+        if (!nb::try_cast(one, array, false)) return false;
+        check(int64_t(array.size()) >= n_rows, "a column is too short");
+        columns.push_back({reinterpret_cast<const std::byte*>(array.data()), array.stride(0) * int64_t(sizeof(Bits)), int(sizeof(Bits))});
+        arrays.emplace_back(array);
+        return true;
+    }
+};
+
+void bound_add_digests(const RawColumns& columns, int64_t first, int64_t last, const Array<Word>& digests) {
+    check(0 <= first && first <= last && last <= columns.n_rows, "rows are from 0 to n_rows");
+    check_size(digests.size(), columns.columns.size(), "digests");
+    std::vector<RawColumn> some = columns.columns;
+    for (RawColumn& column : some) column.start += first * column.stride;
+    add_digests(some, first, last - first, span_of(digests));
+}
+
 }  // namespace
 
 Columns::Columns(const nb::list& given, int64_t n_rows) : n_rows(n_rows) {
@@ -316,6 +350,8 @@ void bind_counting(nb::module_& m) {
         .def(nb::new_(&make_list_trees), arg("left"), arg("right"), arg("slot"), arg("column"), arg("rank"), arg("category_set"),
              arg("missing_left"), arg("unseen_left"), arg("words"), arg("leaf_offset"), nb::arg("depth"));
     nb::class_<HeldCuts>(m, "CutsOfColumns").def(nb::new_(&make_cuts), arg("cut"), arg("first"), arg("n_codes"), arg("n_cells"));
+    nb::class_<RawColumns>(m, "RawColumns").def(nb::init<const nb::list&, int64_t>(), nb::arg("arrays"), nb::arg("n_rows"));
+    m.def("add_digests", &bound_add_digests, nb::arg("columns"), nb::arg("first"), nb::arg("last"), arg("digests"), without_gil());
     m.def("count_with_bitsets", &bound_count_with_bitsets, nb::arg("columns"), arg("which"), arg("bounds"), nb::arg("conditions"),
           nb::arg("trees"), nb::arg("subsets"), arg("weight"), nb::arg("homes"), without_gil());
     m.def("count_categories", &bound_count_categories, nb::arg("columns"), arg("which"), arg("bounds"), arg("n_codes"), arg("offset"),

@@ -66,6 +66,9 @@ class Explainer:
     Results that exist on the raw scale only (Shapley values, interactions) are raw regardless of `response`; their
     `units` say so.
 
+    An Explainer is a snapshot of the model and its rows. Fitting the model again does not change it. A table is not
+    copied: if it is changed in place, questions that need to read it again raise a TableError.
+
     An Explainer can be shared between threads. It caches up to 64 MB of the tables behind Shapley values, interactions
     and other indices, so reuse it to explain more rows: each then takes about a millisecond.
 
@@ -102,7 +105,7 @@ class Explainer:
         return repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
 
     def _repr_html_(self) -> str:
-        facts = {"answers": self._study.units, "averages over": self._study.average, **self.ensemble.facts}
+        facts = {"answers": self._study.units, "averages over": self._study.over.text, **self.ensemble.facts}
         return facts_html(f"Explainer: {self.ensemble.source}", facts)
 
     @property
@@ -523,7 +526,8 @@ class Explainer:
 
         def question(scope: Scope) -> Interactions:
             chosen = scope.choose(output, output_index)
-            return scope.answers.interactions(scope.study.evaluate(metric, rows, chosen.columns), chosen, rows)
+            opened = scope.study.rows(rows)
+            return scope.answers.interactions(scope.study.evaluate(metric, opened, chosen.columns), chosen, opened)
 
         return cast(Interactions, self._ask_raw("metrics over cubes", question, response, by))
 

@@ -6,13 +6,10 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from glasswood.counting._plan import CountPlan, make_plan
+from glasswood.counting._plan import make_plan
 from glasswood.counting._players import players_of
-from glasswood.engines._local import count_table
 from glasswood.engines._pass import Pass
-from glasswood.errors import TableError
-from glasswood.models._opened import Opened, open_model
-from glasswood.tables._given import given_table
+from glasswood.models._opened import open_model
 from glasswood.tables._row_columns import names_in
 from glasswood.tables._sources import open_source
 
@@ -76,20 +73,9 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     >>> gw.summarize(model, X, by=["young" if age < 0 else "old" for age in X["age"]])
     {'old': Background(... rows, order 1, ... counts), 'young': Background(... rows, order 1, ... counts)}
     """
-    opened = open_source(source)
-    if opened is None:
-        if engine not in ("auto", "threads") or checkpoint is not None:
-            message = "engine= and checkpoint= are for Parquet files; a table in memory is counted by threads, at once"
-            raise TableError(message)
-        source = given_table(source)
-        read = open_model(model, source, names_in(by, sample_weight))
-        return count_table(_plan(read, order, groups), source, sample_weight, by, read.table)
-    passing = Pass(opened, engine=engine, checkpoint=checkpoint)
-    read = open_model(model, passing.head, names_in(by, sample_weight), whole=False)
-    return passing.count(_plan(read, order, groups), sample_weight, by)
-
-
-def _plan(read: Opened, order: int | None, groups: Mapping[str, Sequence[str]] | None) -> CountPlan:
-    read.refuse_combination()
-    players = players_of(read, groups)
-    return make_plan(players.ensemble, order, players.groups)
+    rows, further = Pass(open_source(source), engine=engine, checkpoint=checkpoint), names_in(by, sample_weight)
+    opened = open_model(model, rows.head, further, whole=rows.in_memory)
+    opened.refuse_combination()
+    players = players_of(opened, groups)
+    plan = make_plan(players.ensemble, order, players.groups)
+    return rows.taken_by(opened, further).count(plan, sample_weight, by)

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "digests.h"
 #include "kernels.h"
 #include "lists.h"
 #include "subsets.h"
@@ -99,7 +100,31 @@ std::vector<double> exact_counts_of(const Inputs& in) {
     return exact;
 }
 
+namespace {
+
+// Digests of columns: of any width and distance, and in parts.
+void run_digests(const Inputs& in, Digests& out) {
+    const Rows& rows = in.rows;
+    std::vector<RawColumn> columns;
+    for (const std::vector<Column>& some : {rows.columns(), rows.single_columns(), rows.strided_columns()})
+        for (const Column& column : some) columns.push_back({column.start, column.stride, column.is_single ? 4 : 8});
+    const auto bytes = reinterpret_cast<const std::byte*>(rows.by_column.data());
+    for (const int width : {1, 2, 4}) columns.push_back({bytes, width, width}), columns.push_back({bytes, 8, width});
+    std::vector<Word> whole(columns.size(), 0), parts(columns.size(), 0);
+    add_digests(columns, 0, rows.n_rows, whole);
+    out.add("digests of columns", whole);
+    for (int64_t first = 0, size = 1; first < rows.n_rows; first += size, size = std::min(2 * size + 1, rows.n_rows - first)) {
+        std::vector<RawColumn> some = columns;
+        for (RawColumn& column : some) column.start += first * column.stride;
+        add_digests(some, first, std::min(size, rows.n_rows - first), parts);
+    }
+    out.check(parts == whole, "digests of parts add up to that of the whole");
+}
+
+}  // namespace
+
 void run_counting(const Inputs& in, Digests& out) {
+    run_digests(in, out);
     const Rows& rows = in.rows;
     const std::vector<int64_t> whole{0, rows.n_rows}, some{0, 7, 64, 3000, 4096, rows.n_rows};
     std::vector<int64_t> many;  // over 512 in a block of 4,096 rows

@@ -10,11 +10,10 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, Rando
 from tests.study.test_partial_dependence import invented
 
 import glasswood as gw
-from glasswood.effects import _walks
+from glasswood.effects import _evaluate, _walks
 from glasswood.effects._long_paths import LongPaths
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._walks import WalkedRows
-from glasswood.study import _study
 from helpers.deep_trees import BANZHAF, against_rows, chains, pairs_against_rows, same, without_diagonal
 from helpers.games import Game, players_of
 from helpers.strategies import ensembles, tables
@@ -38,7 +37,7 @@ def outputs_of(ex):
 
 def walked(ex, metric, rows):
     """The values by walking: the sets, and an array of shape (n_sets, n_outputs, n_rows)."""
-    found = ex._study._by_walks(metric, rows, outputs_of(ex))
+    found = ex._study._evaluator.by_walks(metric, ex._study.rows(rows), outputs_of(ex))
     return found.sets, found._values.reshape(len(found.sets), ex.ensemble.n_outputs, found.n_rows)
 
 
@@ -46,7 +45,7 @@ def by_paths(ex, metric, rows):
     """The same, leaf by leaf."""
     study = ex._study
     plan = study.plan(1)
-    found = LongPaths(plan, metric, study.rows(rows), outputs_of(ex), Rows(plan, study.table), study.shares)
+    found = LongPaths(plan, metric, study.rows(rows), outputs_of(ex), Rows(plan, study.over.table), study.over.shares)
     return found.sets, found._values.reshape(len(found.sets), ex.ensemble.n_outputs, found.n_rows)
 
 
@@ -185,7 +184,7 @@ def test_the_way_does_not_depend_on_what_is_kept_or_on_threads(monkeypatch):
     X = X[:, :8]
     for n, most in ((1, 0), (1, 2**26), (4, 2**26), (64, 2**26)):
         monkeypatch.setattr("glasswood.parallel._threads.n_threads", lambda n=n: n)
-        monkeypatch.setattr(_study, "MOST_KEPT", most)
+        monkeypatch.setattr(_evaluate, "MOST_KEPT", most)
         ex = gw.Explainer(model, X[:300])
         ways.append([type(ex._study.evaluate(metric, X[:k], [0])) for metric in METRICS for k in (1, 2, 300, 1)])
     assert all(way == ways[0] for way in ways)
@@ -195,7 +194,7 @@ def test_trees_and_rows_made_ready_are_kept():
     X, y, _ = wide()
     ex = gw.Explainer(RandomForestRegressor(20, random_state=0).fit(X, y), X[:100])
     ex.shap_values(X[:1])
-    ground = ex._study._ground
+    ground = ex._study._evaluator.ground
     ex.banzhaf_values(X[1:2])
-    assert ex._study._ground is ground
-    assert ex._study._tables.n_bytes == ground.n_bytes > 0
+    assert ex._study._evaluator.ground is ground
+    assert ex._study._evaluator.kept.n_bytes == ground.n_bytes > 0

@@ -48,10 +48,11 @@ def ask_everything() -> None:
         ex.shap_values(X[:9])
         ex.shap_interaction_values(X[:2])
     metric, study = gw.metrics.ShapleyValues(), gw.Explainer(large, X[:20])._study
-    study._by_paths(metric, X[:9], [0])
+    study._evaluator.by_paths(metric, study.rows(X[:9]), [0])
     many = rng.normal(size=(2000, 3))
     deep = DecisionTreeRegressor(random_state=0).fit(many, rng.normal(size=2000))  # over 1,024 leaves
     gw.Explainer(deep, many[:200]).partial_dependence(0)
+    gw.Explainer(deep, many).partial_dependence(0)  # whose columns have digests
 
 
 def ask_about_curves(ex: gw.Explainer, table: Any) -> None:

@@ -173,7 +173,7 @@ def test_combinations_inside_pipelines(model, rows):
         same = pickle.loads(pickle.dumps(ex))
         np.testing.assert_array_equal(same.partial_dependence("b").heights, ex.partial_dependence("b").heights)
         with pytest.raises(UnsupportedModelError, match="no score that is a sum over trees"):
-            gw.Explainer(whole, X)
+            gw.Explainer(whole, X, response="raw")
 
 
 def test_combinations_of_classifiers_inside_wrappers(rows):

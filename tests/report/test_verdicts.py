@@ -157,7 +157,7 @@ def test_costly_checks_are_run_on_a_sample(diabetes, monkeypatch):
         assert set(states(explainer).values()) == {"good"}
         assert "of a sample of 200 of 442 rows" in text_of_check(explainer, "Same average")
         weighed = "rows with their weights" in text_of_check(explainer, "Same average")
-        assert weighed == (explainer._study.weight is not None)
+        assert weighed == (explainer._study.over.weight is not None)
         assert "on a sample of 200 of 442 rows" in text_of_check(explainer, "Same curves")
     monkeypatch.setattr(_checks, "MOST_VISITS", 1)
     assert "a sample of 100 of 442" in text_of_check(gw.Explainer(model, X), "Same average")

@@ -138,7 +138,7 @@ def test_nothing_is_counted_to_show_an_explainer(tmp_path):
     model = HistGradientBoostingClassifier(max_iter=2).fit(X, X["b"] > 3)
     ex = gw.Explainer(model, str(tmp_path / "rows.parquet"))
     assert "read when needed" in parsed(ex._repr_html_())
-    assert ex._study.background is None
+    assert not ex._study._counted
 
 
 def test_tables_are_cut_off_and_say_so():

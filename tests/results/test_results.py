@@ -202,7 +202,7 @@ def test_counts_that_do_not_fit_are_folded(monkeypatch):
         for name, curve in whole.items():
             np.testing.assert_allclose(curves[name].values, curve.values, rtol=1e-12)
             np.testing.assert_allclose(curves[name].mean, curve.mean)
-        scale = 1 if folded._study.weight is None else 2
+        scale = 1 if folded._study.over.weight is None else 2
         np.testing.assert_array_equal(curves["x0"].rows, scale * whole["x0"].rows)
 
 

@@ -339,7 +339,7 @@ def test_a_source_that_changed_is_refused(ask):
     chunks = [rows[:100], rows[100:]]
     ex = gw.Explainer(model, chunks)
     ex._study.counted(2)
-    object.__setattr__(ex._study.source.source, "tables", lambda _: iter(chunks[:1]))
+    object.__setattr__(ex._study.over._rows.source, "tables", lambda _: iter(chunks[:1]))
     with pytest.raises(gw.errors.TableError, match="100 rows now, but had 300"):
         ask(ex)
 

@@ -13,7 +13,7 @@ import scipy.sparse
 
 from glasswood.errors import TableError
 from glasswood.tables._columns import LabelColumn, NumberColumn
-from glasswood.tables._tables import OpenColumns, Schema, distinct_rows, encode, n_rows, take_rows
+from glasswood.tables._tables import OpenColumns, Schema, distinct_rows, encode, n_rows, open_columns, take_rows
 
 NAN = np.nan
 NUMBERS = Schema((NumberColumn("a"), NumberColumn("b")))
@@ -142,7 +142,7 @@ def test_distinct_rows_take_as_many_steps_as_there_are_columns(monkeypatch):
     monkeypatch.setattr(OpenColumns, "listed", lambda *arguments: calls.append(arguments[1]) or listed(*arguments))
     table = np.random.default_rng(0).integers(0, 2, size=(5000, 12)).astype(float)
     schema = Schema(tuple(NumberColumn(f"x{k}") for k in range(12)), named=False)
-    found = distinct_rows(table, schema, np.arange(12))
+    found = distinct_rows(open_columns(table, schema, range(12)), np.arange(12))
     assert len(calls) == 12  # not one more for each of the distinct rows
     rows = set(map(tuple, table.tolist()))
     assert len(found["x0"]) == len(rows)

@@ -20,7 +20,7 @@ from glasswood.cli._files import open_data, proved, read_rows
 from glasswood.cli._options import MODEL, Command, as_json, model_options, output_file
 from glasswood.cli._output import check_folder, note, print_json, write_table
 from glasswood.errors import BackgroundError, MissingExtraError, TableError
-from glasswood.tables._sources import open_source
+from glasswood.tables._sources import InMemory, open_source
 
 __all__ = ["COMMANDS", "file_names"]
 
@@ -93,9 +93,10 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     loaded = opened(model)
     read = proved(loaded, data[0], further=[*by, *([] if weight is None else [weight])])
     read.refuse_combination()
-    if read.columns is not None and open_source(source) is not None:  # a pipeline transforms rows in memory
-        source = read_rows(list(data) if len(data) > 1 else data[0])
-    if open_source(source) is None:  # CSV, in memory
+    in_memory = isinstance(open_source(source), InMemory)  # CSV
+    if read.columns is not None and not in_memory:  # a pipeline transforms rows in memory
+        source, in_memory = read_rows(list(data) if len(data) > 1 else data[0]), True
+    if in_memory:
         settings = {"engine": "auto"} | ({} if settings["checkpoint"] is None else settings)
     counted = read.ensemble if read.columns is None else loaded
     with _cluster(settings) as settings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once_here
+from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns, open_columns
 
 __all__ = ["CellBlock", "Rows"]
@@ -27,12 +28,16 @@ class Rows:
     ----------
     plan : CountPlan
     table : table, or the opened columns of the features that the model uses
+    source : InMemory, optional
+        Where the columns come from. If it has a seal, they are checked before they are read: results that are computed
+        when they are looked at may be so long after the question.
     """
 
-    def __init__(self, plan: CountPlan, table: object) -> None:
+    def __init__(self, plan: CountPlan, table: object, source: InMemory | None = None) -> None:
         e, cells = plan.ensemble, plan.cells
         used = e.used_features
         self._columns = table if isinstance(table, OpenColumns) else open_columns(table, e.schema, used)
+        self.source = source
         self._of_columns = (cells.cut, cells.cut_offset[used], cells.n_codes[used], cells.n_cells[used])
 
     @once_here
@@ -50,10 +55,28 @@ class Rows:
             starts = range(first, last, MOST_ROWS)
             return np.concatenate([self.cells(start, min(last, start + MOST_ROWS)) for start in starts], axis=1)
         proceed()
+        self.check(first, last)
         return self._cells_of(self._columns.encode(first, last), last - first)
+
+    @property
+    def given(self) -> Any:
+        """The user's own table, before a pipeline."""
+        return None if self.source is None else self.source.given
+
+    def open(self, features: Sequence[int]) -> OpenColumns:
+        """Return some columns of the table, which may be others than those that the model uses."""
+        if self.source is None:
+            return self._columns
+        return self.source.open(self._columns.schema, features)
+
+    def check(self, first: int = 0, last: int | None = None) -> None:
+        """Refuse rows that have changed since the question."""
+        if self.source is not None and self.source.seal is not None:
+            self.source.seal.check(self._columns, first, last)
 
     def cells_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
         """Return the cells of some rows, given by their numbers."""
+        self.check()
         return self._cells_of(self._columns.take(rows), rows.size)
 
     def _cells_of(self, columns: Mapping[int, NDArray[np.floating[Any]]], n_rows: int) -> NDArray[np.int32]:

@@ -1,8 +1,9 @@
-"""Tables in memory, counted by the threads of this process."""
+"""Rows that are counted by the threads of this process: tables in memory, fragments of files, and streams of tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,22 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background, background_of
 from glasswood.counting._counter import Counter, Tally
-from glasswood.counting._job import SomeRows, add_groups, new_tally
+from glasswood.counting._job import Job, SomeRows, Sums, add_fragment, add_groups, new_tally
+from glasswood.counting._partial import Partial
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._weights import ColumnWeights, column_of, weights_of_groups, weights_of_rows
+from glasswood.engines import _checkpoint
+from glasswood.engines._checkpoint import Checkpoint
 from glasswood.errors import TableError
+from glasswood.parallel._progress import bar
 from glasswood.parallel._threads import n_threads, sum_over, sum_over_batches
-from glasswood.tables._row_columns import names_in, places_of_groups, row_weights, sorted_groups, without_columns
+from glasswood.tables._parquet import Fragment
+from glasswood.tables._row_columns import places_of_groups, row_weights, sorted_groups
+from glasswood.tables._sources import InMemory, Stream
 from glasswood.tables._tables import OpenColumns, open_columns
 from glasswood.text._printable import how_many
 
-__all__ = ["count", "count_groups", "count_table"]
+__all__ = ["count", "count_files", "count_groups", "count_stream", "count_table"]
 
 BLOCK = 8192  # of which the kernels' own blocks are parts
 BATCH = 8 * BLOCK
@@ -35,8 +42,11 @@ def count(
     threads: int | None = None,
     lists_only: bool | None = None,
 ) -> Background:
-    """Return the counts of a plan over all rows of a table; with lists only if requested, or if there are few rows."""
-    columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
+    """Return the counts of a plan over all rows of a table; with lists only if that is said, or if rows are few.
+
+    Instead of a table, the opened columns that the plan's trees use will do.
+    """
+    columns = _opened(plan, table)
     if lists_only is None:
         leaves, trees = plan.ensemble.n_leaves, plan.ensemble.n_trees
         lists_only = leaves >= FEW_LEAVES * trees and columns.n_rows * trees < ROWS_PER_LEAF * leaves
@@ -44,6 +54,12 @@ def count(
     counter = Counter(plan, lists_only=lists_only)
     planes = {plane: _count_rows(counter, columns, weight, threads) for plane, weight in weights}
     return background_of(counter, planes, columns.n_rows, unit, column_of(sample_weight))
+
+
+def _opened(plan: CountPlan, table: Any) -> OpenColumns:
+    """Return the columns that the trees use, if they are not opened yet."""
+    e = plan.ensemble
+    return table if isinstance(table, OpenColumns) else open_columns(table, e.schema, e.used_features)
 
 
 def _count_rows(counter: Counter, columns: OpenColumns, weight: NDArray[np.int64] | None, threads: int | None) -> Tally:
@@ -65,7 +81,7 @@ def count_groups(
     plan: CountPlan, table: Any, sample_weight: Any, keys: Sequence[Any], places: NDArray[np.intp]
 ) -> dict[Any, Background]:
     """Return the counts of a plan over groups of rows, given each row's place in the list of the groups' keys."""
-    columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
+    columns = _opened(plan, table)
     if places.shape != (columns.n_rows,):
         message = f"by= has the shape {places.shape}, but the table has {how_many(columns.n_rows, 'row')}"
         raise TableError(message)
@@ -110,15 +126,52 @@ def batch_size(n_rows: int) -> int:
     return min(BATCH, max(BLOCK, share // BLOCK * BLOCK))
 
 
-def count_table(plan: CountPlan, table: Any, sample_weight: Any, by: Any, own: Any) -> Any:
-    """Return the counts of a plan over all rows of a table in memory, or over groups of them.
-
-    `own` is the table for the trees, if transformers have changed the original one.
-    """
-    if own is table and not plan.ensemble.schema.named:
-        own = without_columns(table, names_in(by, sample_weight))
+def count_table(
+    plan: CountPlan, source: InMemory, sample_weight: Any, by: Any, *, lists_only: bool | None = None
+) -> Any:
+    """Return the counts of a plan over all rows of a table in memory, or over groups of them."""
     if isinstance(sample_weight, str):
-        sample_weight = ColumnWeights(row_weights(table, sample_weight), sample_weight)
+        sample_weight = ColumnWeights(row_weights(source.given, sample_weight), sample_weight)
+    columns = source.open(plan.ensemble.schema, plan.ensemble.used_features)
     if by is None:
-        return count(plan, own, sample_weight)
-    return sorted_groups(count_groups(plan, own, sample_weight, *places_of_groups(table, by)))
+        return count(plan, columns, sample_weight, lists_only=lists_only)
+    return sorted_groups(count_groups(plan, columns, sample_weight, *places_of_groups(source.given, by)))
+
+
+def count_files(job: Job, fragments: list[Fragment], checkpoint: Checkpoint | None, threads: int | None) -> Partial:
+    """Return the counts of fragments. Each thread reads and counts its own, so that both overlap.
+
+    Memory holds one batch of rows per thread, and their compressed columns.
+    """
+    sizes = [fragment.n_rows for fragment in fragments]
+    total = None if None in sizes else sum(size or 0 for size in sizes)
+    with bar(total, "counting", "rows") as progress:
+
+        def add(sums: Sums, fragment: Fragment) -> None:
+            progress.add(add_fragment(sums, fragment))
+            if checkpoint is not None and monotonic() - sums.since > _checkpoint.INTERVAL:
+                hand_over(sums, checkpoint)
+
+        workers = min(threads, len(fragments)) if threads else None
+        sums = sum_over(fragments, lambda: Sums(job), add, workers)
+    if checkpoint is None:
+        return Partial.sum(part.partial() for part in sums)
+    for part in sums:
+        hand_over(part, checkpoint)
+    return checkpoint.partial
+
+
+def hand_over(sums: Sums, checkpoint: Checkpoint) -> None:
+    """Give what a thread has counted to the checkpoint; the thread begins anew."""
+    digests = sums.digests
+    if digests:
+        checkpoint.add(sums.partial(), digests)
+
+
+def count_stream(job: Job, stream: Stream, threads: int | None) -> Partial:
+    """Return the counts of a stream: tables are drawn by one thread at a time, and counted by all."""
+    with bar(None, "counting", "rows") as progress:
+        # A model without splits needs no column, but a table of none has no rows.
+        tables = stream.tables(job.columns or (stream.names or [])[:1])
+        sums = sum_over(tables, lambda: Sums(job), lambda part, table: progress.add(part.add(table)), threads)
+    return Partial.sum(part.partial() for part in sums)

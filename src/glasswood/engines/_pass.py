@@ -1,10 +1,9 @@
-"""Pass: counting rows that are not a table in memory, by any engine, and the proof that each was counted once."""
+"""Pass: rows from anywhere, counted by whoever is asked to, and proof that all were, once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,20 +16,21 @@ from glasswood.counting._job import Job, partition_digest
 from glasswood.counting._partial import WHOLE, Partial, ledger_of
 from glasswood.counting._plan import CountPlan
 from glasswood.engines._checkpoint import Checkpoint
-from glasswood.engines._streams import count_files, count_stream
-from glasswood.errors import BackgroundError, MissingExtraError, TableError
+from glasswood.engines._engine import engine_of, load_engine
+from glasswood.engines._local import count_files, count_stream, count_table
+from glasswood.errors import BackgroundError, TableError
+from glasswood.models._opened import Opened
 from glasswood.parallel._threads import in_order
 from glasswood.tables._columns import Dictionary
 from glasswood.tables._parquet import Fragment, read_fragment
-from glasswood.tables._row_columns import row_weights, sorted_groups
-from glasswood.tables._sources import EngineFrame, Files, Source, Stream
+from glasswood.tables._row_columns import row_weights, sorted_groups, without_columns
+from glasswood.tables._seal import Seal
+from glasswood.tables._sources import EngineFrame, Files, InMemory, Source, Stream
 from glasswood.tables._tables import OpenColumns, Schema, column_names, open_columns, open_named
 
 __all__ = ["Pass", "RowsPart", "bundles", "finish", "verify"]
 
 T = TypeVar("T")
-
-ENGINES = {"distributed": "dask", "pyspark": "spark", "ray": "ray"}  # by the package of what the user holds
 
 ROWS_PER_TASK = 2**21
 WAVE = 2**27  # rows, about, between two saves of a checkpoint
@@ -73,7 +73,7 @@ class _Reading:
 
 
 class Pass:
-    """A pass over a source that is not a table in memory.
+    """A pass over the rows of a source, and further ones if it can be read again.
 
     Parameters
     ----------
@@ -84,11 +84,12 @@ class Pass:
 
     def __init__(self, source: Source, *, engine: Any = "auto", checkpoint: str | PathLike[str] | None = None) -> None:
         self.source = source
-        self._engine, self._session = _engine_of(engine)
+        self._engine, self._session = engine_of(engine)
+        self.names: list[Any] | None
         self._folder = checkpoint
         if isinstance(source, EngineFrame):
             self._engine = self._engine_of_frame(source)
-            self.names, self.head = _load(self._engine).look(source.frame, self._session)
+            self.names, self.head = load_engine(self._engine).look(source.frame, self._session)
         else:
             self.names, self.head = source.names, source.head
         self._refuse_what_needs_files()
@@ -101,7 +102,14 @@ class Pass:
         return source.engine
 
     def _refuse_what_needs_files(self) -> None:
-        """Raise an error if a checkpoint or an engine is requested for a source that is not files."""
+        """Refuse checkpoints of, and engines for, what cannot be read in parts and read again."""
+        if isinstance(self.source, InMemory):
+            if self._folder is not None or self._engine not in ("auto", "threads"):
+                message = (
+                    "engine= and checkpoint= are for Parquet files; a table in memory is counted by threads, at once"
+                )
+                raise TableError(message)
+            return
         asked = self._folder is not None or (self.is_stream and self._engine != "auto")
         if asked and not isinstance(self.source, Files):
             message = (
@@ -115,8 +123,40 @@ class Pass:
         """Whether the source is a stream of tables."""
         return isinstance(self.source, Stream)
 
-    def count(self, plan: CountPlan, sample_weight: Any = None, by: Any = None) -> Any:
-        """Return the counts of a plan: a Background, or one per group."""
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows are a table in memory."""
+        return isinstance(self.source, InMemory)
+
+    @property
+    def table_in_memory(self) -> InMemory:
+        """The source, if it is a table in memory."""
+        if not isinstance(self.source, InMemory):
+            message = "the rows are not a table in memory"
+            raise TableError(message)
+        return self.source
+
+    def taken_by(self, opened: Opened, further: Sequence[Any], seal: Seal | None = None) -> Pass:
+        """Return a pass over the rows as the trees of a model take them: transformed, and without further columns.
+
+        With a seal, a table in memory may be read again as long as it does not change.
+        """
+        if not isinstance(self.source, InMemory):
+            return self  # columns are looked up by name, and pipelines were refused
+        table = opened.table
+        if opened.columns is None and not opened.ensemble.schema.named:
+            table = without_columns(table, further)
+        return Pass(replace(self.source, table=table, seal=seal))
+
+    def count(
+        self, plan: CountPlan, sample_weight: Any = None, by: Any = None, *, lists_only: bool | None = None
+    ) -> Any:
+        """Return the counts of a plan: a Background, or one per group.
+
+        Tables in memory may be counted with lists only, see `glasswood.counting._counter`.
+        """
+        if isinstance(self.source, InMemory):
+            return count_table(plan, self.source, sample_weight, by, lists_only=lists_only)
         plan.refuse_uncountable(plan.order)
         job = self._job(plan, sample_weight, by)
         if isinstance(self.source, Files):
@@ -126,7 +166,7 @@ class Pass:
             partial = count_stream(job, self.source, None)
             expected = []
         else:
-            partial, n_parts = _load(self._engine).count_frame(job.ship(), self.source.frame, self._session)
+            partial, n_parts = load_engine(self._engine).count_frame(job.ship(), self.source.frame, self._session)
             expected = [partition_digest(str(number)) for number in range(n_parts)]
         return finish(job, partial, expected)
 
@@ -135,7 +175,7 @@ class Pass:
         fragments = source.fragments if checkpoint is None else checkpoint.remaining(source.fragments)
         if self._engine in ("auto", "threads"):
             return count_files(job, fragments, checkpoint, None)
-        count_on_workers: Callable[..., Partial] = _load(self._engine).count_files
+        count_on_workers: Callable[..., Partial] = load_engine(self._engine).count_files
         if checkpoint is None:
             return count_on_workers(job.ship(), bundles(fragments), self._session)
         for wave in waves(fragments):
@@ -174,10 +214,14 @@ class Pass:
 
         Iterators can be read only once, and the rows of an engine's frame stay on the cluster.
         """
-        return isinstance(self.source, Files) or (isinstance(self.source, Stream) and self.source.again)
+        return isinstance(self.source, InMemory | Files) or (isinstance(self.source, Stream) and self.source.again)
 
     def parts(self, schema: Schema, features: Iterable[int], sample_weight: Any) -> Iterator[RowsPart]:
-        """Yield some columns of all rows and the weights, in parts, in the order of the rows."""
+        """Yield some columns of all rows, part by part in their order, and the weights: a table is one part."""
+        if isinstance(self.source, InMemory):
+            weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+            yield RowsPart(self.source.open(schema, features), weight)
+            return
         reading = self._reading(schema, features, sample_weight)
         if isinstance(self.source, Files):
             for fragment in self.source.fragments:
@@ -280,27 +324,3 @@ def _check_sums(plan: CountPlan, key: Any, tally: Tally) -> None:
     if (rows != tally.total).any():
         message = f"the counts of a tree do not sum to the number of rows (group {key!r}); nothing is saved"
         raise BackgroundError(message)
-
-
-def _engine_of(engine: Any) -> tuple[str, Any]:
-    """Return the name of an engine, and the user's client or session."""
-    if isinstance(engine, str):
-        if engine not in ("auto", "threads", *ENGINES.values()):
-            message = (
-                f'engine must be "auto", "threads", "dask", "spark", "ray", a Client or a SparkSession, not {engine!r}'
-            )
-            raise TableError(message)
-        return engine, None
-    package = type(engine).__module__.partition(".")[0]
-    if package not in ENGINES:
-        message = f"engine must be a name, a Dask Client or a SparkSession, not {type(engine).__name__}"
-        raise TableError(message)
-    return ENGINES[package], engine
-
-
-def _load(engine: str) -> Any:
-    """Return the module of an engine, which imports its library."""
-    try:
-        return import_module(f"glasswood.engines._{engine}")
-    except ImportError as error:
-        raise MissingExtraError.of(error.name or engine, extra=engine, what=f"engine={engine!r}") from error

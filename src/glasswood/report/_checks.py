@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from glasswood.report._subject import Section, Subject, section
 from glasswood.study._study import Study
-from glasswood.tables._tables import n_rows
 from glasswood.text._printable import how_many
 
 __all__ = ["checks_section"]
@@ -108,18 +107,17 @@ class Tried:
     def __init__(self, subject: Subject, sample: NDArray[np.intp] | None) -> None:
         self.study: Study = subject.study if sample is None else subject.study.on_some_rows(sample)
         self.subject = subject
-        n = n_rows(self.study.table)
-        weighed = " with their weights" if self.study.weight is not None else ""
+        n = self.study.over.n_rows
+        weighed = " with their weights" if self.study.over.weight is not None else ""
         self.rows = (
             f"all {how_many(n, 'row')}"
             if sample is None
-            else f"a sample of {n:,} of {n_rows(subject.study.table):,} rows"
+            else f"a sample of {n:,} of {subject.study.over.n_rows:,} rows"
         ) + weighed
 
     def average(self, responses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weighted average over the rows."""
-        weight = self.study.weight
-        return np.average(responses, axis=0, weights=None if weight is None else np.asarray(weight, dtype=np.float64))
+        return np.average(responses, axis=0, weights=self.study.over.weights)
 
     def near(self, size: float) -> float:
         """Return the largest difference that the order of summation can explain."""
@@ -134,10 +132,10 @@ def _affordable(subject: Subject) -> Tried | str:
         return "there are no rows"
     if subject.rows == "counts":
         return "it needs the rows themselves, and only counts of them are available"
-    n, most = n_rows(study.table), max(FEWEST_ROWS, MOST_VISITS // max(1, study.ensemble.n_trees))
+    n, most = study.over.n_rows, max(FEWEST_ROWS, MOST_VISITS // max(1, study.ensemble.n_trees))
     if n <= most:
         return Tried(subject, None)
-    weight = None if study.weight is None else np.asarray(study.weight, dtype=np.float64)
+    weight = study.over.weights
     counted = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
     chosen = np.unique(np.linspace(0, counted.size - 1, most).astype(np.intp))
     return Tried(subject, counted[chosen])
@@ -192,4 +190,4 @@ def _values_in(study: Study, feature: int, cell: int) -> NDArray[np.float64]:
         value = float(cell) if cell < n_codes else -1.0
     else:
         value = float(cuts[cell]) if cell < cuts.size else float(np.nextafter(cuts[-1], np.inf))
-    return np.full(n_rows(study.table), value)
+    return np.full(study.over.n_rows, value)

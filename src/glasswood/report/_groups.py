@@ -24,7 +24,6 @@ from glasswood.study._comparison import compare_scopes
 from glasswood.study._scope import Scope
 from glasswood.study._study import Study
 from glasswood.tables._row_columns import places_of_groups, sorted_groups
-from glasswood.tables._tables import n_rows
 from glasswood.text._arguments import brief
 from glasswood.text._plain import plain
 
@@ -61,19 +60,19 @@ def groups_of(subject: Subject, by: object) -> Groups:
     if isinstance(by, Mapping):
         return Groups(_named(_checked(subject, by)))
     study = subject.study
-    columns = _columns_in(by, study.table)
-    if study.source is not None:
-        return Groups(_named(study.source.count(study.plan(1), study.weight, by)), columns)
-    if study.table is None:
+    columns = _columns_in(by, study.over.n_rows if study.over.in_memory else None)
+    if study.over.once_only:
+        return Groups(_named(study.over.count_by(study.plan(1), by)), columns)
+    if not study.over.in_memory:
         message = (
             "by= defines groups of rows, but the explainer has no rows; pass the dict of Backgrounds that "
             "summarize(model, rows, by=...) returns, or create the Explainer with the table"
         )
         raise TableError(message)
-    table = study.table if study.originals is None else study.originals.table
     try:
-        keys, places = places_of_groups(table, by)
-        found = sorted_groups(count_groups(study.plan(1), study.table, study.weight, keys, places))
+        keys, places = places_of_groups(study.user_table, by)
+        used = study.columns(study.ensemble.used_features)
+        found = sorted_groups(count_groups(study.plan(1), used, study.over.weight, keys, places))
     except GlasswoodError as error:
         message = f"by={brief(by)} does not define groups of rows: {error}"
         raise TableError(message) from error
@@ -82,13 +81,13 @@ def groups_of(subject: Subject, by: object) -> Groups:
     return Groups(_named(found), columns, members)
 
 
-def _columns_in(by: object, table: object) -> tuple[str, ...]:
+def _columns_in(by: object, n_rows: int | None) -> tuple[str, ...]:
     """Return the names of the columns that define the groups; none if `by` has one entry per row."""
     if isinstance(by, str):
         return (by,)
     if not isinstance(by, list | tuple) or not all(isinstance(name, str) for name in by):
         return ()
-    return tuple(by) if table is None or len(by) != n_rows(table) else ()
+    return tuple(by) if len(by) != n_rows else ()
 
 
 def _checked(subject: Subject, by: Mapping[Any, Any]) -> Mapping[Any, Background]:
@@ -257,7 +256,7 @@ class _Found(NamedTuple):
 def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | None:
     """Return the predictions for the rows of each group; None if there are no rows, or too many."""
     study, members = subject.study, groups.members
-    if members is None or n_rows(study.table) * study.ensemble.n_trees > MOST_VISITS:
+    if members is None or study.over.n_rows * study.ensemble.n_trees > MOST_VISITS:
         return None
     all_given = study.scored_anew({})
     given = subject.chosen(all_given)
@@ -275,7 +274,7 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
         shown.append(chosen.astype(np.float64))
         which = f"of {plain(subject.labels[0])} is above 0.5" if one else "of the output is the highest"
         about += f" Selection rate is the share of rows whose probability {which}."
-    weight = None if study.weight is None else np.asarray(study.weight, dtype=np.float64)
+    weight = study.over.weights
     lines = []
     for rows in (members[name] for name in names):
         own = None if weight is None else weight[rows]

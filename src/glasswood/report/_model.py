@@ -128,7 +128,7 @@ def data_section(subject: Subject) -> Section:
 def _about_counts(subject: Subject) -> str:
     """Return what is missing in a table of columns made from counts."""
     why = "Only counts are available, so minimum and maximum are not known"
-    if subject.study.basis == "rows":  # which curves and this table are not made of
+    if subject.study.over.basis == "rows":  # which curves and this table are not made of
         why = "The table is made from counts, so minimum and maximum are not known"
     return f"{why}, and unused columns were not examined."
 
@@ -156,8 +156,9 @@ def _used(subject: Subject, name: str) -> str:
 def _described_table(subject: Subject) -> list[list[Any]]:
     """Return a line for each column of the user's table, before any pipeline."""
     study = subject.study
+    study.check_unchanged()
     if study.originals is None:
-        table, schema = study.table, study.ensemble.schema
+        table, schema = study.over.table, study.ensemble.schema
         used = {study.ensemble.feature_names[f] for f in study.ensemble.used_features.tolist()}
     else:
         table, names = study.originals.table, study.originals.names
@@ -190,5 +191,4 @@ def _described(subject: Subject, table: object, schema: Schema, index: int) -> l
 
 
 def _share(subject: Subject, missing: NDArray[np.bool_]) -> float | int | None:
-    weight = subject.study.weight
-    return rounded(float(np.average(missing, weights=None if weight is None else np.asarray(weight, dtype=np.float64))))
+    return rounded(float(np.average(missing, weights=subject.study.over.weights)))

@@ -251,10 +251,10 @@ def _why_no_pairs(subject: Subject, error: GlasswoodError) -> str:
     """Return why interaction strengths are not available."""
     if subject.rows == "none":
         return "the strength of interactions is computed over rows, and there are none"
-    background = subject.study.background
+    background = subject.study.over.counted
     if background is not None and subject.rows == "counts" and background.order < 2:
         return "only single features were counted; summarize(model, rows, order=2) counts pairs as well"
-    if subject.study.groups and subject.study.basis == "counts":
+    if subject.study.groups and subject.study.over.basis == "counts":
         return "interactions of groups of columns need the rows themselves, and only counts of them are available"
     return str(error).rstrip(".")
 

@@ -13,10 +13,8 @@ from glasswood.counting._background import Background
 from glasswood.errors import GlasswoodError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
-from glasswood.study._answers import is_weighted
 from glasswood.study._scope import Scope
 from glasswood.study._study import Study
-from glasswood.tables._tables import n_rows
 from glasswood.text._printable import how_many
 
 __all__ = ["Section", "Subject", "average_of", "column", "in_brackets", "noun_of", "section"]
@@ -65,7 +63,7 @@ class Subject:
     def count_pairs(self) -> None:
         """Count pairs of features if they will be needed; these counts include single features."""
         study, plan = self.study, self.study.plan(1)
-        if study.additive and study.background is None and study.has_rows and plan.countable(2):
+        if study.additive and study.over.counted is None and study.over.has_rows and plan.countable(2):
             study.effects(2)
 
     @once
@@ -120,20 +118,17 @@ class Subject:
     @property
     def rows(self) -> str:
         """What is known of the rows: "table" (themselves), "counts" (saved, or of files), or "none" (covers)."""
-        if self.study.table is not None:
-            return "table"
-        return "counts" if self.study.only_counts else "none"
+        return "table" if self.study.over.in_memory else "counts" if self.study.over.has_rows else "none"
 
     @property
     def weighted(self) -> bool:
         """Whether rows have weights, so that "rows" are sums of these."""
-        return is_weighted(self.study)
+        return self.study.over.weighted
 
     @property
     def rows_text(self) -> str:
         """How many rows are averaged over, in words; there must be some."""
-        background, table = self.background, self.study.table
-        count = n_rows(table) if background is None else background.n_rows
+        count = self.study.over.n_rows if self.background is None else self.background.n_rows
         return how_many(count, "row") + (f" with a total weight of {self.total:,.6g}" if self.weighted else "")
 
     @property

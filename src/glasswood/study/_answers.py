@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._pairs import KnownPair, Pair, averaged, middle_cells
+from glasswood.effects._row_cells import Rows
 from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import InteractionIndex
@@ -40,7 +41,7 @@ from glasswood.tables._points import columns_of, rows_at, shown_values, take
 from glasswood.tables._tables import Schema, distinct_rows, n_rows, open_columns
 from glasswood.text._printable import how_many
 
-__all__ = ["Answers", "Negated", "ResponsePair", "is_weighted"]
+__all__ = ["Answers", "Negated", "ResponsePair"]
 
 MOST_RESPONSES = 2**16  # pairs of cells whose responses are computed at once
 BYTES_OF_RESPONSE = 400  # while it is computed
@@ -80,12 +81,6 @@ class Negated:
     def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
         """Return the sums of absolute values and squares of some rows, which have no sign."""
         return self.source.moments(span)
-
-
-def is_weighted(study: Study) -> bool:
-    """Return whether the background's rows have weights."""
-    counted = study.background
-    return study.weight is not None or (counted is not None and counted.total != counted.n_rows)
 
 
 class ResponsePair:
@@ -174,7 +169,7 @@ class Answers:
         """Return the cells of a feature, with the rows of the background in them."""
         study = self._study
         extent: Deferred[Extent | None] = Deferred(lambda: study.extent(feature))
-        return self._axis(feature, study.rows_per_cell(feature), extent, weighted=is_weighted(study))
+        return self._axis(feature, study.rows_per_cell(feature), extent, weighted=study.over.weighted)
 
     def _axis(
         self, feature: int, rows: NDArray[Any], extent: Deferred[Extent | None], *, weighted: bool = False
@@ -183,13 +178,13 @@ class Answers:
         cuts = np.empty(0) if column.n_codes else self._study.plan(1).cells.cuts_of(feature).copy()
         return Axis(column, cuts, rows, extent, weighted)
 
-    def _axis_of_rows(self, feature: int, rows: Any) -> Axis:
+    def _axis_of_rows(self, feature: int, rows: Rows | None) -> Axis:
         """Return the cells of a feature, with some rows in them; None for those of the background."""
         study, cells = self._study, self._study.plan(1).cells
         if not study.uses(feature):
             return self._axis(feature, np.empty(0), Deferred.of(None))
-        values = open_columns(study.table if rows is None else rows, self.ensemble.schema, [feature]).column(feature)
-        weight = study.weights if rows is None else None
+        columns = study.columns([feature]) if rows is None else rows.open([feature])
+        values, weight = columns.column(feature), study.over.weights if rows is None else None
         found = np.bincount(cells.locate(feature, values), weights=weight, minlength=int(cells.n_cells[feature]))
         numbers = not cells.n_codes[feature]
         extent = extent_of(values if weight is None else values[weight > 0]) if numbers else None
@@ -210,7 +205,7 @@ class Answers:
         """Return the surface of two features."""
         study = self._study
         pair: Pair | None = None
-        if study.source is not None:
+        if study.over.once_only:
             study.effects(2)  # the largest order first: some sources can be counted once only
         if not study.additive:
             pair = ResponsePair(study, (a, b), chosen)
@@ -235,11 +230,11 @@ class Answers:
     def _joint_rows(self, a: int, b: int) -> JointRows | None:
         """Return how the background's rows fall on pairs of cells of two features; None without a table."""
         study, cells = self._study, self._study.plan(1).cells
-        if study.table is None:
+        if not study.over.in_memory:
             return None
-        columns = open_columns(study.table, self.ensemble.schema, [a, b])
+        columns = study.columns([a, b])
         encoded = columns.encode(0, columns.n_rows)
-        return JointRows.of(cells.locate(a, encoded[a]), cells.locate(b, encoded[b]), study.weight)
+        return JointRows.of(cells.locate(a, encoded[a]), cells.locate(b, encoded[b]), study.over.weight)
 
     def grids(self, grids: Mapping[str, Any], chosen: Chosen) -> dict[tuple[str, str], NDArray[np.float64]]:
         """Return the joint partial dependence of all pairs of the given features on a grid."""
@@ -287,10 +282,10 @@ class Answers:
         order = min(order, max(1, int(wanted.sum())))
         plan.refuse_uncountable(order, "max_order")
         opened = study.rows(rows)  # first: what is wrong with them is found before anything is counted
-        return self.interactions(study.lookups(order, wanted, chosen.columns).of_rows(opened), chosen, rows)
+        return self.interactions(study.lookups(order, wanted, chosen.columns).of_rows(opened), chosen, opened)
 
-    def interactions(self, source: SetValues, chosen: Chosen, rows: Any) -> Interactions:
-        """Return values of feature sets for rows, for the chosen outputs."""
+    def interactions(self, source: SetValues, chosen: Chosen, rows: Rows) -> Interactions:
+        """Return values of sets for rows, made of the scores that are chosen."""
         return Interactions(
             source=source if chosen.total is None else Negated(source),
             players=self._study.plan(1).players,
@@ -306,7 +301,8 @@ class Answers:
         n_players, n_outputs = len(self._study.plan(1).players), len(chosen.labels)
         shape = (n_rows(rows), *(n_players,) * (metric.max_order or 1), n_outputs)
         check_memory(shape)  # before anything is computed
-        found = self.interactions(self._study.evaluate(metric, rows, chosen.columns), chosen, rows)
+        opened = self._study.rows(rows)
+        found = self.interactions(self._study.evaluate(metric, opened, chosen.columns), chosen, opened)
         values = found.values.reshape(found.n_rows, len(found), n_outputs)
         return Attributions(
             name=name,
@@ -318,13 +314,14 @@ class Answers:
             columns=found.columns,
         )
 
-    def _shown(self, rows: Any, numbers: NDArray[np.intp] | None) -> Any:
+    def _shown(self, rows: Rows, numbers: NDArray[np.intp] | None) -> Any:
         """Return the values of some rows as an array, one column per player; None if a player has several columns."""
+        rows.check()
         if self._study.originals is not None:
-            return self._shown_before(self._study.originals, rows, numbers)
+            return self._shown_before(self._study.originals, rows.given, numbers)
         if self._study.groups:
             return None
-        columns = open_columns(rows, self.ensemble.schema, range(self.ensemble.n_features))
+        columns = open_columns(rows.given, self.ensemble.schema, range(self.ensemble.n_features))
         values = [np.array(columns.listed(f, numbers)) for f in range(self.ensemble.n_features)]
         return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
 
@@ -340,7 +337,7 @@ class Answers:
 
     def points(self, players: list[str], at: Any, chosen: Chosen) -> Points:
         """Return the partial dependence of players at points."""
-        if self._study.additive and self._study.table is not None:
+        if self._study.additive and self._study.over.in_memory:
             self._study.plan(len(players))  # refuses sets of too many players before anything is computed
         features, cells, shown = self._located(players, at)
         return Points(
@@ -351,7 +348,7 @@ class Answers:
             units=self._study.units,
             mean=chosen.levels(self._study.mean),
             find_rows=Deferred(lambda: self._rows_at(shown)),
-            weighted=is_weighted(self._study),
+            weighted=self._study.over.weighted,
         )
 
     def _heights_at(self, features: NDArray[np.intp], cells: NDArray[np.int64], n_players: int) -> NDArray[np.float64]:
@@ -382,20 +379,19 @@ class Answers:
         heights = heights + study.curves[b][cells[1]] - study.mean
         return heights + effects.pair(a, b).at(cells[0], cells[1]) if study.shares_path(a, b) else heights
 
-    def _rows_at(self, points: Mapping[str, Any], rows: Any = None) -> NDArray[Any]:
-        """Return the number (or weight) of rows at each point; empty if a row is at none of the points."""
+    def _rows_at(self, points: Mapping[str, Any], rows: Rows | None = None) -> NDArray[Any]:
+        """Return how many rows (by weight, if of the background) are at each point; empty if some are at none."""
         study, originals = self._study, self._study.originals
-        weight = study.weight if rows is None else None
+        weight = study.over.weight if rows is None else None
         if originals is not None:
             names = list(points)
-            table = originals.table if rows is None else rows
+            table = originals.table if rows is None else rows.given
             listed = columns_of(table, names, [originals.names.index(name) for name in names])
             return rows_at(points, {name: shown_values(values) for name, values in listed.items()}, weight)
-        table = study.table if rows is None else rows
-        if table is None:
-            return np.empty(0)
         numbers = [self.ensemble.feature_names.index(name) for name in points]
-        columns = open_columns(table, self.ensemble.schema, numbers)
+        if rows is None and not study.over.in_memory:
+            return np.empty(0)
+        columns = study.columns(numbers) if rows is None else rows.open(numbers)
         return rows_at(points, {name: columns.listed(f) for name, f in zip(points, numbers, strict=True)}, weight)
 
     def _located(self, players: list[str], at: Any) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
@@ -410,10 +406,10 @@ class Answers:
         features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
         part = Schema(tuple(schema.columns[f] for f in features), underscored=schema.underscored)
         if at is None:
-            if self._study.table is None:
+            if not self._study.over.in_memory:
                 message = f"pass at=, a table of the columns {[column.name for column in part.columns]!r}"
                 raise TableError(message)
-            at = distinct_rows(self._study.table, schema, features)
+            at = distinct_rows(self._study.columns(features), features)
         columns = open_columns(at if isinstance(at, Mapping) else given_table(at), part, range(features.size))
         encoded = columns.encode(0, columns.n_rows)
         cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)])
@@ -438,20 +434,21 @@ class Answers:
 
     def ice(self, players: list[str], rows: Any, at: Any, chosen: Chosen) -> Ice:
         """Return the responses of rows with some players at other values."""
-        if rows is None and self._study.table is None:
+        if rows is None and not self._study.over.in_memory:
             message = (
                 "pass rows=, the table of rows whose curves you want; counts and covers do not contain single rows"
             )
             raise TableError(message)
+        opened = None if rows is None else self._study.rows(rows)
         axis: Axis | None = None
         shown: dict[str, Any] = {}
         if at is None and len(players) == 1 and players[0] not in self._study.groups:
             feature = self.ensemble.feature_names.index(players[0])
-            axis, features = self._axis_of_rows(feature, rows), np.array([feature])
+            axis, features = self._axis_of_rows(feature, opened), np.array([feature])
             cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
         else:
             features, cells, shown = self._located(players, at)
-        size = n_rows(self._study.table if rows is None else rows), cells.shape[1]
+        size = self._study.over.n_rows if opened is None else opened.n_rows, cells.shape[1]
         if 0 in size:
             found = f"{how_many(size[0], 'row')} and {how_many(size[1], 'point')}"
             message = f"ice needs at least one row and one point, but got {found}"
@@ -462,9 +459,9 @@ class Answers:
             name=" x ".join(players),
             axis=axis,
             columns=shown,
-            heights=chosen.levels(self._study.ice(features, cells, rows)),
+            heights=chosen.levels(self._study.ice(features, cells, opened)),
             outputs=chosen.labels,
             units=self._study.units,
-            weight=None if rows is not None or self._study.weight is None else self._study.shares,
-            find_rows=Deferred(lambda: self._rows_at(shown, rows) if shown else np.empty(0)),
+            weight=None if opened is not None or self._study.over.weight is None else self._study.over.shares,
+            find_rows=Deferred(lambda: self._rows_at(shown, opened) if shown else np.empty(0)),
         )

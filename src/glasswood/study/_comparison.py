@@ -102,13 +102,13 @@ def _look_again(study: Study, k: int, cells: Mapping[str, list[_Cells]]) -> tupl
     found = {feature: own[k].rows for feature, own in cells.items()}
     wanted = [feature for feature, rows in found.items() if rows is None]
     number = study.ensemble.feature_names.index
-    if study.basis == "rows":
+    if study.over.basis == "rows":
         seen = rows_in_cells(study, {number(name): (cells[name][k].column, cells[name][k].cuts) for name in wanted})
         looked = {name: seen[number(name)] for name in wanted}
     else:
         looked = {name: np.empty(0) for name in wanted}
     known = {feature: rows for feature, rows in found.items() if rows is not None}
-    return known | looked, "rows" if study.basis == "counts" and not wanted else study.basis
+    return known | looked, "rows" if study.over.basis == "counts" and not wanted else study.over.basis
 
 
 def _on_cells(curves: Sequence[Curve], cells: Sequence[_Cells], rows: Sequence[NDArray[Any]]) -> tuple[Curve, ...]:

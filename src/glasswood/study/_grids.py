@@ -12,7 +12,6 @@ from glasswood.errors import TableError
 from glasswood.study._study import Study
 from glasswood.tables._columns import is_missing
 from glasswood.tables._points import columns_of, shown_values
-from glasswood.tables._tables import open_columns
 
 __all__ = ["grid_of"]
 
@@ -44,11 +43,10 @@ def _values(study: Study, player: str, n_points: int) -> list[Any]:
     if column.n_codes:
         labels = range(column.n_codes) if column.categories is None else column.categories
         return list(labels)
-    if study.table is None:
+    if not study.over.in_memory:
         cuts = study.plan(1).cells.cuts_of(feature)
         return np.linspace(cuts[0], cuts[-1], n_points).tolist() if cuts.size else [0.0]
-    values = open_columns(study.table, study.ensemble.schema, [feature]).column(feature)
-    return _spaced(values, study.weights, n_points)
+    return _spaced(study.columns([feature]).column(feature), study.over.weights, n_points)
 
 
 def _values_before(study: Study, player: str, n_points: int) -> list[Any]:

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._closed_forms import Effects
-from glasswood.engines._local import count
+from glasswood.study._averages import Average
 
 __all__ = ["count_in_parts"]
 
 
 def count_in_parts(
-    plan: CountPlan, table: Any, sample_weight: Any, most: int
+    plan: CountPlan, over: Average, most: int
 ) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64], NDArray[Any]]:
     """Return the curves, the mean and the rows per cell of a plan with more counts than fit in memory.
 
@@ -29,12 +29,13 @@ def count_in_parts(
     first = 0
     while first < e.n_trees:
         last = first + max(1, int(np.searchsorted(np.cumsum(per_tree[first:]), most, side="right")))
-        part = plan.part(first, last)
-        background = count(part, table, sample_weight, lists_only=True)
+        part, first = plan.part(first, last), last
+        background = over.count(part, lists_only=True)
+        if background is None:  # without rows, nothing is counted
+            continue
         effects = Effects(part, background.counts, background.total)
         mean += effects.mean - base
         for feature, heights in effects.curves().items():
             curves[feature] = curves.get(feature, base) + (heights - base)
         cells = np.maximum(cells, background.cells * background.unit)
-        first = last
     return curves, mean, cells

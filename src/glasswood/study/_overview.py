@@ -61,7 +61,7 @@ class Overview:
     def importance(self, chosen: Chosen) -> Importance:
         """Return the standard deviation of every player's curve over the rows."""
         study, plan = self._study, self._study.plan(1)
-        if not study.has_rows:
+        if not study.over.has_rows:
             message = (
                 "importance needs rows over which the score varies, but there are none: pass them to Explainer as the "
                 "background, or ask for interaction_values(rows, max_order=1).mean_square()"
@@ -93,14 +93,13 @@ class Overview:
     def _importance_of_groups(self, players: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the same for players of several columns, which have no curve, computed from the rows."""
         study, plan = self._study, self._study.plan(1)
-        if study.table is None:
+        if not study.over.in_memory:
             message = (
                 f"the importance of the group {plan.players[players[0]]!r} needs the rows themselves, not only counts; "
                 "pass a table as the background, or leave the group out"
             )
             raise BackgroundError(message)
-        weight = None if study.weight is None else np.asarray(study.weight, dtype=np.float64)
-        rows = Rows(plan, study.table)
+        weight, rows = study.over.weights, study.own_rows()
         if not study.additive:
             return np.array([self._deviation_of_responses(int(player), rows, weight) for player in players])
         wanted = np.zeros(len(plan.players), dtype=bool)
@@ -137,7 +136,7 @@ class Overview:
         outputs = chosen.columns
         self._answers.only_raw("interaction_strengths")
         study, plan = self._study, self._study.plan(1)
-        if rows is None and study.table is None and not study.only_counts:
+        if rows is None and not study.over.has_rows:
             message = "pass rows=, the table of rows over which the strength of interactions is computed"
             raise BackgroundError(message)
         self._refuse_uncountable_pairs()
@@ -145,7 +144,9 @@ class Overview:
         pairs: list[Any] = []
         moments = np.zeros((4, 0, len(outputs)))
         if plan.most_players >= 2:  # otherwise no path has a pair
-            rows_only = not self._by_points(over) and study.source is None and not self._by_cells(over, len(outputs))
+            rows_only = (
+                not self._by_points(over) and not study.over.once_only and not self._by_cells(over, len(outputs))
+            )
             if rows_only:  # what is too large is refused before counting
                 check_pairs(plan, 2, np.ones(len(plan.players), dtype=bool))
             study.effects(2)  # the largest order first: some sources can be counted once only
@@ -169,9 +170,9 @@ class Overview:
         study = self._study
         if rows is not None:
             return RowsInMemory(study, study.rows(rows), None)
-        if study.table is not None:
-            return RowsInMemory(study, Rows(study.plan(1), study.table), study.weights)
-        return RowsAgain(study) if study.basis == "rows" else CountedRows(study)
+        if study.over.in_memory:
+            return RowsInMemory(study, study.own_rows(), study.over.weights)
+        return RowsAgain(study) if study.over.basis == "rows" else CountedRows(study)
 
     def _refuse_uncountable_pairs(self) -> None:
         """Raise an error if the counts of pairs do not fit in memory."""
@@ -327,14 +328,14 @@ class Overview:
             found=tuple(sorted(found, key=lambda spike: -abs(spike.by))),
             names=tuple(names[f] for f in features),
             points=points,
-            basis=self._study.basis,
+            basis=self._study.over.basis,
             outputs=chosen.labels,
             units=self._study.units,
         )
 
     def _ranges(self, curves: Mapping[int, Curve]) -> dict[int, tuple[float, float]]:
         """Return the smallest and the largest number of features in the rows, or of their cuts if there are none."""
-        if self._study.basis == "rows":
+        if self._study.over.basis == "rows":
             return ranges(self._study, list(curves))
         cuts = {feature: curve.cuts[np.abs(curve.cuts) < LARGEST] for feature, curve in curves.items()}
         return {f: (float(own[0]), float(own[-1])) if own.size else (0.0, 0.0) for f, own in cuts.items()}

@@ -28,7 +28,7 @@ def ranges(study: Study, features: Sequence[int]) -> dict[int, tuple[float, floa
         found = [(values.min(initial=np.inf), values.max(initial=-np.inf)) for values in finite]
         return np.array(found, dtype=np.float64).T
 
-    for low, high in study.each_part(features, ends) if features else ():
+    for low, high in study.over.each(study.ensemble.schema, features, ends) if features else ():
         least, greatest = np.minimum(least, low), np.maximum(greatest, high)
     known = least <= greatest
     pairs = zip(np.where(known, least, 0.0).tolist(), np.where(known, greatest, 0.0).tolist(), strict=True)
@@ -40,7 +40,7 @@ def rows_in_cells(study: Study, axes: Mapping[int, tuple[Column, NDArray[np.floa
 
     There is a cell between any two cuts, or for each category and for unseen ones.
     """
-    kind = np.int64 if study.weight is None else np.float64
+    kind = np.int64 if study.over.weight is None else np.float64
     found = {f: np.zeros((column.n_codes or cuts.size) + 2, dtype=kind) for f, (column, cuts) in axes.items()}
 
     def count(part: RowsPart) -> dict[int, NDArray[Any]]:
@@ -48,7 +48,7 @@ def rows_in_cells(study: Study, axes: Mapping[int, tuple[Column, NDArray[np.floa
         cells = {f: cells_of(column.encode(values[f]), cuts, column.n_codes) for f, (column, cuts) in axes.items()}
         return {f: np.bincount(places, part.weight, found[f].size) for f, places in cells.items()}
 
-    for counted in study.each_part(list(axes), count) if axes else ():
+    for counted in study.over.each(study.ensemble.schema, list(axes), count) if axes else ():
         for feature, rows in counted.items():
             found[feature] += rows
     return found
@@ -62,9 +62,9 @@ def blocks_of_cells(study: Study, size: int) -> Iterator[tuple[CellBlock, NDArra
     plan = study.plan(1)
     used = plan.ensemble.used_features
     cells = np.empty((used.size, size), dtype=np.int32)
-    weight = None if study.weight is None else np.empty(size)
+    weight = None if study.over.weight is None else np.empty(size)
     filled = 0
-    for part in study.parts(used):
+    for part in study.over.parts(plan.ensemble.schema, used):
         rows, first = Rows(plan, part.columns), 0
         while first < rows.n_rows:
             last = min(rows.n_rows, first + size - filled)

@@ -87,7 +87,7 @@ class Scope:
         """Return the names of all features that the model uses, the most important first; of one, if it uses none."""
         study = self.study
         chosen = study.outputs.choose()
-        names = list(self.overview.importance(chosen).names) if study.has_rows else self.overview.by_span()
+        names = list(self.overview.importance(chosen).names) if study.over.has_rows else self.overview.by_span()
         plan, used = study.plan(1), study.ensemble.used_features
         players = {plan.players[player] for player in plan.player_of[used]}
         return [name for name in names if name in players] or names[:1]

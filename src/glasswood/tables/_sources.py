@@ -1,4 +1,4 @@
-"""Where rows come from, if not from a table in memory: files, streams, and the frames of engines.
+"""Where rows come from: tables in memory, files, streams, and the frames of engines.
 
 Libraries are recognised by the names of their types and never imported: an object's library is already loaded.
 """
@@ -6,13 +6,17 @@ Libraries are recognised by the names of their types and never imported: an obje
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from glasswood.errors import TableError
+from glasswood.tables._given import given_table
 from glasswood.tables._parquet import (
     Fragment,
     first_rows,
@@ -23,11 +27,49 @@ from glasswood.tables._parquet import (
     read_stream,
     scan,
 )
-from glasswood.tables._tables import frame_of
+from glasswood.tables._seal import Seal
+from glasswood.tables._tables import OpenColumns, Schema, frame_of, is_sparse, open_columns, take_rows
 
-__all__ = ["HEAD", "EngineFrame", "Files", "Source", "Stream", "open_source"]
+__all__ = ["HEAD", "EngineFrame", "Files", "InMemory", "Source", "Stream", "open_source"]
 
 HEAD = 1000  # rows used to inspect a source and to check a model
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """A table in memory.
+
+    `table` is what the trees of a model take, if that is not the table that the user has: transformers have made
+    another one of it, or it is without the columns that tell groups and weights. With a seal, columns that have changed
+    since they were first read are refused.
+    """
+
+    given: Any
+    table: Any
+    seal: Seal | None = None
+
+    @property
+    def names(self) -> list[Any] | None:
+        """The names of the user's columns; None if there are none."""
+        frame = None if isinstance(self.given, np.ndarray) or is_sparse(self.given) else frame_of(self.given)
+        return None if frame is None else list(frame.columns)
+
+    @property
+    def head(self) -> Any:
+        """All rows."""
+        return self.given
+
+    def open(self, schema: Schema, features: Iterable[int]) -> OpenColumns:
+        """Return some columns of the table."""
+        columns = open_columns(self.table, schema, features)
+        if self.seal is not None:
+            self.seal.check(columns)
+        return columns
+
+    def take(self, schema: Schema, rows: NDArray[np.intp]) -> InMemory:
+        """Return some rows, copied."""
+        table = take_rows(self.table, schema, rows)
+        return InMemory(table, table)
 
 
 @dataclass(frozen=True)
@@ -60,11 +102,11 @@ class EngineFrame:
     frame: Any
 
 
-Source = Files | Stream | EngineFrame
+Source = InMemory | Files | Stream | EngineFrame
 
 
-def open_source(source: Any) -> Source | None:
-    """Return where the rows come from; None for a table in memory."""
+def open_source(source: Any) -> Source:
+    """Return where the rows come from; what is not a table, nor anything else with rows, is refused."""
     source = _native(source)
     if isinstance(source, str | PathLike) or _are_paths(source):
         return _files(open_dataset(source), fill=False)
@@ -73,13 +115,13 @@ def open_source(source: Any) -> Source | None:
         return OPENERS[kind](source)
     if _are_frames(source):
         return _several(list(map(_table, source)))
-    if _is_in_memory(source):
-        return None
-    if hasattr(source, "__arrow_c_stream__"):
-        return _arrow_stream(source)
-    if hasattr(source, "__next__"):
-        return _iterator(source)
-    return None
+    if not _is_in_memory(source):
+        if hasattr(source, "__arrow_c_stream__"):
+            return _arrow_stream(source)
+        if hasattr(source, "__next__"):
+            return _iterator(source)
+    table = given_table(source)
+    return InMemory(table, table)
 
 
 def _native(source: Any) -> Any:

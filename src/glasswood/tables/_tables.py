@@ -124,15 +124,14 @@ def with_labels(table: object, schema: Schema) -> Schema:
     return replace(schema, columns=tuple(columns))
 
 
-def distinct_rows(table: object, schema: Schema, features: NDArray[np.intp]) -> dict[str, list[Any]]:
+def distinct_rows(columns: OpenColumns, features: NDArray[np.intp]) -> dict[str, list[Any]]:
     """Return the distinct rows of some columns, as lists by name."""
-    columns = open_columns(table, schema, features)
     places: NDArray[np.intp] = np.zeros(columns.n_rows, dtype=np.intp)
     for values in columns.encode(0, columns.n_rows).values():  # column by column, because sorting rows takes longer
         distinct, codes = np.unique(values, return_inverse=True)  # NaN is one value
         places = np.unique(places * distinct.size + codes, return_inverse=True)[1]
     first = np.sort(np.unique(places, return_index=True)[1])
-    return {schema.columns[int(f)].name: columns.listed(int(f), first) for f in features}
+    return {columns.schema.columns[int(f)].name: columns.listed(int(f), first) for f in features}
 
 
 def open_columns(table: object, schema: Schema, wanted: Iterable[int]) -> OpenColumns:

@@ -1,0 +1,155 @@
+"""Values of a metric for rows: from tables of leaves, path by path, or by walking, whichever costs least."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._plan import CountPlan
+from glasswood.effects._closed_forms import Effects
+from glasswood.effects._cubes import refuse_long_paths
+from glasswood.effects._interactions import Lookups, check_pairs
+from glasswood.effects._kept import Kept
+from glasswood.effects._leaf_sets import most_sets
+from glasswood.effects._leaf_tables import LeafTables, TabledRows, seconds_for_tables, templates_of
+from glasswood.effects._long_paths import LongPaths, refuse_hours, seconds_for_paths
+from glasswood.effects._row_cells import Rows
+from glasswood.effects._walks import Ground, WalkedRows, Walks, can_walk, seconds_for_walks
+from glasswood.errors import BackgroundError
+from glasswood.metrics import CubeMetric, InteractionIndex
+from glasswood.parallel._memory import check_memory
+from glasswood.parallel._once import Deferred, once
+
+__all__ = ["BackgroundRows", "Evaluator"]
+
+WORTH_A_THOUGHT = 0.3  # seconds
+SAMPLED_ROWS = 128  # of the background, to find out what rows cost
+MOST_KEPT = 2**26  # bytes of tables that wait for more rows
+
+
+class BackgroundRows(NamedTuple):
+    """The rows of a background in memory, and the share of each."""
+
+    rows: Rows
+    shares: NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Evaluator:
+    """Evaluates metrics, and keeps what further rows will need.
+
+    Parameters
+    ----------
+    plans : callable
+        From an order to the plan of sets of up to so many players.
+    effects : callable
+        From an order to effects of at least that order; counts rows if need be.
+    background : callable or None
+        Gives the rows of the background; None if they are not a table in memory.
+    n_background : int
+        How many these are.
+    only_counts : bool
+        Whether there are counts of rows (or will be), and the rows themselves are not at hand.
+    """
+
+    plans: Callable[[int], CountPlan]
+    effects: Callable[[int], Effects]
+    background: Callable[[], BackgroundRows] | None
+    n_background: int
+    only_counts: bool
+    kept: Kept = field(default_factory=lambda: Kept(MOST_KEPT))
+
+    @property
+    def plan(self) -> CountPlan:
+        """The plan of single players."""
+        return self.plans(1)
+
+    def evaluate(self, metric: CubeMetric, rows: Rows, outputs: list[int]) -> TabledRows | LongPaths | WalkedRows:
+        """Return the values of a metric.
+
+        How they are computed does not depend on the tables that happen to be kept, since they may differ in the last
+        digit.
+        """
+        plan = self.plan
+        most = plan.most_players
+        if not isinstance(metric, InteractionIndex):
+            refuse_long_paths(most)
+            plan.refuse_uncountable(most)
+            return self.by_tables(metric, rows, outputs)
+        by_tables = seconds_for_tables(metric, plan) if plan.countable(most) else float("inf")
+        only_counts = self.only_counts or (self.background is None and metric.nodes(0) is None)
+        if by_tables < WORTH_A_THOUGHT or (only_counts and by_tables < float("inf")):
+            return self.by_tables(metric, rows, outputs)
+        n_rows, n_background = rows.n_rows, self.n_background
+        by_paths, by_walks = seconds_for_paths(plan, n_rows, n_background), float("inf")
+        if self.background is not None and can_walk(plan, metric, len(outputs)):
+            by_walks = seconds_for_walks(self._visits, n_rows, n_background, metric, len(outputs))
+        if by_tables < float("inf"):
+            by_tables = seconds_for_tables(metric, plan, n_rows)
+        if by_tables < min(by_paths, by_walks):
+            return self.by_tables(metric, rows, outputs)
+        refuse_hours(plan, n_rows, n_background, min(by_paths, by_walks))
+        check_memory((n_rows, most_sets(plan, metric), len(outputs)))
+        return (self.by_walks if by_walks < by_paths else self.by_paths)(metric, rows, outputs)
+
+    def _rows(self) -> BackgroundRows:
+        if self.background is None:
+            message = (
+                f"a path of the model has {self.plan.most_players} features, too many for tables of all their sets; "
+                "pass the rows themselves as the background, or nothing for path-dependent values"
+            )
+            raise BackgroundError(message)
+        return self.background()
+
+    @once
+    def _visits(self) -> float:
+        """The nodes and leaves that a row and a background row visit together, about: of a sample of rows."""
+        rows, shares = self._rows()
+        n = shares.size
+        chosen = np.unique(np.linspace(0, n - 1, min(n, SAMPLED_ROWS)).astype(np.intp))
+        return Ground(self.plan, rows.cells_at(chosen), np.ones(chosen.size)).visits_of_a_pair()
+
+    @property
+    def ground(self) -> Ground:
+        """The trees and the rows of the background, made ready to walk."""
+
+        def make() -> Ground:
+            rows, shares = self._rows()
+            return Ground(self.plan, rows.cells(0, shares.size), shares)
+
+        return self.kept.get(Ground, make)
+
+    def by_walks(self, metric: InteractionIndex, rows: Rows, outputs: list[int]) -> WalkedRows:
+        """Return the values of a metric by walking through the trees with pairs of rows."""
+        return WalkedRows(Walks(self.ground, metric, outputs), rows)
+
+    def by_tables(self, metric: CubeMetric, rows: Rows, outputs: list[int]) -> TabledRows:
+        """Return the values of a metric from tables of leaves."""
+
+        def make() -> LeafTables:
+            templates = templates_of(metric, self.plan)  # first: too large ones are refused before any counting
+            return LeafTables(self.effects(self.plan.most_players), metric, outputs, templates)
+
+        ours = type(metric).__module__ == InteractionIndex.__module__
+        if not isinstance(metric, InteractionIndex) or not ours or vars(metric).keys() != {"min_order", "max_order"}:
+            return TabledRows(make(), rows)  # a user's metric may depend on anything
+        key = (type(metric), metric.min_order, metric.max_order, tuple(outputs))
+        return TabledRows(self.kept.get(key, make), rows)
+
+    def by_paths(self, metric: InteractionIndex, rows: Rows, outputs: list[int]) -> LongPaths:
+        """Return the values of a metric path by path."""
+        if self.background is None and not self.only_counts:
+            return LongPaths(self.plan, metric, rows, outputs, None, np.empty(0))
+        background = self._rows()
+        return LongPaths(self.plan, metric, rows, outputs, background.rows, background.shares)
+
+    def lookups(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups:
+        """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""
+        check_pairs(self.plan, order, wanted)  # before anything is counted
+        key = (Lookups, order, wanted.tobytes(), tuple(outputs))
+        plan, find_effects = self.plans(order), Deferred(lambda: self.effects(order))
+        return self.kept.get(key, lambda: Lookups(plan, find_effects, order, wanted, outputs))

@@ -1,0 +1,388 @@
+"""What answers are averages over: a table in memory, a source that is read when needed, counts, or covers of training.
+
+Four small classes with the same methods, so that questions ask what they need and not what there happens to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._background import Background
+from glasswood.counting._plan import CountPlan
+from glasswood.counting._weights import fixed_point
+from glasswood.engines._pass import Pass, RowsPart
+from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood.models._ensemble import TreeEnsemble
+from glasswood.parallel._once import once
+from glasswood.tables._row_columns import row_weights
+from glasswood.tables._sources import InMemory
+from glasswood.tables._tables import OpenColumns, Schema, n_rows
+from glasswood.text._printable import how_many
+
+__all__ = ["Average", "OverCounts", "OverCovers", "OverSource", "OverTable", "average_over"]
+
+T = TypeVar("T")
+
+NO_ROWS = "the background has no rows, or only rows of weight 0; there is nothing to average over"
+
+
+class Average:
+    """What answers are averages over. This is the common part, for when there are no rows.
+
+    Attributes
+    ----------
+    basis : {"rows", "counts", "covers"}
+        What is at hand for questions about the rows themselves, see `glasswood.results.BASES`: "rows" (in memory, or in
+        a source that can be read again), "counts" of them, or "covers" of training.
+    in_memory : bool
+        Whether all rows are a table in memory.
+    has_rows : bool
+        Whether there are rows to average over, or counts of them; path-dependent answers do without.
+    only_counts : bool
+        Whether there are counts of rows (or will be), and the rows themselves are not at hand.
+    once_only : bool
+        Whether rows are better counted once, with the largest order that will be needed: some can be read only once.
+    weight : array of shape (n_rows,), name of a column, or None
+        The weights of the rows.
+    """
+
+    basis = "covers"
+    in_memory = has_rows = only_counts = once_only = False
+    weight: Any = None
+
+    @property
+    def text(self) -> str:
+        """What the answers are averages over, in words."""
+        raise NotImplementedError
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows that are known without counting."""
+        return 0
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.weight is not None
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The weights of the rows of a table in memory; None if there are none."""
+        return None
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The weights of the rows of a table in memory, which sum to 1."""
+        raise BackgroundError(NO_ROWS)
+
+    @property
+    def source(self) -> InMemory | None:
+        """The table in memory; None if there is none."""
+        return None
+
+    @property
+    def table(self) -> Any:
+        """The table in memory that the trees take; None if there is none."""
+        return None
+
+    @property
+    def given(self) -> Any:
+        """The user's own table in memory, before a pipeline; None if there is none."""
+        return None
+
+    @property
+    def counted(self) -> Background | None:
+        """Counts that are at hand before anything is counted."""
+        return None
+
+    def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:
+        """Raise early what would fail later."""
+        raise NotImplementedError
+
+    def count(self, plan: CountPlan, *, lists_only: bool | None = None) -> Background | None:  # noqa: ARG002
+        """Return the counts of a plan, after a pass over the rows; None if there are none."""
+        return self.counted
+
+    def count_by(self, plan: CountPlan, by: Any) -> Any:  # noqa: ARG002
+        """Return the counts of groups of rows, after a pass over the rows."""
+        raise BackgroundError(NO_ROWS)
+
+    def some(self, schema: Schema, rows: NDArray[np.intp]) -> Average:  # noqa: ARG002
+        """Return some rows of a table in memory."""
+        raise BackgroundError(NO_ROWS)
+
+    def with_labels(self, schema: Schema) -> Schema:
+        """Return the schema with the labels of categories that only the rows know."""
+        return schema
+
+    def open(self, schema: Schema, features: Iterable[int]) -> OpenColumns:  # noqa: ARG002
+        """Return some columns of a table in memory."""
+        message = "this needs the rows themselves; pass a table in memory as the background"
+        raise BackgroundError(message)
+
+    def parts(self, schema: Schema, features: Iterable[int]) -> Iterator[RowsPart]:
+        """Yield some columns of all rows and the weights, part by part in the order of the rows: a table is one part.
+
+        Only if `basis` is "rows", and after they were counted.
+        """
+        return self.each(schema, features, lambda part: part)
+
+    def each(
+        self,
+        schema: Schema,
+        features: Iterable[int],
+        work: Callable[[RowsPart], T],  # noqa: ARG002
+    ) -> Iterator[T]:
+        """Yield what `work` makes of each of these parts, in their order, by threads where that is possible."""
+        self.open(schema, features)  # raises
+        return iter(())
+
+
+class OverTable(Average):
+    """A table in memory.
+
+    Parameters
+    ----------
+    rows : Pass
+    weight : array of shape (n_rows,), name of a column, or None
+    """
+
+    basis = "rows"
+    in_memory = has_rows = True
+
+    def __init__(self, rows: Pass, weight: Any) -> None:
+        self._rows = rows
+        self._source: InMemory = rows.table_in_memory
+        self.weight = row_weights(self._source.given, weight) if isinstance(weight, str) else weight
+
+    @property
+    def text(self) -> str:
+        """What the answers are averages over, in words."""
+        return how_many(self.n_rows, "row")
+
+    @property
+    def source(self) -> InMemory:
+        """The table in memory."""
+        return self._source
+
+    @property
+    def given(self) -> Any:
+        """The user's own table, before a pipeline."""
+        return self._source.given
+
+    @property
+    def table(self) -> Any:
+        """The table that the trees take."""
+        return self._source.table
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return n_rows(self._source.table)
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """The weights of the rows; None if there are none."""
+        return None if self.weight is None else np.asarray(self.weight, dtype=np.float64)
+
+    @once
+    def shares(self) -> NDArray[np.float64]:
+        """The weights of the rows, which sum to 1."""
+        weight = np.ones(self.n_rows) if self.weights is None else self.weights
+        if weight.sum() <= 0:
+            raise BackgroundError(NO_ROWS)
+        shares: NDArray[np.float64] = weight / weight.sum()
+        return shares
+
+    def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:  # noqa: ARG002
+        """Refuse weights that are none, and keep a copy of the others."""
+        if self.weight is not None:
+            fixed_point(self.weight, self.n_rows)
+            self.weight = np.array(self.weight)
+
+    def count(self, plan: CountPlan, *, lists_only: bool | None = None) -> Background:
+        """Return the counts of a plan."""
+        found: Background = self._rows.count(plan, self.weight, lists_only=lists_only)
+        return found
+
+    def count_by(self, plan: CountPlan, by: Any) -> Any:
+        """Return the counts of groups of rows."""
+        return self._rows.count(plan, self.weight, by)
+
+    def with_labels(self, schema: Schema) -> Schema:
+        """Return the schema with the labels of categories that only the rows know."""
+        return self._rows.with_labels(schema, None)
+
+    def open(self, schema: Schema, features: Iterable[int]) -> OpenColumns:
+        """Return some columns of the table."""
+        return self._source.open(schema, features)
+
+    def each(self, schema: Schema, features: Iterable[int], work: Callable[[RowsPart], T]) -> Iterator[T]:
+        """Yield what `work` makes of the table."""
+        return self._rows.each(schema, features, self.weight, work)
+
+    def some(self, schema: Schema, rows: NDArray[np.intp]) -> OverTable:
+        """Return some rows of the table."""
+        weight = None if self.weight is None else np.asarray(self.weight)[rows]
+        return OverTable(Pass(self._source.take(schema, rows)), weight)
+
+
+class OverSource(Average):
+    """Rows that are not a table in memory: they are read, or counted by a cluster, when a question needs it.
+
+    Parameters
+    ----------
+    rows : Pass
+    weight : name of a column, or None
+    """
+
+    has_rows = only_counts = once_only = True
+
+    def __init__(self, rows: Pass, weight: Any) -> None:
+        self._rows, self.weight = rows, weight
+        self.basis = "rows" if rows.can_read_again else "counts"
+        self._n_rows: int | None = None
+
+    @property
+    def text(self) -> str:
+        """What the answers are averages over, in words."""
+        return "rows that are read when needed"
+
+    def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:
+        """Find nothing wrong: the source was looked at when it was opened."""
+
+    def count(self, plan: CountPlan, *, lists_only: bool | None = None) -> Background:  # noqa: ARG002
+        """Return the counts of a plan."""
+        found: Background = self._rows.count(plan, self.weight)
+        self._n_rows = found.n_rows
+        return found
+
+    def count_by(self, plan: CountPlan, by: Any) -> Any:
+        """Return the counts of groups of rows."""
+        return self._rows.count(plan, self.weight, by)
+
+    def with_labels(self, schema: Schema) -> Schema:
+        """Return the schema with the labels of categories that only the rows know."""
+        return self._rows.with_labels(schema, self.weight)
+
+    def each(self, schema: Schema, features: Iterable[int], work: Callable[[RowsPart], T]) -> Iterator[T]:
+        """Yield what `work` makes of each part, read once more. A source that has changed is refused at its end."""
+        n_read = 0
+
+        def with_size(part: RowsPart) -> tuple[int, T]:
+            return part.columns.n_rows, work(part)
+
+        for size, found in self._rows.each(schema, features, self.weight, with_size):
+            n_read += size
+            yield found
+        self._refuse_change(n_read)
+
+    def _refuse_change(self, n_read: int) -> None:
+        """Refuse a source that has changed since it was counted."""
+        if self._n_rows is not None and self._n_rows != n_read:
+            message = (
+                f"the source has {how_many(n_read, 'row')} now, but had {self._n_rows:,} when it was counted; it "
+                "must not change while an Explainer uses it. Make a new Explainer"
+            )
+            raise TableError(message)
+
+    def parts(self, schema: Schema, features: Iterable[int]) -> Iterator[RowsPart]:
+        """Yield some columns of all rows and the weights, part by part: one at a time is held."""
+        n_read = 0
+        for part in self._rows.parts(schema, features, self.weight):
+            n_read += part.columns.n_rows
+            yield part
+        self._refuse_change(n_read)
+
+
+class OverCounts(Average):
+    """Counts of rows, made by `summarize`.
+
+    Parameters
+    ----------
+    background : Background
+    weight : object
+        None: weights were counted with.
+    """
+
+    basis = "counts"
+    has_rows = only_counts = True
+
+    def __init__(self, background: Background, weight: Any) -> None:
+        self._background, self._asked = background, weight
+
+    @property
+    def text(self) -> str:
+        """What the answers are averages over, in words."""
+        return f"counts of {how_many(self.n_rows, 'row')}, order {self._background.order}"
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._background.n_rows
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self._background.total != self._background.n_rows
+
+    @property
+    def counted(self) -> Background:
+        """The counts."""
+        return self._background
+
+    def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:  # noqa: ARG002
+        """Refuse counts of another model."""
+        _refuse_weight(self._asked)
+        counts, own = self._background, plan(self._background.order)
+        fits = counts.fingerprint == own.fingerprint and counts.counts.size == own.n_counts
+        if not fits or counts.cells.size != own.cells.n_cells.sum():
+            message = "the background is for a different model or different groups; run summarize with this model"
+            raise BackgroundError(message)
+
+
+class OverCovers(Average):
+    """The covers that the model keeps from training: answers are path-dependent.
+
+    Parameters
+    ----------
+    weight : object
+        None: there are no rows that have weights.
+    """
+
+    def __init__(self, weight: Any) -> None:
+        self._asked = weight
+
+    @property
+    def text(self) -> str:
+        """What the answers are averages over, in words."""
+        return "the covers of training (path-dependent)"
+
+    def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:  # noqa: ARG002
+        """Refuse a model that keeps none."""
+        _refuse_weight(self._asked)
+        if ensemble.cover is None:
+            message = (
+                f"the model read from {ensemble.source} has no covers, so there are no path-dependent "
+                "answers; pass the rows to average over as the second argument"
+            )
+            raise UnsupportedModelError(message)
+
+
+def _refuse_weight(weight: Any) -> None:
+    if weight is not None:
+        message = "sample_weight belongs to a table of rows; a Background was summarized with its own weights"
+        raise TableError(message)
+
+
+def average_over(background: Background | None, rows: Pass | None, weight: Any) -> Average:
+    """Return what answers are averages over, given counts, or rows, or none of both."""
+    if background is not None:
+        return OverCounts(background, weight)
+    if rows is None:
+        return OverCovers(weight)
+    return OverTable(rows, weight) if rows.in_memory else OverSource(rows, weight)
