@@ -543,7 +543,7 @@ def test_blocks_that_are_not_all_read(regression):
     first, block = next(found.blocks(100))
     assert first == 0
     np.testing.assert_array_equal(block[[0, 99]], gw.Explainer(model, X).interaction_values(X[[0, 0]]).values)
-    with pytest.raises(TableError, match="at least one row, not -1"):
+    with pytest.raises(TableError, match="n_rows must be at least 1, not -1"):
         next(found.blocks(-1))
 
 

@@ -321,8 +321,10 @@ class TestStrengths:
 
     def test_only_raw_scores(self):
         model, rows = classifier()
-        with pytest.raises(gw.errors.UnsupportedModelError, match="interaction_strengths"):
-            gw.Explainer(model, rows, response="probability").interaction_strengths()
+        ex = gw.Explainer(model, rows, response="probability")
+        assert ex.interaction_strengths().units == "log-odds"
+        with pytest.raises(gw.errors.UnsupportedModelError, match="interaction strengths exist for the raw score only"):
+            ex.interaction_strengths(response="probability")
 
 
 class TestMonotonicity:
@@ -588,7 +590,7 @@ class TestComparison:
         with pytest.raises(gw.errors.TableError, match="outputs of 'one' and 'two' differ"):
             gw.compare({"one": ex, "two": gw.Explainer(*classifier())})
         piped, plain = pipeline()
-        with pytest.raises(gw.errors.TableError, match="columns of pipelines have none"):
+        with pytest.raises(gw.errors.TableError, match="columns of pipelines have no curves"):
             gw.compare({"one": gw.Explainer(piped, plain), "two": gw.Explainer(piped, plain)})
         other = rows.assign(a=pd.Categorical(np.where(rows["a"] > 0, "p", "n")))
         swapped = HistGradientBoostingRegressor(max_iter=2, categorical_features="from_dtype").fit(other, rows["c"])

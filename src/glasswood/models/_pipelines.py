@@ -11,7 +11,7 @@ scikit-learn is never imported: if one of its objects is passed, it is already l
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
@@ -193,8 +193,8 @@ def _peel(model: Any) -> tuple[list[Any], list[tuple[str, Any]], list[Any], Any]
                 raise UnsupportedModelError(message)
         elif inside is not None:
             inner = getattr(_fitted(model, inside), inside)
-        elif _has(model, "best_estimator_") and _has(model, "best_params_"):
-            inner = model.best_estimator_  # searches of other libraries
+        elif isinstance(getattr(model, "best_params_", None), Mapping) and _has(model, "best_estimator_"):
+            inner = model.best_estimator_  # searches of other libraries; some objects have every attribute
         else:
             return outside, steps, targets, model
         if "TransformedTargetRegressor" in kinds and getattr(model.transformer_, "inverse_func", True) is not None:
