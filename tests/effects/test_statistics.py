@@ -322,7 +322,7 @@ class TestStrengths:
     def test_only_raw_scores(self):
         model, rows = classifier()
         ex = gw.Explainer(model, rows, response="probability")
-        assert ex.interaction_strengths().units == "log-odds"
+        assert ex.interaction_strengths().units == "softmax margin"
         with pytest.raises(gw.errors.UnsupportedModelError, match="interaction strengths exist for the raw score only"):
             ex.interaction_strengths(response="probability")
 
