@@ -544,7 +544,7 @@ def test_backgrounds_that_do_not_fit(forest):
     other = clone(model).set_params(max_depth=3).fit(X, model.predict(X))
     with pytest.raises(BackgroundError, match="the background is for a different model"):
         gw.Explainer(other, gw.summarize(model, X))
-    with pytest.raises(BackgroundError, match="or of different groups"):
+    with pytest.raises(BackgroundError, match="or different groups"):
         gw.Explainer(model, gw.summarize(model, X), groups={"pair": ["x0", "x1"]})
     low = gw.Explainer(model, gw.summarize(model, X))
     with pytest.raises(BackgroundError, match=r"needs a background of order 2, but it has order 1; .*order=2"):
