@@ -19,6 +19,7 @@ from glasswood import summarize as count
 from glasswood.cli._files import open_data, proved, read_rows
 from glasswood.cli._options import MODEL, Command, as_json, model_options, output_file
 from glasswood.cli._output import check_folder, note, print_json, write_table
+from glasswood.engines._engine import ENGINES
 from glasswood.errors import BackgroundError, MissingExtraError, TableError
 from glasswood.tables._sources import InMemory, open_source
 
@@ -62,7 +63,7 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
 @click.option("--checkpoint", metavar="FOLDER", help="Save progress here; after a crash, the same command resumes.")
 @click.option(
     "--engine",
-    type=click.Choice(["threads", "dask", "spark", "ray"]),
+    type=click.Choice(["threads", *ENGINES]),
     default="threads",
     show_default=True,
     help="The engine that reads the files. Dask: the scheduler in DASK_SCHEDULER_ADDRESS, or this machine.",

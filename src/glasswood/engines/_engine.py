@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from glasswood.counting._job import ShippedJob
 from glasswood.counting._partial import Partial
 from glasswood.errors import MissingExtraError, TableError
 from glasswood.tables._parquet import Fragment
 
-__all__ = ["Engine", "engine_of", "load_engine"]
+__all__ = ["ENGINES", "Engine", "engine_of", "load_engine"]
 
-ENGINES = {"distributed": "dask", "pyspark": "spark", "ray": "ray"}  # by the package of what the user holds
+
+class Known(NamedTuple):
+    """How an engine is recognized: the package of what users hold of it, and what that is called, if it has a name."""
+
+    package: str
+    session: str = ""
+
+
+# All engines but the threads of this process, by name, which is also that of their file and of their extra.
+ENGINES = {
+    "dask": Known("distributed", "Dask Client"),
+    "spark": Known("pyspark", "SparkSession"),
+    "ray": Known("ray"),
+}
 
 
 class Engine(Protocol):
@@ -36,17 +49,18 @@ class Engine(Protocol):
 def engine_of(engine: Any) -> tuple[str, Any]:
     """Return the name of an engine, and what the user holds of it."""
     if isinstance(engine, str):
-        if engine not in ("auto", "threads", *ENGINES.values()):
-            message = (
-                f'engine must be "auto", "threads", "dask", "spark", "ray", a Client or a SparkSession, not {engine!r}'
-            )
-            raise TableError(message)
-        return engine, None
-    package = type(engine).__module__.partition(".")[0]
-    if package not in ENGINES:
-        message = f"engine must be a name, a Dask Client or a SparkSession, not {type(engine).__name__}"
-        raise TableError(message)
-    return ENGINES[package], engine
+        if engine in ("auto", "threads", *ENGINES):
+            return engine, None
+    else:
+        package = type(engine).__module__.partition(".")[0]
+        for name, known in ENGINES.items():
+            if known.package == package:
+                return name, engine
+    names = [f'"{name}"' for name in ("auto", "threads", *ENGINES)]
+    sessions = [f"a {known.session}" for known in ENGINES.values() if known.session]
+    found = repr(engine) if isinstance(engine, str) else type(engine).__name__
+    message = f"engine must be {', '.join([*names, *sessions[:-1]])} or {sessions[-1]}, not {found}"
+    raise TableError(message)
 
 
 def load_engine(name: str) -> Engine:
