@@ -5,7 +5,9 @@ from __future__ import annotations
 import pickle
 import warnings
 from dataclasses import replace
+from importlib import import_module
 from types import SimpleNamespace
+from typing import get_args
 
 import matplotlib as mpl
 import numpy as np
@@ -20,8 +22,21 @@ import glasswood as gw
 from glasswood.effects._pairs import KnownPair
 from glasswood.parallel._once import Deferred
 from glasswood.plots._axes import histogram, hollow, hollow_pairs, in_view, whole_numbers
-from glasswood.plots._draw import draw, page_of
-from glasswood.plots._spec import Band, Bars, Cells, Line, Matrix, Network, Scale, Sheet, Steps, Waterfall
+from glasswood.plots._draw import ENGINES, draw, page_of
+from glasswood.plots._spec import (
+    DRAWN_IN,
+    Band,
+    Bars,
+    Cells,
+    Line,
+    Matrix,
+    Network,
+    Panel,
+    Scale,
+    Sheet,
+    Steps,
+    Waterfall,
+)
 from glasswood.plots._steps import beside, common_heights, height_range
 from glasswood.plots.plotly._paper import cell_texts
 from glasswood.results import Attributions, Axis, Curve, Ice, JointRows, Points, ShownRows, Surface
@@ -751,6 +766,13 @@ def test_panels_side_by_side_are_equally_high():
     assert common_heights(sheet) == (1.0, 9.0)
     axes = draw(sheet).axes
     assert axes[0].get_ylim() == axes[1].get_ylim()
+
+
+def test_every_kind_of_panel_is_drawn_by_both_libraries():
+    assert set(DRAWN_IN) == set(get_args(Panel))
+    for library in ENGINES:
+        for kind, name in DRAWN_IN.items():
+            assert kind in import_module(f"glasswood.plots.{library}.{name}").DRAWERS
 
 
 def test_axes_of_the_users_are_drawn_on():

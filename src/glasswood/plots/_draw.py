@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from glasswood.plots._spec import Canvas, Dots, Panel, Sheet, Waterfall
+from glasswood.plots._spec import TITLED, Canvas, Panel, Sheet
 
 __all__ = ["ENGINES", "PAGE", "Canvas", "draw", "page_of", "plot_page", "put"]
 
@@ -34,7 +34,7 @@ def put(panels: Sequence[Panel], canvas: Canvas, **options: Any) -> Any:
     """Draw panels on a canvas. Panels of single rows have a title unless the user passes one."""
     title = canvas.title
     if title is None:
-        title = panels[0].title if len(panels) == 1 and isinstance(panels[0], Waterfall | Dots) else ""
+        title = panels[0].title if len(panels) == 1 and isinstance(panels[0], TITLED) else ""
     return draw(Sheet(tuple(panels), title=title, figsize=canvas.figsize, **options), canvas.engine, canvas.ax)
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
+    "DRAWN_IN",
+    "TITLED",
     "Band",
     "Bars",
     "Canvas",
@@ -201,6 +203,18 @@ class Dots:
 
 
 Panel = Dots | Steps | Cells | Bars | Matrix | Network | Waterfall
+
+# The file that draws each kind of panel: there is one of this name in `matplotlib/`, and one in `plotly/`.
+DRAWN_IN: dict[type[Panel], str] = {
+    Bars: "_bars",
+    Cells: "_cells",
+    Dots: "_dots",
+    Matrix: "_pairs",
+    Network: "_pairs",
+    Steps: "_steps",
+    Waterfall: "_bars",
+}
+TITLED = (Dots, Waterfall)  # drawn with their own title if they are alone: what they show is a single row
 
 
 @dataclass(frozen=True)

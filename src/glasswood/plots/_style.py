@@ -19,12 +19,16 @@ SEQUENTIAL, DIVERGING = "viridis", "RdBu_r"
 
 @dataclass(frozen=True)
 class Look:
-    """What a drawing takes over from its surroundings: the colours of text and paper, and what the font can show."""
+    """What a drawing takes over from its surroundings: the colours of text and paper, and what the font can show.
+
+    `heights` are those that all panels of steps have in common, if they are to be equal.
+    """
 
     ink: str
     paper: str
     readable: Callable[[str], str]
     alone: bool = True
+    heights: tuple[float, float] | None = None
 
     @property
     def dim(self) -> str:

@@ -9,9 +9,10 @@ import numpy as np
 from glasswood.plots._spec import Bars, Waterfall
 from glasswood.plots._style import LINES, MARKS, Look
 from glasswood.plots.matplotlib._categories import PLAIN
+from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number, several
 
-__all__ = ["draw_bars", "draw_waterfall"]
+__all__ = ["DRAWERS"]
 
 
 def draw_bars(ax: Any, panel: Bars, look: Look) -> list[Any]:
@@ -57,3 +58,24 @@ def draw_waterfall(ax: Any, panel: Waterfall, look: Look) -> None:
     ax.set_ylim(n + 1.6, -0.6)
     ax.set_xlim(low - 4 * room, high + 10 * room)
     ax.set_xlabel(look.readable(panel.x_label), **PLAIN)
+
+
+def size_of_bars(panel: Bars) -> tuple[float, float]:
+    """Return the inches that bars would like."""
+    return 6.4, 1.3 + 0.27 * max(len(panel.labels), 3)
+
+
+def size_of_waterfall(panel: Waterfall) -> tuple[float, float]:
+    """Return the inches that a waterfall would like."""
+    return 6.8, 1.2 + 0.33 * (len(panel.labels) + 2)
+
+
+def names_of_bars(panel: Bars) -> tuple[str, ...]:
+    """Return the entries of the legend."""
+    return panel.series
+
+
+DRAWERS = {
+    Bars: Drawer(draw_bars, size_of_bars, names_of_bars),
+    Waterfall: Drawer(draw_waterfall, size_of_waterfall),
+}

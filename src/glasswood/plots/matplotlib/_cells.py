@@ -11,9 +11,10 @@ from glasswood.plots._axes import histogram, hollow_pairs, in_view
 from glasswood.plots._spec import Cells, Scale
 from glasswood.plots._style import DIVERGING, SEQUENTIAL, Look
 from glasswood.plots.matplotlib._categories import PLAIN, in_lines, set_ticks
+from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number, several
 
-__all__ = ["draw_cells"]
+__all__ = ["DRAWERS"]
 
 STRIP = 0.1  # the width of the strips of data next to a surface
 WIDE = 24  # pixels of a cell that holds its number
@@ -113,3 +114,11 @@ def _bars(scale: Scale, support: tuple[float, ...]) -> tuple[NDArray[np.float64]
     if scale.edges:
         return histogram(scale, support)
     return np.arange(scale.n_cells + 1, dtype=np.float64) - 0.5, np.asarray(support)
+
+
+def size_of_cells(panel: Cells) -> tuple[float, float]:
+    """Return the inches that a surface would like."""
+    return max(5.8, 3.4 + 0.32 * len(panel.x.labels)), max(4.6, 2.2 + 0.24 * len(panel.y.labels))
+
+
+DRAWERS = {Cells: Drawer(draw_cells, size_of_cells, framed=True)}

@@ -9,9 +9,10 @@ import numpy as np
 from glasswood.plots._spec import Dots
 from glasswood.plots._style import LINES, SEQUENTIAL, Look
 from glasswood.plots.matplotlib._categories import PLAIN, in_lines
+from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import several
 
-__all__ = ["draw_dots"]
+__all__ = ["DRAWERS"]
 
 
 def draw_dots(ax: Any, panel: Dots, look: Look) -> None:
@@ -51,3 +52,11 @@ def _add_bar(ax: Any, panel: Dots, dots: Any, look: Look) -> None:
         low, high = dots.get_clim()
         bar.set_ticks([low, high], labels=[look.readable(text) for text in panel.colour_ends])
         bar.ax.tick_params(length=0)
+
+
+def size_of_dots(panel: Dots) -> tuple[float, float]:
+    """Return the inches that dots would like."""
+    return 6.4, max(4.2, 1.2 + 0.36 * len(panel.y_labels))
+
+
+DRAWERS = {Dots: Drawer(draw_dots, size_of_dots)}

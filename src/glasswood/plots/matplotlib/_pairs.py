@@ -9,9 +9,10 @@ import numpy as np
 from glasswood.plots._spec import Matrix, Network
 from glasswood.plots._style import FAINTEST, LINES, SEQUENTIAL, Look
 from glasswood.plots.matplotlib._categories import PLAIN, in_lines
+from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number, several
 
-__all__ = ["draw_matrix", "draw_network"]
+__all__ = ["DRAWERS"]
 
 
 def draw_matrix(ax: Any, panel: Matrix, look: Look) -> None:
@@ -64,3 +65,9 @@ def draw_network(ax: Any, panel: Network, look: Look) -> None:
     ax.set_ylim(-1.4, 1.4)
     ax.set_aspect("equal")
     ax.axis("off")
+
+
+DRAWERS = {
+    Matrix: Drawer(draw_matrix, lambda _: (6.4, 5.4)),
+    Network: Drawer(draw_network, lambda _: (6.6, 4.8)),
+}

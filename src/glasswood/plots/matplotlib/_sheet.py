@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from glasswood.plots._spec import Bars, Cells, Dots, Matrix, Network, Panel, Sheet, Steps, Waterfall
-from glasswood.plots._steps import common_heights, names_in_legend
+from glasswood.plots._spec import DRAWN_IN, Panel, Sheet, Steps
+from glasswood.plots._steps import common_heights
 from glasswood.plots._style import Look
-from glasswood.plots.matplotlib._bars import draw_bars, draw_waterfall
 from glasswood.plots.matplotlib._categories import PLAIN
-from glasswood.plots.matplotlib._cells import draw_cells
-from glasswood.plots.matplotlib._dots import draw_dots
 from glasswood.plots.matplotlib._figure import new_figure
-from glasswood.plots.matplotlib._pairs import draw_matrix, draw_network
-from glasswood.plots.matplotlib._steps import draw_steps
-from glasswood.plots.matplotlib._style import look_of
+from glasswood.plots.matplotlib._style import Drawer, look_of
 from glasswood.text._plain import several
 from glasswood.text._printable import how_many
 
 __all__ = ["draw"]
 
-DRAWERS: dict[type, Callable[..., Any]] = {
-    Bars: draw_bars,
-    Cells: draw_cells,
-    Dots: draw_dots,
-    Matrix: draw_matrix,
-    Network: draw_network,
-    Waterfall: draw_waterfall,
-}
 LINE = 58  # characters of a line of a note
+
+
+def _drawer(panel: Panel) -> Drawer:
+    """Return how a panel is drawn."""
+    file = import_module(f"glasswood.plots.matplotlib.{DRAWN_IN[type(panel)]}")
+    drawers: dict[type, Drawer] = file.DRAWERS
+    return drawers[type(panel)]
 
 
 def draw(sheet: Sheet, ax: Any = None) -> Any:
@@ -75,32 +70,15 @@ def _lines(sheet: Sheet) -> tuple[int, list[list[Panel]]]:
 def _line_heights(lines: list[list[Panel]], n_columns: int) -> list[float]:
     """Return the inches that each line of panels is high."""
     part = 1.0 if n_columns == 1 else 0.85
-    return [part * max(_size(panel)[1] for panel in line) for line in lines]
+    return [part * max(_drawer(panel).size(panel)[1] for panel in line) for line in lines]
 
 
 def _figsize(sheet: Sheet) -> tuple[float, float]:
     """Return the default width and height of a sheet in inches."""
     n_columns, lines = _lines(sheet)
-    widest = max((_size(panel)[0] for panel in sheet.panels), default=4.0)
+    widest = max((_drawer(panel).size(panel)[0] for panel in sheet.panels), default=4.0)
     width = n_columns * widest * (1.0 if n_columns == 1 else 0.85)
     return width, sum(_line_heights(lines, n_columns)) or 3.0
-
-
-def _size(panel: Panel) -> tuple[float, float]:
-    """Return the inches that a panel alone would like."""
-    if isinstance(panel, Steps):
-        return 5.2, max(3.6, 1.2 + 0.22 * len(panel.x.labels))
-    if isinstance(panel, Cells):
-        return max(5.8, 3.4 + 0.32 * len(panel.x.labels)), max(4.6, 2.2 + 0.24 * len(panel.y.labels))
-    if isinstance(panel, Bars):
-        return 6.4, 1.3 + 0.27 * max(len(panel.labels), 3)
-    if isinstance(panel, Waterfall):
-        return 6.8, 1.2 + 0.33 * (len(panel.labels) + 2)
-    if isinstance(panel, Matrix):
-        return 6.4, 5.4
-    if isinstance(panel, Dots):
-        return 6.4, max(4.2, 1.2 + 0.36 * len(panel.y_labels))
-    return 6.6, 4.8
 
 
 def _new_axes(figure: Any, sheet: Sheet) -> list[Any]:
@@ -117,9 +95,8 @@ def _new_axes(figure: Any, sheet: Sheet) -> list[Any]:
 
 def _fill(figure: Any, axes: list[Any], sheet: Sheet, *, own: bool = False) -> Look:
     """Draw the panels of a sheet on axes, with their legends."""
-    look = look_of(axes[0] if axes else None, alone=len(axes) == 1)
-    heights = common_heights(sheet)
-    legends = [_draw_panel(one, panel, look, heights) for one, panel in zip(axes, sheet.panels, strict=True)]
+    look = look_of(axes[0] if axes else None, alone=len(axes) == 1, heights=common_heights(sheet))
+    legends = [_draw_panel(one, panel, look) for one, panel in zip(axes, sheet.panels, strict=True)]
     _add_legends(figure, axes, legends, look, own=own)
     if sheet.title and not own:
         n_lines = axes[0].get_title(loc="left").count("\n") + 1 if axes[0].get_title(loc="left") else 0
@@ -127,17 +104,11 @@ def _fill(figure: Any, axes: list[Any], sheet: Sheet, *, own: bool = False) -> L
     return look
 
 
-def _draw_panel(ax: Any, panel: Panel, look: Look, heights: tuple[float, float] | None) -> tuple[list[Any], list[str]]:
+def _draw_panel(ax: Any, panel: Panel, look: Look) -> tuple[list[Any], list[str]]:
     """Draw a panel, and return the marks and names of its legend."""
-    names: Sequence[str] = ()
-    drawn: Any = None
-    if isinstance(panel, Steps):
-        drawn = draw_steps(ax, panel, look, heights)
-        names = names_in_legend(panel)
-    else:
-        drawn = DRAWERS[type(panel)](ax, panel, look)
-        names = panel.series if isinstance(panel, Bars) else ()
-    if isinstance(panel, Steps | Bars | Waterfall | Dots):
+    drawer = _drawer(panel)
+    drawn, names = drawer.draw(ax, panel, look), drawer.names(panel)
+    if not drawer.framed:
         ax.spines[["top", "right"]].set_visible(False)
     if panel.note:
         style = {"loc": "left", "fontsize": "x-small", "color": look.dim}

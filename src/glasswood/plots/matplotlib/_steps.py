@@ -9,17 +9,18 @@ from numpy.typing import NDArray
 
 from glasswood.plots._axes import histogram, hollow, in_view, open_bins
 from glasswood.plots._spec import Steps
-from glasswood.plots._steps import BASE, beside, dodge, height_range
+from glasswood.plots._steps import BASE, beside, dodge, height_range, names_in_legend
 from glasswood.plots._style import DASHES, LINES, MARKS, Look
 from glasswood.plots.matplotlib._categories import PLAIN, SHADES, draw_categories, in_lines, set_heights, set_ticks
+from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number
 
-__all__ = ["draw_steps"]
+__all__ = ["DRAWERS"]
 
 
-def draw_steps(ax: Any, panel: Steps, look: Look, heights: tuple[float, float] | None = None) -> list[Any]:
+def draw_steps(ax: Any, panel: Steps, look: Look) -> list[Any]:
     """Draw a panel of steps, and return the marks for a legend."""
-    heights = heights or height_range(panel)
+    heights = look.heights or height_range(panel)
     drawn = _draw_numbers(ax, panel, look, heights) if panel.x.edges else draw_categories(ax, panel, look, heights)
     for shade, _ in zip(SHADES, panel.bands, strict=False):
         drawn += ax.fill([], [], color=LINES[0], alpha=shade + 0.1, linewidth=0)
@@ -118,3 +119,11 @@ def _draw_beside(ax: Any, panel: Steps, look: Look, place: tuple[float, float], 
     for i, (k, line) in enumerate(marked):
         x = at + dodge(i, len(marked)) * 2 * room
         ax.plot([x], [getattr(line, field)], color=LINES[k % len(LINES)], marker=MARKS[k % len(MARKS)], markersize=5.5)
+
+
+def size_of_steps(panel: Steps) -> tuple[float, float]:
+    """Return the inches that a panel of steps would like."""
+    return 5.2, max(3.6, 1.2 + 0.22 * len(panel.x.labels))
+
+
+DRAWERS = {Steps: Drawer(draw_steps, size_of_steps, names_in_legend)}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -13,15 +14,29 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from glasswood.plots._style import Look
 from glasswood.text._plain import shorten
 
-__all__ = ["look_of"]
+__all__ = ["Drawer", "look_of"]
 
 
-def look_of(ax: Any, *, alone: bool) -> Look:
+@dataclass(frozen=True)
+class Drawer:
+    """How a kind of panel is drawn; each file of panels has those of its kinds as `DRAWERS`.
+
+    `draw` takes axes, a panel and a Look, and returns the marks of the legend, if any; `names` are the names of these.
+    `size` is what a panel alone would like, in inches. `framed` panels have lines on all four sides.
+    """
+
+    draw: Callable[[Any, Any, Look], list[Any] | None]
+    size: Callable[[Any], tuple[float, float]]
+    names: Callable[[Any], Sequence[str]] = lambda _: ()
+    framed: bool = False
+
+
+def look_of(ax: Any, *, alone: bool, heights: tuple[float, float] | None) -> Look:
     """Return the colours of the surroundings, and what the font can show."""
     paper = ax.get_facecolor() if ax is not None else mpl.rcParams["axes.facecolor"]
     if len(paper) == 4 and not isinstance(paper, str) and paper[3] == 0:
         paper = "white" if sum(to_rgb(mpl.rcParams["text.color"])) < 1.5 else "black"
-    return Look(to_hex(mpl.rcParams["text.color"]), to_hex(paper), _readable(_fonts()), alone)
+    return Look(to_hex(mpl.rcParams["text.color"]), to_hex(paper), _readable(_fonts()), alone, heights)
 
 
 def _fonts() -> tuple[str, ...]:

@@ -9,10 +9,10 @@ import numpy as np
 
 from glasswood.plots._spec import Bars, Waterfall
 from glasswood.plots._style import LINES, PLOTLY_MARKS
-from glasswood.plots.plotly._paper import Paper, Place, Room, room_for, safe, ticks_of, title_of
+from glasswood.plots.plotly._paper import Drawer, Paper, Place, Room, room_for, safe, ticks_of, title_of
 from glasswood.text._plain import number
 
-__all__ = ["LONGEST", "draw_bars", "draw_waterfall", "room_of_bars"]
+__all__ = ["DRAWERS"]
 
 LONGEST = 44  # characters of a label of bars
 
@@ -64,3 +64,19 @@ def draw_waterfall(paper: Paper, place: Place, panel: Waterfall) -> None:
     mark = {"symbol": "diamond", "size": 10, "color": "rgb(128,128,128)"}
     text = [f" <b>{number(value)}</b>" for _, value in (panel.start, panel.end)]
     paper.add(axes, type="scatter", marker=mark, text=text, **totals, **(style | {"mode": "markers+text"}))
+
+
+def height_of_bars(panel: Bars, _: int) -> float:
+    """Return the pixels that bars would like to be high."""
+    return 24.0 * max(len(panel.labels), 3)
+
+
+def height_of_waterfall(panel: Waterfall, _: int) -> float:
+    """Return the pixels that a waterfall would like to be high."""
+    return 27.0 * (len(panel.labels) + 2)
+
+
+DRAWERS = {
+    Bars: Drawer(draw_bars, room_of_bars, height_of_bars),
+    Waterfall: Drawer(draw_waterfall, room_of_bars, height_of_waterfall),
+}

@@ -9,10 +9,21 @@ import numpy as np
 from glasswood.plots._axes import histogram, hollow_pairs
 from glasswood.plots._spec import Cells, Scale
 from glasswood.plots._style import DIVERGING, SEQUENTIAL
-from glasswood.plots.plotly._paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
+from glasswood.plots.plotly._paper import (
+    GREY,
+    Drawer,
+    Paper,
+    Place,
+    Room,
+    cell_texts,
+    room_for,
+    safe,
+    ticks_of,
+    title_of,
+)
 from glasswood.text._plain import number, share_of_rows
 
-__all__ = ["draw_cells", "room_of_cells"]
+__all__ = ["DRAWERS"]
 
 STRIP = 0.09  # the part of a surface's place that is for the data's strips
 WIDE = 28  # pixels of a cell that holds its number
@@ -99,3 +110,11 @@ def _bars(scale: Scale, support: tuple[float, ...]) -> tuple[list[float], list[f
         return [float(i) for i in range(len(support))], [share / most for share in support], [0.8] * len(support)
     bins, dense = histogram(scale, support)
     return (bins[:-1] / 2 + bins[1:] / 2).tolist(), dense.tolist(), np.diff(bins).tolist()
+
+
+def height_of_cells(panel: Cells, n_panels: int) -> float:
+    """Return the pixels that a surface would like to be high."""
+    return max(380.0 if n_panels == 1 else 320.0, 17.0 * len(panel.y.labels))
+
+
+DRAWERS = {Cells: Drawer(draw_cells, room_of_cells, height_of_cells)}

@@ -8,9 +8,9 @@ import numpy as np
 
 from glasswood.plots._spec import Dots
 from glasswood.plots._style import LINES, SEQUENTIAL
-from glasswood.plots.plotly._paper import Paper, Place, Room, room_for, safe, ticks_of, title_of
+from glasswood.plots.plotly._paper import Drawer, Paper, Place, Room, room_for, safe, ticks_of, title_of
 
-__all__ = ["draw_dots", "room_of_dots"]
+__all__ = ["DRAWERS"]
 
 
 def room_of_dots(panel: Dots) -> Room:
@@ -53,3 +53,11 @@ def _add(paper: Paper, axes: tuple[str, str], panel: Dots, which: Any, marker: d
     if panel.texts:
         hover = {"hovertext": [safe(panel.texts[i], 120) for i in numbers], "hoverinfo": "text"}
     paper.add(axes, type="scattergl" if len(x) > 3000 else "scatter", mode="markers", x=x, y=y, marker=marker, **hover)
+
+
+def height_of_dots(panel: Dots, n_panels: int) -> float:
+    """Return the pixels that dots would like to be high."""
+    return max(380.0 if n_panels == 1 else 280.0, 32.0 * len(panel.y_labels))
+
+
+DRAWERS = {Dots: Drawer(draw_dots, room_of_dots, height_of_dots)}

@@ -8,10 +8,10 @@ import numpy as np
 
 from glasswood.plots._spec import Matrix, Network
 from glasswood.plots._style import FAINTEST, LINES, SEQUENTIAL
-from glasswood.plots.plotly._paper import Paper, Place, Room, room_for, safe, ticks_of
+from glasswood.plots.plotly._paper import Drawer, Paper, Place, Room, room_for, safe, ticks_of
 from glasswood.text._plain import number
 
-__all__ = ["draw_matrix", "draw_network", "room_of_matrix"]
+__all__ = ["DRAWERS"]
 
 
 def room_of_matrix(panel: Matrix) -> Room:
@@ -71,3 +71,9 @@ def draw_network(paper: Paper, place: Place, panel: Network) -> None:
         side = "center" if abs(np.cos(angle)) < 0.2 else "left" if np.cos(angle) > 0 else "right"
         where: dict[str, Any] = {"x": 1.15 * float(np.cos(angle)), "y": 1.15 * float(np.sin(angle)), "xanchor": side}
         paper.annotate(safe(label, 24), xref=axes[0], yref=axes[1], **where)
+
+
+DRAWERS = {
+    Matrix: Drawer(draw_matrix, room_of_matrix, lambda *_: 420.0),
+    Network: Drawer(draw_network, lambda _: Room(10, 10, 10, 10), lambda *_: 420.0),
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,7 @@ from glasswood.plots._cuts import cell_words
 from glasswood.plots._spec import Scale
 from glasswood.text._plain import plain, several, shorten
 
-__all__ = ["GREY", "PALE", "Paper", "Place", "Room", "cell_texts", "room_for", "safe", "ticks_of", "title_of"]
+__all__ = ["GREY", "PALE", "Drawer", "Paper", "Place", "Room", "cell_texts", "room_for", "safe", "ticks_of", "title_of"]
 
 GREY = "rgba(128,128,128,0.45)"  # to be seen on white and on black
 PALE = "rgba(128,128,128,0.2)"
@@ -60,6 +61,19 @@ class Place:
         """Return the part of the figure between two shares of the place, from bottom to top."""
         low, high = self.y
         return [low + begin * (high - low), low + end * (high - low)]
+
+
+@dataclass(frozen=True)
+class Drawer:
+    """How a kind of panel is drawn; each file of panels has those of its kinds as `DRAWERS`.
+
+    `room` is what a panel's labels need, and `height` the pixels that it would like to be high without them, in a
+    figure of so many panels.
+    """
+
+    draw: Callable[[Paper, Place, Any], None]
+    room: Callable[[Any], Room]
+    height: Callable[[Any, int], float]
 
 
 @dataclass

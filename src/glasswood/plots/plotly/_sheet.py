@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from glasswood.errors import MissingExtraError
-from glasswood.plots._spec import Bars, Cells, Dots, Matrix, Network, Panel, Sheet, Steps, Waterfall
+from glasswood.plots._spec import DRAWN_IN, Panel, Sheet
 from glasswood.plots._steps import common_heights
-from glasswood.plots.plotly._bars import draw_bars, draw_waterfall, room_of_bars
-from glasswood.plots.plotly._cells import draw_cells, room_of_cells
-from glasswood.plots.plotly._dots import draw_dots, room_of_dots
-from glasswood.plots.plotly._pairs import draw_matrix, draw_network, room_of_matrix
-from glasswood.plots.plotly._paper import LETTER, Paper, Place, Room, safe
-from glasswood.plots.plotly._steps import draw_steps, room_of_steps
+from glasswood.plots.plotly._paper import LETTER, Drawer, Paper, Place, Room, safe
 
 try:
     import plotly.graph_objects as go
@@ -25,18 +20,16 @@ except ImportError as error:
 
 __all__ = ["draw"]
 
-DRAWERS: dict[type, tuple[Callable[[Paper, Place, Any], None], Callable[[Any], Room]]] = {
-    Steps: (draw_steps, room_of_steps),
-    Bars: (draw_bars, room_of_bars),
-    Cells: (draw_cells, room_of_cells),
-    Dots: (draw_dots, room_of_dots),
-    Matrix: (draw_matrix, room_of_matrix),
-    Network: (draw_network, lambda _: Room(10, 10, 10, 10)),
-    Waterfall: (draw_waterfall, room_of_bars),
-}
 DOTS = 100  # to an inch
 WIDE = 900  # what a figure of one panel is taken to be wide; it is as wide as its surroundings
 LINE = 14  # the height of a line of text
+
+
+def _drawer(panel: Panel) -> Drawer:
+    """Return how a panel is drawn."""
+    file = import_module(f"glasswood.plots.plotly.{DRAWN_IN[type(panel)]}")
+    drawers: dict[type, Drawer] = file.DRAWERS
+    return drawers[type(panel)]
 
 
 def draw(sheet: Sheet) -> Any:
@@ -44,7 +37,7 @@ def draw(sheet: Sheet) -> Any:
     paper = Paper(heights=common_heights(sheet), alone=len(sheet.panels) == 1)
     grid = _Grid(sheet)
     for panel, place in zip(sheet.panels, grid.places(), strict=True):
-        DRAWERS[type(panel)][0](paper, place, panel)
+        _drawer(panel).draw(paper, place, panel)
         if panel.note:
             where = {"x": place.x[0], "y": place.y[1], "xref": "paper", "yref": "paper", "yshift": 2}
             paper.annotate(
@@ -88,7 +81,7 @@ class _Grid:
         self.width = WIDE if self.n_columns == 1 else 1040.0 if self.n_columns == 2 else 1160.0
         if sheet.figsize is not None:
             self.width = DOTS * sheet.figsize[0]
-        self.rooms = [DRAWERS[type(panel)][1](panel) for panel in sheet.panels]
+        self.rooms = [_drawer(panel).room(panel) for panel in sheet.panels]
         self.lines = [range(i, min(i + self.n_columns, n)) for i in range(0, n, self.n_columns)]
         single = self.n_columns == 1
         self.margin = {"l": max((room.left for room in self.rooms), default=0) if single else 0}
@@ -96,7 +89,8 @@ class _Grid:
         self.inner = self.width - self.margin["l"] - self.margin["r"]
         self.tops = [max(self._top(sheet.panels[i], self.rooms[i]) for i in line) for line in self.lines]
         self.bottoms = [max(self.rooms[i].bottom for i in line) for line in self.lines]
-        self.heights = [max(_height(sheet.panels[i], single=n == 1) for i in line) for line in self.lines]
+        wanted = [_drawer(panel).height(panel, n) for panel in sheet.panels]
+        self.heights = [max(wanted[i] for i in line) for line in self.lines]
         self.total = sum(self.tops) + sum(self.bottoms) + sum(self.heights) or 300.0
         self.size: dict[str, Any] = {"height": self.total}
         if sheet.figsize is not None:
@@ -127,18 +121,3 @@ class _Grid:
                 found.append(Place(x, (max(0.0, y[0]), min(1.0, y[1])), wide, high))
             top -= above + high + below
         return found
-
-
-def _height(panel: Panel, *, single: bool) -> float:
-    """Return the pixels that a panel would like to be high, without its labels."""
-    if isinstance(panel, Bars):
-        return 24.0 * max(len(panel.labels), 3)
-    if isinstance(panel, Waterfall):
-        return 27.0 * (len(panel.labels) + 2)
-    if isinstance(panel, Steps):
-        return max(280.0 if single else 200.0, (18.0 if single else 14.0) * len(panel.x.labels))
-    if isinstance(panel, Cells):
-        return max(380.0 if single else 320.0, 17.0 * len(panel.y.labels))
-    if isinstance(panel, Dots):
-        return max(380.0 if single else 280.0, 32.0 * len(panel.y_labels))
-    return 420.0

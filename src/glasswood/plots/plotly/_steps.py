@@ -11,10 +11,10 @@ from glasswood.plots._spec import Band, Steps
 from glasswood.plots._steps import beside, dodge, height_range, limits
 from glasswood.plots._style import LINES, PLOTLY_DASHES, PLOTLY_MARKS
 from glasswood.plots.plotly._categories import draw_categories, room_of_categories
-from glasswood.plots.plotly._paper import GREY, PALE, Paper, Place, Room, cell_texts, safe, ticks_of, title_of
+from glasswood.plots.plotly._paper import GREY, PALE, Drawer, Paper, Place, Room, cell_texts, safe, ticks_of, title_of
 from glasswood.text._plain import number, share_of_rows
 
-__all__ = ["draw_steps", "room_of_steps"]
+__all__ = ["DRAWERS"]
 
 Axes = tuple[str, str]
 STRIP = 0.15  # the part of the height that is for the data
@@ -160,3 +160,12 @@ def _draw_beside(paper: Paper, main: Axes, side: str, strip: Axes | None, panel:
             hover = {"hovertext": [text], "hoverinfo": "text", "cliponaxis": False}
             x = at + 0.6 * dodge(i, len(marked))
             paper.add((side, main[1]), type="scatter", mode="markers", x=[x], y=[height], marker=mark, **hover)
+
+
+def height_of_steps(panel: Steps, n_panels: int) -> float:
+    """Return the pixels that a panel of steps would like to be high."""
+    low, line = (280.0, 18.0) if n_panels == 1 else (200.0, 14.0)
+    return max(low, line * len(panel.x.labels))
+
+
+DRAWERS = {Steps: Drawer(draw_steps, room_of_steps, height_of_steps)}
