@@ -324,7 +324,7 @@ def test_columns_that_spark_cannot_pass_on_do_no_harm_if_nobody_needs_them(spark
     months = "INTERVAL '1-2' YEAR TO MONTH"
     more = frame.selectExpr(f"{months} AS m", "*", "make_interval(1, 2) AS n", f"struct({months} AS m) AS s")
     assert gw.summarize(few.model, more) == few.expected()
-    with pytest.raises(TableError, match="column 'x0' is of type interval year to month"):
+    with pytest.raises(TableError, match="column 'x0' has type interval year to month"):
         gw.summarize(few.model, frame.drop("x0").selectExpr("*", f"{months} AS x0"))
     with pytest.raises(TableError, match="several columns of the frame are called 'x0'"):
         gw.summarize(few.model, frame.selectExpr("*", "x1 AS x0"))
