@@ -31,7 +31,7 @@ from glasswood.results import (
 )
 from glasswood.study._grids import grid_of
 from glasswood.study._scope import Scope
-from glasswood.study._study import Study
+from glasswood.study._study import study_of
 from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
 
@@ -95,17 +95,18 @@ class Explainer:
         response: str | None = None,
         by: Any = None,
     ) -> None:
-        self._study = Study(model, background, groups, sample_weight, response)
+        self._study = study_of(model, background, groups, sample_weight)
         self._response, self._by = response, by
         self._lock = Lock()  # of the next mapping
-        self._scopes: dict[str, Scope] = {self._study.response: Scope(self._study)}
+        self._scopes: dict[str, Scope] = {}
         self.ensemble = self._study.ensemble
+        self._scope()  # refuses scales that the model does not have
 
     def __repr__(self) -> str:
         return repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
 
     def _repr_html_(self) -> str:
-        facts = {"answers": self._study.units, "averages over": self._study.over.text, **self.ensemble.facts}
+        facts = {"answers": self._scope().scale.units, "averages over": self._study.over.text, **self.ensemble.facts}
         return facts_html(f"Explainer: {self.ensemble.source}", facts)
 
     @property
@@ -131,7 +132,7 @@ class Explainer:
         >>> round(float(sum(both)), 9)
         1.0
         """
-        return self._study.outputs.labels
+        return self._scope().scale.outputs.labels
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -157,7 +158,7 @@ class Explainer:
         --------
         See `units`.
         """
-        return self._study.response
+        return self._scope().scale.response
 
     @property
     def units(self) -> str:
@@ -175,17 +176,15 @@ class Explainer:
         >>> ex.partial_dependence("mean area", response="probability").units
         'probability'
         """
-        return self._study.units
+        return self._scope().scale.units
 
     # ------------------------------------------------------------------------------------------------- scopes
 
     def _scope(self, response: str | None = None) -> Scope:
         """Return the object that answers questions on a scale."""
-        asked = self._study.response if response is None else response
+        scale = self._study.scale(self._response if response is None else response)
         with self._lock:
-            if asked not in self._scopes:
-                self._scopes[asked] = Scope(self._study.on_scale(asked))
-            return self._scopes[asked]
+            return self._scopes.setdefault(scale.response, Scope(self._study, scale))
 
     def _ask(self, question: Callable[[Scope], Any], response: str | None, by: Any) -> Any:
         """Return the answer to a question on a scale; or one answer per group of rows."""
@@ -193,7 +192,7 @@ class Explainer:
         if by is None:
             return question(scope)
         names, studies = scope.study.in_groups(by)
-        return Grouped(names, {key: question(Scope(study)) for key, study in studies.items()})
+        return Grouped(names, {key: question(Scope(study, scope.scale)) for key, study in studies.items()})
 
     def _ask_raw(self, what: str, question: Callable[[Scope], Any], response: str | None, by: Any) -> Any:
         """Return the answer to a question that exists on the raw scale only."""
@@ -886,16 +885,19 @@ class Explainer:
         >>> figure = ex.plot(["bmi", ("bmi", "s5")])
         >>> figure.savefig("bmi.png")  # doctest: +SKIP
         """
+        from glasswood.plots._draw import Canvas, page_of, plot_page
+
         response = self._scale_of_figures(response)
         asked = [features] if isinstance(features, str) else features
         listed = self._scope(response).ranked() if asked is None else list(asked)
-        curves = self.partial_dependence(listed, output=output, output_index=output_index, response=response, by=by)
-        canvas: dict[str, Any] = {"title": title, "figsize": figsize, "engine": engine, "ax": ax}
-        return curves.plot(page=page, sort=sort, xscale=xscale, sharey=sharey, **canvas)
+        chosen, note = page_of(listed, page)  # only the features of a page are computed
+        found = self.partial_dependence(chosen, output=output, output_index=output_index, response=response, by=by)
+        panels = [make() for make in found._drawers(sort=sort, xscale=xscale)]
+        return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def _scale_of_figures(self, response: str | None) -> str:
         """Return the default scale of figures."""
-        return response or self._response or self._study.scale_of_figures
+        return response or self._response or self._study.scale_of_figures.response
 
     def report(
         self,

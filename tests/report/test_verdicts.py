@@ -100,7 +100,7 @@ def test_another_average_than_that_of_the_rows_is_bad(diabetes, monkeypatch, kin
     X, _ = diabetes
     explainer = gw.Explainer(boosted(X)[kind], X)
     anew = _checks._affordable(subject_of(explainer))
-    mean = anew.average(explainer._study.scored_anew({}))
+    mean = anew.average(explainer._scope().values.scored_anew({}))
     size = max(1.0, float(np.abs(mean).max()))
     monkeypatch.setattr(Study, "mean", property(lambda _: mean + times * near * size))
     assert _checks._mean_check(anew)["state"] == state
@@ -109,7 +109,7 @@ def test_another_average_than_that_of_the_rows_is_bad(diabetes, monkeypatch, kin
 def test_a_large_average_may_be_off_by_more(diabetes, monkeypatch):
     X, _ = diabetes
     explainer = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, X["bmi"] * 10 + 1e6), X)
-    mean = explainer._study.mean
+    mean = explainer._scope().values.mean
     monkeypatch.setattr(Study, "mean", property(lambda _: mean + 0.8e-3))
     assert states(explainer)["Same average"] == "good"
     monkeypatch.setattr(Study, "mean", property(lambda _: mean + 1.25e-3))
@@ -122,7 +122,7 @@ def test_another_curve_than_that_of_rows_scored_anew_is_bad(diabetes, times, sta
     explainer = gw.Explainer(model, X)
     subject = subject_of(explainer)
     first = explainer.ensemble.feature_names.index(subject.names[0])
-    exact = explainer._study.curves
+    exact = explainer._scope().values.curves
     size = max(np.abs(exact[explainer.ensemble.feature_names.index(n)]).max() for n in subject.names[:5])
     vars(explainer._study)["curves"] = {**exact, first: exact[first] + times * 1e-9 * size}
     assert _checks._curve_check(_checks._affordable(subject))["state"] == state
@@ -136,7 +136,7 @@ def test_curves_of_every_kind_are_checked(census, which):
         model = RandomForestClassifier(5, random_state=0).fit(X, y)
     explainer = gw.Explainer(model, X, response="probability" if which == "probability" else "raw")
     assert states(explainer)["Same curves"] == "good"
-    exact = explainer._study.curves
+    exact = explainer._scope().values.curves
     vars(explainer._study)["curves"] = {feature: heights + 1e-6 for feature, heights in exact.items()}
     assert states(explainer)["Same curves"] == "bad"
 

@@ -23,7 +23,8 @@ from sklearn.preprocessing import OneHotEncoder
 from xgboost import XGBClassifier
 
 import glasswood as gw
-from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
+from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError, UnsupportedModelError
+from glasswood.study._answers import Answers
 
 
 def table(n=240):
@@ -301,3 +302,73 @@ def test_combinations_have_one_scale():
         np.testing.assert_allclose(ex.partial_dependence("age")(40.0), brute, rtol=0, atol=1e-12)
         with pytest.raises(UnsupportedModelError, match="explain the models that it combines"):
             ex.shap_values(NUMBERS[:2])
+
+
+def test_figures_compute_only_what_they_show(monkeypatch):
+    """A page has twelve panels; features on other pages are not computed."""
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(80, 15)).round(1), columns=[f"x{k}" for k in range(15)])
+    steps = make_column_transformer(("passthrough", list(wide)))
+    model = make_pipeline(steps, RandomForestRegressor(3, random_state=0)).fit(wide, wide.sum(axis=1))
+    ex = gw.Explainer(model, wide)
+    asked = []
+    points = Answers.points
+    monkeypatch.setattr(Answers, "points", lambda self, *given: asked.append(given[0]) or points(self, *given))
+    figure = ex.plot(list(wide), page=1)
+    assert asked == [["x12"], ["x13"], ["x14"]]
+    assert "13 to 15 of 15 features; page=0 for others" in [text.get_text() for text in figure.texts]
+    with pytest.raises(ArgumentError, match="there is no feature to draw"):
+        ex.plot([])
+
+
+def test_figures_of_groups():
+    rows = X.assign(young=X["age"] < 40)
+    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(NUMBERS, Y)
+    ex = gw.Explainer(model, rows, by="young")
+    assert len(ex.partial_dependence(["age", ("age", "income")]).plot().axes) == 5  # both curves; two surfaces, colours
+    assert len(ex.joint_partial_dependence().plot().axes) == 12  # three pairs, two groups
+    assert len(ex.plot().axes) == 3
+    steps = make_column_transformer((OneHotEncoder(), ["sex"]), remainder="passthrough")
+    pipeline = make_pipeline(steps, model).fit(X, Y)
+    assert len(gw.Explainer(pipeline, X, by="rooms").partial_dependence(["sex", "age"]).plot().axes) == 8
+    with pytest.raises(ArgumentError, match="there is no figure of Monotonicity by group"):
+        ex.monotonicity("age").plot()
+    grids = ex.joint_grids({"age": [30.0, 50.0], "income": [0.0, 1.0]})
+    with pytest.raises(ArgumentError, match="there is no figure of dict by group"):
+        grids.plot()
+    with pytest.raises(ArgumentError, match="are arrays, which have no frame"):
+        grids.to_frame()
+    with pytest.raises(TableError, match=r"'a' has groups of rows \(by=\); make an Explainer for each group"):
+        gw.compare({"a": ex, "b": ex})
+
+
+def test_grids_of_pipelines_know_weights():
+    weight = np.where(X["age"] < 30, 1000.0, 1.0)
+    steps = make_column_transformer((OneHotEncoder(), ["sex"]), remainder="passthrough")
+    pipeline = make_pipeline(steps, RandomForestRegressor(5, random_state=0)).fit(X, Y)
+    bare = RandomForestRegressor(5, random_state=0).fit(NUMBERS, Y)
+    found = [
+        gw.Explainer(model, rows, sample_weight=weight).partial_dependence("income", grid=5).columns["income"]
+        for model, rows in ((pipeline, X), (bare, NUMBERS))
+    ]
+    np.testing.assert_array_equal(*found)
+
+
+def test_features_of_classifier_pipelines_are_ranked_by_the_raw_score(monkeypatch):
+    monkeypatch.setattr("glasswood.study._overview.MOST_RESPONSES", 10)
+    steps = make_column_transformer((OneHotEncoder(), ["sex"]), remainder="passthrough")
+    ex = gw.Explainer(make_pipeline(steps, HistGradientBoostingClassifier(max_iter=5)).fit(X, TWO), X)
+    with pytest.raises(TooLargeError, match='ask for response="raw"'):
+        ex.importance(response="probability")
+    figure = ex.plot()
+    assert figure.axes[0].get_xlabel() == ex.importance().names[0] == "income"
+    assert figure.axes[0].get_ylabel() == "average probability of yes"
+
+
+def test_reports_of_classifier_pipelines_fall_back_to_the_importance_of_the_raw_score(monkeypatch, tmp_path):
+    monkeypatch.setattr("glasswood.study._overview.MOST_RESPONSES", 10)
+    steps = make_column_transformer((OneHotEncoder(), ["sex"]), remainder="passthrough")
+    ex = gw.Explainer(make_pipeline(steps, HistGradientBoostingClassifier(max_iter=5)).fit(X, TWO), X)
+    page = ex.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Importance (log-odds)" in page
+    assert "It is that of the raw score" in page

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._chunks import Chunks
 from glasswood.effects._row_cells import Rows
-from glasswood.errors import ArgumentError, UnsupportedModelError
 from glasswood.kernels import _core
-from glasswood.models._ensemble import Link, Score
+from glasswood.models._ensemble import Link
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._threads import in_order
 
-__all__ = ["Questions", "Responses", "all_responses", "check_response", "link_of", "mean_responses"]
+__all__ = ["Questions", "Responses", "all_responses", "mean_responses"]
 
 MOST_STATES = 2**15
 MOST_STATES_HELD = 2**23  # of seats at questions
@@ -195,28 +194,6 @@ class Responses:
             _core.ask(reply, own, chunks.seat_chunk, chunks.output, questions.held, *self._score, here, sums, answers)
             if out.size:
                 out[:, :, row:last] = answers[:, :, : last - row]
-
-
-def check_response(response: str) -> None:
-    """Raise an error unless a valid response is named."""
-    if response not in ("raw", "probability", "prediction"):
-        message = f'response must be "raw", "probability" or "prediction", not {response!r}'
-        raise ArgumentError(message)
-
-
-def link_of(score: Score, response: str) -> Link:
-    """Return the link from the score to a response that is asked for by name."""
-    check_response(response)
-    if response == "raw":
-        return "identity"
-    known = score.link in LINKS
-    if response == "probability" and not (score.link in ("logistic", "softmax") or score.units == "probability"):
-        message = f'the model does not predict probabilities (its score is: {score.units}); use response="prediction"'
-        raise UnsupportedModelError(message)
-    if not known:
-        message = f'it is not known how the model transforms its score ({score.units}); only response="raw" is exact'
-        raise UnsupportedModelError(message)
-    return score.link
 
 
 def mean_responses(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from glasswood.errors import ArgumentError
 from glasswood.plots._spec import TITLED, Canvas, Panel, Sheet
 
 __all__ = ["ENGINES", "PAGE", "Canvas", "draw", "page_of", "plot_page", "put"]
@@ -44,14 +45,17 @@ def plot_page(panels: Sequence[Panel], canvas: Canvas, notes: Sequence[str] = ()
     return put(panels, canvas, n_columns=n_columns, notes=tuple(notes), shared_y=sharey)
 
 
-def page_of(items: Sequence[Any], page: int) -> tuple[Sequence[Any], str]:
+def page_of(items: Sequence[Any], page: int, what: str = "feature") -> tuple[Sequence[Any], str]:
     """Return the items on a page, and a note if there are others."""
-    n_pages = max(1, -(-len(items) // PAGE))
+    if not items:
+        message = f"there is no {what} to draw"
+        raise ArgumentError(message)
+    n_pages = -(-len(items) // PAGE)
     if not 0 <= page < n_pages:
         message = f"there is no page {page}: pages are numbered from 0 to {n_pages - 1}"
         raise ValueError(message)
     first = page * PAGE
     shown = items[first : first + PAGE]
     others = " and ".join(f"page={other}" for other in (page - 1, page + 1) if 0 <= other < n_pages)
-    note = f"{first + 1} to {first + len(shown)} of {len(items):,} features; {others} for others"
+    note = f"{first + 1} to {first + len(shown)} of {len(items):,} {what}s; {others} for others"
     return shown, note if n_pages > 1 else ""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.report._subject import Section, Subject, section
+from glasswood.study._on_scale import OnScale
 from glasswood.study._study import Study
 from glasswood.text._printable import how_many
 
@@ -50,7 +51,7 @@ def _item(tag: str, text: str, *, good: bool | None) -> Item:
 def _read_check(subject: Subject) -> Item:
     """Return the result of the comparison with the model's own library."""
     tag, study = "Same scores", subject.study
-    proof = study.proof
+    proof = study.model.proof
     if proof is not None:
         text = (
             f"The raw scores of {how_many(proof.n_rows, 'row')}, computed from the trees, were compared with the "
@@ -106,6 +107,7 @@ class Tried:
 
     def __init__(self, subject: Subject, sample: NDArray[np.intp] | None) -> None:
         self.study: Study = subject.study if sample is None else subject.study.on_some_rows(sample)
+        self.values = OnScale(self.study, subject.scope.scale) if sample is not None else subject.scope.values
         self.subject = subject
         n = self.study.over.n_rows
         weighed = " with their weights" if self.study.over.weight is not None else ""
@@ -143,8 +145,8 @@ def _affordable(subject: Subject) -> Tried | str:
 
 def _mean_check(tried: Tried) -> Item:
     """Return whether the average equals that of the rows scored one by one."""
-    study, noun = tried.study, tried.subject.noun
-    ours, anew = (tried.subject.chosen(x) for x in (study.mean, tried.average(study.scored_anew({}))))
+    values, noun = tried.values, tried.subject.noun
+    ours, anew = (tried.subject.chosen(x) for x in (values.mean, tried.average(values.scored_anew({}))))
     off, size = float(np.abs(ours - anew).max()), float(np.abs(anew).max())
     first = " (first output)" if tried.subject.several else ""
     text = (
@@ -167,9 +169,9 @@ def _curve_check(tried: Tried) -> Item:
             break
         done += 1
         feature = tried.study.ensemble.feature_names.index(name)
-        heights = tried.study.curves[feature]
-        cell = int(np.abs(heights - tried.study.mean).max(axis=1).argmax())
-        anew = tried.average(tried.study.scored_anew({feature: _values_in(tried.study, feature, cell)}))
+        heights = tried.values.curves[feature]
+        cell = int(np.abs(heights - tried.values.mean).max(axis=1).argmax())
+        anew = tried.average(tried.values.scored_anew({feature: _values_in(tried.study, feature, cell)}))
         worst = max(worst, float(np.abs(anew - heights[cell]).max()))
         size = max(size, float(np.abs(anew).max()))
     which = f"{done} curves" if done > 1 else "one curve"

@@ -63,14 +63,14 @@ def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
         if value > 0:
             share = percent(float(part / square.sum()))
             text = (
-                f"its curve has a standard deviation of {number(value)}{subject.units}, and {share} of the sum of "
-                "all curves' variances."
+                f"its curve has a standard deviation of {number(value)}{subject.units_of_importance}, and {share} of "
+                "the sum of all curves' variances."
             )
             yield _item(subject, "Most important", [name], text)
 
 
 def _interactions(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
-    scale = "" if subject.study.additive else f" (of the raw score, {subject.study.ensemble.score.units})"
+    scale = "" if subject.scope.scale.additive else f" (of the raw score, {subject.study.ensemble.score.units})"
     for a, b, strength, h in made["table"]["rows"][:EACH] if "table" in made else ():
         yield _item(None, "Interaction", [a, b], f"strength {number(strength)}{scale}, H {number(h)}.")
 

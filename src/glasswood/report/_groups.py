@@ -22,7 +22,7 @@ from glasswood.results._comparison import Comparison
 from glasswood.results.panels._layout import layout_of
 from glasswood.study._comparison import compare_scopes
 from glasswood.study._scope import Scope
-from glasswood.study._study import Study
+from glasswood.study._study import study_of
 from glasswood.tables._row_columns import places_of_groups, sorted_groups
 from glasswood.text._arguments import brief
 from glasswood.text._plain import plain
@@ -190,7 +190,7 @@ def _notes(subject: Subject, comparison: Comparison, aliases: list[str], left: i
         names = ", ".join(plain(name) for name in aliases[:5]) + (", ..." if len(aliases) > 5 else "")
         alone = "it alone" if len(aliases) == 1 else "each of these alone"
         yield f"Not listed, because {alone} identifies the groups: {names}."
-    if not subject.study.additive:
+    if not subject.scope.scale.additive:
         yield f"Curves of groups are compared on the raw score ({comparison.units}), which is a sum over trees."
     if left:
         yield f"Curves of the first {MOST_GROUPS} of {MOST_GROUPS + left:,} groups are compared."
@@ -202,12 +202,17 @@ def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, 
         return None, "the model combines several models, which have no common score that is a sum over trees"
     if subject.pipeline:
         return None, "the features are columns of a pipeline"
-    ensemble = subject.study.ensemble
-    scopes = {name: Scope(Study(ensemble, background, None, None, "raw")) for name, background in groups.items()}
+    scopes = {name: _on_counts(subject, background) for name, background in groups.items()}
     try:
         return compare_scopes(scopes, None, None), ""
     except TableError:  # nothing but groups of columns
         return None, "all features are groups of columns"
+
+
+def _on_counts(subject: Subject, background: Background) -> Scope:
+    """Return the raw score of the model, averaged over the rows of a group."""
+    study = study_of(subject.study.ensemble, background)
+    return Scope(study, study.scale("raw"))
 
 
 def _tells(comparison: Any, name: str, groups: Groups) -> bool:
@@ -258,13 +263,13 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
     study, members = subject.study, groups.members
     if members is None or study.over.n_rows * study.ensemble.n_trees > MOST_VISITS:
         return None
-    all_given = study.scored_anew({})
+    all_given = subject.scope.values.scored_anew({})
     given = subject.chosen(all_given)
-    columns, shown = [column(average_of(study.units))], [given]
+    columns, shown = [column(average_of(subject.scope.scale.units))], [given]
     about = f"The average {subject.noun} of the rows of each group."
     if _is_classifier(subject):
         probability = given
-        if study.units != "probability":
+        if subject.scope.scale.units != "probability":
             probability = subject.chosen(linked(study.ensemble.score, all_given))
             columns.append(column("Average probability"))
             shown.append(probability)
@@ -284,23 +289,20 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
 
 def _is_classifier(subject: Subject) -> bool:
     """Return whether the model predicts probabilities, on this scale or behind its link."""
-    study = subject.study
-    return study.units == "probability" or (study.additive and study.ensemble.score.link in ("logistic", "softmax"))
+    scale = subject.scope.scale
+    return scale.units == "probability" or (scale.additive and scale.score.link in ("logistic", "softmax"))
 
 
 def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
     """Return the average raw score of each group, computed from counts, if there is one."""
     if subject.study.combined:
         return _Found("", [], ("",), [[[]] for _ in names])
-    found = []
-    for name in names:
-        study = Study(subject.study.ensemble, groups.backgrounds[name], None, None, "raw")
-        found.append(Subject(Scope(study)))
+    found = [Subject(_on_counts(subject, groups.backgrounds[name])) for name in names]
     units = subject.study.ensemble.score.units
     about = f"The average {noun_of(units)} of the rows of each group, computed from counts."
     if _is_classifier(subject):
         about += " Average probabilities and selection rates cannot be computed from counts."
-    lines = [[[value] for value in one.chosen(one.study.mean).tolist()] for one in found]
+    lines = [[[value] for value in one.chosen(one.study.raw_mean).tolist()] for one in found]
     return _Found(about, [column(average_of(units))], found[0].labels, lines)
 
 

@@ -29,12 +29,16 @@ def model_section(subject: Subject, version: str) -> Section:
     plan = study.plan(1)
     facts = [
         ("Library and class", f"{library} {kind}".strip()),
-        *([("Pipeline", ", then ".join(study.facts.steps) or study.facts.kind)] if subject.pipeline else []),
+        *(
+            [("Pipeline", ", then ".join(study.model.facts.steps) or study.model.facts.kind)]
+            if subject.pipeline
+            else []
+        ),
         ("Trees", f"{e.n_trees:,}"),
         ("Leaves", f"{e.n_leaves:,} (up to {_most_leaves(subject):,} in a tree)"),
         ("Longest path", f"{how_many(plan.depth, 'split')}, {how_many(plan.most_players, 'different feature')}"),
         ("Features", f"{len(plan.players):,}, of which {len(subject.used):,} are used"),
-        ("Outputs", _outputs(study.outputs.labels)),
+        ("Outputs", _outputs(subject.scope.scale.outputs.labels)),
         ("Scale of the curves", _scale(subject)),
         ("Averaged over", _rows_text(subject)),
         ("Fingerprint of the splits", plan.fingerprint),
@@ -42,7 +46,7 @@ def model_section(subject: Subject, version: str) -> Section:
         ("Glasswood", version),
         ("Made", datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
     ]
-    parameters = study.facts.parameters
+    parameters = study.model.facts.parameters
     text = (
         "Saved backgrounds contain the fingerprint of the splits. Two models with the same fingerprint of splits and "
         "leaf values have the same trees and the same raw scores."
@@ -70,8 +74,8 @@ def _outputs(labels: tuple[Any, ...]) -> str:
 
 
 def _scale(subject: Subject) -> str:
-    units = "that of the predictions" if subject.study.units == "value" else subject.study.units
-    return units if subject.study.additive else f"{units} (rows are averaged on this scale)"
+    units = "that of the predictions" if subject.scope.scale.units == "value" else subject.scope.scale.units
+    return units if subject.scope.scale.additive else f"{units} (rows are averaged on this scale)"
 
 
 def _rows_text(subject: Subject) -> str:

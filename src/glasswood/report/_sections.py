@@ -62,6 +62,8 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
             f"Importance is the standard deviation of a feature's own curve over the rows{over}. Figures are sorted by "
             "it, so a feature that acts only together with others appears late here, and early under Interactions."
         )
+        if subject.units_of_importance != subject.units:
+            yield "It is that of the raw score: groups of columns have too many values to average other scales over."
     if any(figure["panels"][0]["panel"]["rows"] for figure in figures):
         yield (
             "Grey bars show where the rows are, on a square-root scale; the rows of a step are spread evenly over it. "
@@ -76,7 +78,7 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
 def _columns_of_features(subject: Subject) -> list[dict[str, str]]:
     return [
         column("Feature", "name"),
-        column(f"Importance{subject.units}", "bar"),
+        column(f"Importance{subject.units_of_importance}", "bar"),
         column(f"Range{subject.units}"),
         column("Values" if subject.pipeline else "Steps", "count"),
         column("Shape", "text"),
@@ -261,7 +263,7 @@ def _why_no_pairs(subject: Subject, error: GlasswoodError) -> str:
 
 def _notes_on_pairs(subject: Subject, strengths: Any, figures: list[dict[str, Any]], n_surfaces: int) -> Iterator[str]:
     """Yield further notes on the table and its figures."""
-    if not subject.study.additive:
+    if not subject.scope.scale.additive:
         yield (
             f"This section is about the raw score ({strengths.units}), which is a sum over trees; the curves above are "
             f"on the scale of the {subject.noun}."

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
-from glasswood.errors import GlasswoodError
+from glasswood.errors import GlasswoodError, TooLargeError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
 from glasswood.study._scope import Scope
@@ -36,7 +36,7 @@ class Subject:
     @once
     def chosen_outputs(self) -> Chosen:
         """The outputs that are shown."""
-        return self.study.outputs.choose()
+        return self.scope.scale.outputs.choose()
 
     @once
     def curves(self) -> Mapping[str, Any]:
@@ -50,8 +50,15 @@ class Subject:
         """The importance of all players, the strongest first; None if there is none, see `why_no_importance`."""
         try:
             return self.scope.overview.importance(self.chosen_outputs)
+        except TooLargeError:  # groups of columns with many values: the raw score needs their counts only
+            return None if self.raw is None or self.raw is self else self.raw.importance
         except GlasswoodError:
             return None
+
+    @property
+    def units_of_importance(self) -> str:
+        """The units of importance, in brackets."""
+        return self.units if self.importance is None else in_brackets(self.importance.units)
 
     @property
     def why_no_importance(self) -> str:
@@ -63,7 +70,7 @@ class Subject:
     def count_pairs(self) -> None:
         """Count pairs of features if they will be needed; these counts include single features."""
         study, plan = self.study, self.study.plan(1)
-        if study.additive and study.over.counted is None and study.over.has_rows and plan.countable(2):
+        if self.scope.scale.additive and study.over.counted is None and study.over.has_rows and plan.countable(2):
             study.effects(2)
 
     @once
@@ -155,22 +162,21 @@ class Subject:
     @property
     def noun(self) -> str:
         """The quantity that a curve averages, such as "prediction", "probability" or "score"."""
-        return noun_of(self.study.units)
+        return noun_of(self.scope.scale.units)
 
     @property
     def units(self) -> str:
         """The units of heights, in brackets, for the heads of columns; empty for those of the target."""
-        return in_brackets(self.study.units)
+        return in_brackets(self.scope.scale.units)
 
     @once
     def raw(self) -> Subject | None:
         """The same model and rows on the raw score; None if the model has none that is a sum over trees."""
-        study = self.study
-        if study.additive:
+        if self.scope.scale.additive:
             return self
-        if study.combined:
+        if self.study.combined:
             return None
-        return Subject(Scope(study.on_scale("raw")))
+        return Subject(Scope(self.study, self.study.scale("raw")))
 
 
 def noun_of(units: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from glasswood.errors import TableError
+from glasswood.errors import ArgumentError, TableError
 from glasswood.models._outputs import position_of
 from glasswood.results._axis import columns_of
 from glasswood.results._curves import Curve, Points, values_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Curves", "Grouped", "Lazy", "Pairs"]
 
 LISTED = 10  # results of a mapping that are shown
+CANVAS: dict[str, Any] = {"engine": "matplotlib", "ax": None, "title": None, "figsize": None}
 
 
 class Pairs(Collection[tuple[str, str]]):
@@ -176,15 +178,14 @@ class Curves(Mapping[Any, Any]):
         >>> ex.partial_dependence(["bmi", ("bmi", "s5")]).plot()
         <Drawing size ... with 3 Axes>
         """
-        from glasswood.plots._draw import Canvas, page_of, plot_page
+        chosen: dict[str, Any] = {"output": output, "output_index": output_index, "sort": sort, "xscale": xscale}
+        return _draw(self._drawers(**chosen), "result", page, sharey=sharey, canvas=(engine, ax, title, figsize))
 
-        shown, note = page_of(list(self), page)
-        panels = []
-        for result in (self[key] for key in shown):
-            outputs = result.first.outputs if hasattr(result, "first") else result.outputs
-            place = position_of(outputs, output, output_index)
-            panels.append(result.panel(place, sort=sort, xscale=xscale))
-        return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
+    def _drawers(
+        self, *, output: Hashable = None, output_index: int | None = None, **options: Any
+    ) -> list[Callable[[], Panel]]:
+        """Return a function for each panel of the figure, so that only those on a page are computed."""
+        return [partial(_panel, self, key, output, output_index, options) for key in self]
 
 
 class Grouped(Mapping[Hashable, Any]):
@@ -235,6 +236,9 @@ class Grouped(Mapping[Hashable, Any]):
         --------
         See `Grouped`.
         """
+        if not all(hasattr(result, "to_frame") for result in self.values()):
+            message = "the results of the groups are arrays, which have no frame; look them up by group"
+            raise ArgumentError(message)
         frames = [result.to_frame() for result in self.values()]
         names = self.by or ("group",)
         keys = [key if len(names) > 1 and isinstance(key, tuple) else (key,) for key in self]
@@ -263,29 +267,45 @@ class Grouped(Mapping[Hashable, Any]):
         >>> ex.partial_dependence("bmi", by="sex").plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, page_of, plot_page
-
-        names = ("engine", "ax", "title", "figsize")
-        canvas = Canvas(**{name: options.pop(name) for name in names if name in options})
+        canvas = tuple(options.pop(name, default) for name, default in CANVAS.items())
         sharey, page = options.pop("sharey", True), options.pop("page", 0)
-        panels, note = page_of(self._panels(**options), page)
-        return plot_page(panels, canvas, [note] if note else [], sharey=sharey)
+        return _draw(self._drawers(**options), "panel", page, sharey=sharey, canvas=canvas)
 
-    def _panels(self, *, output: Hashable = None, output_index: int | None = None, **options: Any) -> list[Panel]:
-        first = next(iter(self.values()))
+    def _drawers(
+        self, *, output: Hashable = None, output_index: int | None = None, **options: Any
+    ) -> list[Callable[[], Panel]]:
+        """Return a function for each panel of the figure, so that only those on a page are computed."""
+        first = next(iter(self.values()), None)
+        if not isinstance(first, Curves):
+            return self._drawers_of(self._found, output, output_index, options)
+        found: list[Callable[[], Panel]] = []
+        for name in first:
+            alike = Lazy(tuple(self), partial(_of_group, self._found, name))
+            found += self._drawers_of(alike, output, output_index, options)
+        return found
+
+    def _drawers_of(
+        self, found: Mapping[Hashable, Any], output: Hashable, output_index: int | None, options: dict[str, Any]
+    ) -> list[Callable[[], Panel]]:
+        """Return how the results of all groups are drawn: curves over each other, others side by side."""
+        first = next(iter(found.values()), None)
+        if not hasattr(first, "panel"):
+            message = f"there is no figure of {type(first).__name__} by group; use to_frame(), or the result of a group"
+            raise ArgumentError(message)
         if isinstance(first, Curve):
-            return [self._overlay(dict(self), output, output_index, options)]
-        if isinstance(first, Curves):
-            return [
-                self._overlay({key: curves[name] for key, curves in self.items()}, output, output_index, options)
-                for name in first
-            ]
-        panels = []
-        for key, result in self.items():
-            outputs = result.first.outputs if hasattr(result, "first") else result.outputs
-            panel = result.panel(output=position_of(outputs, output, output_index), **options)
-            panels.append(replace(panel, note="; ".join(filter(None, (self._label(key), panel.note)))))
-        return panels
+            return [partial(self._overlay, found, output, output_index, options)]
+        return [partial(self._panel_of, found, key, output, output_index, options) for key in found]
+
+    def _panel_of(
+        self,
+        found: Mapping[Hashable, Any],
+        key: Hashable,
+        output: Hashable,
+        output_index: int | None,
+        options: dict[str, Any],
+    ) -> Panel:
+        panel = _panel(found, key, output, output_index, options)
+        return replace(panel, note="; ".join(filter(None, (self._label(key), panel.note))))
 
     def _label(self, key: Hashable) -> str:
         """Return the name of a group in figures."""
@@ -303,6 +323,30 @@ class Grouped(Mapping[Hashable, Any]):
         first = next(iter(curves.values()))
         place = position_of(first.outputs, output, output_index)
         return panel_of_curves(curves, place, **options)
+
+
+def _panel(
+    found: Mapping[Any, Any], key: Hashable, output: Hashable, output_index: int | None, options: dict[str, Any]
+) -> Panel:
+    """Return the panel of one result."""
+    result = found[key]
+    outputs = result.first.outputs if hasattr(result, "first") else result.outputs
+    panel: Panel = result.panel(output=position_of(outputs, output, output_index), **options)
+    return panel
+
+
+def _of_group(found: Mapping[Hashable, Mapping[Any, Any]], name: Hashable, key: Hashable) -> Any:
+    return found[key][name]
+
+
+def _draw(
+    drawers: Sequence[Callable[[], Panel]], what: str, page: int, *, sharey: bool, canvas: tuple[Any, ...]
+) -> Any:
+    """Draw the panels of a page."""
+    from glasswood.plots._draw import Canvas, page_of, plot_page
+
+    shown, note = page_of(drawers, page, what)
+    return plot_page([make() for make in shown], Canvas(*canvas), [note] if note else [], sharey=sharey)
 
 
 def _html_of(title: str, found: Mapping[Any, Any]) -> str:

@@ -207,8 +207,8 @@ class Exact:
 
     def _average(self, players: list[str | int], points: NDArray[Any]) -> NDArray[np.float64]:
         """Return the average at points: (n_points, n_outputs)."""
-        bare = self._study.originals is None
-        if len(players) == 1 and bare and self._study.additive:  # curves come from counts, in forests of any size
+        from_counts = self._study.originals is None and self.explainer._scope().scale.additive
+        if len(players) == 1 and from_counts:  # a curve, in forests of any size
             curve = cast(Curve, self.explainer.partial_dependence(players[0]))
             heights: NDArray[np.float64] = curve.heights[curve.axis.cell_of(points[:, 0])]
         else:

@@ -34,7 +34,7 @@ from glasswood.results import (
     check_memory,
     squeezed,
 )
-from glasswood.study._study import Study
+from glasswood.study._on_scale import OnScale
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
 from glasswood.tables._points import columns_of, rows_at, shown_values, take
@@ -91,14 +91,14 @@ class ResponsePair:
 
     Parameters
     ----------
-    study : Study
+    values : OnScale
     features : (int, int)
     chosen : Chosen
     """
 
-    def __init__(self, study: Study, features: tuple[int, int], chosen: Chosen) -> None:
-        self._study, self._features, self._chosen = study, features, chosen
-        n_a, n_b = (int(n) for n in study.plan(1).cells.n_cells[list(features)])
+    def __init__(self, values: OnScale, features: tuple[int, int], chosen: Chosen) -> None:
+        self._values, self._features, self._chosen = values, features, chosen
+        n_a, n_b = (int(n) for n in values.study.plan(1).cells.n_cells[list(features)])
         self.shape = (n_a, n_b, len(chosen.labels))
         self._is_small = n_a * n_b <= MOST_RESPONSES
 
@@ -117,13 +117,13 @@ class ResponsePair:
 
     def _compute(self) -> NDArray[np.float64]:
         n_a, n_b = self.shape[:2]
-        check_memory((n_a, n_b, self._study.ensemble.n_outputs), BYTES_OF_RESPONSE // 8, REMEDY)
+        check_memory((n_a, n_b, self._values.study.ensemble.n_outputs), BYTES_OF_RESPONSE // 8, REMEDY)
         return self._asked(np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)).reshape(self.shape)
 
     def _asked(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
-        study, (a, b) = self._study, self._features
-        joint = study.responses_at(np.array([a, b]), np.stack([x, y]))
-        return self._chosen.changes(joint - study.curves[a][x] - study.curves[b][y] + study.mean)
+        values, (a, b) = self._values, self._features
+        joint = values.responses_at(np.array([a, b]), np.stack([x, y]))
+        return self._chosen.changes(joint - values.curves[a][x] - values.curves[b][y] + values.mean)
 
     def at(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the heights at points, given their cells."""
@@ -152,16 +152,16 @@ class Answers:
 
     Parameters
     ----------
-    study : Study
+    values : OnScale
     """
 
-    def __init__(self, study: Study) -> None:
-        self._study = study
-        self.ensemble = study.ensemble
+    def __init__(self, values: OnScale) -> None:
+        self._values, self._study, self._scale = values, values.study, values.scale
+        self.ensemble = values.study.ensemble
 
     def only_raw(self, what: str) -> None:
         """Raise an error if the response is not a sum over trees."""
-        if not self._study.additive:
+        if not self._scale.additive:
             message = f'{what}: only the raw score is a sum over trees; make an Explainer with response="raw"'
             raise UnsupportedModelError(message)
 
@@ -192,13 +192,13 @@ class Answers:
 
     def curve(self, feature: int, chosen: Chosen) -> Curve:
         """Return the curve of a feature."""
-        heights = chosen.levels(self._study.curves[feature])  # first: the axis needs the rows counted for it
+        heights = chosen.levels(self._values.curves[feature])  # first: the axis needs the rows counted for it
         return Curve(
             axis=self.axis(feature),
             heights=heights,
-            mean=chosen.levels(self._study.mean),
+            mean=chosen.levels(self._values.mean),
             outputs=chosen.labels,
-            units=self._study.units,
+            units=self._scale.units,
         )
 
     def surface(self, a: int, b: int, chosen: Chosen) -> Surface:
@@ -207,8 +207,8 @@ class Answers:
         pair: Pair | None = None
         if study.over.once_only:
             study.effects(2)  # the largest order first: some sources can be counted once only
-        if not study.additive:
-            pair = ResponsePair(study, (a, b), chosen)
+        if not self._scale.additive:
+            pair = ResponsePair(self._values, (a, b), chosen)
         elif study.shares_path(a, b):
             pair = study.pair_effects(a, b).pair(a, b, chosen.columns, turned=chosen.total is not None)
         return Surface(
@@ -244,7 +244,7 @@ class Answers:
         for f, values in zip(features, grids.values(), strict=True):
             cells[f] = self.axis(f).cell_of(values).ravel()
         effects, interactions = study.effects(2), self._interactions_on_grids(features, cells)
-        heights = {f: study.curves[f][cells[f]] for f in features}
+        heights = {f: self._values.curves[f][cells[f]] for f in features}
         result = {}
         for a, b in combinations(features, 2):
             surface = heights[a][:, None] + heights[b][None] - effects.mean
@@ -290,7 +290,7 @@ class Answers:
             source=source if chosen.total is None else Negated(source),
             players=self._study.plan(1).players,
             outputs=chosen.labels,
-            units=self._study.units,
+            units=self._scale.units,
             columns=ShownRows(lambda numbers: self._shown(rows, numbers)),
         )
 
@@ -307,7 +307,7 @@ class Answers:
         return Attributions(
             name=name,
             heights=arrange(values, found.source.sets, shape),
-            mean=chosen.levels(self._study.mean),
+            mean=chosen.levels(self._values.mean),
             names=found.players,
             outputs=found.outputs,
             units=found.units,
@@ -337,7 +337,7 @@ class Answers:
 
     def points(self, players: list[str], at: Any, chosen: Chosen) -> Points:
         """Return the partial dependence of players at points."""
-        if self._study.additive and self._study.over.in_memory:
+        if self._scale.additive and self._study.over.in_memory:
             self._study.plan(len(players))  # refuses sets of too many players before anything is computed
         features, cells, shown = self._located(players, at)
         return Points(
@@ -345,8 +345,8 @@ class Answers:
             columns=shown,
             heights=chosen.levels(self._heights_at(features, cells, len(players))),
             outputs=chosen.labels,
-            units=self._study.units,
-            mean=chosen.levels(self._study.mean),
+            units=self._scale.units,
+            mean=chosen.levels(self._values.mean),
             find_rows=Deferred(lambda: self._rows_at(shown)),
             weighted=self._study.over.weighted,
         )
@@ -359,8 +359,8 @@ class Answers:
         """
         study, n_points = self._study, cells.shape[1]
         check_memory((n_points, study.ensemble.n_outputs), 8, "Ask for fewer points at a time")
-        if not study.additive:
-            return study.responses_at(features, cells)
+        if not self._scale.additive:
+            return self._values.responses_at(features, cells)
         visits = n_points * study.ensemble.n_leaves
         leaf_by_leaf = n_players != features.size or n_players > 2 or visits < MOST_VISITS
         if leaf_by_leaf and visits * PER_VISIT > MOST_HOURS * 3600:
@@ -372,11 +372,11 @@ class Answers:
         effects = study.effects(n_players)  # the largest order first: some sources can be counted once only
         if leaf_by_leaf:
             return effects.at(cells, features)
-        heights: NDArray[np.float64] = study.curves[int(features[0])][cells[0]]
+        heights: NDArray[np.float64] = self._values.curves[int(features[0])][cells[0]]
         if n_players == 1:
             return heights
         a, b = features.tolist()
-        heights = heights + study.curves[b][cells[1]] - study.mean
+        heights = heights + self._values.curves[b][cells[1]] - self._values.mean
         return heights + effects.pair(a, b).at(cells[0], cells[1]) if study.shares_path(a, b) else heights
 
     def _rows_at(self, points: Mapping[str, Any], rows: Rows | None = None) -> NDArray[Any]:
@@ -459,9 +459,9 @@ class Answers:
             name=" x ".join(players),
             axis=axis,
             columns=shown,
-            heights=chosen.levels(self._study.ice(features, cells, opened)),
+            heights=chosen.levels(self._values.ice(features, cells, opened)),
             outputs=chosen.labels,
-            units=self._study.units,
+            units=self._scale.units,
             weight=None if opened is not None or self._study.over.weight is None else self._study.over.shares,
             find_rows=Deferred(lambda: self._rows_at(shown, opened) if shown else np.empty(0)),
         )

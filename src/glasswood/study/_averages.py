@@ -5,6 +5,7 @@ Four small classes with the same methods, so that questions ask what they need a
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -30,7 +31,7 @@ T = TypeVar("T")
 NO_ROWS = "the background has no rows, or only rows of weight 0; there is nothing to average over"
 
 
-class Average:
+class Average(ABC):
     """What answers are averages over. This is the common part, for when there are no rows.
 
     Attributes
@@ -55,9 +56,9 @@ class Average:
     weight: Any = None
 
     @property
+    @abstractmethod
     def text(self) -> str:
         """What the answers are averages over, in words."""
-        raise NotImplementedError
 
     @property
     def n_rows(self) -> int:
@@ -99,9 +100,9 @@ class Average:
         """Counts that are at hand before anything is counted."""
         return None
 
+    @abstractmethod
     def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:
         """Raise early what would fail later."""
-        raise NotImplementedError
 
     def count(self, plan: CountPlan, *, lists_only: bool | None = None) -> Background | None:  # noqa: ARG002
         """Return the counts of a plan, after a pass over the rows; None if there are none."""

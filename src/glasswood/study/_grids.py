@@ -56,9 +56,11 @@ def _values_before(study: Study, player: str, n_points: int) -> list[Any]:
         message = f"grid= needs a table of rows and a single column, but {player!r} has none; pass its points in at="
         raise TableError(message)
     listed = columns_of(originals.table, [player], [originals.names.index(player)])[player]
-    known = [value for value in shown_values(listed) if not is_missing(value)]
+    shown = shown_values(listed)
+    known = [value for value in shown if not is_missing(value)]
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
-        return _spaced(np.array(known, dtype=np.float64), None, n_points)
+        numbers = np.array([np.nan if is_missing(value) else value for value in shown], dtype=np.float64)
+        return _spaced(numbers, study.over.weights, n_points)
     return list(dict.fromkeys(known))
 
 

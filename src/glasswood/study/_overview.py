@@ -27,9 +27,9 @@ from glasswood.models._outputs import Chosen
 from glasswood.parallel._threads import in_order
 from glasswood.results import LARGEST, Curve, Importance, JointRows, Monotonicity, Spike, Spikes, Strengths
 from glasswood.study._answers import Answers
+from glasswood.study._on_scale import OnScale
 from glasswood.study._pair_rows import CountedRows, PairRows, RowsAgain, RowsInMemory
 from glasswood.study._rows_again import ranges
-from glasswood.study._study import Study
 from glasswood.text._arguments import whole_number
 
 __all__ = ["Overview"]
@@ -48,15 +48,15 @@ class Overview:
 
     Parameters
     ----------
-    study : Study
+    values : OnScale
     answers : Answers
-        Of the same study.
+        Of the same study, on the same scale.
     """
 
-    def __init__(self, study: Study, answers: Answers) -> None:
-        self._study = study
+    def __init__(self, values: OnScale, answers: Answers) -> None:
+        self._values, self._study, self._scale = values, values.study, values.scale
         self._answers = answers
-        self.ensemble = study.ensemble
+        self.ensemble = values.study.ensemble
 
     def importance(self, chosen: Chosen) -> Importance:
         """Return the standard deviation of every player's curve over the rows."""
@@ -67,8 +67,8 @@ class Overview:
                 "background, or ask for interaction_values(rows, max_order=1).mean_square()"
             )
             raise BackgroundError(message)
-        heights = np.zeros((len(plan.players), study.outputs.n_columns))
-        for feature, curve in study.curves.items():
+        heights = np.zeros((len(plan.players), self._scale.outputs.n_columns))
+        for feature, curve in self._values.curves.items():
             rows = study.rows_per_cell(feature)
             if rows.size:
                 heights[plan.player_of[feature]] = standard_deviation(curve, rows)
@@ -81,12 +81,12 @@ class Overview:
             names=tuple(plan.players[player] for player in order),
             heights=heights[order],
             outputs=chosen.labels,
-            units=study.units,
+            units=self._scale.units,
         )
 
     def by_span(self) -> list[str]:
         """Return the names of features that have a curve, ordered by its range; used if there are no rows."""
-        curves = [self._answers.curve(feature, self._study.outputs.choose()) for feature in self._study.curves]
+        curves = [self._answers.curve(feature, self._scale.outputs.choose()) for feature in self._values.curves]
         spans = np.array([np.ptp(curve.heights[curve.axis.ordinary], axis=0) for curve in curves])
         return [curves[k].name for k in _strongest_first(spans.reshape(len(curves), -1))]
 
@@ -100,15 +100,15 @@ class Overview:
             )
             raise BackgroundError(message)
         weight, rows = study.over.weights, study.own_rows()
-        if not study.additive:
+        if not self._scale.additive:
             return np.array([self._deviation_of_responses(int(player), rows, weight) for player in players])
         wanted = np.zeros(len(plan.players), dtype=bool)
         wanted[players] = True
         plan.refuse_uncountable(1)
-        source = study.lookups(1, wanted, list(range(study.outputs.n_columns))).of_rows(rows)
-        mean, square = streamed_moments(source, weight, study.outputs.n_columns)[:2]
+        source = study.lookups(1, wanted, list(range(self._scale.outputs.n_columns))).of_rows(rows)
+        mean, square = streamed_moments(source, weight, self._scale.outputs.n_columns)[:2]
         deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
-        heights = np.zeros((len(plan.players), study.outputs.n_columns))
+        heights = np.zeros((len(plan.players), self._scale.outputs.n_columns))
         for number, members in enumerate(source.sets):
             if members:
                 heights[members[0]] = deviation[number]
@@ -116,11 +116,11 @@ class Overview:
 
     def _deviation_of_responses(self, player: int, rows: Rows, weight: NDArray[np.float64] | None) -> Any:
         """Return the standard deviation of the mean response with a group at each row's values."""
-        study, plan = self._study, self._study.plan(1)
+        plan = self._study.plan(1)
         used = self.ensemble.used_features
         lines = np.flatnonzero(plan.player_of[used] == player)
         if not lines.size:
-            return np.zeros(study.outputs.n_columns)
+            return np.zeros(self._scale.outputs.n_columns)
         cells, place = np.unique(rows.cells(0, rows.n_rows)[lines], axis=1, return_inverse=True)
         if cells.shape[1] * rows.n_rows > MOST_RESPONSES:
             message = (
@@ -129,7 +129,7 @@ class Overview:
             )
             raise TooLargeError(message)
         count = np.bincount(place.ravel(), weights=weight, minlength=cells.shape[1])
-        return standard_deviation(study.responses_at(used[lines], cells.astype(np.int64)), count)
+        return standard_deviation(self._values.responses_at(used[lines], cells.astype(np.int64)), count)
 
     def strengths(self, rows: Any, chosen: Chosen) -> Strengths:
         """Return how strongly pairs of players interact, which is the same for both classes of one score."""
@@ -152,7 +152,7 @@ class Overview:
             study.effects(2)  # the largest order first: some sources can be counted once only
             find = self._moments_of_cells if self._by_cells(over, len(outputs)) else self._moments_of_rows
             pairs, moments = (self._moments_of_points if self._by_points(over) else find)(over, outputs)
-        scale = max((float(np.abs(curve).max(initial=0.0)) for curve in study.curves.values()), default=0.0)
+        scale = max((float(np.abs(curve).max(initial=0.0)) for curve in self._values.curves.values()), default=0.0)
         heights, h = strength_and_h(moments, scale)
         order = _strongest_first(heights)
         return Strengths(
@@ -161,7 +161,7 @@ class Overview:
             h=h[order],
             basis=over.basis,
             outputs=chosen.labels,
-            units=study.units,
+            units=self._scale.units,
             names=plan.players,
         )
 
@@ -199,7 +199,7 @@ class Overview:
             return False
         n_rows = over.n_rows
         by_cells = a.size * (PER_PAIR + n_rows * PER_ROW + int(plan.n_players.sum()) * PER_BOX)
-        by_cells += n_cells * study.outputs.n_columns * PER_CELL
+        by_cells += n_cells * self._scale.outputs.n_columns * PER_CELL
         return bool(by_cells < a.size * n_rows * n_outputs * PER_LOOKUP)
 
     def _by_points(self, over: PairRows) -> bool:
@@ -216,7 +216,7 @@ class Overview:
     ) -> tuple[list[tuple[int, int]], NDArray[np.float64]]:
         """Return the pairs of players, and their moments over rows, from the surface of each pair at all rows."""
         study, plan = self._study, self._study.plan(1)
-        effects, curves = study.effects(2), study.curves
+        effects, curves = study.effects(2), self._values.curves
         found = list(zip(*(side.tolist() for side in np.nonzero(study.pairs)), strict=True))
         block, weight = next(over.blocks(1))
         cells = dict(zip(study.ensemble.used_features.tolist(), block.cells(0, block.n_rows), strict=True))
@@ -249,7 +249,7 @@ class Overview:
     ) -> tuple[list[tuple[int, int]], NDArray[np.float64]]:
         """Return the pairs of players, and their moments over rows, from the surface of each pair."""
         study, plan = self._study, self._study.plan(1)
-        effects, curves = study.effects(2), study.curves
+        effects, curves = study.effects(2), self._values.curves
         found = list(zip(*(side.tolist() for side in np.nonzero(study.pairs)), strict=True))
         listed: list[NDArray[np.float64]] = []
         for pairs, joint in over.joint(found):
@@ -308,7 +308,7 @@ class Overview:
             at=np.array(cuts).reshape(shape),
             shares=np.array([found.share for found in trends]).reshape(shape),
             outputs=chosen.labels,
-            units=self._study.units,
+            units=self._scale.units,
         )
 
     def spikes(self, players: list[str], points: int, chosen: Chosen) -> Spikes:
@@ -330,7 +330,7 @@ class Overview:
             points=points,
             basis=self._study.over.basis,
             outputs=chosen.labels,
-            units=self._study.units,
+            units=self._scale.units,
         )
 
     def _ranges(self, curves: Mapping[int, Curve]) -> dict[int, tuple[float, float]]:

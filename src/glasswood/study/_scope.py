@@ -9,9 +9,11 @@ from typing import Any
 
 from glasswood.errors import ArgumentError, TableError
 from glasswood.models._outputs import Chosen
+from glasswood.models._scale import Scale
 from glasswood.parallel._once import once
 from glasswood.results import Curve, Curves, Lazy, Points, Surface
 from glasswood.study._answers import Answers
+from glasswood.study._on_scale import OnScale
 from glasswood.study._overview import Overview
 from glasswood.study._study import Study
 
@@ -20,28 +22,35 @@ __all__ = ["Scope"]
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """A study, and who answers questions about it.
+    """A study on one scale, and who answers questions about it.
 
     Parameters
     ----------
     study : Study
+    scale : Scale
     """
 
     study: Study
+    scale: Scale
+
+    @once
+    def values(self) -> OnScale:
+        """Curves, means and responses of rows."""
+        return OnScale(self.study, self.scale)
 
     @once
     def answers(self) -> Answers:
         """Results about some features, or about rows."""
-        return Answers(self.study)
+        return Answers(self.values)
 
     @once
     def overview(self) -> Overview:
         """Results about the whole model."""
-        return Overview(self.study, self.answers)
+        return Overview(self.values, self.answers)
 
     def choose(self, output: Any, output_index: int | None) -> Chosen:
         """Return the outputs that are asked for."""
-        return self.study.outputs.choose(output, output_index)
+        return self.scale.outputs.choose(output, output_index)
 
     def players(self, features: Sequence[Any]) -> list[str]:
         """Return the names of some distinct features (or groups), at least one."""
@@ -81,12 +90,17 @@ class Scope:
             return Curves(Lazy(tuple(study.groups), partial(self.answers.points_of, chosen)))
         own, names = set(study.plan(1).players), study.ensemble.feature_names
         # The column of a group of one has a curve, too, but it is asked for by the name of the group.
-        return Curves({names[f]: self.answers.curve(f, chosen) for f in study.curves if names[f] in own})
+        return Curves({names[f]: self.answers.curve(f, chosen) for f in self.values.curves if names[f] in own})
 
     def ranked(self) -> list[str]:
-        """Return the names of all features that the model uses, the most important first; of one, if it uses none."""
+        """Return the names of all features that the model uses, the most important first; of one, if it uses none.
+
+        Groups of columns are ranked by the raw score: other responses would need each row at the values of all others.
+        """
         study = self.study
-        chosen = study.outputs.choose()
+        if study.groups and not self.scale.additive and not study.combined:
+            return Scope(study, study.scale("raw")).ranked()
+        chosen = self.scale.outputs.choose()
         names = list(self.overview.importance(chosen).names) if study.over.has_rows else self.overview.by_span()
         plan, used = study.plan(1), study.ensemble.used_features
         players = {plan.players[player] for player in plan.player_of[used]}

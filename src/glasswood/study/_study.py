@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,23 +11,22 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
 from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
-from glasswood.counting._players import players_of
+from glasswood.counting._players import Players, players_of
 from glasswood.effects._closed_forms import Effects, path_dependent
 from glasswood.effects._evaluate import BackgroundRows, Evaluator
 from glasswood.effects._interactions import Lookups
-from glasswood.effects._responses import Responses, all_responses, check_response, link_of, mean_responses
 from glasswood.effects._row_cells import Rows
 from glasswood.engines._pass import Pass
-from glasswood.errors import BackgroundError, UnsupportedModelError
+from glasswood.errors import BackgroundError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import CubeMetric
-from glasswood.models._combinations import Combination, linked
 from glasswood.models._opened import Opened, open_model
-from glasswood.models._outputs import Outputs
+from glasswood.models._scale import Scale, scale_of
+from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Lock, once
 from glasswood.results import SetValues
-from glasswood.study._averages import average_over
+from glasswood.study._averages import Average, average_over
 from glasswood.study._in_parts import count_in_parts
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
@@ -39,11 +37,9 @@ from glasswood.tables._seal import Seal
 from glasswood.tables._sources import InMemory, open_source
 from glasswood.tables._tables import OpenColumns
 
-__all__ = ["Study"]
+__all__ = ["Study", "study_of"]
 
 T = TypeVar("T")
-
-RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "mean"}  # what links give
 
 
 class Study:
@@ -54,68 +50,55 @@ class Study:
 
     Parameters
     ----------
-    model, background, groups, weight, response
-        As for `Explainer`.
+    model : Opened
+        The model, whose schema knows the labels of the rows.
+    players : Players
+        The groups of its features.
+    over : Average
+        What answers are averages over.
+    originals : UserColumns or None
+        The user's columns, if there are transformers before the model.
+    plans : mapping from int to CountPlan
+        Plans that are made already, by order.
     """
 
     def __init__(
         self,
-        model: Any,
-        background: Any,
-        groups: Mapping[str, Sequence[str]] | None,
-        weight: Any,
-        response: str | None,
+        model: Opened,
+        players: Players,
+        over: Average,
+        originals: UserColumns | None,
+        plans: Mapping[int, CountPlan] | None = None,
     ) -> None:
-        counted = background if isinstance(background, Background) else None
-        rows = Pass(open_source(background)) if background is not None and counted is None else None
-        opened, rows = _open(model, rows, names_in(None, weight))
-        self.facts, self.proof, self.inverse = opened.facts, opened.proof, opened.inverse
-        self.combined = opened.combination is not None  # several models, without a common score of their trees
-        self.originals = None if opened.columns is None else opened.columns.snapshot()
-        players = players_of(opened, groups, None if counted is None else counted.groups)
-        self.groups, self.original_groups = players.groups, players.of_user
-        self.over = average_over(counted, rows, weight)
-        schema = self.over.with_labels(players.ensemble.schema)
-        self.ensemble = replace(players.ensemble, schema=schema)
-        self._combination = opened.combination
-        self._set_scale(response or ("raw" if opened.combination is None else opened.combination.response))
+        self.model, self.ensemble, self.over, self.originals = model, model.ensemble, over, originals
+        self._players, self.groups, self.original_groups = players, players.groups, players.of_user
         self._lock = Lock()  # of the mappings below
-        self._plans: dict[int, CountPlan] = {}
+        self._plans: dict[int, CountPlan] = dict(plans or {})
         self._counted: dict[int, Background] = {}
         self._effects: dict[int, Effects] = {}
         self._extents: dict[int, Extent | None] = {}
-        self.over.check(self.ensemble, self.plan)
-        self._check()
 
-    def _set_scale(self, response: str) -> None:
-        """Set what depends on the scale of the answers."""
-        combination, score = self._combination, self.ensemble.score
-        self.response = response
-        self.link = "identity" if self.combined else link_of(score, response)
-        self._further = None if response == "raw" else self.inverse
-        self.additive = self.link == "identity" and self._further is None
-        self.outputs = self._outputs(combination)
-        self.units = score.units if self.additive else RESPONSES.get(self.link, "value")
-        if combination is not None:
-            self._check_combination(combination, response)
-            self.units = combination.units
+    @property
+    def combined(self) -> bool:
+        """Whether several models are combined, without a common sum over trees."""
+        return self.model.combination is not None
 
-    def on_scale(self, response: str) -> Study:
-        """Return a study of the same model and rows on another scale; what is counted is shared."""
-        if response == self.response:
-            return self
-        found = copy(self)
-        for name in ("curves", "_response_curves", "_single_responses"):
-            vars(found).pop(name, None)
-        found._set_scale(response)
-        found._check()
+    def scale(self, response: str | None = None) -> Scale:
+        """Return a scale on which questions can be answered; by default the sum over trees, if there is one."""
+        found = scale_of(self.model, response)
+        if not found.additive and not self.over.in_memory:
+            message = (
+                "this response is computed row by row, so it needs the table of rows as the second argument; with "
+                'counts or covers, only response="raw" is available'
+            )
+            raise BackgroundError(message)
         return found
 
     @property
-    def scale_of_figures(self) -> str:
+    def scale_of_figures(self) -> Scale:
         """The scale on which figures are drawn by default: probabilities of classifiers, if the rows are at hand."""
         links = self.ensemble.score.link in ("logistic", "softmax") and self.ensemble.score.units != "probability"
-        return "probability" if links and self.over.in_memory and not self.combined else self.response
+        return self.scale("probability" if links and self.over.in_memory and not self.combined else None)
 
     def in_groups(self, by: Any) -> tuple[tuple[str, ...], dict[Hashable, Study]]:
         """Return the columns that define groups of the rows (none for a label per row), and a study of each group."""
@@ -136,30 +119,6 @@ class Study:
     def user_table(self) -> Any:
         """The user's own table in memory, before a pipeline; None if there is none."""
         return self.over.given if self.originals is None else self.originals.table
-
-    @staticmethod
-    def _check_combination(combination: Combination, response: str) -> None:
-        """Refuse scales on which a combination of models is nothing."""
-        check_response(response)
-        if response == "raw":
-            message = (
-                f"a {combination.ensemble.source} has no score that is a sum over trees; ask for "
-                f'response="{combination.response}"'
-            )
-            raise UnsupportedModelError(message)
-        if response == "probability" and combination.units != "probability":
-            message = 'the model does not predict probabilities; use response="prediction"'
-            raise UnsupportedModelError(message)
-
-    def _check(self) -> None:
-        """Raise errors early that would occur later."""
-        if not self.additive and not self.over.in_memory:
-            message = (
-                "this response is computed row by row, so it needs the table of rows as the second argument; with "
-                'counts or covers, only response="raw" is available'
-            )
-            raise BackgroundError(message)
-        self.plan(1)  # refuses groups that do not fit
 
     def plan(self, order: int) -> CountPlan:
         """Return the plan of sets of up to so many players."""
@@ -224,10 +183,8 @@ class Study:
         return self.over.in_memory and self.plan(1).n_counts > MOST_COUNTS
 
     @once
-    def curves(self) -> dict[int, NDArray[np.float64]]:
-        """The height of every cell of every feature that is a player of its own."""
-        if not self.additive:
-            return self._response_curves[0]
+    def raw_curves(self) -> dict[int, NDArray[np.float64]]:
+        """The height of every cell of every feature that is a player of its own, as sums over trees."""
         curves = self._folded[0] if self.in_parts else self.effects(1).curves()
         return {feature: read_only(heights) for feature, heights in curves.items()}
 
@@ -237,23 +194,9 @@ class Study:
         return count_in_parts(self.plan(1), self.over, MOST_COUNTS)
 
     @property
-    def mean(self) -> NDArray[np.float64]:
-        """The average score, for each output; or the average response."""
-        if not self.additive:
-            return self._response_curves[1]
+    def raw_mean(self) -> NDArray[np.float64]:
+        """The average sum over trees, for each output."""
         return self._folded[1] if self.in_parts else self.effects(1).mean
-
-    @once
-    def _response_curves(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64]]:
-        """The curves of all features that are players of their own, and the mean, on the scale of the response."""
-        plan = self.plan(1)
-        single = np.flatnonzero(np.bincount(plan.player_of)[plan.player_of] == 1)
-        responses = self._single_responses
-        number = responses.plan.player_of
-        asked = [(int(number[f]), np.array([f]), np.arange(plan.cells.n_cells[f])[None]) for f in single]
-        asked.append((-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64)))
-        heights = mean_responses(responses, asked, self.own_rows(plan), self.over.shares)
-        return dict(zip(single.tolist(), heights[:-1], strict=True)), heights[-1][0]
 
     @property
     def n_rows(self) -> int:
@@ -282,60 +225,16 @@ class Study:
         e = self.ensemble
         return Rows(self.plan(1), source.open(e.schema, e.used_features), source)
 
-    def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the mean response with some features in given cells, (n_features, n_points): (n_points, n_outputs)."""
-        responses, player = self._responses_of(features)
-        asked = [(player, features, cells)]
-        return mean_responses(responses, asked, self.own_rows(responses.plan), self.over.shares)[0]
-
-    def scored_anew(self, columns: Mapping[int, NDArray[np.floating[Any]]]) -> NDArray[np.float64]:
-        """Return the response of each row of the table, with some columns replaced: (n_rows, n_outputs).
-
-        This uses neither counts nor cells; everything else is checked against it.
-        """
-        opened = self.columns(self.ensemble.used_features)
-        encoded = opened.encode(0, opened.n_rows) | dict(columns)
-        scores = self.ensemble.scores_of(encoded, opened.n_rows).astype(np.float64)
-        found = scores if self.link == "identity" else linked(self.ensemble.score, scores)
-        return found if self._further is None else np.asarray(self._further(found)).reshape(len(found), -1)
-
     def on_some_rows(self, rows: NDArray[np.intp]) -> Study:
         """Return a study of the same model and some rows of its table."""
         self.check_unchanged()
         return self._of_rows(rows)
 
     def _of_rows(self, rows: NDArray[np.intp]) -> Study:
-        found = copy(self)
-        for name in ("curves", "_folded", "_response_curves", "_rows_per_cell", "_evaluator"):
-            vars(found).pop(name, None)
-        found.over = self.over.some(self.ensemble.schema, rows)
-        if self.originals is not None:
-            found.originals = replace(self.originals, table=take(self.originals.table, rows.tolist()))
-        found._lock, found._plans = Lock(), dict(self._plans)
-        found._counted, found._effects, found._extents = {}, {}, {}
-        return found
-
-    def ice(self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Rows | None) -> NDArray[np.float64]:
-        """Return the response of each row with some features in given cells: (n_rows, n_points, n_outputs).
-
-        None stands for the rows of the background.
-        """
-        responses, player = self._responses_of(features)
-        table = self.own_rows(responses.plan) if rows is None else rows
-        return all_responses(responses, (player, features, cells), table)
-
-    def _responses_of(self, features: NDArray[np.intp]) -> tuple[Responses, int]:
-        """Return the responses of a game in which some features are one player, and its number."""
-        if features.size == 1:
-            return self._single_responses, int(self._single_responses.plan.player_of[features[0]])
-        names = [self.ensemble.feature_names[f] for f in features]
-        plan = make_plan(self.ensemble, 1, {" x ".join(names) + " (asked)": names})
-        return Responses(plan, self.link, self._further), 0
-
-    @once
-    def _single_responses(self) -> Responses:
-        """The responses of a game in which every feature is a player of its own."""
-        return Responses(make_plan(self.ensemble, 1, {}), self.link, self._further)
+        over, originals = self.over.some(self.ensemble.schema, rows), self.originals
+        if originals is not None:
+            originals = replace(originals, table=take(originals.table, rows.tolist()))
+        return Study(self.model, self._players, over, originals, self._plans)
 
     def rows_per_cell(self, feature: int) -> NDArray[Any]:
         """Return the number (or weight) of background rows in each cell of a feature; empty if there are none."""
@@ -406,17 +305,26 @@ class Study:
         """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""
         return self._evaluator.lookups(order, wanted, outputs)
 
-    def _outputs(self, combination: Combination | None) -> Outputs:
-        """Return the outputs of the model on the scale of the results."""
-        score = self.ensemble.score
-        if combination is None:
-            return Outputs(score.labels, score.n_outputs, score.binary, 0.0 if self.additive else 1.0)
-        binary = combination.units == "probability" and len(combination.labels) == 2
-        return Outputs(combination.labels, 1 if binary else len(combination.labels), binary, 1.0)
-
     def player(self, feature: str | int) -> str:
         """Return the name of a player, given by its name or the number of its column."""
         return player_of(feature, self.plan(1))
+
+
+def study_of(
+    model: object, background: object, groups: Mapping[str, Sequence[str]] | None = None, weight: object = None
+) -> Study:
+    """Return a study of a model; the parameters are those of `Explainer`."""
+    counted = background if isinstance(background, Background) else None
+    rows = Pass(open_source(background)) if background is not None and counted is None else None
+    opened, rows = _open(model, rows, names_in(None, weight))
+    players = players_of(opened, groups, None if counted is None else counted.groups)
+    over = average_over(counted, rows, weight)
+    ensemble = replace(players.ensemble, schema=over.with_labels(players.ensemble.schema))
+    originals = None if opened.columns is None else opened.columns.snapshot()
+    found = Study(replace(opened, ensemble=ensemble, table=None, columns=None), players, over, originals)
+    over.check(ensemble, found.plan)
+    found.plan(1)  # refuses groups that do not fit
+    return found
 
 
 def _open(model: Any, rows: Pass | None, further: Sequence[str]) -> tuple[Opened, Pass | None]:

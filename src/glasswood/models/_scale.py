@@ -1,0 +1,110 @@
+"""Scale: from the sum over trees to what answers are about, such as probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import ArgumentError, UnsupportedModelError
+from glasswood.models._combinations import Combination, linked
+from glasswood.models._ensemble import Link, Score
+from glasswood.models._opened import Opened
+from glasswood.models._outputs import Outputs
+
+__all__ = ["Scale", "scale_of"]
+
+RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "mean"}  # what links give
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The scale of answers.
+
+    Parameters
+    ----------
+    response : {"raw", "probability", "prediction"}
+        Its name, as users ask for it.
+    score : Score
+        The sum over trees that it starts from.
+    link : {"identity", "logistic", "softmax", "exp"}
+        From the sum over trees to the response.
+    inverse : callable or None
+        A further function of arrays, whose last axis are the outputs: the inverse of a transformed target, or what
+        several models make of their scores.
+    outputs : Outputs
+        The classes or targets that questions can be about.
+    units : str
+        The units of answers.
+    """
+
+    response: str
+    score: Score
+    link: Link
+    inverse: Callable[[Any], Any] | None
+    outputs: Outputs
+    units: str
+
+    @property
+    def additive(self) -> bool:
+        """Whether answers are sums over trees, so that counts are enough."""
+        return self.link == "identity" and self.inverse is None
+
+    def of_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the responses of rows, (n_rows, n_outputs), given their sums over trees."""
+        found = scores if self.link == "identity" else linked(self.score, scores)
+        return found if self.inverse is None else np.asarray(self.inverse(found)).reshape(len(found), -1)
+
+
+def scale_of(model: Opened, response: str | None = None) -> Scale:
+    """Return a scale of a model; by default the sum over trees, or what a combination of models predicts."""
+    score, combination = model.ensemble.score, model.combination
+    if combination is not None:
+        return _scale_of_combination(model, combination, response or combination.response)
+    response = response or "raw"
+    link = _link_of(score, response)
+    inverse = None if response == "raw" else model.inverse
+    additive = link == "identity" and inverse is None
+    outputs = Outputs(score.labels, score.n_outputs, score.binary, 0.0 if additive else 1.0)
+    return Scale(response, score, link, inverse, outputs, score.units if additive else RESPONSES.get(link, "value"))
+
+
+def _link_of(score: Score, response: str) -> Link:
+    """Return the link from the score to a response that is asked for by name."""
+    _check(response)
+    if response == "raw":
+        return "identity"
+    if response == "probability" and not (score.link in ("logistic", "softmax") or score.units == "probability"):
+        message = f'the model does not predict probabilities (its score is: {score.units}); use response="prediction"'
+        raise UnsupportedModelError(message)
+    if score.link not in ("identity", *RESPONSES):
+        message = f'it is not known how the model transforms its score ({score.units}); only response="raw" is exact'
+        raise UnsupportedModelError(message)
+    return score.link
+
+
+def _scale_of_combination(model: Opened, combination: Combination, response: str) -> Scale:
+    """Return a scale of several models, which have no common sum over trees."""
+    _check(response)
+    if response == "raw":
+        message = (
+            f"a {combination.ensemble.source} has no score that is a sum over trees; ask for "
+            f'response="{combination.response}"'
+        )
+        raise UnsupportedModelError(message)
+    if response == "probability" and combination.units != "probability":
+        message = 'the model does not predict probabilities; use response="prediction"'
+        raise UnsupportedModelError(message)
+    binary = combination.units == "probability" and len(combination.labels) == 2
+    outputs = Outputs(combination.labels, 1 if binary else len(combination.labels), binary, 1.0)
+    return Scale(response, model.ensemble.score, "identity", model.inverse, outputs, combination.units)
+
+
+def _check(response: str) -> None:
+    """Raise an error unless a valid response is named."""
+    if response not in ("raw", "probability", "prediction"):
+        message = f'response must be "raw", "probability" or "prediction", not {response!r}'
+        raise ArgumentError(message)
