@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import glasswood as gw
 from fuzz.session import Session
 
 __all__ = ["QUESTIONS"]
@@ -26,8 +27,9 @@ def figures(s: Session) -> None:
     drawn = [call for call in s.calls if hasattr(call.keep, "plot")]
     for call in [drawn[k] for k in s.rng.permutation(len(drawn))[:3]]:
         engine = str(s.rng.choice(["matplotlib", "plotly"]))
-        several = len(getattr(call.keep, "outputs", ("",))) > 1 or type(call.keep).__name__ == "Surface"
-        outputs = getattr(call.keep, "outputs", None) or call.keep.first.outputs
+        one = next(iter(call.keep.values())) if isinstance(call.keep, gw.Curves) else call.keep
+        several = len(getattr(one, "outputs", ("",))) > 1 or isinstance(one, gw.Surface)
+        outputs = getattr(one, "outputs", None) or one.first.outputs
         figure = call.keep.plot(engine=engine, **({"output": outputs[-1]} if several else {}))
         _render(figure, engine)
         s.true("figures", figure is not None)

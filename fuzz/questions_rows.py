@@ -1,4 +1,7 @@
-"""Questions about rows: interaction values of all orders, Shapley and Banzhaf values and interactions."""
+"""Questions about rows: interaction values of all orders, Shapley and Banzhaf values and interactions.
+
+All of them are answered on the raw scale, whatever the scale of the Explainer.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,13 @@ FIRST = 6  # rows, whose games are played by brute force
 def _game(s: Session) -> Game | None:
     """Return the game of the first rows; None if it is too large for brute force."""
     n_players = len(s.setting.players)
+    if s.setting.fitted.raw is None:
+        return None
     if n_players > MOST_PLAYERS or 2**n_players * FIRST * len(s.setting.background) > MOST_ROWS // 10:
         return None
     if not hasattr(s.setting, "game"):
         first = s.setting.rows[:FIRST]
-        s.setting.game = s.oracle.game([list(player.columns) for player in s.setting.players], first)
+        s.setting.game = s.setting.raw_oracle.game([list(player.columns) for player in s.setting.players], first)
     return s.setting.game
 
 
@@ -39,6 +44,11 @@ def _by_set(s: Session, found) -> dict[tuple[int, ...], np.ndarray]:
     return {_numbers(s, names): values[:, k] for k, names in enumerate(found.subsets)}
 
 
+def _same(s: Session, what: str, got: np.ndarray, want: np.ndarray, factor: float = 1.0) -> None:
+    """Compare an answer with brute force on the raw scale."""
+    s.same(what, got, want, factor=factor, scale=s.setting.raw_scale)
+
+
 def _first(values: np.ndarray) -> np.ndarray:
     """Return the values of the rows whose games are played by brute force."""
     return values[:FIRST]
@@ -48,15 +58,15 @@ def interactions(s: Session) -> None:
     """PDIV of all orders, and all ways to look at them."""
     found = s.ask("interaction_values", s.setting.rows_table)
     values = found.values.reshape(found.n_rows, len(found), len(found.outputs))
-    score = s.oracle.score(s.setting.rows)
-    s.same("interaction values add up", values.sum(axis=1), score, factor=16)
+    score = s.setting.raw_oracle.score(s.setting.rows)
+    _same(s, "interaction values add up", values.sum(axis=1), score, factor=16)
     game = _game(s)
     if game is not None and len(s.setting.players) <= 6:
         got = _by_set(s, found)
         for members in game:
             want = moebius(game, members)
             given = got.get(members, np.zeros((len(want), values.shape[2])))
-            s.same("interaction value", _first(given), want, factor=2.0 ** len(members))
+            _same(s, "interaction value", _first(given), want, factor=2.0 ** len(members))
     _views(s, found, values)
 
 
@@ -65,7 +75,7 @@ def _views(s: Session, found, values: np.ndarray) -> None:
     if not found.n_rows:
         s.true("moments of no rows", not found.mean_abs().any() and not list(found.blocks(2)))
         return
-    scale = s.setting.scale
+    scale = s.setting.raw_scale
     order = int(s.rng.integers(1, 4))
     fewer = s.ask("interaction_values", s.setting.rows_table, max_order=order)
     by_set, part = _by_set(s, found), _by_set(s, fewer)
@@ -100,17 +110,17 @@ def banzhaf_values(s: Session) -> None:
 
 def _values(s: Session, method: str, index) -> None:
     found = s.ask(method, s.setting.rows_table)
-    level = s.oracle.level()
-    s.same("base values", np.reshape(found.base_values, (1, -1)), level[None])
+    level = s.setting.raw_oracle.level()
+    _same(s, "base values", np.reshape(found.base_values, (1, -1)), level[None])
     if method == "shap_values":
         total = found.heights.sum(axis=1) + np.reshape(found.base_values, (1, -1))
-        s.same("Shapley values add up", total, s.oracle.score(s.setting.rows), factor=8)
+        _same(s, "Shapley values add up", total, s.setting.raw_oracle.score(s.setting.rows), factor=8)
     game = _game(s)
     if game is None:
         return
     for number, player in enumerate(s.setting.players):
         got = found.heights[:, list(found.names).index(player.name)]
-        s.same(method, _first(got), index(game, len(s.setting.players), (number,)), factor=4)
+        _same(s, method, _first(got), index(game, len(s.setting.players), (number,)), factor=4)
 
 
 def shap_pairs(s: Session) -> None:
@@ -121,7 +131,7 @@ def shap_pairs(s: Session) -> None:
     found = s.ask("shap_interaction_values", s.setting.rows_table)
     order = [list(found.names).index(player.name) for player in s.setting.players]
     want = shapley_pairs(game, len(order))
-    s.same("Shapley interactions", _first(found.heights[:, order][:, :, order]), want, factor=8)
+    _same(s, "Shapley interactions", _first(found.heights[:, order][:, :, order]), want, factor=8)
 
 
 def metrics(s: Session) -> None:
@@ -142,7 +152,7 @@ def metrics(s: Session) -> None:
                 given = got.get(members)
                 if given is None:
                     given = np.zeros((len(want), 1 if want.shape[1] == 2 else want.shape[1]))
-                s.same(type(metric).__name__, _first(given), want, factor=2.0**n_players)
+                _same(s, type(metric).__name__, _first(given), want, factor=2.0**n_players)
 
 
 def contributions(s: Session) -> None:
@@ -157,7 +167,7 @@ def contributions(s: Session) -> None:
         return  # several outputs
     got = np.column_stack([found.heights[:, :, -1], np.full(len(want), np.ravel(found.base_values)[-1])])
     within = 1e-3 if setting.fitted.tolerance > 1e-6 else 1e-7
-    s.equal("contributions", got, want, within=within, scale=setting.scale)
+    s.equal("contributions", got, want, within=within, scale=setting.raw_scale)
 
 
 QUESTIONS = (banzhaf_values, contributions, interactions, metrics, shap_pairs, shap_values)

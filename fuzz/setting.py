@@ -196,12 +196,19 @@ class Setting:
         return Oracle(self.score, self.background, self.weight)
 
     @cached_property
+    def raw_oracle(self) -> Oracle:
+        """The same on the raw scale."""
+        return self.oracle if self.response == "raw" else Oracle(self.fitted.raw, self.background, self.weight)
+
+    @cached_property
     def scale(self) -> float:
         """The size of scores, which tolerances are a share of."""
-        size = self.scale_of(self.oracle)
-        if self.response != "raw":
-            return size
-        return max(size, self._largest_part(), self.size if self.labels is None else 0.0)
+        return self.raw_scale if self.response == "raw" else self.scale_of(self.oracle)
+
+    @cached_property
+    def raw_scale(self) -> float:
+        """The same on the raw scale."""
+        return max(self.scale_of(self.raw_oracle), self._largest_part(), self.size if self.labels is None else 0.0)
 
     def _largest_part(self) -> float:
         """Return the size of the largest leaf or base: sums pass through it, and are exact to its rounding."""

@@ -14,15 +14,11 @@ DEEPEST = 4
 # Methods without arguments that hand out arrays.
 METHODS = ("mean_abs", "mean_square", "std", "matrix")
 MOST_OF_A_MAPPING = 3
-INSIDE = (
-    "glasswood.effects._pairs",
-    "glasswood.study._answers",
-)  # how surfaces are computed, which a copy may do in another way
+RESULTS = ("glasswood.results", "glasswood.counting._background")  # not what computes them, which may differ
 
 
 def _is_result(value: Any) -> bool:
-    module = type(value).__module__
-    return module.startswith("glasswood") and module not in INSIDE
+    return type(value).__module__.startswith(RESULTS)
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:

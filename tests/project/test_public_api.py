@@ -32,7 +32,7 @@ PUBLIC = {
     "-> 'Comparison'",
     "errors": None,
     "metrics": None,
-    "read_model": "(model: 'Any', rows: 'Any' = None) -> 'TreeEnsemble'",
+    "read_model": "(model: 'object', rows: 'object' = None) -> 'TreeEnsemble'",
     "summarize": (
         "(model: 'Any', source: 'Any', *, order: 'int | None' = 1, "
         "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'Any' = None, by: 'Any' = None, "
