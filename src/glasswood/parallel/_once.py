@@ -93,7 +93,7 @@ class once(Generic[T]):
 class _Here:
     """Something that is kept until it is pickled or copied in depth: the copy is empty."""
 
-    value: Any = None
+    value: object = None
 
     def __reduce__(self) -> tuple[type[_Here], tuple[()]]:
         return _Here, ()

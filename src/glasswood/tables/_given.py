@@ -16,11 +16,13 @@ from glasswood.tables._columns import LabelColumn, dictionary_of, numbers_of
 from glasswood.tables._parquet import read_batch
 from glasswood.tables._tables import (
     Schema,
+    Sparse,
     column_names,
     frame_of,
     frame_values,
     is_sparse,
     mapped_columns,
+    native,
     plain_array,
 )
 
@@ -29,13 +31,12 @@ __all__ = ["as_trained", "given_table"]
 LIBRARIES = ("pandas", "polars", "pyarrow")  # of data frames, the first that is installed
 
 
-def given_table(table: Any) -> Any:
+def given_table(table: object) -> Any:
     """Return a user's table in memory as one that every step takes: a data frame, an array, or a sparse matrix.
 
     A mapping from names to lists becomes a data frame, lists of rows become an array.
     """
-    if type(table).__module__.startswith("narwhals."):
-        table = table.to_native()
+    table = native(table)
     if type(table).__name__ == "RecordBatch":  # which would pass for an array without names
         table = read_batch(table)
     if isinstance(table, np.ndarray):
@@ -107,7 +108,7 @@ def _array(array: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(array)
 
 
-def _sparse(matrix: Any) -> Any:
+def _sparse(matrix: Sparse) -> Sparse:
     """Return a sparse matrix with one entry per place, at most: libraries disagree on several."""
     _check_shape(matrix, matrix.shape)
     if matrix.format not in ("csr", "csc", "bsr") or matrix.has_canonical_format:

@@ -8,11 +8,15 @@ from glob import glob, has_magic
 from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glasswood.errors import BackgroundError, MissingExtraError, TableError
 from glasswood.parallel._once import once
 from glasswood.tables._files import replacing
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset, FileSystemDataset
+    from pyarrow.fs import FileSystem
 
 __all__ = [
     "Fragment",
@@ -67,7 +71,7 @@ class Fragment:
     """
 
     path: str
-    filesystem: Any
+    filesystem: FileSystem
     row_group: int | None
     n_rows: int | None
     stamp: str
@@ -145,7 +149,7 @@ def is_dataset(thing: object) -> bool:
     )
 
 
-def fragments_of(dataset: Any, *, fill: bool) -> list[Fragment]:
+def fragments_of(dataset: FileSystemDataset, *, fill: bool) -> list[Fragment]:
     """Return the row groups of all files of a dataset; the files themselves if there are very many.
 
     A column of the dataset that a file lacks is missing in all its rows, if `fill`: tables get columns with time.
@@ -251,7 +255,7 @@ def _is_text(kind: object) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def scan(dataset: Any, names: Sequence[str]) -> Iterator[Any]:
+def scan(dataset: Dataset, names: Sequence[str]) -> Iterator[Any]:
     """Yield some columns of any dataset as tables, a few of them ahead."""
     import pyarrow as pa
 

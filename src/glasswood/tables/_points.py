@@ -7,7 +7,7 @@ the table, or one whose value the column itself could hold. No value is ever cha
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import TableError
 from glasswood.tables._columns import is_missing
-from glasswood.tables._tables import frame_of, is_sparse, mapped_columns, plain_array
+from glasswood.tables._tables import Sparse, frame_of, is_sparse, mapped_columns, n_rows, plain_array
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["columns_of", "distinct_points", "rows_at", "rows_with", "shown_values", "take"]
 
 
-def columns_of(table: Any, names: Sequence[str], positions: Sequence[int] | None = None) -> dict[str, list[Any]]:
+def columns_of(table: object, names: Sequence[str], positions: Sequence[int] | None = None) -> dict[str, list[Any]]:
     """Return some columns of a table as lists by name.
 
     Columns are found by name in frames and mappings, or else by position. Without positions the table has just these.
@@ -34,7 +34,7 @@ def columns_of(table: Any, names: Sequence[str], positions: Sequence[int] | None
     if frame is not None:
         found = _names_in(frame, names, positions)
         return {name: frame.get_column(column).to_list() for name, column in zip(names, found, strict=True)}
-    array = table if is_sparse(table) else plain_array(table)
+    array: Sparse | NDArray[Any] = table if is_sparse(table) else plain_array(table)
     places = range(len(names)) if positions is None else positions
     if len(array.shape) != 2 or array.shape[1] <= max(places):
         message = (
@@ -104,7 +104,7 @@ def _key(value: object) -> Any:
     return ("missing", value is None) if is_missing(value) else value
 
 
-def take(table: Any, rows: list[int]) -> Any:
+def take(table: object, rows: list[int]) -> Any:
     """Return some rows of a user's table, in its own types."""
     if is_sparse(table):
         return table.tocsr()[rows]
@@ -112,10 +112,10 @@ def take(table: Any, rows: list[int]) -> Any:
     return np.asarray(table)[rows] if frame is None else frame[np.array(rows, dtype=np.intp)].to_native()
 
 
-def rows_with(table: Any, points: Mapping[str, list[Any]], positions: Sequence[int]) -> Any:
+def rows_with(table: object, points: Mapping[str, list[Any]], positions: Sequence[int]) -> Any:
     """Return copies of the first row of a user's table, one per point, with the points' values in some columns."""
     n_points = len(next(iter(points.values())))
-    if table.shape[0] == 0:
+    if n_rows(table) == 0:
         message = "the table has no rows, so there are no values to change"
         raise TableError(message)
     rows = take(table, [0] * n_points)
@@ -188,10 +188,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number)
 
 
-def _held(values: list[Any], make: Any) -> nw.Series[Any] | None:
+def _held(values: list[Any], make: Callable[[], nw.Series[Any]]) -> nw.Series[Any] | None:
     """Return the column that is made of values, unless it cannot be made, or changes any of them."""
     try:
-        made: nw.Series[Any] = make()
+        made = make()
         back = made.to_list()
         same = all(is_missing(b) if is_missing(a) else bool(a == b) for a, b in zip(values, back, strict=True))
     except Exception:  # noqa: BLE001 (every library of tables has errors of its own)

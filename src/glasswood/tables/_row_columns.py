@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +129,7 @@ def names_in(by: object, sample_weight: object) -> list[str]:
     return [name for name in (*several, sample_weight) if isinstance(name, str)]
 
 
-def names_of_groups(table: object, by: Any) -> tuple[str, ...]:
+def names_of_groups(table: object, by: object) -> tuple[str, ...]:
     """Return the names of the columns that tell groups of rows apart; none if there is a label for each row."""
     if isinstance(by, str):
         return (by,)
@@ -149,7 +149,8 @@ def places_of_groups(table: object, by: object) -> tuple[list[Any], NDArray[np.i
     return [*found.labels, None], np.where(found.positions < 0, len(found.labels), found.positions)
 
 
-def _are_names(by: Any, frame: nw.DataFrame[Any]) -> bool:
+def _are_names(by: object, frame: nw.DataFrame[Any]) -> TypeGuard[Sequence[str]]:
     """Return whether a list has names of columns, and not one value per row."""
-    texts = isinstance(by, list | tuple) and all(isinstance(name, str) for name in by)
-    return texts and (set(by) <= set(frame.columns) or len(by) != len(frame))
+    if not isinstance(by, list | tuple) or not all(isinstance(name, str) for name in by):
+        return False
+    return set(by) <= set(frame.columns) or len(by) != len(frame)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from glasswood.tables._parquet import (
     scan,
 )
 from glasswood.tables._seal import Seal
-from glasswood.tables._tables import OpenColumns, Schema, frame_of, is_sparse, open_columns, take_rows
+from glasswood.tables._tables import OpenColumns, Schema, frame_of, is_sparse, native, open_columns, take_rows
 
 __all__ = ["HEAD", "EngineFrame", "Files", "InMemory", "Source", "Stream", "open_source"]
 
@@ -44,8 +44,8 @@ class InMemory:
     since they were first read are refused.
     """
 
-    given: Any
-    table: Any
+    given: object
+    table: object
     seal: Seal | None = None
 
     @property
@@ -55,7 +55,7 @@ class InMemory:
         return None if frame is None else list(frame.columns)
 
     @property
-    def head(self) -> Any:
+    def head(self) -> object:
         """All rows."""
         return self.given
 
@@ -77,7 +77,7 @@ class Files:
     """Parquet files: fragments that can be read in any order, anywhere, repeatedly."""
 
     names: list[Any]
-    head: Any
+    head: object
     fragments: list[Fragment]
 
 
@@ -89,7 +89,7 @@ class Stream:
     """
 
     names: list[Any] | None
-    head: Any
+    head: object
     tables: Callable[[Sequence[Any]], Iterator[Any]]
     again: bool = True
 
@@ -99,15 +99,15 @@ class EngineFrame:
     """A frame of an engine for many machines, which is asked where the rows are."""
 
     engine: str
-    frame: Any
+    frame: object
 
 
 Source = InMemory | Files | Stream | EngineFrame
 
 
-def open_source(source: Any) -> Source:
+def open_source(source: object) -> Source:
     """Return where the rows come from; what is not a table, nor anything else with rows, is refused."""
-    source = _native(source)
+    source = native(source)
     if isinstance(source, str | PathLike) or _are_paths(source):
         return _files(open_dataset(source), fill=False)
     kind = type(source).__module__.partition(".")[0], type(source).__name__
@@ -118,27 +118,22 @@ def open_source(source: Any) -> Source:
     if not _is_in_memory(source):
         if hasattr(source, "__arrow_c_stream__"):
             return _arrow_stream(source)
-        if hasattr(source, "__next__"):
+        if _is_iterator(source):
             return _iterator(source)
     table = given_table(source)
     return InMemory(table, table)
 
 
-def _native(source: Any) -> Any:
-    """Return what narwhals has wrapped."""
-    return source.to_native() if type(source).__module__.startswith("narwhals.") else source
-
-
-def _table(part: Any) -> Any:
+def _table(part: object) -> Any:
     """Return one of several tables as one in memory; a batch of Arrow's would pass for an array without names."""
-    return read_batch(part) if type(part).__name__ == "RecordBatch" else _native(part)
+    return read_batch(part) if type(part).__name__ == "RecordBatch" else native(part)
 
 
-def _are_paths(source: Any) -> bool:
+def _are_paths(source: object) -> bool:
     return isinstance(source, list | tuple) and bool(source) and all(isinstance(x, str | PathLike) for x in source)
 
 
-def _are_frames(source: Any) -> bool:
+def _are_frames(source: object) -> TypeGuard[Sequence[object]]:
     return isinstance(source, list | tuple) and bool(source) and all(frame_of(_table(x)) is not None for x in source)
 
 
@@ -148,7 +143,11 @@ def _several(tables: list[Any]) -> Stream:
     return Stream(None if first is None else list(first.columns), tables[0], lambda _: iter(tables))
 
 
-def _is_in_memory(source: Any) -> bool:
+def _is_iterator(source: object) -> TypeGuard[Iterator[object]]:
+    return hasattr(source, "__next__")
+
+
+def _is_in_memory(source: object) -> bool:
     return hasattr(source, "shape") or isinstance(source, dict | list | tuple) or frame_of(source) is not None
 
 
@@ -163,14 +162,14 @@ def _dataset(dataset: Any) -> Source:
     return Stream(list(dataset.schema.names), dataset.head(HEAD), lambda names: scan(dataset, names))
 
 
-def _arrow_stream(stream: Any) -> Stream:
+def _arrow_stream(stream: object) -> Stream:
     names, tables = read_stream(stream)
     return _once(names, tables, lambda table, wanted: table.select(list(wanted)))
 
 
-def _iterator(tables: Iterator[Any]) -> Stream:
+def _iterator(given: Iterator[object]) -> Stream:
     """Return any tables in memory, one after the other, as a stream."""
-    tables = map(_table, tables)
+    tables = map(_table, given)
     head = next(tables, None)
     if head is None:
         message = "the iterator yielded no table"

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OpenColumns",
     "Schema",
+    "Sparse",
     "arrow_dictionary",
     "column_names",
     "distinct_rows",
@@ -34,6 +35,7 @@ __all__ = [
     "is_sparse",
     "mapped_columns",
     "n_rows",
+    "native",
     "open_columns",
     "open_named",
     "plain_array",
@@ -162,7 +164,7 @@ def n_rows(table: Any) -> int:
     return int(shape[0]) if shape is not None else len(table)
 
 
-def take_rows(table: Any, schema: Schema, rows: NDArray[np.intp]) -> Any:
+def take_rows(table: object, schema: Schema, rows: NDArray[np.intp]) -> Any:
     """Return some rows of the model's columns, in the model's order, as a table of the same type."""
     if is_sparse(table):
         return table.tocsr()[rows]
@@ -173,7 +175,7 @@ def take_rows(table: Any, schema: Schema, rows: NDArray[np.intp]) -> Any:
     return plain_array(table)[rows]
 
 
-def _column_reader(table: Any, schema: Schema) -> Callable[[int], Numbers | Dictionary]:
+def _column_reader(table: object, schema: Schema) -> Callable[[int], Numbers | Dictionary]:
     """Return a function from the model's number of a column to its values in the table."""
     if is_sparse(table):
         _check_width(table.shape[1], schema)
@@ -248,7 +250,28 @@ def _check_width(width: int, schema: Schema) -> None:
         raise TableError(message)
 
 
-def is_sparse(table: object) -> bool:
+class Sparse(Protocol):
+    """What is used of a sparse matrix or array of SciPy's."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    format: str
+    nnz: int
+    has_canonical_format: bool
+
+    def tocsc(self) -> Any:
+        """Return it with compressed columns."""
+
+    def tocsr(self) -> Any:
+        """Return it with compressed rows."""
+
+    def copy(self) -> Any:
+        """Return a copy."""
+
+    def __getitem__(self, places: object) -> Any: ...
+
+
+def is_sparse(table: object) -> TypeGuard[Sparse]:
     """Return whether a table is a sparse matrix or array of SciPy's."""
     return type(table).__module__.startswith("scipy.sparse")
 
@@ -261,12 +284,21 @@ def _dense(matrix: Any, index: int, fill: float) -> NDArray[np.float64]:
     return column
 
 
-def frame_of(table: Any) -> nw.DataFrame[Any] | None:
+def native(table: object) -> Any:
+    """Return what narwhals has wrapped; any other table as it is."""
+    return table.to_native() if _is_wrapped(table) else table
+
+
+def _is_wrapped(table: object) -> TypeGuard[nw.DataFrame[Any] | nw.LazyFrame[Any]]:
+    return type(table).__module__.startswith("narwhals.")
+
+
+def frame_of(table: object) -> nw.DataFrame[Any] | None:
     """Return a narwhals frame over the user's one, or None if the table is not a data frame."""
     import narwhals as nw
 
     try:
-        return cast("nw.DataFrame[Any]", nw.from_native(table, eager_only=True))
+        return nw.from_native(table, eager_only=True)
     except (TypeError, ValueError) as error:
         if any(name in sys.modules and isinstance(table, getattr(sys.modules[name], kind)) for name, kind in FRAMES):
             message = f"this {type(table).__name__} cannot be read: {' '.join(str(error).split())}"

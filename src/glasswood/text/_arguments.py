@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def whole_number(value: object, what: str, least: int = 1) -> int:
     return int(value)
 
 
-def new_file(path: Any) -> Path:
+def new_file(path: str | PathLike[str]) -> Path:
     """Return the path of a new file after checking, as far as possible, that it can be written."""
     try:
         target = Path(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def several(texts: Iterable[Any], most: int = 28) -> list[str]:
     return result
 
 
-def number(x: Any) -> str:
+def number(x: SupportsFloat) -> str:
     """Return a number with four significant digits and thousands separators."""
     x = float(x)
     if not math.isfinite(x):
