@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class Combination:
     """
 
     ensemble: TreeEnsemble
-    combine: Callable[[Any], Floats]
+    combine: Callable[[Floats], Floats]
     labels: tuple[Any, ...]
     units: str
 
@@ -108,7 +108,7 @@ class _Together:
     bounds: tuple[int, ...]
     whole: Callable[[list[Floats]], Any]
 
-    def __call__(self, scores: Any) -> Floats:
+    def __call__(self, scores: Floats) -> Floats:
         spans = zip(self.bounds[:-1], self.bounds[1:], strict=True)
         parts = [
             function(score, scores[..., first:last])
@@ -146,11 +146,11 @@ class _Steady:
     differ. A tree on top of the members may then take another branch.
     """
 
-    function: Callable[[Any], Floats]
+    function: Callable[[Floats], Floats]
     kind: str
     dtype: str
 
-    def __call__(self, scores: Any) -> Floats:
+    def __call__(self, scores: Floats) -> Floats:
         found = self.function(scores)
         noise = FAR[self.dtype] * np.maximum(1.0, np.abs(scores))
         moved = max(float(np.abs(self.function(scores + sign * noise) - found).max()) for sign in (-1.0, 1.0))
@@ -181,7 +181,7 @@ def _bare(estimator: object, table: object) -> Any:
     raise UnsupportedModelError(message)
 
 
-def _check(several: Combination, model: Any, table: Any, dtype: str) -> None:
+def _check(several: Combination, model: Any, table: object, dtype: str) -> None:
     """Refuse a combination whose own predictions are not reproduced, or hang on the last digits of scores."""
     chosen = np.unique(np.linspace(0, n_rows(table) - 1, N_CHECKED).astype(np.intp))
     rows = take_rows(table, several.ensemble.schema, chosen)
@@ -339,7 +339,7 @@ def _weights(model: Any) -> tuple[float, ...] | None:
 class _Final:
     """What the final estimator of a stack makes of its members."""
 
-    estimator: Any
+    estimator: object
     method: str
     classifies: bool
 
@@ -378,11 +378,18 @@ def _calibration(part: Any, n_classes: int) -> Member:
     return _Calibrated(frozen(tuple(part.calibrators)), by_score, n_classes)
 
 
+class _Calibrator(Protocol):
+    """What scikit-learn keeps for a class of a member."""
+
+    def predict(self, scores: Floats, /) -> Floats:
+        """Return calibrated probabilities."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Calibrated:
     """A calibrator for each class, or one for the second of two."""
 
-    calibrators: tuple[Any, ...]
+    calibrators: tuple[_Calibrator, ...]
     by_score: bool
     n_classes: int
 
@@ -404,7 +411,7 @@ class _Calibrated:
 class _TemperedScores:
     """From decision values to probabilities, of the second class if there are two."""
 
-    calibrator: Any
+    calibrator: _Calibrator
 
     def __call__(self, score: Score, raw: object) -> Floats:
         given = _raw(score, raw)
@@ -418,7 +425,7 @@ class _TemperedScores:
 class _TemperedProbabilities:
     """From a member's score to probabilities, of the second class if there are two."""
 
-    calibrator: Any
+    calibrator: _Calibrator
 
     def __call__(self, score: Score, raw: object) -> Floats:
         given = _probabilities(score, raw)

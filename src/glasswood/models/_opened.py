@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from numpy.typing import NDArray
+
 from glasswood.errors import UnsupportedModelError
 from glasswood.models._combinations import Combination, read_combination
 from glasswood.models._ensemble import TreeEnsemble
@@ -20,7 +22,7 @@ from glasswood.tables._tables import n_rows
 __all__ = ["Opened", "open_model"]
 
 Compare = Callable[[TreeEnsemble, Any, Any], Proof | None]
-Inverse = Callable[[Any], Any]
+Inverse = Callable[[NDArray[Any]], NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class Opened:
 
     ensemble: TreeEnsemble
     facts: ModelFacts
-    table: Any = None
+    table: object = None
     proof: Proof | None = None
     columns: UserColumns | None = None
     inverse: Inverse | None = None
@@ -71,12 +73,12 @@ class _Then:
     first: Inverse
     second: Inverse
 
-    def __call__(self, scores: Any) -> Any:
+    def __call__(self, scores: NDArray[Any]) -> NDArray[Any]:
         return self.second(self.first(scores))
 
 
 def open_model(
-    model: Any, table: Any = None, further: Sequence[str] = (), *, whole: bool = True, compare: Compare = prove
+    model: object, table: object = None, further: Sequence[str] = (), *, whole: bool = True, compare: Compare = prove
 ) -> Opened:
     """Return a model that is read, and checked on the rows at hand.
 
@@ -132,7 +134,7 @@ def open_model(
     return Opened(ensemble, facts, table, proof, columns, inverse)
 
 
-def _user_columns(unwrapped: Unwrapped, table: Any, *, whole: bool) -> UserColumns | None:
+def _user_columns(unwrapped: Unwrapped, table: object, *, whole: bool) -> UserColumns | None:
     """Return the user's columns, if there are transformers."""
     if unwrapped.transform is None:
         return None

@@ -11,7 +11,7 @@ scikit-learn is never imported: if one of its objects is passed, it is already l
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import UnsupportedModelError
 from glasswood.models._frozen import frozen
-from glasswood.models._probes import N_PROBES, by_columns, by_rows, indexer, keeps_columns_apart
+from glasswood.models._probes import N_PROBES, Shaped, Transformer, by_columns, by_rows, indexer, keeps_columns_apart
 from glasswood.text._printable import how_many
 
 __all__ = ["Unwrapped", "unwrap"]
@@ -80,7 +80,7 @@ class Unwrapped:
     columns: tuple[str, ...] | None
     n_columns: int
     sources: Sources
-    inverse: Callable[[Any], NDArray[Any]] | None
+    inverse: Callable[[NDArray[Any]], NDArray[Any]] | None
 
 
 def unwrap(model: object, table: Any = None) -> Unwrapped | None:
@@ -228,9 +228,9 @@ def _kinds(obj: object) -> set[str]:
     return {cls.__name__ for cls in type(obj).__mro__ if cls.__module__.split(".")[0] == "sklearn"}
 
 
-def _names(table: Any) -> list[Any]:
+def _names(table: object) -> list[Any]:
     """Return the names of a frame's columns; Arrow's `columns` are the values."""
-    return list(table.column_names if _is_arrow(table) else getattr(table, "columns", ()))
+    return list(getattr(table, "column_names" if _is_arrow(table) else "columns", ()))
 
 
 def _is_arrow(table: object) -> bool:
@@ -263,10 +263,10 @@ class _Given:
         rows = self.rows
         sources = [self.sources[position] for position in positions]
         flat = isinstance(columns, str | int | np.integer) and not isinstance(columns, bool)
-        index: Any = positions[0] if flat else positions
+        index: int | list[int] = positions[0] if flat else positions
         return _Given(sources, None if rows is None else cache(lambda: indexer(rows())[:, index]))
 
-    def after(self, transformer: Any, sources: Sources) -> _Given:
+    def after(self, transformer: Transformer, sources: Sources) -> _Given:
         """Return what the next transformer is given."""
         rows = self.rows
         return _Given(sources, None if rows is None else cache(lambda: transformer.transform(rows())))
@@ -350,7 +350,7 @@ def _trace_columns(transformer: Any, given: _Given, label: str) -> Sources:
     return found
 
 
-def _selected(columns: Any, names: list[str], n_columns: int) -> list[int]:
+def _selected(columns: slice | int | Iterable[Any], names: list[str], n_columns: int) -> list[int]:
     """Return the positions that a column selection of a fitted ColumnTransformer stands for."""
     if isinstance(columns, slice):
         start, stop = columns.start, columns.stop
@@ -398,18 +398,18 @@ def _trace_function(transformer: Any, given: _Given, label: str, width: int | No
     function, sources = transformer.func, given.sources
     if function is None or (isinstance(function, np.ufunc) and function.nin == function.nout == 1):
         return sources
-    alone = len(set(sources)) == 1
-    numbers = None if given.rows is not None else np.random.default_rng(0).normal(0, 3, (N_PROBES, len(sources)))
+    alone, random = len(set(sources)) == 1, given.rows is None
+    find = given.rows or (lambda: np.random.default_rng(0).normal(0, 3, (N_PROBES, len(sources))))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            rows = given.rows() if given.rows is not None else numbers
+            rows = find()
             made = by_rows(transformer, rows)
-            apart = made is not None and (alone or _apart(transformer, rows, made, numbers is not None))
+            apart = made is not None and (alone or _apart(transformer, rows, made, random))
     except Exception as error:  # noqa: BLE001 (anybody's code)
-        if alone and numbers is not None:
+        if alone and random:
             return [sources[0]] * _width(transformer, label, width)  # of texts or dates, say
-        remedy = "" if numbers is None else "; pass rows, and it is tried on them"
+        remedy = "; pass rows, and it is tried on them" if random else ""
         _refuse(transformer, label, f"cannot be tried on rows ({type(error).__name__}: {error}){remedy}", error)
     if made is None:
         _refuse(transformer, label, "gives a row different values depending on the other rows")
@@ -418,7 +418,7 @@ def _trace_function(transformer: Any, given: _Given, label: str, width: int | No
     return [sources[0]] * made.shape[1] if alone else sources
 
 
-def _apart(transformer: object, rows: Any, made: Any, random: bool) -> bool:  # noqa: FBT001 (whether numbers are random)
+def _apart(transformer: Transformer, rows: Shaped, made: Shaped, random: bool) -> bool:  # noqa: FBT001 (whether numbers are random)
     """Return whether the transformed rows have one column for each input column."""
     if made.shape != rows.shape:
         return False

@@ -7,19 +7,34 @@ function that mixes where no row and no such combination leads cannot be found o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["N_PROBES", "by_columns", "by_rows", "indexer", "keeps_columns_apart"]
+__all__ = ["N_PROBES", "Shaped", "Transformer", "by_columns", "by_rows", "indexer", "keeps_columns_apart"]
 
 N_PROBES = 64
 N_CANDIDATES = 2_000
 N_DRAWN = 20_000  # combinations of rare values
 
 
-def by_rows(transformer: Any, rows: Any) -> Any:
+class Transformer(Protocol):
+    """A fitted transformer, of scikit-learn or of anybody."""
+
+    def transform(self, rows: Any, /) -> Any:
+        """Return what it makes of rows."""
+
+
+class Shaped(Protocol):
+    """A table of any kind that has a shape."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of rows and columns."""
+
+
+def by_rows(transformer: Transformer, rows: Shaped) -> Any:
     """Return what a transformer makes of rows, as a table, unless that depends on which rows come together: None."""
     made, half = _table(transformer.transform(rows)), rows.shape[0] // 2
     for part in (slice(None, half), slice(half, None), slice(None, None, -1)):
@@ -30,7 +45,7 @@ def by_rows(transformer: Any, rows: Any) -> Any:
     return made
 
 
-def keeps_columns_apart(transformer: Any, rows: Any, made: Any) -> bool:
+def keeps_columns_apart(transformer: Transformer, rows: Shaped, made: object) -> bool:
     """Return whether, judging by the rows, each transformed column only depends on the same column of the input.
 
     First a few rows with one other value each; then all rows, twice, with the values of every column moved to other
@@ -54,7 +69,7 @@ def keeps_columns_apart(transformer: Any, rows: Any, made: Any) -> bool:
     return True
 
 
-def by_columns(transformer: Any, rows: Any, made: Any, *, vary: bool) -> bool:
+def by_columns(transformer: Transformer, rows: Shaped, made: Shaped, *, vary: bool) -> bool:
     """Return whether a change in one column changes only that column of the output."""
     if made.shape != rows.shape:
         return False
@@ -96,7 +111,7 @@ def _one_of_each(values: NDArray[Any], rng: np.random.Generator) -> NDArray[np.i
     return np.array(list({repr(values[row]): row for row in some.tolist()}.values()), dtype=np.intp)
 
 
-def _same(left: Any, right: object) -> Iterator[bool]:
+def _same(left: Shaped, right: object) -> Iterator[bool]:
     """Yield which columns of two tables are equal."""
     for column in range(left.shape[1]):
         yield bool(_same_values(_column(left, column), _column(right, column)).all())
@@ -138,7 +153,7 @@ def indexer(table: object) -> Any:
     return table.tocsr() if hasattr(table, "tocsr") else getattr(table, "iloc", table)
 
 
-def probe_rows(table: Any) -> Any:
+def probe_rows(table: Shaped) -> Any:
     """Return rows of a table: some at even distances, and for each column some with different values, and missing."""
     index = indexer(table)
     candidates = np.unique(np.linspace(0, table.shape[0] - 1, N_CANDIDATES).astype(int)).tolist()

@@ -37,7 +37,7 @@ class UserColumns:
     own_names: tuple[str, ...] | None
     n_columns: int
     sources: Sequence[tuple[int, ...]]
-    table: Any
+    table: object
 
     @property
     def names(self) -> tuple[str, ...]:

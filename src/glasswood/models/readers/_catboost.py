@@ -477,7 +477,7 @@ def _labels(loss: Mapping[str, Any], classes: Mapping[str, Any], n_outputs: int)
     return ("prediction",) if n_outputs == 1 else tuple(range(n_outputs))
 
 
-def _label(label: Any, classes: Mapping[str, Any]) -> Any:
+def _label(label: str | float, classes: Mapping[str, Any]) -> str | float:
     return float(label) if classes["class_label_type"] == "Float" else label
 
 

@@ -12,7 +12,7 @@ names of columns and classes, pandas' categories, and what to do with categories
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from glasswood.models.readers._rounding import cut_at_most, cut_below
 from glasswood.tables._columns import CodeColumn, Column, NumberColumn
 from glasswood.tables._tables import Schema, encode
 from glasswood.text._printable import how_many
+
+if TYPE_CHECKING:
+    from treelite import Model
 
 __all__ = ["raw_score", "read"]
 
@@ -50,13 +53,13 @@ POSTPROCESSORS: dict[str, tuple[str, Link]] = {
 Fields = dict[str, NDArray[Any]]
 
 
-def read(model: Any) -> TreeEnsemble:
+def read(model: object) -> TreeEnsemble:
     """Return a treelite model as arrays."""
     source = f"{type(model).__module__.partition('.')[0]} {type(model).__name__}"
-    model = _treelite_model(model)
-    outputs = _Outputs.of(model)
-    trees = [_fields(model, k) for k in range(model.num_tree)]
-    columns = _columns(trees, model)
+    opened = _treelite_model(model)
+    outputs = _Outputs.of(opened)
+    trees = [_fields(opened, k) for k in range(opened.num_tree)]
+    columns = _columns(trees, opened)
     covers = _covers(trees)
     sets = CategorySets()
     parts = (
@@ -65,22 +68,22 @@ def read(model: Any) -> TreeEnsemble:
     )
     # In a sparse matrix, an absent entry is missing.
     schema = Schema(columns, named=False, absent_is_missing=True)
-    return TreeEnsemble(**stack(parts, sets), schema=schema, score=_score(model, outputs), source=source)
+    return TreeEnsemble(**stack(parts, sets), schema=schema, score=_score(opened, outputs), source=source)
 
 
-def raw_score(model: Any, table: object) -> NDArray[np.floating[Any]]:
+def raw_score(model: object, table: object) -> NDArray[np.floating[Any]]:
     """Return the raw score that GTIL gives, the outputs that exist side by side."""
     import treelite
 
-    model = _treelite_model(model)
-    columns = tuple(NumberColumn(f"x{j}") for j in range(model.num_feature))
+    opened = _treelite_model(model)
+    columns = tuple(NumberColumn(f"x{j}") for j in range(opened.num_feature))
     numbers = encode(table, Schema(columns, named=False, absent_is_missing=True), range(len(columns)))
     with np.errstate(over="ignore"):  # numbers beyond float32 become infinite, as in the cuts
-        scores = treelite.gtil.predict(model, np.column_stack(list(numbers.values())), pred_margin=True)
-    return np.asarray(scores[:, _Outputs.of(model).exists])
+        scores = treelite.gtil.predict(opened, np.column_stack(list(numbers.values())), pred_margin=True)
+    return np.asarray(scores[:, _Outputs.of(opened).exists])
 
 
-def _treelite_model(model: object) -> Any:
+def _treelite_model(model: object) -> Model:
     if hasattr(model, "get_tree_accessor"):
         return model
     if hasattr(model, "as_treelite"):
@@ -92,7 +95,7 @@ def _treelite_model(model: object) -> Any:
     raise UnsupportedModelError(message)
 
 
-def _fields(model: Any, tree: int) -> Fields:
+def _fields(model: Model, tree: int) -> Fields:
     """Return the fields of one tree: copies, because treelite's own arrays do not keep the model's memory alive."""
     accessor = model.get_tree_accessor(tree)
     names = NODE_FIELDS + LEAF_FIELDS + CATEGORY_FIELDS + COVERS + tuple(f"{name}_present" for name in COVERS)
@@ -130,7 +133,7 @@ class _Outputs(NamedTuple):
     label: NDArray[np.int32]
 
     @classmethod
-    def of(cls, model: Any) -> _Outputs:
+    def of(cls, model: Model) -> _Outputs:
         field = partial(_field, model.get_header_accessor())
         n_classes = field("num_class").copy()
         target, label = field("target_id").copy(), field("class_id").copy()
@@ -172,7 +175,7 @@ def _values(tree: Fields, number: int, outputs: _Outputs) -> dict[str, Any]:
     return {"value": everywhere[:, outputs.exists], "output": -1}
 
 
-def _columns(trees: list[Fields], model: Any) -> tuple[Column, ...]:
+def _columns(trees: list[Fields], model: Model) -> tuple[Column, ...]:
     """Return numeric columns, and codes for the features of category nodes, up to the largest in the nodes' lists."""
     n_bytes = sum(field.nbytes for tree in trees for field in tree.values())
     if model.num_feature > max(MANY_FEATURES, n_bytes):
@@ -271,7 +274,7 @@ def _cuts(threshold: NDArray[np.floating[Any]], below: NDArray[np.bool_]) -> NDA
     return np.where(below, before, threshold)
 
 
-def _score(model: Any, outputs: _Outputs) -> Score:
+def _score(model: Model, outputs: _Outputs) -> Score:
     """Return how GTIL adds up: in the type of the leaves, tree by tree, then the average, then the base scores.
 
     It adds the base scores in float64 to the sums of float32 models, and `Score` in float32: the last bit of scores may

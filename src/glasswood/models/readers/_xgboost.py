@@ -160,7 +160,7 @@ class _Model(NamedTuple):
     learner: Part
     forest: Part
     version: tuple[int, ...]
-    wrapper: Any
+    wrapper: object
 
 
 def _read_document(document: Part, source: str, rounds: Rounds, wrapper: object = None) -> TreeEnsemble:

@@ -183,7 +183,7 @@ def _sizes(trees: Trees) -> NDArray[np.int64]:
     return np.array([len(part["left_children"]) for part in trees.parts], dtype=np.int64)
 
 
-def _joined(parts: Sequence[Part], name: str, dtype: Any) -> NDArray[Any]:
+def _joined(parts: Sequence[Part], name: str, dtype: type[np.generic]) -> NDArray[Any]:
     """Return an array of all trees, concatenated."""
     return _all_numbers([part[name] for part in parts], name, dtype)
 
