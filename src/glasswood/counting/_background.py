@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ __all__ = ["Background", "background_of"]
 FORMAT = "glasswood background 2"  # file type and version; version 1 was a NumPy archive without a digest
 
 
+Whole = TypeVar("Whole", int, NDArray[np.int64])
 MOST_EXACT = 10**12  # units: a smaller sum of rounded counts is not right to twelve digits
 
 
@@ -141,7 +142,7 @@ class Background(ReadOnly):
         if shift == 0:
             return self
 
-        def turned(numbers: Any) -> Any:
+        def turned(numbers: Whole) -> Whole:
             return numbers << -shift if shift < 0 else (numbers + (1 << (shift - 1))) >> shift
 
         return replace(self, unit=unit, total=turned(self.total), counts=turned(self.counts), cells=turned(self.cells))

@@ -64,7 +64,7 @@ class Job:
     groups: Mapping[str, Sequence[str]]
     names: Mapping[int, Any] | None
     by: tuple[Any, ...] = ()
-    weight: Any = None
+    weight: object = None
 
     @once
     def plan(self) -> CountPlan:

@@ -138,7 +138,7 @@ def _from_cubes(metric: CubeMetric, n_players: int) -> tuple[NDArray[Any], ...]:
         plus = {player for player in everyone if z >> player & 1}
         minus = {player for player in everyone if not q >> player & 1}
         masks = set()
-        values: Any = metric.calc_metric(plus, minus)
+        values: object = metric.calc_metric(plus, minus)
         if not isinstance(values, Mapping):
             message = f"calc_metric must return a mapping from features or sets of them to numbers, not {values!r}"
             raise ArgumentError(message)

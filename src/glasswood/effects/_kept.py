@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from glasswood.parallel._once import Lock
 
@@ -20,12 +20,12 @@ class _Sized(Protocol):
 T = TypeVar("T", bound=_Sized)
 
 
-class _Entry:
+class _Entry(Generic[T]):
     """A value, when it has been made, and the lock of the thread that makes it."""
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.value: Any = None
+        self.value: T | None = None
 
 
 class Kept:
@@ -43,7 +43,7 @@ class Kept:
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
         self._lock = Lock()
-        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._entries: OrderedDict[Hashable, _Entry[Any]] = OrderedDict()
 
     def __reduce__(self) -> tuple[type[Kept], tuple[int]]:
         return Kept, (self._most_bytes,)
@@ -51,7 +51,7 @@ class Kept:
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of a key. `make` makes it; values of equal keys must be equal."""
         with self._lock:
-            entry = self._entries.setdefault(key, _Entry())
+            entry: _Entry[T] = self._entries.setdefault(key, _Entry())
             self._entries.move_to_end(key)
         with entry.lock:
             found: T | None = entry.value
@@ -66,7 +66,7 @@ class Kept:
         with self._lock:
             return sum(entry.value.n_bytes for entry in self._entries.values() if entry.value is not None)
 
-    def _keep(self, key: Hashable, entry: _Entry, value: T) -> None:
+    def _keep(self, key: Hashable, entry: _Entry[T], value: T) -> None:
         """Keep a value, and let go of those not asked for the longest, until they take few enough bytes."""
         with self._lock:
             if value.n_bytes > self._most_bytes:

@@ -62,7 +62,8 @@ class LongPaths:
         self._here = rows.cells(0, rows.n_rows)
         self._there = None if background is None else background.cells(0, background.n_rows)
         self._weight = weight
-        self._rule: Any = _nodes(metric, max(used)) if background is None else moments_of(metric, max(used))
+        self._nodes = _nodes(metric, max(used)) if background is None else ()
+        self._moments = np.zeros(0) if background is None else moments_of(metric, max(used))
         self._values = self._sum()
 
     def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
@@ -108,12 +109,12 @@ class LongPaths:
             seats = leaves.chunks.seats_of(chunk)
             here = leaves.chunks.states_of(seats, cells)
             if self._there is None:
-                nodes = _core.Quadrature(*self._rule)
+                nodes = _core.Quadrature(*self._nodes)
                 _core.add_shared_paths(chunk, here, plan.shares, chunked, leaves.core, value, sets, nodes, out)
             else:
                 there = leaves.chunks.states_of(seats, self._there)
                 _core.add_long_paths(
-                    chunk, here, there, self._weight, chunked, leaves.core, value, sets, self._rule, out
+                    chunk, here, there, self._weight, chunked, leaves.core, value, sets, self._moments, out
                 )
         return out
 
@@ -135,7 +136,7 @@ def seconds_for_paths(plan: CountPlan, n_rows: int, n_background: int) -> float:
     return float(per_leaf.sum())
 
 
-def seconds_per_row(n_players: Any, n_background: int) -> Any:
+def seconds_per_row(n_players: int | NDArray[np.integer[Any]], n_background: int) -> Any:
     """Return the approximate time of a row at a leaf, given its number of players."""
     return 100e-9 + 1e-9 * np.minimum(2.0**n_players, n_background)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import dask
@@ -16,6 +16,10 @@ from glasswood.engines._reduction import FAN_IN, sum_on_workers
 from glasswood.tables._parquet import Fragment
 from glasswood.tables._sources import HEAD
 
+if TYPE_CHECKING:
+    from dask.dataframe import DataFrame
+    from distributed import Client
+
 __all__ = ["count_files", "count_frame", "look"]
 
 QUIET = {
@@ -23,7 +27,7 @@ QUIET = {
 }  # the model goes to the scheduler once, however large
 
 
-def look(frame: Any, client: Any) -> tuple[list[Any], Any]:
+def look(frame: DataFrame, client: Client | None) -> tuple[list[Any], Any]:
     """Return the names of a frame's columns, and its first rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first partition may have fewer rows
@@ -31,7 +35,7 @@ def look(frame: Any, client: Any) -> tuple[list[Any], Any]:
         return list(frame.columns), _compute(head, client)
 
 
-def count_frame(shipped: ShippedJob, frame: Any, client: Any) -> tuple[Partial, int]:
+def count_frame(shipped: ShippedJob, frame: DataFrame, client: Client | None) -> tuple[Partial, int]:
     """Return the counts of a Dask DataFrame, partition by partition, as one graph, and how many partitions it has."""
     parts = frame[shipped.open().columns].to_delayed()
     job = delayed(shipped, traverse=False)  # one node of the graph, which goes to each worker once
@@ -42,7 +46,7 @@ def count_frame(shipped: ShippedJob, frame: Any, client: Any) -> tuple[Partial, 
         return Partial.unpack(_compute(layer[0], client))[0], len(parts)
 
 
-def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], client: Any) -> Partial:
+def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], client: Client | None) -> Partial:
     """Return the counts of bundles of fragments."""
     from distributed import as_completed, default_client
 
@@ -55,7 +59,7 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], clie
     with dask.config.set(QUIET):
         job = client.submit(_same, shipped, key=f"{run}-job", pure=False)
 
-    def start(name: str, function: Any, *arguments: Any) -> Any:
+    def start(name: str, function: Callable[..., Any], *arguments: object) -> Any:
         future = client.submit(function, *arguments, key=f"{run}-{name}", pure=False)
         completed.add(future)
         return future
@@ -80,7 +84,7 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], clie
     return Partial.unpack(sum_on_workers(list(enumerate(bundles)), n_cores, count, add, first).result())[0]
 
 
-def _compute(collection: Any, client: Any) -> Any:
+def _compute(collection: object, client: Client | None) -> Any:
     """Return the result of a collection, computed by a client or by Dask's default scheduler."""
     return dask.compute(collection)[0] if client is None else client.compute(collection).result()
 

@@ -36,17 +36,17 @@ class Engine(Protocol):
     checked by the caller: an engine may run a task any number of times.
     """
 
-    def look(self, frame: Any, session: Any) -> tuple[list[Any], Any]:
+    def look(self, frame: object, session: object) -> tuple[list[Any], Any]:
         """Return the names of the columns of the engine's own frame, and its first rows as a table."""
 
-    def count_frame(self, shipped: ShippedJob, frame: Any, session: Any) -> tuple[Partial, int]:
+    def count_frame(self, shipped: ShippedJob, frame: object, session: object) -> tuple[Partial, int]:
         """Return the counts of the engine's own frame, and how many parts it has, which are numbered from 0."""
 
-    def count_files(self, shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], session: Any) -> Partial:
+    def count_files(self, shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], session: object) -> Partial:
         """Return the counts of bundles of fragments of files, which workers read themselves."""
 
 
-def engine_of(engine: Any) -> tuple[str, Any]:
+def engine_of(engine: object) -> tuple[str, Any]:
     """Return the name of an engine, and what the user holds of it."""
     if isinstance(engine, str):
         if engine in ("auto", "threads", *ENGINES):

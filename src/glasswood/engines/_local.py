@@ -36,8 +36,8 @@ ROWS_PER_LEAF = 3  # of a tree, from which on they are: a bitset takes as long f
 
 def count(
     plan: CountPlan,
-    table: Any,
-    sample_weight: Any = None,
+    table: object,
+    sample_weight: object = None,
     *,
     threads: int | None = None,
     lists_only: bool | None = None,
@@ -56,7 +56,7 @@ def count(
     return background_of(counter, planes, columns.n_rows, unit, column_of(sample_weight))
 
 
-def _opened(plan: CountPlan, table: Any) -> OpenColumns:
+def _opened(plan: CountPlan, table: object) -> OpenColumns:
     """Return the columns that the trees use, if they are not opened yet."""
     e = plan.ensemble
     return table if isinstance(table, OpenColumns) else open_columns(table, e.schema, e.used_features)
@@ -78,7 +78,7 @@ def _count_rows(counter: Counter, columns: OpenColumns, weight: NDArray[np.int64
 
 
 def count_groups(
-    plan: CountPlan, table: Any, sample_weight: Any, keys: Sequence[Any], places: NDArray[np.intp]
+    plan: CountPlan, table: object, sample_weight: object, keys: Sequence[Any], places: NDArray[np.intp]
 ) -> dict[Any, Background]:
     """Return the counts of a plan over groups of rows, given each row's place in the list of the groups' keys."""
     columns = _opened(plan, table)
@@ -127,7 +127,7 @@ def batch_size(n_rows: int) -> int:
 
 
 def count_table(
-    plan: CountPlan, source: InMemory, sample_weight: Any, by: Any, *, lists_only: bool | None = None
+    plan: CountPlan, source: InMemory, sample_weight: object, by: object, *, lists_only: bool | None = None
 ) -> Any:
     """Return the counts of a plan over all rows of a table in memory, or over groups of them."""
     if isinstance(sample_weight, str):

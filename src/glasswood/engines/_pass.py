@@ -53,7 +53,7 @@ class _Reading:
     schema: Schema
     features: Sequence[int]
     names: dict[int, Any] | None
-    weight: Any
+    weight: object
 
     @property
     def columns(self) -> list[Any]:
@@ -82,7 +82,9 @@ class Pass:
         As for `summarize`.
     """
 
-    def __init__(self, source: Source, *, engine: Any = "auto", checkpoint: str | PathLike[str] | None = None) -> None:
+    def __init__(
+        self, source: Source, *, engine: object = "auto", checkpoint: str | PathLike[str] | None = None
+    ) -> None:
         self.source = source
         self._engine, self._session = engine_of(engine)
         self.names: list[Any] | None
@@ -149,7 +151,12 @@ class Pass:
         return Pass(replace(self.source, table=table, seal=seal))
 
     def count(
-        self, plan: CountPlan, sample_weight: Any = None, by: Any = None, *, lists_only: bool | None = None
+        self,
+        plan: CountPlan,
+        sample_weight: object = None,
+        by: object = None,
+        *,
+        lists_only: bool | None = None,
     ) -> Any:
         """Return the counts of a plan: a Background, or one per group.
 
@@ -184,15 +191,15 @@ class Pass:
             checkpoint.add(partial, [fragment.digest for fragment in wave])
         return checkpoint.partial
 
-    def _job(self, plan: CountPlan, sample_weight: Any, by: Any) -> Job:
+    def _job(self, plan: CountPlan, sample_weight: object, by: object) -> Job:
         """Return the job: the columns to read, and what to count."""
         schema = plan.ensemble.schema
-        by = () if by is None else (by,) if isinstance(by, str) else by
-        further = [*by, *([] if sample_weight is None else [sample_weight])]
+        groups = () if by is None else tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
+        further = [*groups, *([] if sample_weight is None else [sample_weight])]
         names = self._names_of(schema, plan.ensemble.used_features, further)
         if sample_weight is not None and self.head is not None:
             row_weights(self.head, sample_weight)  # raises errors that would otherwise occur on a worker
-        return Job(plan.ensemble, plan.order, plan.groups, names, tuple(by), sample_weight)
+        return Job(plan.ensemble, plan.order, plan.groups, names, groups, sample_weight)
 
     def _names_of(self, schema: Schema, features: Iterable[int], further: Sequence[Any]) -> dict[int, Any] | None:
         """Return the source's names of some columns of the model; None if it has none. Some are not the model's."""
@@ -216,7 +223,7 @@ class Pass:
         """
         return isinstance(self.source, InMemory | Files) or (isinstance(self.source, Stream) and self.source.again)
 
-    def parts(self, schema: Schema, features: Iterable[int], sample_weight: Any) -> Iterator[RowsPart]:
+    def parts(self, schema: Schema, features: Iterable[int], sample_weight: object) -> Iterator[RowsPart]:
         """Yield some columns of all rows, part by part in their order, and the weights: a table is one part."""
         if isinstance(self.source, InMemory):
             weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -230,7 +237,7 @@ class Pass:
             yield from reading.open(self.source.tables(reading.columns))
 
     def each(
-        self, schema: Schema, features: Iterable[int], sample_weight: Any, work: Callable[[RowsPart], T]
+        self, schema: Schema, features: Iterable[int], sample_weight: object, work: Callable[[RowsPart], T]
     ) -> Iterator[T]:
         """Yield the result of `work` for each part of the rows, in order. Files are read by several threads."""
         if not isinstance(self.source, Files):
@@ -245,12 +252,12 @@ class Pass:
             for several in found:
                 yield from several
 
-    def _reading(self, schema: Schema, features: Iterable[int], sample_weight: Any) -> _Reading:
+    def _reading(self, schema: Schema, features: Iterable[int], sample_weight: object) -> _Reading:
         features = [int(feature) for feature in features]
         further = [] if sample_weight is None else [sample_weight]
         return _Reading(schema, features, self._names_of(schema, features, further), sample_weight)
 
-    def with_labels(self, schema: Schema, sample_weight: Any) -> Schema:
+    def with_labels(self, schema: Schema, sample_weight: object) -> Schema:
         """Return the schema with labels of categories that are only in the rows, if these can be read again."""
         wanting = [index for index, column in enumerate(schema.columns) if column.wants_labels]
         if not wanting or not self.can_read_again:
@@ -317,7 +324,7 @@ def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
     return sorted_groups(found) if job.by else found[WHOLE]
 
 
-def _check_sums(plan: CountPlan, key: Any, tally: Tally) -> None:
+def _check_sums(plan: CountPlan, key: object, tally: Tally) -> None:
     """Raise an error unless each row is in one leaf of each tree."""
     first_leaf = np.searchsorted(plan.leaf_tree, np.arange(plan.ensemble.n_trees))
     rows = np.add.reduceat(tally.counts[plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import ray
@@ -16,13 +16,16 @@ from glasswood.engines._reduction import own_errors, sum_on_workers
 from glasswood.tables._parquet import Fragment
 from glasswood.tables._sources import HEAD
 
+if TYPE_CHECKING:
+    from ray.data import Dataset
+
 __all__ = ["count_files", "count_frame", "look"]
 
 
 Future = tuple[Any, Any]  # a small note that reports success, and the partial itself
 
 
-def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
+def look(frame: Dataset, _: object) -> tuple[list[Any], Any]:
     """Return the names of a dataset's columns, and its first rows."""
     with _quiet():
         blocks = [block for block in ray.get(frame.limit(HEAD).to_arrow_refs()) if block.num_columns]
@@ -32,7 +35,7 @@ def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
     return head.column_names, head
 
 
-def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], _: Any) -> Partial:
+def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], _: object) -> Partial:
     """Return the counts of bundles of fragments. Nodes read the files together: tasks are spread over all of them."""
     if not bundles:
         return Partial()
@@ -41,7 +44,7 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], _: A
     return _sum(bundles, lambda bundle: tuple(task.remote(job, bundle)))
 
 
-def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> tuple[Partial, int]:
+def count_frame(shipped: ShippedJob, frame: Dataset, _: object) -> tuple[Partial, int]:
     """Return the counts of a Ray Dataset, and how many blocks it has.
 
     Each block becomes a partial where it is, and only these are moved.
@@ -57,7 +60,7 @@ def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> tuple[Partial, int]:
     return _sum(list(enumerate(refs)), lambda numbered: tuple(task.remote(*numbered))), len(refs)
 
 
-def _sum(tasks: Sequence[Any], count: Any) -> Partial:
+def _sum(tasks: Sequence[Any], count: Callable[[Any], Future]) -> Partial:
     adding = ray.remote(_add).options(num_returns=2)
 
     def first(running: list[Future]) -> Future:
@@ -83,13 +86,13 @@ def _add(*parts: bytes) -> tuple[None, bytes]:
     return None, add_packed(*parts)
 
 
-def _count_block(table: Any, shipped: ShippedJob) -> Any:
+def _count_block(table: pa.Table, shipped: ShippedJob) -> pa.Table:
     sums = Sums(shipped.open())
     sums.add(table)
     return pa.table({"partial": pa.array([sums.partial().pack()], type=pa.large_binary())})
 
 
-def _name_block(number: int, block: Any) -> tuple[None, bytes]:
+def _name_block(number: int, block: pa.Table) -> tuple[None, bytes]:
     """Return the sum of the partials in a block, under the name that the driver gave it."""
     packed = block.column("partial").to_pylist() if block.num_rows else []  # Ray creates no batch if there are no rows
     parts = Partial.sum(Partial.unpack(part)[0] for part in packed)

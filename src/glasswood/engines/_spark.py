@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from glasswood.counting._job import Job, ShippedJob, count_fragments, count_tables
 from glasswood.counting._partial import Partial
@@ -21,16 +21,19 @@ from glasswood.errors import TableError
 from glasswood.tables._parquet import Fragment
 from glasswood.tables._sources import HEAD
 
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructField
+
 __all__ = ["count_files", "count_frame", "look"]
 
 SLICE = 2**19  # counts that are added up together: four megabytes
 
 SCHEMA = "slice int, partial binary"
 
-Batches = Iterator[Any]
+Batches = Iterator[pa.RecordBatch]
 
 
-def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
+def look(frame: DataFrame, _: object) -> tuple[list[Any], Any]:
     """Return the names of a frame's columns, and its first rows. Columns that Arrow cannot represent are null there."""
     if frame.isStreaming:
         message = (
@@ -53,18 +56,18 @@ def look(frame: Any, _: Any) -> tuple[list[Any], Any]:
     return names, pa.table([columns.get(place, nothing) for place in range(len(names))], names=names)
 
 
-def _is_held(field: Any) -> bool:
+def _is_held(field: StructField) -> bool:
     """Return whether Arrow can represent a column: all but intervals of months, which no model splits on."""
     return re.search(r"interval(?! (day|hour|minute|second))", field.dataType.simpleString()) is None
 
 
-def _numbered(frame: Any, places: Sequence[int]) -> Any:
+def _numbered(frame: DataFrame, places: Sequence[int]) -> DataFrame:
     """Return columns of a frame under plain names, because Spark interprets dots, stars and backticks in names."""
     plain = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
     return plain.select(*(f"c{place}" for place in places)) if places else plain.selectExpr("0 AS none")
 
 
-def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> tuple[Partial, int]:
+def count_frame(shipped: ShippedJob, frame: DataFrame, _: object) -> tuple[Partial, int]:
     """Return the counts of a Spark DataFrame, and the number of partitions that reported; Connect knows no more."""
     job = shipped.open()
     n_slices = _slices(job)
@@ -86,7 +89,7 @@ def count_frame(shipped: ShippedJob, frame: Any, _: Any) -> tuple[Partial, int]:
     return partial, partial.n_fragments
 
 
-def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], session: Any) -> Partial:
+def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], session: SparkSession | None) -> Partial:
     """Return the counts of bundles of fragments, which tasks read themselves: Spark's transfer to Python costs more."""
     if not bundles:
         return Partial()
@@ -102,7 +105,7 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], sess
     return _sum(numbers.mapInArrow(count, SCHEMA), n_slices)
 
 
-def _sum(partials: Any, n_slices: int) -> Partial:
+def _sum(partials: DataFrame, n_slices: int) -> Partial:
     summed = partials.repartition(n_slices, "slice").mapInArrow(_add, SCHEMA)
     with own_errors(PySparkException):
         rows = summed.collect()
@@ -132,7 +135,7 @@ def _add(batches: Batches) -> Batches:
         yield _row(number, part.pack())
 
 
-def _row(number: int, packed: bytes) -> Any:
+def _row(number: int, packed: bytes) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(
         [pa.array([number], type=pa.int32()), pa.array([packed], type=pa.binary())], names=["slice", "partial"]
     )
