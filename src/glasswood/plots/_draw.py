@@ -14,7 +14,7 @@ ENGINES = ("matplotlib", "plotly")
 PAGE = 12  # panels on a page
 
 
-def draw(sheet: Sheet, engine: str = "matplotlib", ax: Any = None) -> Any:
+def draw(sheet: Sheet, engine: str = "matplotlib", ax: object = None) -> Any:
     """Draw a sheet: a Figure of matplotlib, or `ax` if that is given, or a Figure of plotly."""
     if engine == "matplotlib":
         from glasswood.plots.matplotlib._sheet import draw as with_matplotlib
@@ -31,12 +31,20 @@ def draw(sheet: Sheet, engine: str = "matplotlib", ax: Any = None) -> Any:
     raise ValueError(message)
 
 
-def put(panels: Sequence[Panel], canvas: Canvas, **options: Any) -> Any:
+def put(
+    panels: Sequence[Panel],
+    canvas: Canvas,
+    *,
+    n_columns: int = 3,
+    notes: tuple[str, ...] = (),
+    shared_y: bool = False,
+) -> Any:
     """Draw panels on a canvas. Panels of single rows have a title unless the user passes one."""
     title = canvas.title
     if title is None:
         title = panels[0].title if len(panels) == 1 and isinstance(panels[0], TITLED) else ""
-    return draw(Sheet(tuple(panels), title=title, figsize=canvas.figsize, **options), canvas.engine, canvas.ax)
+    sheet = Sheet(tuple(panels), n_columns, title, notes, shared_y, canvas.figsize)
+    return draw(sheet, canvas.engine, canvas.ax)
 
 
 def plot_page(panels: Sequence[Panel], canvas: Canvas, notes: Sequence[str] = (), *, sharey: bool = True) -> Any:

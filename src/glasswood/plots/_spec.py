@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 __all__ = [
     "DRAWN_IN",
@@ -237,6 +236,6 @@ class Canvas:
     """Where a figure is drawn: by which library, on which axes (a new figure by default), its title and its size."""
 
     engine: str = "matplotlib"
-    ax: Any = None
+    ax: object = None
     title: str | None = None
     figsize: tuple[float, float] | None = None

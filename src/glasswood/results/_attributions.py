@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -19,6 +19,7 @@ from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Bars, Dots, Waterfall
+    from glasswood.results.panels._options import AttributionOptions
 
 __all__ = ["Attributions", "arrange"]
 
@@ -170,7 +171,9 @@ class Attributions(ReadOnly):
             output_names=None if len(self.outputs) == 1 else list(map(str, self.outputs)),
         )
 
-    def panel(self, row: int = 0, output: int | None = None, **options: Any) -> Waterfall | Bars | Dots:
+    def panel(
+        self, row: int = 0, output: int | None = None, **options: Unpack[AttributionOptions]
+    ) -> Waterfall | Bars | Dots:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
@@ -244,8 +247,8 @@ class Attributions(ReadOnly):
         """
         from glasswood.plots._draw import Canvas, put
 
-        chosen = {"feature": feature, "color": color} if kind == "scatter" else {}
+        place = position_of(self.outputs, output, output_index)
         return put(
-            [self.panel(row, position_of(self.outputs, output, output_index), kind=kind, top=top, **chosen)],
+            [self.panel(row, place, kind=kind, top=top, feature=feature, color=color)],
             Canvas(engine, ax, title, figsize),
         )

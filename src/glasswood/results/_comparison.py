@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Steps
+    from glasswood.results.panels._options import CurveOptions
 
 __all__ = ["Comparison"]
 
@@ -164,7 +165,7 @@ class Comparison(ReadOnly):
             columns["total"] = np.repeat(self.total, len(self.outputs))
         return with_basis(columns | {"shift": np.repeat(self.shift, len(self.outputs))}, self.basis)
 
-    def panel(self, feature: str, output: int | None = None, **options: Any) -> Steps:
+    def panel(self, feature: str, output: int | None = None, **options: Unpack[CurveOptions]) -> Steps:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Cells, Dots, Steps
+    from glasswood.results.panels._options import CurveOptions, PointOptions
 
 __all__ = ["Curve", "Points", "values_of"]
 
@@ -136,7 +137,7 @@ class Curve(ReadOnly):
             first = int(np.argmax(rows)) if self.categories is not None else int(np.flatnonzero(rows)[0])
         return replace(self, heights=self.heights - self.heights[first], mean=self.mean - self.heights[first])
 
-    def panel(self, output: int | None = None, **options: Any) -> Steps:
+    def panel(self, output: int | None = None, **options: Unpack[CurveOptions]) -> Steps:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
@@ -269,7 +270,7 @@ class Points(ReadOnly):
         mean = None if self.mean is None else self.mean - self.heights[0]
         return replace(self, heights=self.heights - self.heights[0], mean=mean)
 
-    def panel(self, output: int | None = None, **options: Any) -> Steps | Cells | Dots:
+    def panel(self, output: int | None = None, **options: Unpack[PointOptions]) -> Steps | Cells | Dots:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples

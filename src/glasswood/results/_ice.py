@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Steps
+    from glasswood.results.panels._options import IceOptions
 
 __all__ = ["Ice"]
 
@@ -156,7 +157,7 @@ class Ice(ReadOnly):
             columns["output"] = spread(list(self.outputs), shape, 2)
         return to_frame(columns | {"value": self.heights.reshape(-1)})
 
-    def panel(self, output: int | None = None, **options: Any) -> Steps:
+    def panel(self, output: int | None = None, **options: Unpack[IceOptions]) -> Steps:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples

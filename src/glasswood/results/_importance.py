@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Bars, Matrix, Network
+    from glasswood.results.panels._options import RankingOptions, StrengthOptions
 
 __all__ = ["Importance", "Strengths"]
 
@@ -147,7 +148,7 @@ class Importance(ReadOnly):
     def _columns(self) -> dict[str, Any]:
         return {"feature": list(self.names), **_spread(self.heights, self.outputs), **_totals(self)}
 
-    def panel(self, output: int | None = None, **options: Any) -> Bars:
+    def panel(self, output: int | None = None, **options: Unpack[RankingOptions]) -> Bars:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
@@ -352,7 +353,7 @@ class Strengths(ReadOnly):
                 square[place[a], place[b]] = square[place[b], place[a]] = value
         return names, square
 
-    def panel(self, output: int | None = None, **options: Any) -> Matrix | Network:
+    def panel(self, output: int | None = None, **options: Unpack[StrengthOptions]) -> Matrix | Network:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Waterfall
+    from glasswood.results.panels._options import RankingOptions
 
 __all__ = ["Interactions", "SetValues"]
 
@@ -318,7 +319,7 @@ class Interactions(ReadOnly):
         blocks = shown(self.blocks(n_rows), -(-self.n_rows // n_rows), "writing") if self.n_rows else [(0, none)]
         write_parquet(path, (part(first, block) for first, block in blocks), labels)
 
-    def panel(self, row: int = 0, output: int | None = None, **options: Any) -> Waterfall:
+    def panel(self, row: int = 0, output: int | None = None, **options: Unpack[RankingOptions]) -> Waterfall:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples

@@ -22,19 +22,19 @@ class ShownRows:
         Maps the numbers of rows (None: all rows) to their values.
     """
 
-    def __init__(self, find: Callable[[NDArray[np.intp] | None], Any]) -> None:
+    def __init__(self, find: Callable[[NDArray[np.intp] | None], NDArray[Any] | None]) -> None:
         self._find = find
 
     @classmethod
-    def of(cls, values: Any) -> ShownRows:
+    def of(cls, values: NDArray[Any] | None) -> ShownRows:
         """Return an instance for values that are already listed."""
         return cls(lambda rows: values if rows is None or values is None else values[rows])
 
-    def __call__(self) -> Any:
+    def __call__(self) -> NDArray[Any] | None:
         """Return the values of all rows."""
         return self._find(None)
 
-    def of_rows(self, rows: NDArray[np.intp]) -> Any:
+    def of_rows(self, rows: NDArray[np.intp]) -> NDArray[Any] | None:
         """Return the values of the given rows."""
         return self._find(rows)
 

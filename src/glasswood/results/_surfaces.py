@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from glasswood.text._printable import printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Cells
+    from glasswood.results.panels._options import SurfaceOptions
 
 __all__ = ["JointRows", "Surface"]
 
@@ -204,7 +205,7 @@ class Surface(ReadOnly):
         self._check_memory(n_arrays=12)
         return to_frame(columns_of([self.first.axis, self.second.axis], self.heights, self.first.outputs, None))
 
-    def panel(self, output: int | None = None, **options: Any) -> Cells:
+    def panel(self, output: int | None = None, **options: Unpack[SurfaceOptions]) -> Cells:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples

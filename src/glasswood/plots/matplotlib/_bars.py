@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,22 +12,30 @@ from glasswood.plots.matplotlib._categories import PLAIN
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number, several
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
 __all__ = ["DRAWERS"]
 
 
-def draw_bars(ax: Any, panel: Bars, look: Look) -> list[Any]:
+def draw_bars(ax: Axes, panel: Bars, look: Look) -> list[Line2D]:
     """Draw one bar per label, the first on top; several series as dots on one line."""
     places = np.arange(len(panel.labels))
     drawn = []
     if len(panel.series) == 1:
         ax.barh(places, panel.values[0], 0.7, color=LINES[0])
-        for at, value in zip(places, panel.values[0], strict=True):
+        for at, value in enumerate(panel.values[0]):
             ax.text(value, at, f" {number(value)}", va="center", ha="left", fontsize="small", color=look.ink, **PLAIN)
     else:
         values = np.asarray(panel.values)
         ax.hlines(places, 0, values.max(axis=0, initial=0.0), color=look.dim, linewidth=0.8, alpha=0.6)
         for k, line in enumerate(values):
-            style = {"color": LINES[k % len(LINES)], "marker": MARKS[k % len(MARKS)], "linestyle": "none"}
+            style: dict[str, Any] = {
+                "color": LINES[k % len(LINES)],
+                "marker": MARKS[k % len(MARKS)],
+                "linestyle": "none",
+            }
             drawn += ax.plot(line, places, markersize=6.5, alpha=0.9, **style)
     ax.set_yticks(places, [look.readable(text) for text in several(panel.labels, 32)], **PLAIN)
     ax.set_ylim(len(panel.labels) - 0.4, -0.6)
@@ -36,7 +44,7 @@ def draw_bars(ax: Any, panel: Bars, look: Look) -> list[Any]:
     return drawn
 
 
-def draw_waterfall(ax: Any, panel: Waterfall, look: Look) -> None:
+def draw_waterfall(ax: Axes, panel: Waterfall, look: Look) -> None:
     """Draw a waterfall from the start at the top to the end at the bottom; the combined part is a thin bar."""
     ends = panel.start[1] + np.concatenate([[0.0], np.cumsum(panel.values)])
     n = len(panel.values)

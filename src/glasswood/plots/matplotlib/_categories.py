@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,19 @@ from glasswood.plots._steps import BASE, beside, dodge, limits
 from glasswood.plots._style import LINES, MARKS, Look
 from glasswood.text._plain import number, several
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.lines import Line2D
+    from matplotlib.ticker import MaxNLocator
+
 __all__ = ["PLAIN", "SHADES", "draw_categories", "in_lines", "set_heights", "set_ticks"]
 
 SHADES = (0.16, 0.26)  # of the wider and the narrower band
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 
-def set_heights(ax: Any, which: str, heights: tuple[float, float], *, room: bool) -> None:
+def set_heights(ax: Axes, which: str, heights: tuple[float, float], *, room: bool) -> None:
     """Set the limits of the axis of heights, x or y, with room for the data at its beginning."""
     ends = limits(heights)
     axis, side, limit = (ax.xaxis, "bottom", ax.set_xlim) if which == "x" else (ax.yaxis, "left", ax.set_ylim)
@@ -30,20 +36,21 @@ def set_heights(ax: Any, which: str, heights: tuple[float, float], *, room: bool
         ax.spines[side].set_bounds(*ends)
 
 
-def set_ticks(axis: Any, scale: Scale) -> None:
+def set_ticks(axis: Axis, scale: Scale) -> None:
     """Let the ticks of an axis of numbers be few, whole where the feature is, and large ones readable."""
     if scale.ticks:
         axis.set_ticks([at for at, _ in scale.ticks], [text for _, text in scale.ticks], **PLAIN)
         return
     large = max(abs(scale.view[0]), abs(scale.view[1])) >= 1e5
-    axis.get_major_locator().set_params(nbins=4 if large else 7, integer=whole_numbers(scale))
+    locator = cast("MaxNLocator", axis.get_major_locator())
+    locator.set_params(nbins=4 if large else 7, integer=whole_numbers(scale))
     low, high = scale.view
     most = max(abs(low), abs(high))
     if 1e4 <= most < 1e9 and high - low > 0.01 * most:
         axis.set_major_formatter(lambda x, _: number(x))
 
 
-def draw_categories(ax: Any, panel: Steps, look: Look, heights: tuple[float, float]) -> list[Any]:
+def draw_categories(ax: Axes, panel: Steps, look: Look, heights: tuple[float, float]) -> list[Line2D]:
     """Draw the heights of categories as dots, the first category on top, and the share of rows as bars at the left."""
     set_heights(ax, "x", heights, room=bool(panel.support))
     n, outer = panel.x.n_cells, beside(panel)
@@ -52,7 +59,7 @@ def draw_categories(ax: Any, panel: Steps, look: Look, heights: tuple[float, flo
     if panel.mean is not None:
         ax.axvline(panel.mean, color=look.dim, linewidth=0.7, zorder=1)
         if look.alone and not panel.note:
-            small = {"fontsize": "x-small", "color": look.dim, "va": "bottom", "ha": "center"}
+            small: dict[str, Any] = {"fontsize": "x-small", "color": look.dim, "va": "bottom", "ha": "center"}
             ax.text(panel.mean, 1.0, f"average {number(panel.mean)}", transform=ax.get_xaxis_transform(), **small)
     _draw_shares(ax, panel, look, further)
     for width, shade, band in zip((0.7, 0.5), SHADES, panel.bands, strict=False):
@@ -87,7 +94,7 @@ def _size(panel: Steps) -> float:
     return 6.5 if panel.x.n_cells <= 15 else 4.5
 
 
-def _draw_dots(ax: Any, panel: Steps, k: int, look: Look) -> Any:
+def _draw_dots(ax: Axes, panel: Steps, k: int, look: Look) -> Line2D:
     """Draw the heights of categories as dots, hollow where there are no rows."""
     line: Line = panel.lines[k]
     places = np.arange(panel.x.n_cells) + 0.55 * dodge(k, len(panel.lines))
@@ -97,12 +104,13 @@ def _draw_dots(ax: Any, panel: Steps, k: int, look: Look) -> Any:
     colour = LINES[k % len(LINES)]
     if panel.mean is not None:
         ax.hlines(places, panel.mean, values, color=colour, linewidth=1.2, alpha=0.5)
-    style = {"color": colour, "marker": MARKS[k % len(MARKS)], "markersize": _size(panel), "linestyle": "none"}
+    style: dict[str, Any] = {"color": colour, "marker": MARKS[k % len(MARKS)], "linestyle": "none"}
+    style["markersize"] = _size(panel)
     ax.plot(values[empty], places[empty], markerfacecolor=look.paper, alpha=0.7, **style)
     return ax.plot(values[~empty], places[~empty], **style)[0]
 
 
-def _draw_shares(ax: Any, panel: Steps, look: Look, further: NDArray[np.float64]) -> None:
+def _draw_shares(ax: Axes, panel: Steps, look: Look, further: NDArray[np.float64]) -> None:
     """Draw the share of rows of each category on the left, and of missing and unseen values next to the axis."""
     if not panel.support:
         return

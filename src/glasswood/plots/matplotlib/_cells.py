@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,16 @@ from glasswood.plots.matplotlib._categories import PLAIN, in_lines, set_ticks
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number, several
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["DRAWERS"]
 
 STRIP = 0.1  # the width of the strips of data next to a surface
 WIDE = 24  # pixels of a cell that holds its number
 
 
-def draw_cells(ax: Any, panel: Cells, look: Look) -> None:
+def draw_cells(ax: Axes, panel: Cells, look: Look) -> None:
     """Draw a surface as exact cells, pale where there are no rows, with the distributions of both features."""
     (columns, x), (rows, y) = (_edges(scale) for scale in (panel.x, panel.y))
     heights = np.asarray(panel.heights)[rows, columns]
@@ -40,7 +43,8 @@ def draw_cells(ax: Any, panel: Cells, look: Look) -> None:
         if scale.labels:
             labels = [look.readable(text) for text in several(scale.labels, 24)]
             turned = axis is ax.xaxis and (sum(map(len, labels)) > 34 or len(labels) > 12)
-            axis.set_ticks(range(len(labels)), labels, **({"rotation": 90} if turned else {}), **PLAIN)
+            rotation: dict[str, Any] = {"rotation": 90} if turned else {}
+            axis.set_ticks(range(len(labels)), labels, **rotation, **PLAIN)
     ax.set_xlabel(look.readable(panel.x.label), **PLAIN)
     ax.set_ylabel(look.readable(panel.y.label), **PLAIN)
     _draw_strips(ax, panel, look)
@@ -49,7 +53,9 @@ def draw_cells(ax: Any, panel: Cells, look: Look) -> None:
     bar.outline.set_visible(False)
 
 
-def _hatch(ax: Any, edges: tuple[NDArray[np.float64], NDArray[np.float64]], empty: NDArray[np.bool_], ink: str) -> None:
+def _hatch(
+    ax: Axes, edges: tuple[NDArray[np.float64], NDArray[np.float64]], empty: NDArray[np.bool_], ink: str
+) -> None:
     """Hatch cells, as one area: hatching them one by one takes seconds if there are many."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
@@ -67,7 +73,7 @@ def _hatch(ax: Any, edges: tuple[NDArray[np.float64], NDArray[np.float64]], empt
     ax.add_artist(PathPatch(Path(vertices, codes), rasterized=True, **style))  # the limits are known already
 
 
-def _write_numbers(ax: Any, heights: NDArray[np.float64], mesh: Any) -> None:
+def _write_numbers(ax: Axes, heights: NDArray[np.float64], mesh: Any) -> None:
     """Write the height of each cell into it, light on dark colours and dark on light ones."""
     for (j, i), value in np.ndenumerate(heights):
         if np.isfinite(value):
@@ -94,16 +100,16 @@ def _ends(heights: NDArray[np.float64], *, diverging: bool) -> tuple[float, floa
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def _draw_strips(ax: Any, panel: Cells, look: Look) -> None:
+def _draw_strips(ax: Axes, panel: Cells, look: Look) -> None:
     """Draw the distribution of each feature along its axis."""
     if panel.x_support:
-        top = ax.inset_axes([0, 1.015, 1, STRIP], sharex=ax)
+        top = ax.inset_axes((0, 1.015, 1, STRIP), sharex=ax)
         ends, shares = _bars(panel.x, panel.x_support)
         top.stairs(shares, ends, fill=True, color=look.dim, alpha=0.7)
         top.set_ylim(0, max(float(shares.max()), 1e-300))
         top.axis("off")
     if panel.y_support:
-        side = ax.inset_axes([1.015, 0, STRIP * 0.7, 1], sharey=ax)
+        side = ax.inset_axes((1.015, 0, STRIP * 0.7, 1), sharey=ax)
         ends, shares = _bars(panel.y, panel.y_support)
         side.stairs(shares, ends, fill=True, orientation="horizontal", color=look.dim, alpha=0.7)
         side.set_xlim(0, max(float(shares.max()), 1e-300))

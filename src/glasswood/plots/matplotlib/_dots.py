@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,14 @@ from glasswood.plots.matplotlib._categories import PLAIN, in_lines
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import several
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+
 __all__ = ["DRAWERS"]
 
 
-def draw_dots(ax: Any, panel: Dots, look: Look) -> None:
+def draw_dots(ax: Axes, panel: Dots, look: Look) -> None:
     """Draw a dot per row, those without a colour in grey and below the others."""
     x, y = np.asarray(panel.x), np.asarray(panel.y)
     size = 14 if x.size < 1000 else 7
@@ -26,7 +30,7 @@ def draw_dots(ax: Any, panel: Dots, look: Look) -> None:
     else:
         colours = np.asarray(panel.colours)
         known = np.isfinite(colours)
-        style = {"s": size, "linewidth": 0, "alpha": 0.8, "rasterized": x.size > 5000}
+        style: dict[str, Any] = {"s": size, "linewidth": 0, "alpha": 0.8, "rasterized": x.size > 5000}
         ax.scatter(x[~known], y[~known], color=look.dim, **style)
         dots = ax.scatter(x[known], y[known], c=colours[known], cmap=SEQUENTIAL, **style)
         if known.any():
@@ -35,19 +39,21 @@ def draw_dots(ax: Any, panel: Dots, look: Look) -> None:
         if labels:
             texts = [look.readable(text) for text in several(labels, 24)]
             turned = axis is ax.xaxis and sum(map(len, texts)) > 40
-            axis.set_ticks(range(len(texts)), texts, **({"rotation": 90} if turned else {}), **PLAIN)
+            rotation: dict[str, Any] = {"rotation": 90} if turned else {}
+            axis.set_ticks(range(len(texts)), texts, **rotation, **PLAIN)
     if panel.y_labels:
         ax.set_ylim(len(panel.y_labels) - 0.4, -0.6)
     ax.set_xlabel(look.readable(panel.x_label), **PLAIN)
     ax.set_ylabel(in_lines(look, panel.y_label, 40), **PLAIN)
 
 
-def _add_bar(ax: Any, panel: Dots, dots: Any, look: Look) -> None:
+def _add_bar(ax: Axes, panel: Dots, dots: PathCollection, look: Look) -> None:
     """Add the bar of colours."""
     bar = ax.figure.colorbar(dots, ax=ax, pad=0.02, fraction=0.05, aspect=30)
     bar.set_label(look.readable(panel.colour_label), **PLAIN)
     bar.outline.set_visible(False)
-    bar.solids.set_alpha(1)
+    if bar.solids is not None:
+        bar.solids.set_alpha(1)
     if panel.colour_ends:
         low, high = dots.get_clim()
         bar.set_ticks([low, high], labels=[look.readable(text) for text in panel.colour_ends])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,13 @@ from glasswood.plots.matplotlib._categories import PLAIN, in_lines
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number, several
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["DRAWERS"]
 
 
-def draw_matrix(ax: Any, panel: Matrix, look: Look) -> None:
+def draw_matrix(ax: Axes, panel: Matrix, look: Look) -> None:
     """Draw the half of a square below the diagonal, with its numbers if there is room."""
     values = np.array(panel.values, dtype=np.float64).reshape(len(panel.labels), len(panel.labels))
     values[np.triu_indices(len(values))] = np.nan
@@ -40,7 +43,7 @@ def draw_matrix(ax: Any, panel: Matrix, look: Look) -> None:
     bar.outline.set_visible(False)
 
 
-def draw_network(ax: Any, panel: Network, look: Look) -> None:
+def draw_network(ax: Axes, panel: Network, look: Look) -> None:
     """Draw nodes on a circle, and links with a width proportional to their strength."""
     n = len(panel.labels)
     angles = np.pi / 2 - 2 * np.pi * np.arange(n) / max(n, 1)
@@ -51,7 +54,7 @@ def draw_network(ax: Any, panel: Network, look: Look) -> None:
         middle = bend * np.array([x[a] + x[b], y[a] + y[b]]) / 2
         px = (1 - t) ** 2 * x[a] + 2 * t * (1 - t) * middle[0] + t**2 * x[b]
         py = (1 - t) ** 2 * y[a] + 2 * t * (1 - t) * middle[1] + t**2 * y[b]
-        style = {"color": LINES[0], "solid_capstyle": "butt"}
+        style: dict[str, Any] = {"color": LINES[0], "solid_capstyle": "butt"}
         ax.plot(px, py, linewidth=0.3 + 7 * strength, alpha=0.15 + 0.7 * strength, **style)
     ax.scatter(
         x, y, s=40 + 360 * np.asarray(panel.sizes), color=LINES[1], edgecolor=look.paper, linewidth=1.2, zorder=3

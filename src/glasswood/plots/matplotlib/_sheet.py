@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,12 @@ from glasswood.plots.matplotlib._figure import new_figure
 from glasswood.plots.matplotlib._style import Drawer, look_of
 from glasswood.text._plain import several
 from glasswood.text._printable import how_many
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 __all__ = ["draw"]
 
@@ -30,7 +36,7 @@ def _drawer(panel: Panel) -> Drawer:
     return drawers[type(panel)]
 
 
-def draw(sheet: Sheet, ax: Any = None) -> Any:
+def draw(sheet: Sheet, ax: object = None) -> Any:
     """Draw a sheet on a new figure, and return it; or on given axes, and return these."""
     if ax is not None:
         axes = list(np.ravel(np.asarray(ax, dtype=object)))
@@ -81,7 +87,7 @@ def _figsize(sheet: Sheet) -> tuple[float, float]:
     return width, sum(_line_heights(lines, n_columns)) or 3.0
 
 
-def _new_axes(figure: Any, sheet: Sheet) -> list[Any]:
+def _new_axes(figure: Figure, sheet: Sheet) -> list[Axes]:
     """Return axes for all panels of a sheet, in a grid whose lines are as high as their panels like to be."""
     n_columns, lines = _lines(sheet)
     if not lines:
@@ -93,7 +99,7 @@ def _new_axes(figure: Any, sheet: Sheet) -> list[Any]:
 # ------------------------------------------------------------------------------------------------ panels
 
 
-def _fill(figure: Any, axes: list[Any], sheet: Sheet, *, own: bool = False) -> Look:
+def _fill(figure: Figure, axes: list[Axes], sheet: Sheet, *, own: bool = False) -> Look:
     """Draw the panels of a sheet on axes, with their legends."""
     look = look_of(axes[0] if axes else None, alone=len(axes) == 1, heights=common_heights(sheet))
     legends = [_draw_panel(one, panel, look) for one, panel in zip(axes, sheet.panels, strict=True)]
@@ -104,14 +110,14 @@ def _fill(figure: Any, axes: list[Any], sheet: Sheet, *, own: bool = False) -> L
     return look
 
 
-def _draw_panel(ax: Any, panel: Panel, look: Look) -> tuple[list[Any], list[str]]:
+def _draw_panel(ax: Axes, panel: Panel, look: Look) -> tuple[list[Artist], list[str]]:
     """Draw a panel, and return the marks and names of its legend."""
     drawer = _drawer(panel)
     drawn, names = drawer.draw(ax, panel, look), drawer.names(panel)
     if not drawer.framed:
         ax.spines[["top", "right"]].set_visible(False)
     if panel.note:
-        style = {"loc": "left", "fontsize": "x-small", "color": look.dim}
+        style: dict[str, Any] = {"loc": "left", "fontsize": "x-small", "color": look.dim}
         ax.set_title(_wrapped([panel.note], look), **style, **PLAIN)
     return (list(drawn or []), list(names)) if len(names) > 1 else ([], [])
 
@@ -121,7 +127,9 @@ def _wrapped(notes: Sequence[str], look: Look) -> str:
     return "\n".join(look.readable(line) for note in notes for line in textwrap.wrap(note, LINE))
 
 
-def _add_legends(figure: Any, axes: list[Any], legends: list[Any], look: Look, *, own: bool) -> None:
+def _add_legends(
+    figure: Figure, axes: list[Axes], legends: list[tuple[list[Artist], list[str]]], look: Look, *, own: bool
+) -> None:
     """Add one legend for all panels if they have the same names, else one to each panel."""
     named = [legend for legend in legends if legend[1]]
     if not named:
@@ -137,13 +145,13 @@ def _add_legends(figure: Any, axes: list[Any], legends: list[Any], look: Look, *
             _label(ax.legend(handles, [str(i) for i in range(len(handles))], fontsize="small"), names, look)
 
 
-def _label(legend: Any, names: list[str], look: Look) -> None:
+def _label(legend: Legend, names: list[str], look: Look) -> None:
     """Write names into a legend: matplotlib itself would leave out those that begin with an underscore."""
     for text, name in zip(legend.get_texts(), several(names, 24), strict=True):
         text.set(text=look.readable(name), **PLAIN)
 
 
-def _add_texts(figure: Any, sheet: Sheet, look: Look) -> None:
+def _add_texts(figure: Figure, sheet: Sheet, look: Look) -> None:
     """Add the title and the notes of a sheet."""
     if sheet.title:
         figure.suptitle(look.readable(sheet.title), **PLAIN)
@@ -152,7 +160,7 @@ def _add_texts(figure: Any, sheet: Sheet, look: Look) -> None:
         figure.supxlabel(_wrapped(sheet.notes, look), **style, **PLAIN)
 
 
-def _trim(axes: list[Any], sheet: Sheet) -> None:
+def _trim(axes: list[Axes], sheet: Sheet) -> None:
     """Take away what neighbours say already: labels of heights but the first of each line."""
     if not sheet.shared_y:
         return

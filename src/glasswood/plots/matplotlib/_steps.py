@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,19 @@ from glasswood.plots.matplotlib._categories import PLAIN, SHADES, draw_categorie
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number
 
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
 __all__ = ["DRAWERS"]
 
 
-def draw_steps(ax: Any, panel: Steps, look: Look) -> list[Any]:
+def draw_steps(ax: Axes, panel: Steps, look: Look) -> list[Artist]:
     """Draw a panel of steps, and return the marks for a legend."""
     heights = look.heights or height_range(panel)
-    drawn = _draw_numbers(ax, panel, look, heights) if panel.x.edges else draw_categories(ax, panel, look, heights)
+    draw = _draw_numbers if panel.x.edges else draw_categories
+    drawn: list[Artist] = [*draw(ax, panel, look, heights)]
     for shade, _ in zip(SHADES, panel.bands, strict=False):
         drawn += ax.fill([], [], color=LINES[0], alpha=shade + 0.1, linewidth=0)
     if panel.faint:
@@ -32,21 +39,21 @@ def draw_steps(ax: Any, panel: Steps, look: Look) -> list[Any]:
 # ------------------------------------------------------------------------------------------------ numbers
 
 
-def _draw_numbers(ax: Any, panel: Steps, look: Look, heights: tuple[float, float]) -> list[Any]:
+def _draw_numbers(ax: Axes, panel: Steps, look: Look, heights: tuple[float, float]) -> list[Line2D]:
     set_heights(ax, "y", heights, room=bool(panel.support))
     ax.set_ylabel(in_lines(look, panel.y_label, 38 if look.alone else 30), **PLAIN)
     ax.set_xlabel(look.readable(panel.x.label), **PLAIN)
     if panel.mean is not None:
         ax.axhline(panel.mean, color=look.dim, linewidth=0.7, zorder=1)
         if look.alone:
-            style = {"fontsize": "x-small", "color": look.dim, "va": "center", "ha": "left"}
+            style: dict[str, Any] = {"fontsize": "x-small", "color": look.dim, "va": "center", "ha": "left"}
             ax.text(1.01, panel.mean, f"average\n{number(panel.mean)}", transform=ax.get_yaxis_transform(), **style)
     here, edges = in_view(panel.x)
     low, high = panel.x.view
     _shade(ax, panel, edges, here, look)
     for shade, band in zip(SHADES, panel.bands, strict=False):
-        ends = (np.repeat(side[here], 2) for side in (band.low, band.high))
-        ax.fill_between(_corners(edges), *ends, color=LINES[0], alpha=shade, linewidth=0)
+        lower, upper = (np.repeat(side[here], 2) for side in (band.low, band.high))
+        ax.fill_between(_corners(edges), lower, upper, color=LINES[0], alpha=shade, linewidth=0)
     for row in panel.faint:
         ax.plot(_corners(edges), np.repeat(row[here], 2), color=look.dim, alpha=0.6, linewidth=0.6)
     empty = hollow(panel.x, panel.support)[here] if panel.support else np.zeros(edges.size - 1, dtype=bool)
@@ -72,18 +79,20 @@ def _corners(edges: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.repeat(edges, 2)[1:-1]
 
 
-def _draw_line(ax: Any, k: int, heights: Any, edges: NDArray[np.float64], empty: NDArray[np.bool_]) -> Any:
+def _draw_line(
+    ax: Axes, k: int, heights: Sequence[float], edges: NDArray[np.float64], empty: NDArray[np.bool_]
+) -> Line2D:
     """Draw one curve: thin everywhere, and thick where there are rows."""
-    style = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}
+    style: dict[str, Any] = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}
     values = np.asarray(heights, dtype=np.float64)
     if empty.any():
-        dotted = {"color": style["color"], "alpha": 0.55, "linewidth": 0.9, "linestyle": ":"}
+        dotted: dict[str, Any] = {"color": style["color"], "alpha": 0.55, "linewidth": 0.9, "linestyle": ":"}
         ax.plot(_corners(edges), np.repeat(values, 2), **dotted)
         values = np.where(empty, np.nan, values)
     return ax.plot(_corners(edges), np.repeat(values, 2), linewidth=1.7, solid_joinstyle="miter", **style)[0]
 
 
-def _shade(ax: Any, panel: Steps, edges: NDArray[np.float64], here: slice, look: Look) -> None:
+def _shade(ax: Axes, panel: Steps, edges: NDArray[np.float64], here: slice, look: Look) -> None:
     """Draw the distribution of rows at the bottom, and shade cells without any."""
     if not panel.support:
         return
@@ -102,12 +111,12 @@ def _shade(ax: Any, panel: Steps, edges: NDArray[np.float64], here: slice, look:
             ax.stairs(heights, bins, fill=True, color=look.dim, alpha=shade, transform=base, linewidth=0)
         return
     for k, line in enumerate(grouped):
-        style = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}
+        style: dict[str, Any] = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}
         dense = histogram(panel.x, line.support)[1]
         ax.stairs(BASE * dense, bins, baseline=None, transform=base, linewidth=1.0, **style)
 
 
-def _draw_beside(ax: Any, panel: Steps, look: Look, place: tuple[float, float], field: str) -> None:
+def _draw_beside(ax: Axes, panel: Steps, look: Look, place: tuple[float, float], field: str) -> None:
     """Draw the heights of what is missing (or unseen) as marks, side by side, and the share of such rows below."""
     at, room = place
     share = panel.missing_share if field == "missing" else panel.unseen_share

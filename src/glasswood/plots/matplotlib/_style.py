@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.colors import to_hex, to_rgb
@@ -13,6 +13,10 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from glasswood.plots._style import Look
 from glasswood.text._plain import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
 
 __all__ = ["Drawer", "look_of"]
 
@@ -25,13 +29,13 @@ class Drawer:
     `size` is what a panel alone would like, in inches. `framed` panels have lines on all four sides.
     """
 
-    draw: Callable[[Any, Any, Look], list[Any] | None]
+    draw: Callable[[Axes, Any, Look], Sequence[Artist] | None]
     size: Callable[[Any], tuple[float, float]]
     names: Callable[[Any], Sequence[str]] = lambda _: ()
     framed: bool = False
 
 
-def look_of(ax: Any, *, alone: bool, heights: tuple[float, float] | None) -> Look:
+def look_of(ax: Axes | None, *, alone: bool, heights: tuple[float, float] | None) -> Look:
     """Return the colours of the surroundings, and what the font can show."""
     paper = ax.get_facecolor() if ax is not None else mpl.rcParams["axes.facecolor"]
     if len(paper) == 4 and not isinstance(paper, str) and paper[3] == 0:
@@ -42,7 +46,7 @@ def look_of(ax: Any, *, alone: bool, heights: tuple[float, float] | None) -> Loo
 def _fonts() -> tuple[str, ...]:
     """Return the files of the fonts that texts are set in."""
     found: list[str] = []
-    settings: Any = mpl.rcParams  # to look at all of them would load pyplot
+    settings = mpl.rcParams  # to look at all of them would load pyplot
     for family in settings["font.family"]:
         for name in settings.get(f"font.{family}", [family]):
             try:

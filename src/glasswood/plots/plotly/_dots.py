@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glasswood.plots._spec import Dots
 from glasswood.plots._style import LINES, SEQUENTIAL
@@ -43,7 +44,7 @@ def draw_dots(paper: Paper, place: Place, panel: Dots) -> None:
     _add(paper, axes, panel, known, {"size": size, "opacity": 0.8, **scale})
 
 
-def _add(paper: Paper, axes: tuple[str, str], panel: Dots, which: Any, marker: dict[str, Any]) -> None:
+def _add(paper: Paper, axes: tuple[str, str], panel: Dots, which: NDArray[np.bool_], marker: dict[str, Any]) -> None:
     """Add some of the dots."""
     numbers = np.flatnonzero(which)
     if not numbers.size:

@@ -20,7 +20,7 @@ PALE = "rgba(128,128,128,0.2)"
 LETTER = 6.4  # pixels that a letter is wide, on average
 
 
-def safe(text: Any, most: int = 40) -> str:
+def safe(text: object, most: int = 40) -> str:
     """Return a short text in which plotly finds no tag, no formula and no place to put a value."""
     return html.escape(shorten(text, most), quote=False).replace("$", "&#36;").replace("%{", "&#37;{")
 
@@ -89,7 +89,7 @@ class Paper:
     named: dict[str, None] = field(default_factory=dict)
     _n: dict[str, int] = field(default_factory=lambda: {"x": 0, "y": 0})
 
-    def axis(self, which: str, **options: Any) -> str:
+    def axis(self, which: str, **options: object) -> str:
         """Add an axis, "x" or "y", and return its name."""
         self._n[which] += 1
         end = "" if self._n[which] == 1 else str(self._n[which])
@@ -107,20 +107,20 @@ class Paper:
         self.layout[f"xaxis{x[1:]}"]["anchor"] = y
         self.layout[f"yaxis{y[1:]}"]["anchor"] = x
 
-    def add(self, axes: tuple[str, str], **trace: Any) -> None:
+    def add(self, axes: tuple[str, str], **trace: object) -> None:
         """Add a trace; those without a name are not in the legend, and of one name only the first is."""
         name = trace.pop("name", None)
-        shown = name is not None and name not in self.named
-        if name is not None:
+        shown = isinstance(name, str) and name not in self.named
+        if isinstance(name, str):
             self.named[name] = None
             trace |= {"name": safe(name), "legendgroup": safe(name, 80)}
         self.traces.append({"showlegend": shown, "xaxis": axes[0], "yaxis": axes[1]} | trace)
 
-    def annotate(self, text: str, *, size: int = 11, **where: Any) -> None:
+    def annotate(self, text: str, *, size: int = 11, **where: object) -> None:
         """Add a text, which must be safe."""
         self.annotations.append({"text": text, "showarrow": False, "font": {"size": size}, "align": "left"} | where)
 
-    def line(self, **where: Any) -> None:
+    def line(self, **where: object) -> None:
         """Add a thin line."""
         style = {"color": GREY, "width": 1, "dash": where.pop("dash", "solid")}
         self.shapes.append({"type": "line", "layer": "below", "line": style} | where)

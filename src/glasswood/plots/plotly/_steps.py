@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,9 @@ def _draw_mean(paper: Paper, axes: Axes, mean: float) -> None:
         paper.annotate(f"average {number(mean)}", size=10, **where)
 
 
-def _path(panel: Steps, heights: Any, hidden: Any = None) -> tuple[list[float], list[float | None]]:
+def _path(
+    panel: Steps, heights: Sequence[float], hidden: Sequence[bool] | None = None
+) -> tuple[list[float], list[float | None]]:
     """Return the corners of steps."""
     values: list[float | None] = [float(h) if np.isfinite(h) else None for h in heights]
     if hidden is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,8 @@ def panel_of_attributions(
     *,
     kind: str = "waterfall",
     top: int = 10,
-    **options: Any,
+    feature: str | None = None,
+    color: str | None = None,
 ) -> Waterfall | Bars | Dots:
     """Return a panel of `Attributions`: of one row, or of all rows."""
     if kind not in KINDS:
@@ -48,7 +49,7 @@ def panel_of_attributions(
     if kind == "bar":
         return _bars(result, output, top)
     k = one_output(result.heights.mean(axis=0), result.outputs, output, f"a {kind}")
-    return _swarm(result, k, top) if kind == "beeswarm" else _scatter(result, k, **options)
+    return _swarm(result, k, top) if kind == "beeswarm" else _scatter(result, k, feature, color)
 
 
 def _sample(n_rows: int) -> tuple[NDArray[np.intp], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,23 +67,29 @@ def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Axis) -
 
 
 def panel_of_ice(
-    ice: Ice, output: int | None = None, *, sort: str | None = None, n_lines: int = N_FAINT, **options: Any
+    ice: Ice,
+    output: int | None = None,
+    *,
+    sort: str | None = None,
+    n_lines: int = N_FAINT,
+    xscale: str = "linear",
+    centered: bool = False,
 ) -> Steps:
     """Return the panel of an `Ice`: bands of percentiles of its rows, a few rows, and their mean.
 
-    Options are `xscale`, and `centered`: whether rows are shown as they differ from their own value in one cell.
+    With `centered`, rows are shown as they differ from their own value in one cell.
     """
     k = one_output(ice.heights[0], ice.outputs, output, "a panel of ICE curves")
     heights, label = ice.heights[..., k], scale_label(ice.units, ice.outputs, [k], average=False)
     mean = np.average(heights, axis=0, weights=ice.weight)
     layout = layout_of_points(ice, mean, sort) if ice.axis is None else layout_of(ice.axis, mean, sort)
-    if options.get("centered"):
+    if centered:
         cell, name = _first_cell(layout)
         heights = heights - heights[:, [layout.cells[cell]]]
         mean = np.average(heights, axis=0, weights=ice.weight)
         label = f"change of {label}"
         layout = replace(layout, note="; ".join(filter(None, (layout.note, f"each row from its value at: {name}"))))
-    layout = rescaled(layout, options.get("xscale", "linear"))
+    layout = rescaled(layout, xscale)
     in_order = np.array_equal(layout.cells, np.arange(layout.cells.size))
     main = heights[:, : layout.cells.size] if in_order else heights[:, layout.cells]  # no copy, if it can be
     ends = _percentiles(main, ice.weight)

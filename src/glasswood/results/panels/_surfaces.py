@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,16 @@ __all__ = ["nested", "panel_of_surface", "panels_of_surface"]
 
 
 def panel_of_surface(
-    surface: Surface, output: int | None = None, *, interaction: bool = False, **options: Any
+    surface: Surface,
+    output: int | None = None,
+    *,
+    interaction: bool = False,
+    rows: JointRows | None = None,
+    sort: str | None = None,
+    xscale: str = "linear",
 ) -> Cells:
     """Return the panel of a `Surface`, or of what the pair adds to its curves; options are those of the next one."""
-    return panels_of_surface(surface, output, (interaction,), **options)[0]
+    return panels_of_surface(surface, output, (interaction,), rows=rows, sort=sort, xscale=xscale)[0]
 
 
 def panels_of_surface(

@@ -1,0 +1,67 @@
+"""The options of panels: what the `panel` methods of results pass on to the functions that make panels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from glasswood.results._importance import Importance
+    from glasswood.results._surfaces import JointRows
+
+__all__ = [
+    "AttributionOptions",
+    "CurveOptions",
+    "IceOptions",
+    "PointOptions",
+    "RankingOptions",
+    "StrengthOptions",
+    "SurfaceOptions",
+]
+
+
+class PointOptions(TypedDict, total=False):
+    """Of `panel_of_points`."""
+
+    sort: str | None
+    xscale: str
+
+
+class CurveOptions(PointOptions, total=False):
+    """Of `panel_of_curve` and `panel_of_comparison`."""
+
+    fit: bool
+
+
+class IceOptions(PointOptions, total=False):
+    """Of `panel_of_ice`."""
+
+    n_lines: int
+    centered: bool
+
+
+class SurfaceOptions(PointOptions, total=False):
+    """Of `panel_of_surface`."""
+
+    interaction: bool
+    rows: JointRows | None
+
+
+class RankingOptions(TypedDict, total=False):
+    """Of `panel_of_importance` and `panel_of_row`."""
+
+    top: int
+
+
+class AttributionOptions(RankingOptions, total=False):
+    """Of `panel_of_attributions`."""
+
+    kind: str
+    feature: str | None
+    color: str | None
+
+
+class StrengthOptions(RankingOptions, total=False):
+    """Of `panel_of_strengths`."""
+
+    kind: str
+    importance: Importance | None
