@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -87,13 +87,13 @@ class Explainer:
 
     def __init__(
         self,
-        model: Any,
-        background: Any = None,
+        model: object,
+        background: object = None,
         *,
         groups: Mapping[str, Sequence[str]] | None = None,
-        sample_weight: Any = None,
+        sample_weight: object = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> None:
         self._study = study_of(model, background, groups, sample_weight)
         self._response, self._by = response, by
@@ -186,7 +186,7 @@ class Explainer:
         with self._lock:
             return self._scopes.setdefault(scale.response, Scope(self._study, scale))
 
-    def _ask(self, question: Callable[[Scope], Any], response: str | None, by: Any) -> Any:
+    def _ask(self, question: Callable[[Scope], Any], response: str | None, by: object) -> Any:
         """Return the answer to a question on a scale; or one answer per group of rows."""
         by, scope = self._by if by is None else by, self._scope(response)
         if by is None:
@@ -194,7 +194,7 @@ class Explainer:
         names, studies = scope.study.in_groups(by)
         return Grouped(names, {key: question(Scope(study, scope.scale)) for key, study in studies.items()})
 
-    def _ask_raw(self, what: str, question: Callable[[Scope], Any], response: str | None, by: Any) -> Any:
+    def _ask_raw(self, what: str, question: Callable[[Scope], Any], response: str | None, by: object) -> Any:
         """Return the answer to a question that exists on the raw scale only."""
         if response not in (None, "raw"):
             message = f"{what} exist for the raw score only, which is a sum over trees; leave out response="
@@ -213,7 +213,7 @@ class Explainer:
     def partial_dependence(
         self,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         at: None = None,
         grid: int | None = None,
@@ -227,7 +227,7 @@ class Explainer:
         features: list[Any],
         /,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         at: None = None,
         grid: int | None = None,
@@ -241,9 +241,9 @@ class Explainer:
         feature: str | int,
         /,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
-        at: Any = None,
+        at: object = None,
         grid: int | None = None,
         centered: bool = False,
         response: str | None = None,
@@ -256,9 +256,9 @@ class Explainer:
         second: str | int,
         /,
         *more: str | int,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
-        at: Any = None,
+        at: object = None,
         grid: int | None = None,
         centered: bool = False,
         response: str | None = None,
@@ -267,26 +267,26 @@ class Explainer:
     @overload
     def partial_dependence(
         self,
-        *features: Any,
-        output: Any = None,
+        *features: str | int | list[Any],
+        output: Hashable = None,
         output_index: int | None = None,
-        at: Any = None,
+        at: object = None,
         grid: int | None = None,
         centered: bool = False,
         response: str | None = None,
-        by: Any,
+        by: object,
     ) -> Grouped: ...
 
     def partial_dependence(
         self,
         *features: Any,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
-        at: Any = None,
+        at: object = None,
         grid: int | None = None,
         centered: bool = False,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> Any:
         """Return the partial dependence of one feature, of two, of any number at given points, or of all features.
 
@@ -342,7 +342,7 @@ class Explainer:
             raise ArgumentError(message)
         n_points = None if grid is None else whole_number(grid, "grid is the number of points", 2)
 
-        def result(scope: Scope, item: Any) -> Any:
+        def result(scope: Scope, item: object) -> Any:
             asked = item if isinstance(item, tuple) else (item,)
             points = at if n_points is None else grid_of(scope.study, scope.players(asked), n_points)
             return scope.dependence(asked, points, scope.choose(output, output_index), centered=centered)
@@ -358,7 +358,12 @@ class Explainer:
         return self._ask(question, response, by)
 
     def joint_partial_dependence(
-        self, *, output: Any = None, output_index: int | None = None, response: str | None = None, by: Any = None
+        self,
+        *,
+        output: Hashable = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: object = None,
     ) -> Curves:
         """Return the joint partial dependence of every pair of features, as a mapping from (name, name) to `Surface`.
 
@@ -389,10 +394,10 @@ class Explainer:
         self,
         grids: Mapping[str, Any],
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> dict[tuple[str, str], Any]:
         """Return the joint partial dependence of every pair of features on a grid of values of each.
 
@@ -436,14 +441,14 @@ class Explainer:
 
     def interaction_values(
         self,
-        rows: Any,
+        rows: object,
         *,
         max_order: int | None = None,
         features: Sequence[str | int] | None = None,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> Interactions:
         """Return the partial dependence interaction values (PDIV) of rows: the joint contribution of each feature set.
 
@@ -483,13 +488,13 @@ class Explainer:
 
     def evaluate(
         self,
-        metric: Any,
-        rows: Any,
+        metric: object,
+        rows: object,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> Interactions:
         """Evaluate a metric over cubes for each row.
 
@@ -532,12 +537,12 @@ class Explainer:
 
     def shap_values(
         self,
-        rows: Any,
+        rows: object,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> Attributions:
         """Return the Shapley values of each row.
 
@@ -567,12 +572,12 @@ class Explainer:
 
     def banzhaf_values(
         self,
-        rows: Any,
+        rows: object,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> Attributions:
         """Return the Banzhaf values of each row: the mean effect of adding a feature, over all sets of other features.
 
@@ -602,12 +607,12 @@ class Explainer:
 
     def shap_interaction_values(
         self,
-        rows: Any,
+        rows: object,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> Attributions:
         """Return the Shapley interactions of all pairs of features for each row, arranged as in the shap package.
 
@@ -649,10 +654,10 @@ class Explainer:
         self,
         name: str,
         metric: InteractionIndex,
-        rows: Any,
+        rows: object,
         output: tuple[Any, int | None],
         response: str | None,
-        by: Any,
+        by: object,
     ) -> Attributions:
         def question(scope: Scope) -> Attributions:
             return scope.answers.attributions(name, metric, rows, scope.choose(*output))
@@ -662,13 +667,13 @@ class Explainer:
     def ice(
         self,
         *features: str | int,
-        rows: Any = None,
-        at: Any = None,
+        rows: object = None,
+        at: object = None,
         grid: int | None = None,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> Ice:
         """Return individual conditional expectation (ICE) curves: the response of every row as features vary.
 
@@ -705,7 +710,12 @@ class Explainer:
         return cast(Ice, self._ask(question, response, by))
 
     def importance(
-        self, *, output: Any = None, output_index: int | None = None, response: str | None = None, by: Any = None
+        self,
+        *,
+        output: Hashable = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: object = None,
     ) -> Importance:
         """Return the importance of each feature: the standard deviation of its curve over the rows.
 
@@ -723,12 +733,12 @@ class Explainer:
 
     def interaction_strengths(
         self,
-        rows: Any = None,
+        rows: object = None,
         *,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> Strengths:
         """Return how strongly each pair of features interacts: the root mean square of its interaction values.
 
@@ -760,10 +770,10 @@ class Explainer:
     def monotonicity(
         self,
         *features: str | int,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> Monotonicity:
         """Return whether the curves of the given features, or of all numeric ones, are monotonic.
 
@@ -782,10 +792,10 @@ class Explainer:
         self,
         *features: str | int,
         points: int = 100,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
     ) -> Spikes:
         """Return the spikes that a partial dependence sampled at evenly spaced values would miss.
 
@@ -824,17 +834,17 @@ class Explainer:
         features: str | Sequence[str | tuple[str, str]] | None = None,
         *,
         page: int = 0,
-        output: Any = None,
+        output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
         sort: str | None = None,
         xscale: str = "linear",
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
-        ax: Any = None,
+        ax: object = None,
     ) -> Any:
         """Draw curves and surfaces side by side, by default the curves of the most important features.
 
@@ -905,7 +915,7 @@ class Explainer:
         *,
         title: str | None = None,
         response: str | None = None,
-        by: Any = None,
+        by: object = None,
         n_interactions: int = 10,
         notes: str | Sequence[str] = (),
     ) -> Path:
@@ -954,7 +964,7 @@ class Explainer:
         return write_report(Subject(scope), path, Settings(title, by, n_interactions, notes))
 
 
-def _key(scope: Scope, item: Any) -> Any:
+def _key(scope: Scope, item: object) -> Any:
     """Return the key of an entry of a list of features: its name, or a tuple of names."""
     names = tuple(scope.players(item if isinstance(item, tuple) else (item,)))
     return names if isinstance(item, tuple) else names[0]

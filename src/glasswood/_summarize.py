@@ -17,14 +17,14 @@ __all__ = ["summarize"]
 
 
 def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
-    model: Any,
-    source: Any,
+    model: object,
+    source: object,
     *,
     order: int | None = 1,
     groups: Mapping[str, Sequence[str]] | None = None,
-    sample_weight: Any = None,
-    by: Any = None,
-    engine: Any = "auto",
+    sample_weight: object = None,
+    by: object = None,
+    engine: object = "auto",
     checkpoint: str | PathLike[str] | None = None,
 ) -> Any:
     """Count all rows of a source for a model, in one pass; the result answers questions without the data.

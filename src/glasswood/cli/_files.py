@@ -111,16 +111,16 @@ def _open_pickle(path: Path, *, pickles: bool) -> Any:
         raise UnsupportedModelError(message) from error
 
 
-def open_explainer(model: Any, data: str, **settings: Any) -> Explainer:
+def open_explainer(model: object, data: str, response: str | None = None) -> Explainer:
     """Return an Explainer of an opened model, with a background or rows from a file.
 
     Files are streamed where counts are enough, and read into memory where rows must be transformed.
     """
-    in_memory = not isinstance(model, Path) or settings.get("response") not in (None, "raw")
+    in_memory = not isinstance(model, Path) or response not in (None, "raw")
     background = open_data(data, in_memory=in_memory)
     if isinstance(background, str):  # a path
         model = proved(model, data).ensemble
-    return Explainer(model, background, **settings)
+    return Explainer(model, background, response=response)
 
 
 def proved(model: object, data: str, further: Sequence[str] = ()) -> Opened:

@@ -125,8 +125,8 @@ def _as_json(columns: Columns) -> str:
     return f"[{lines}]\n"
 
 
-def _dumped(value: Any, **settings: Any) -> str:
-    text = json.dumps(_finite(value), allow_nan=False, ensure_ascii=False, default=str, **settings)
+def _dumped(value: object, indent: int | None = None) -> str:
+    text = json.dumps(_finite(value), allow_nan=False, ensure_ascii=False, default=str, indent=indent)
     # Non-ASCII control characters, which JSON allows and terminals may interpret.
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 

@@ -87,7 +87,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     DATA is one file or several, a folder, or a quoted pattern. Only the columns that the model splits on are read.
     """
     check_folder(output)
-    source: Any = list(data) if len(data) > 1 else open_data(data[0], in_memory=False)
+    source: object = list(data) if len(data) > 1 else open_data(data[0], in_memory=False)
     if isinstance(source, Background):
         message = f"{data[0]!r} is already a background; use glasswood merge to add backgrounds"
         raise TableError(message)

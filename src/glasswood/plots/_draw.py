@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from glasswood.errors import ArgumentError
 from glasswood.plots._spec import TITLED, Canvas, Panel, Sheet
@@ -12,6 +12,7 @@ __all__ = ["ENGINES", "PAGE", "Canvas", "draw", "page_of", "plot_page", "put"]
 
 ENGINES = ("matplotlib", "plotly")
 PAGE = 12  # panels on a page
+T = TypeVar("T")
 
 
 def draw(sheet: Sheet, engine: str = "matplotlib", ax: object = None) -> Any:
@@ -53,7 +54,7 @@ def plot_page(panels: Sequence[Panel], canvas: Canvas, notes: Sequence[str] = ()
     return put(panels, canvas, n_columns=n_columns, notes=tuple(notes), shared_y=sharey)
 
 
-def page_of(items: Sequence[Any], page: int, what: str = "feature") -> tuple[Sequence[Any], str]:
+def page_of(items: Sequence[T], page: int, what: str = "feature") -> tuple[list[T], str]:
     """Return the items on a page, and a note if there are others."""
     if not items:
         message = f"there is no {what} to draw"
@@ -63,7 +64,7 @@ def page_of(items: Sequence[Any], page: int, what: str = "feature") -> tuple[Seq
         message = f"there is no page {page}: pages are numbered from 0 to {n_pages - 1}"
         raise ValueError(message)
     first = page * PAGE
-    shown = items[first : first + PAGE]
+    shown = list(items[first : first + PAGE])
     others = " and ".join(f"page={other}" for other in (page - 1, page + 1) if 0 <= other < n_pages)
     note = f"{first + 1} to {first + len(shown)} of {len(items):,} {what}s; {others} for others"
     return shown, note if n_pages > 1 else ""

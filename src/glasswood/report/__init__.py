@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from glasswood.report._checks import checks_section
 from glasswood.report._findings import findings_section
@@ -53,7 +53,7 @@ class Settings(NamedTuple):
     """What the user may choose; see `Explainer.report`."""
 
     title: str | None = None
-    by: Any = None
+    by: object = None
     n_interactions: int = 10
     notes: str | Sequence[str] = ()
 

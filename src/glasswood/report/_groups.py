@@ -215,7 +215,7 @@ def _on_counts(subject: Subject, background: Background) -> Scope:
     return Scope(study, study.scale("raw"))
 
 
-def _tells(comparison: Any, name: str, groups: Groups) -> bool:
+def _tells(comparison: Comparison, name: str, groups: Groups) -> bool:
     """Return whether a feature identifies the groups: each has one value of it, and no two have the same."""
     if name in groups.columns:
         return True
@@ -327,7 +327,7 @@ def _figures(subject: Subject, comparison: Comparison, names: list[str]) -> list
     return figures
 
 
-def _panel(subject: Subject, comparison: Any, name: str, output: int) -> Any:
+def _panel(subject: Subject, comparison: Comparison, name: str, output: int) -> Steps:
     """Return the panel of a feature. Groups only have counts; the extent of their values is taken from the table."""
     known = subject.curves.get(name)
     if known is None:

@@ -15,6 +15,7 @@ from glasswood.report._panels import anchors, cells_json, merged_cells, merged_s
 from glasswood.report._subject import Section, Subject, column, in_brackets, section
 from glasswood.results import panels
 from glasswood.results._curves import Curve, Points
+from glasswood.results._importance import Strengths
 from glasswood.results.panels._display import DRAWN
 from glasswood.results.panels._surfaces import panels_of_surface
 from glasswood.text._plain import percent
@@ -158,7 +159,7 @@ def _kind(subject: Subject, result: object) -> str:
     return "categories" if getattr(result, "categories", None) is not None else "not examined (group)"
 
 
-def _range(result: Any, output: int | None = None) -> tuple[float, float]:
+def _range(result: Curve | Points | None, output: int | None = None) -> tuple[float, float]:
     """Return the lowest and the highest point over values with rows, for an output or the one that varies most."""
     if result is None or not len(result.heights):
         return 0.0, 0.0
@@ -261,7 +262,9 @@ def _why_no_pairs(subject: Subject, error: GlasswoodError) -> str:
     return str(error).rstrip(".")
 
 
-def _notes_on_pairs(subject: Subject, strengths: Any, figures: list[dict[str, Any]], n_surfaces: int) -> Iterator[str]:
+def _notes_on_pairs(
+    subject: Subject, strengths: Strengths, figures: list[dict[str, Any]], n_surfaces: int
+) -> Iterator[str]:
     """Yield further notes on the table and its figures."""
     if not subject.scope.scale.additive:
         yield (
@@ -283,7 +286,7 @@ def _notes_on_pairs(subject: Subject, strengths: Any, figures: list[dict[str, An
         yield f"There are no surfaces for {_what_has_no_order(subject)}."
 
 
-def _surfaces(subject: Subject, strengths: Any, n_surfaces: int) -> Iterator[dict[str, Any]]:
+def _surfaces(subject: Subject, strengths: Strengths, n_surfaces: int) -> Iterator[dict[str, Any]]:
     """Yield the surfaces of the strongest pairs of single features, with and without the sum of the curves."""
     chosen = [
         (pair, int(heights.argmax()))

@@ -261,7 +261,7 @@ class Panels:
             raise ValueError(message)
         return tuple(self.table.find([feature])[0] for feature in entry)
 
-    def check_figure(self, ax: Any, subsample: Any) -> None:
+    def check_figure(self, ax: object, subsample: int | float | None) -> None:
         """Raise errors of drawing before anything is computed."""
         try:
             from matplotlib.axes import Axes

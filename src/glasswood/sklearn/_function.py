@@ -133,7 +133,7 @@ def check_estimator(estimator: Any, response_method: str) -> None:
         raise ValueError(message)
 
 
-def check_weight(weight: Any, table: Table) -> NDArray[np.float64] | None:
+def check_weight(weight: ArrayLike | None, table: Table) -> NDArray[np.float64] | None:
     """Return the weights of rows as an array; a single number applies to all rows."""
     if weight is None or np.ndim(weight) == 0:
         return None

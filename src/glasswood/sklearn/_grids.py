@@ -173,7 +173,7 @@ class Grid:
     """
 
     percentiles: Sequence[float]
-    resolution: Any
+    resolution: int | float
     custom: Mapping[Any, Any]
     categorical: set[int]
 
@@ -211,7 +211,7 @@ class Grid:
                 "choose some that are further apart, or give the grid in custom_values"
             )
             raise ValueError(message)
-        grid = np.linspace(low, high, num=self.resolution)
+        grid = np.linspace(low, high, num=int(self.resolution))
         return np.unique(np.rint(grid).astype(distinct.dtype)) if distinct.dtype.kind in "iu" else grid
 
     def _own(self, table: Table, number: int) -> NDArray[Any] | None:

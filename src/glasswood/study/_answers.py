@@ -234,7 +234,7 @@ class Answers:
             return None
         columns = study.columns([a, b])
         encoded = columns.encode(0, columns.n_rows)
-        return JointRows.of(cells.locate(a, encoded[a]), cells.locate(b, encoded[b]), study.over.weight)
+        return JointRows.of(cells.locate(a, encoded[a]), cells.locate(b, encoded[b]), study.over.weights)
 
     def grids(self, grids: Mapping[str, Any], chosen: Chosen) -> dict[tuple[str, str], NDArray[np.float64]]:
         """Return the joint partial dependence of all pairs of the given features on a grid."""
@@ -271,7 +271,7 @@ class Answers:
         return dict(zip(wanted, effects.interactions_on_grids(cells, pair_number, len(wanted)), strict=True))
 
     def interaction_values(
-        self, rows: Any, max_order: int | None, features: Sequence[Any] | None, chosen: Chosen
+        self, rows: object, max_order: int | None, features: Sequence[Any] | None, chosen: Chosen
     ) -> Interactions:
         """Return the interaction values of rows, of sets of some features or of all."""
         study, plan = self._study, self._study.plan(1)
@@ -294,7 +294,7 @@ class Answers:
             columns=ShownRows(lambda numbers: self._shown(rows, numbers)),
         )
 
-    def attributions(self, name: str, metric: InteractionIndex, rows: Any, chosen: Chosen) -> Attributions:
+    def attributions(self, name: str, metric: InteractionIndex, rows: object, chosen: Chosen) -> Attributions:
         """Return a metric of features, or of pairs of them."""
         self.only_raw(name)
         rows = given_table(rows)
@@ -314,7 +314,7 @@ class Answers:
             columns=found.columns,
         )
 
-    def _shown(self, rows: Rows, numbers: NDArray[np.intp] | None) -> Any:
+    def _shown(self, rows: Rows, numbers: NDArray[np.intp] | None) -> NDArray[Any] | None:
         """Return the values of some rows as an array, one column per player; None if a player has several columns."""
         rows.check()
         if self._study.originals is not None:
@@ -325,7 +325,9 @@ class Answers:
         values = [np.array(columns.listed(f, numbers)) for f in range(self.ensemble.n_features)]
         return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
 
-    def _shown_before(self, originals: UserColumns, rows: Any, numbers: NDArray[np.intp] | None) -> Any:
+    def _shown_before(
+        self, originals: UserColumns, rows: object, numbers: NDArray[np.intp] | None
+    ) -> NDArray[Any] | None:
         """Return the same as `_shown` for players that are columns of a pipeline; groups come before other columns."""
         columns = self._study.original_groups
         if tuple(columns) != self._study.plan(1).players or any(len(group) != 1 for group in columns.values()):
@@ -335,7 +337,7 @@ class Answers:
         listed = columns_of(table, names, [originals.names.index(name) for name in names])
         return np.array([shown_values(values) for values in listed.values()], dtype=object).T
 
-    def points(self, players: list[str], at: Any, chosen: Chosen) -> Points:
+    def points(self, players: list[str], at: object, chosen: Chosen) -> Points:
         """Return the partial dependence of players at points."""
         if self._scale.additive and self._study.over.in_memory:
             self._study.plan(len(players))  # refuses sets of too many players before anything is computed
@@ -394,7 +396,7 @@ class Answers:
         columns = study.columns(numbers) if rows is None else rows.open(numbers)
         return rows_at(points, {name: columns.listed(f) for name, f in zip(points, numbers, strict=True)}, weight)
 
-    def _located(self, players: list[str], at: Any) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
+    def _located(self, players: list[str], at: object) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
         """Return the features of some players, in the order asked for, their cells at some points, and these as shown.
 
         `at` is a table of the points; None for the distinct rows of the background.
@@ -417,7 +419,7 @@ class Answers:
         return features, cells.reshape(features.size, -1), shown
 
     def _located_before(
-        self, originals: UserColumns, players: list[str], at: Any
+        self, originals: UserColumns, players: list[str], at: object
     ) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
         """Return the same as `_located` for players that are columns of a pipeline, through its transformers."""
         study, plan = self._study, self._study.plan(1)
@@ -432,7 +434,7 @@ class Answers:
             cells[i] = plan.cells.locate(int(f), encoded[int(f)])
         return features, cells, shown
 
-    def ice(self, players: list[str], rows: Any, at: Any, chosen: Chosen) -> Ice:
+    def ice(self, players: list[str], rows: object, at: object, chosen: Chosen) -> Ice:
         """Return the responses of rows with some players at other values."""
         if rows is None and not self._study.over.in_memory:
             message = (

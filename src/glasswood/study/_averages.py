@@ -53,7 +53,7 @@ class Average(ABC):
 
     basis = "covers"
     in_memory = has_rows = only_counts = once_only = False
-    weight: Any = None
+    weight: object = None
 
     @property
     @abstractmethod
@@ -108,7 +108,7 @@ class Average(ABC):
         """Return the counts of a plan, after a pass over the rows; None if there are none."""
         return self.counted
 
-    def count_by(self, plan: CountPlan, by: Any) -> Any:  # noqa: ARG002
+    def count_by(self, plan: CountPlan, by: object) -> Any:  # noqa: ARG002
         """Return the counts of groups of rows, after a pass over the rows."""
         raise BackgroundError(NO_ROWS)
 
@@ -155,7 +155,7 @@ class OverTable(Average):
     basis = "rows"
     in_memory = has_rows = True
 
-    def __init__(self, rows: Pass, weight: Any) -> None:
+    def __init__(self, rows: Pass, weight: object) -> None:
         self._rows = rows
         self._source: InMemory = rows.table_in_memory
         self.weight = row_weights(self._source.given, weight) if isinstance(weight, str) else weight
@@ -210,7 +210,7 @@ class OverTable(Average):
         found: Background = self._rows.count(plan, self.weight, lists_only=lists_only)
         return found
 
-    def count_by(self, plan: CountPlan, by: Any) -> Any:
+    def count_by(self, plan: CountPlan, by: object) -> Any:
         """Return the counts of groups of rows."""
         return self._rows.count(plan, self.weight, by)
 
@@ -243,7 +243,7 @@ class OverSource(Average):
 
     has_rows = only_counts = once_only = True
 
-    def __init__(self, rows: Pass, weight: Any) -> None:
+    def __init__(self, rows: Pass, weight: object) -> None:
         self._rows, self.weight = rows, weight
         self.basis = "rows" if rows.can_read_again else "counts"
         self._n_rows: int | None = None
@@ -262,7 +262,7 @@ class OverSource(Average):
         self._n_rows = found.n_rows
         return found
 
-    def count_by(self, plan: CountPlan, by: Any) -> Any:
+    def count_by(self, plan: CountPlan, by: object) -> Any:
         """Return the counts of groups of rows."""
         return self._rows.count(plan, self.weight, by)
 
@@ -313,7 +313,7 @@ class OverCounts(Average):
     basis = "counts"
     has_rows = only_counts = True
 
-    def __init__(self, background: Background, weight: Any) -> None:
+    def __init__(self, background: Background, weight: object) -> None:
         self._background, self._asked = background, weight
 
     @property
@@ -355,7 +355,7 @@ class OverCovers(Average):
         None: there are no rows that have weights.
     """
 
-    def __init__(self, weight: Any) -> None:
+    def __init__(self, weight: object) -> None:
         self._asked = weight
 
     @property
@@ -374,13 +374,13 @@ class OverCovers(Average):
             raise UnsupportedModelError(message)
 
 
-def _refuse_weight(weight: Any) -> None:
+def _refuse_weight(weight: object) -> None:
     if weight is not None:
         message = "sample_weight belongs to a table of rows; a Background was summarized with its own weights"
         raise TableError(message)
 
 
-def average_over(background: Background | None, rows: Pass | None, weight: Any) -> Average:
+def average_over(background: Background | None, rows: Pass | None, weight: object) -> Average:
     """Return what answers are averages over, given counts, or rows, or none of both."""
     if background is not None:
         return OverCounts(background, weight)

@@ -21,7 +21,7 @@ from glasswood.tables._columns import CodeColumn, Column, Dictionary, Extent, La
 __all__ = ["compare_scopes"]
 
 
-def compare_scopes(scopes: Mapping[str, Scope], output: Any, output_index: int | None) -> Comparison:
+def compare_scopes(scopes: Mapping[str, Scope], output: Hashable, output_index: int | None) -> Comparison:
     """Compare the curves of several scopes on common cells."""
     names, studies = tuple(map(str, scopes)), [scope.study for scope in scopes.values()]
     curves = [_curves(scope, output, output_index) for scope in scopes.values()]
@@ -43,7 +43,7 @@ def compare_scopes(scopes: Mapping[str, Scope], output: Any, output_index: int |
     return _comparison(names, shared, max((basis for _, basis in looked), key=BASES.index))
 
 
-def _curves(scope: Scope, output: Any, output_index: int | None) -> dict[str, Curve]:
+def _curves(scope: Scope, output: Hashable, output_index: int | None) -> dict[str, Curve]:
     """Return the curve of every feature that has one."""
     if scope.study.originals is not None:
         return {}  # a pipeline

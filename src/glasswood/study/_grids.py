@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glasswood.effects._statistics import quantiles
 from glasswood.errors import TableError
@@ -64,14 +65,14 @@ def _values_before(study: Study, player: str, n_points: int) -> list[Any]:
     return list(dict.fromkeys(known))
 
 
-def _spaced(values: Any, weight: Any, n_points: int) -> list[Any]:
+def _spaced(values: NDArray[np.floating[Any]], weight: NDArray[np.float64] | None, n_points: int) -> list[Any]:
     """Return the distinct values of a column of numbers, or evenly spaced ones if there are more."""
     here = ~np.isnan(values) if weight is None else ~np.isnan(values) & (weight > 0)
-    values, weight = values[here].astype(np.float64), None if weight is None else weight[here]
-    distinct = np.unique(values)
+    numbers, weight = values[here].astype(np.float64), None if weight is None else weight[here]
+    distinct = np.unique(numbers)
     if distinct.size <= n_points:
         return [float(value) for value in distinct] or [0.0]
-    low, high = quantiles(values, np.array(ENDS), weight)
+    low, high = quantiles(numbers, np.array(ENDS), weight)
     if low == high:
         low, high = distinct[0], distinct[-1]
     return [float(value) for value in np.linspace(low, high, n_points)]
