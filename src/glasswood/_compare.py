@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from glasswood._explainer import Explainer
 from glasswood.errors import TableError
@@ -13,7 +12,9 @@ from glasswood.study._comparison import compare_scopes
 __all__ = ["compare"]
 
 
-def compare(explainers: Mapping[str, Explainer], *, output: Any = None, output_index: int | None = None) -> Comparison:
+def compare(
+    explainers: Mapping[str, Explainer], *, output: object = None, output_index: int | None = None
+) -> Comparison:
     """Compare the curves of several explainers on common cells.
 
     The explainers have one model and different rows, to detect drift, or several models with the same outputs. Only

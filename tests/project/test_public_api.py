@@ -15,8 +15,8 @@ PUBLIC = {
     "Curve": None,
     "Curves": None,
     "Explainer": (
-        "(model: 'Any', background: 'Any' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
-        "sample_weight: 'Any' = None, response: 'str | None' = None, by: 'Any' = None) -> 'None'"
+        "(model: 'object', background: 'object' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
+        "sample_weight: 'object' = None, response: 'str | None' = None, by: 'object' = None) -> 'None'"
     ),
     "Grouped": None,
     "Ice": None,
@@ -28,15 +28,15 @@ PUBLIC = {
     "Strengths": None,
     "Surface": None,
     "TreeEnsemble": None,
-    "compare": "(explainers: 'Mapping[str, Explainer]', *, output: 'Any' = None, output_index: 'int | None' = None) "
+    "compare": "(explainers: 'Mapping[str, Explainer]', *, output: 'object' = None, output_index: 'int | None' = None) "
     "-> 'Comparison'",
     "errors": None,
     "metrics": None,
     "read_model": "(model: 'object', rows: 'object' = None) -> 'TreeEnsemble'",
     "summarize": (
-        "(model: 'Any', source: 'Any', *, order: 'int | None' = 1, "
-        "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'Any' = None, by: 'Any' = None, "
-        "engine: 'Any' = 'auto', checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"
+        "(model: 'object', source: 'object', *, order: 'int | None' = 1, "
+        "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'object' = None, by: 'object' = None, "
+        "engine: 'object' = 'auto', checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"
     ),
 }
 

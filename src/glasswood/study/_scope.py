@@ -48,7 +48,7 @@ class Scope:
         """Results about the whole model."""
         return Overview(self.values, self.answers)
 
-    def choose(self, output: Any, output_index: int | None) -> Chosen:
+    def choose(self, output: object, output_index: int | None) -> Chosen:
         """Return the outputs that are asked for."""
         return self.scale.outputs.choose(output, output_index)
 
