@@ -25,12 +25,11 @@ from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood.report import Settings, Subject, _checks, _findings, _groups, _model, report_html
-from glasswood.study._scope import Scope
-from glasswood.study._study import Study
+from glasswood.study._on_scale import OnScale
 
 
 def subject_of(explainer):
-    return Subject(Scope(explainer._study))
+    return Subject(explainer._scope())
 
 
 def sections_of(explainer, **options):
@@ -102,7 +101,7 @@ def test_another_average_than_that_of_the_rows_is_bad(diabetes, monkeypatch, kin
     anew = _checks._affordable(subject_of(explainer))
     mean = anew.average(explainer._scope().values.scored_anew({}))
     size = max(1.0, float(np.abs(mean).max()))
-    monkeypatch.setattr(Study, "mean", property(lambda _: mean + times * near * size))
+    monkeypatch.setattr(OnScale, "mean", property(lambda _: mean + times * near * size))
     assert _checks._mean_check(anew)["state"] == state
 
 
@@ -110,26 +109,27 @@ def test_a_large_average_may_be_off_by_more(diabetes, monkeypatch):
     X, _ = diabetes
     explainer = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, X["bmi"] * 10 + 1e6), X)
     mean = explainer._scope().values.mean
-    monkeypatch.setattr(Study, "mean", property(lambda _: mean + 0.8e-3))
+    monkeypatch.setattr(OnScale, "mean", property(lambda _: mean + 0.8e-3))
     assert states(explainer)["Same average"] == "good"
-    monkeypatch.setattr(Study, "mean", property(lambda _: mean + 1.25e-3))
+    monkeypatch.setattr(OnScale, "mean", property(lambda _: mean + 1.25e-3))
     assert states(explainer)["Same average"] == "bad"
 
 
 @pytest.mark.parametrize(("times", "state"), [(0.8, "good"), (1.25, "bad"), (1e6, "bad")])
-def test_another_curve_than_that_of_rows_scored_anew_is_bad(diabetes, times, state):
+def test_another_curve_than_that_of_rows_scored_anew_is_bad(diabetes, monkeypatch, times, state):
     X, model = diabetes
     explainer = gw.Explainer(model, X)
     subject = subject_of(explainer)
     first = explainer.ensemble.feature_names.index(subject.names[0])
     exact = explainer._scope().values.curves
     size = max(np.abs(exact[explainer.ensemble.feature_names.index(n)]).max() for n in subject.names[:5])
-    vars(explainer._study)["curves"] = {**exact, first: exact[first] + times * 1e-9 * size}
+    wrong = {**exact, first: exact[first] + times * 1e-9 * size}
+    monkeypatch.setattr(OnScale, "curves", property(lambda _: wrong))
     assert _checks._curve_check(_checks._affordable(subject))["state"] == state
 
 
 @pytest.mark.parametrize("which", ["numbers", "categories", "missing", "probability", "several outputs"])
-def test_curves_of_every_kind_are_checked(census, which):
+def test_curves_of_every_kind_are_checked(census, monkeypatch, which):
     X, y, model = census
     if which == "several outputs":
         X, y = load_iris(return_X_y=True, as_frame=True)
@@ -137,7 +137,8 @@ def test_curves_of_every_kind_are_checked(census, which):
     explainer = gw.Explainer(model, X, response="probability" if which == "probability" else "raw")
     assert states(explainer)["Same curves"] == "good"
     exact = explainer._scope().values.curves
-    vars(explainer._study)["curves"] = {feature: heights + 1e-6 for feature, heights in exact.items()}
+    wrong = {feature: heights + 1e-6 for feature, heights in exact.items()}
+    monkeypatch.setattr(OnScale, "curves", property(lambda _: wrong))
     assert states(explainer)["Same curves"] == "bad"
 
 
@@ -188,7 +189,7 @@ def test_values_that_are_scored_anew_are_in_the_cell_they_stand_for(census):
 def test_a_check_on_a_sample_can_fail(diabetes, monkeypatch):
     X, model = diabetes
     monkeypatch.setattr(_checks, "MOST_VISITS", 1)
-    monkeypatch.setattr(Study, "mean", property(lambda study: study.effects(1).mean + 1.0))
+    monkeypatch.setattr(OnScale, "mean", property(lambda values: values.study.effects(1).mean + 1.0))
     assert states(gw.Explainer(model, X))["Same average"] == "bad"
 
 
@@ -196,14 +197,14 @@ def test_a_check_on_a_sample_can_fail(diabetes, monkeypatch):
 def test_the_comparison_with_the_library_is_judged_by_its_margin(diabetes, largest, state):
     X, model = diabetes
     explainer = gw.Explainer(model, X)
-    proof = explainer._study.proof
-    explainer._study.proof = proof._replace(largest=largest, margin=1.0)
+    study = explainer._study
+    study.model = replace(study.model, proof=study.model.proof._replace(largest=largest, margin=1.0))
     assert states(explainer)["Same scores"] == state
 
 
 def test_a_check_that_failed_leads_the_summary(diabetes, monkeypatch):
     X, model = diabetes
-    monkeypatch.setattr(Study, "mean", property(lambda study: study.effects(1).mean + 1.0))
+    monkeypatch.setattr(OnScale, "mean", property(lambda values: values.study.effects(1).mean + 1.0))
     first = sections_of(gw.Explainer(model, X))["summary"]["list"][0]
     assert first["tag"] == "Check failed"
     assert first["state"] == "bad"
