@@ -13,6 +13,7 @@ from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once_here
+from glasswood.tables._seal import SealedColumns
 from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns, open_columns
 
@@ -44,6 +45,11 @@ class Rows:
     def _cuts(self) -> _core.CutsOfColumns:
         return _core.CutsOfColumns(*self._of_columns)
 
+    @once_here
+    def _sealed(self) -> SealedColumns | None:
+        seal = None if self.source is None else self.source.seal
+        return None if seal is None else seal.of(self._columns)
+
     @property
     def n_rows(self) -> int:
         """The number of rows."""
@@ -71,8 +77,8 @@ class Rows:
 
     def check(self, first: int = 0, last: int | None = None) -> None:
         """Refuse rows that have changed since the question."""
-        if self.source is not None and self.source.seal is not None:
-            self.source.seal.check(self._columns, first, last)
+        if self._sealed is not None:
+            self._sealed.check(first, self.n_rows if last is None else last)
 
     def cells_at(self, rows: NDArray[np.intp]) -> NDArray[np.int32]:
         """Return the cells of some rows, given by their numbers."""

@@ -132,7 +132,7 @@ def count_table(
     """Return the counts of a plan over all rows of a table in memory, or over groups of them."""
     if isinstance(sample_weight, str):
         sample_weight = ColumnWeights(row_weights(source.given, sample_weight), sample_weight)
-    columns = source.open(plan.ensemble.schema, plan.ensemble.used_features)
+    columns = source.open(plan.ensemble.schema, plan.ensemble.used_features, in_parts=by is None)
     if by is None:
         return count(plan, columns, sample_weight, lists_only=lists_only)
     return sorted_groups(count_groups(plan, columns, sample_weight, *places_of_groups(source.given, by)))

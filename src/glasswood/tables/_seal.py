@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from glasswood.errors import TableError
 from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
-from glasswood.parallel._once import Lock
+from glasswood.parallel._once import Lock, once_here
 from glasswood.parallel._threads import sum_over
 from glasswood.tables._columns import Dictionary, Numbers, index_labels
 from glasswood.tables._tables import OpenColumns
 
-__all__ = ["Seal"]
+__all__ = ["Seal", "SealedColumns"]
 
 FEW = 1024  # rows, whose values are kept
-BLOCK = 2**16  # rows that have a digest
-WORTH_THREADS = 2**21  # values
+BLOCK = 1024  # rows that have a digest
+BLOCKS_AT_A_TIME = 64  # of a thread
 
 Labels = tuple[Any, ...] | None
 
@@ -47,62 +47,105 @@ class Seal:
         remedy: str = "make a new Explainer, or give it a copy of the table",
     ) -> None:
         self._what, self._remedy = what, remedy
-        self._lock = Lock()
+        self._lock = Lock()  # of all that follows
         self._n_rows: int | None = None
         self._kinds: dict[int, tuple[str, Labels]] = {}  # by the model's number of the column
-        self._parts: dict[tuple[int, int], bytes | int] = {}  # by column and block: the values of few rows, or a digest
+        self._values: dict[int, bytes] = {}  # of few rows
+        # A line per block of rows, and a column for each of the model's: digests, and which of them are known.
+        self._digests = np.empty((0, 0), dtype=np.uint64)
+        self._known = np.empty((0, 0), dtype=bool)
+
+    def of(self, columns: OpenColumns) -> SealedColumns:
+        """Return columns that can be checked, any part of the rows at a time."""
+        opened = {index: _bits(values) for index, values in columns.values.items()}
+        with self._lock:
+            if self._n_rows is None:
+                self._n_rows = columns.n_rows
+                shape = (-(-columns.n_rows // BLOCK), len(columns.schema.columns))
+                self._digests, self._known = np.zeros(shape, dtype=np.uint64), np.zeros(shape, dtype=bool)
+            if columns.n_rows != self._n_rows:
+                self._refuse(f"it had {self._n_rows:,} rows, and now has {columns.n_rows:,}")
+            for index, (bits, labels) in opened.items():
+                kind = (bits.dtype.str, labels)
+                if self._kinds.setdefault(index, kind) != kind:
+                    name = columns.schema.columns[index].name
+                    self._refuse(f"the column {name!r} has another type, or other categories")
+        return SealedColumns(self, columns, {index: bits for index, (bits, _) in opened.items()})
 
     def check(self, columns: OpenColumns, first: int = 0, last: int | None = None) -> None:
         """Refuse columns that have changed: any values of these rows, or of others in the same blocks.
 
         What was not read before is noted.
         """
+        self.of(columns).check(first, columns.n_rows if last is None else last)
+
+    def compare_values(self, columns: OpenColumns, found: dict[int, bytes]) -> None:
+        """Compare the values of few rows with those that are known, by column."""
         with self._lock:
-            n_rows = self._n_rows = columns.n_rows if self._n_rows is None else self._n_rows
-        if columns.n_rows != n_rows:
-            self._refuse(f"it had {n_rows:,} rows, and now has {columns.n_rows:,}")
-        opened = {index: _bits(values) for index, values in columns.values.items()}
-        for index, (bits, labels) in opened.items():
-            kind = (bits.dtype.str, labels)
-            if self._kinds.setdefault(index, kind) != kind:
-                self._refuse(f"the column {columns.schema.columns[index].name!r} has another type, or other categories")
-        if n_rows <= FEW:
-            found: dict[tuple[int, int], Any] = {(index, 0): bits.tobytes() for index, (bits, _) in opened.items()}
-        else:
-            blocks = range(first // BLOCK, -(-(n_rows if last is None else last) // BLOCK))
-            found = _digests({index: bits for index, (bits, _) in opened.items()}, n_rows, blocks)
-        for (index, block), part in found.items():
-            if self._parts.setdefault((index, block), part) != part:
-                self._refuse(f"the column {columns.schema.columns[index].name!r} has other values")
+            wrong = [index for index, values in found.items() if self._values.setdefault(index, values) != values]
+        self._refuse_values(columns, wrong)
+
+    def compare_digests(self, columns: OpenColumns, blocks: range, found: NDArray[np.uint64]) -> None:
+        """Compare the digests of some blocks with those that are known: a line per block, in the order of columns."""
+        features = np.array(list(columns.values), dtype=np.intp)
+        part = slice(blocks.start, blocks.stop)
+        with self._lock:
+            known, kept = self._known[part, features], self._digests[part, features]
+            wrong = (known & (kept != found)).any(axis=0)
+            if not known.all() and not wrong.any():
+                self._digests[part, features], self._known[part, features] = found, True
+        self._refuse_values(columns, features[wrong].tolist())
+
+    def _refuse_values(self, columns: OpenColumns, wrong: list[int]) -> None:
+        if wrong:
+            self._refuse(f"the column {columns.schema.columns[wrong[0]].name!r} has other values")
 
     def _refuse(self, how: str) -> None:
         message = f"{self._what}: {how}. Old and new values would be mixed in the answers; {self._remedy}"
         raise TableError(message)
 
 
-def _digests(opened: dict[int, NDArray[Any]], n_rows: int, blocks: range) -> dict[tuple[int, int], int]:
-    """Return the digests of some blocks of columns, by column and block."""
-    held = _core.RawColumns([_unsigned(bits) for bits in opened.values()], n_rows)
-    found = np.zeros((len(blocks), len(opened)), dtype=np.uint64)
+class SealedColumns:
+    """Columns that are compared with a seal.
 
-    def fill(_: None, block: int) -> None:
-        ends = block * BLOCK, min(n_rows, (block + 1) * BLOCK)
-        _core.add_digests(held, *ends, found[block - blocks.start])
+    Parameters
+    ----------
+    seal : Seal
+    columns : OpenColumns
+    bits : mapping from int to ndarray
+        What is compared, by the model's number of the column.
+    """
 
-    if found.size * BLOCK <= WORTH_THREADS:
-        for block in blocks:
-            fill(None, block)
-    else:
-        sum_over(blocks, lambda: None, fill)
-    return {
-        (index, block): digest
-        for block, line in zip(blocks, found.tolist(), strict=True)
-        for index, digest in zip(opened, line, strict=True)
-    }
+    def __init__(self, seal: Seal, columns: OpenColumns, bits: dict[int, NDArray[Any]]) -> None:
+        self._seal, self._columns, self._bits = seal, columns, bits
 
+    @once_here
+    def _held(self) -> _core.RawColumns:
+        bits = [aligned(part).view(f"u{part.dtype.itemsize}") for part in self._bits.values()]
+        return _core.RawColumns(bits, self._columns.n_rows)
 
-def _unsigned(bits: NDArray[Any]) -> NDArray[Any]:
-    return aligned(bits).view(f"u{bits.dtype.itemsize}")
+    def check(self, first: int, last: int) -> None:
+        """Refuse columns of which these rows, or others in the same blocks, have changed."""
+        blocks = range(first // BLOCK, -(-last // BLOCK))
+        if len(blocks) <= BLOCKS_AT_A_TIME:
+            self._check(blocks)
+            return
+        parts = [blocks[at : at + BLOCKS_AT_A_TIME] for at in range(0, len(blocks), BLOCKS_AT_A_TIME)]
+        sum_over(parts, lambda: None, lambda _, part: self._check(part))
+
+    def check_part(self, first: int, last: int) -> None:
+        """Do the same on this thread, which is one of several that read parts of the rows."""
+        self._check(range(first // BLOCK, -(-last // BLOCK)))
+
+    def _check(self, blocks: range) -> None:
+        n_rows = self._columns.n_rows
+        if n_rows <= FEW:
+            self._seal.compare_values(self._columns, {index: bits.tobytes() for index, bits in self._bits.items()})
+            return
+        found = np.zeros((len(blocks), len(self._bits)), dtype=np.uint64)
+        for block, line in zip(blocks, found, strict=True):
+            _core.add_digests(self._held, block * BLOCK, min(n_rows, (block + 1) * BLOCK), line)
+        self._seal.compare_digests(self._columns, blocks, found)
 
 
 def _bits(values: Numbers | Dictionary) -> tuple[NDArray[Any], Labels]:

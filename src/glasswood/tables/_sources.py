@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from os import PathLike
 from typing import Any, TypeGuard
@@ -59,11 +59,15 @@ class InMemory:
         """All rows."""
         return self.given
 
-    def open(self, schema: Schema, features: Iterable[int]) -> OpenColumns:
-        """Return some columns of the table."""
+    def open(self, schema: Schema, features: Iterable[int], *, in_parts: bool = False) -> OpenColumns:
+        """Return some columns of the table. Columns that are taken in parts are checked part by part, when in cache."""
         columns = open_columns(self.table, schema, features)
-        if self.seal is not None:
-            self.seal.check(columns)
+        if self.seal is None:
+            return columns
+        sealed = self.seal.of(columns)
+        if in_parts:
+            return replace(columns, before=sealed.check_part)
+        sealed.check(0, columns.n_rows)
         return columns
 
     def take(self, schema: Schema, rows: NDArray[np.intp]) -> InMemory:

@@ -88,11 +88,15 @@ def encode(table: object, schema: Schema, wanted: Iterable[int]) -> dict[int, ND
 
 @dataclass(frozen=True, slots=True)
 class OpenColumns:
-    """The wanted columns of a table, found but not yet encoded."""
+    """The wanted columns of a table, found but not yet encoded.
+
+    `before` is called with the first and the last of the rows before some are taken.
+    """
 
     schema: Schema
     n_rows: int
     values: dict[int, Numbers | Dictionary]
+    before: Callable[[int, int], None] | None = None
 
     def encode(self, first: int, last: int) -> dict[int, NDArray[np.floating[Any]]]:
         """Return the rows from first to last as numbers, by the model's number of the column."""
@@ -100,6 +104,8 @@ class OpenColumns:
 
     def take(self, rows: slice | NDArray[np.intp]) -> dict[int, NDArray[np.floating[Any]]]:
         """Return some rows as numbers, by the model's number of the column."""
+        if self.before is not None:
+            self.before(*_span(rows, self.n_rows))
         columns = self.schema.columns
         return {index: columns[index].encode(values[rows]) for index, values in self.values.items()}
 
@@ -113,6 +119,13 @@ class OpenColumns:
         if isinstance(values, Dictionary):
             return [None if position < 0 else values.labels[position] for position in values.positions.tolist()]
         return list(values.tolist())
+
+
+def _span(rows: slice | NDArray[np.intp], n_rows: int) -> tuple[int, int]:
+    """Return the first of some rows, and where the last one ends."""
+    if isinstance(rows, slice):
+        return rows.indices(n_rows)[:2]
+    return (int(rows.min()), int(rows.max()) + 1) if rows.size else (0, 0)
 
 
 def with_labels(table: object, schema: Schema) -> Schema:
