@@ -63,8 +63,8 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
             f"Importance is the standard deviation of a feature's own curve over the rows{over}. Figures are sorted by "
             "it, so a feature that acts only together with others appears late here, and early under Interactions."
         )
-        if subject.units_of_importance != subject.units:
-            yield "It is that of the raw score: groups of columns have too many values to average other scales over."
+        if subject.importance_is_raw:
+            yield f"It is that of the raw score, because {subject.why_no_importance}."
     if any(figure["panels"][0]["panel"]["rows"] for figure in figures):
         yield (
             "Grey bars show where the rows are, on a square-root scale; the rows of a step are spread evenly over it. "

@@ -45,27 +45,38 @@ class Subject:
             return {}
         return self.scope.curves(self.chosen_outputs)
 
-    @once
+    @property
     def importance(self) -> Any:
         """The importance of all players, the strongest first; None if there is none, see `why_no_importance`."""
+        return self._importance[0]
+
+    @property
+    def importance_is_raw(self) -> bool:
+        """Whether importance is that of the raw score, and all else is on another scale."""
+        return self.importance is not None and self._importance[1] != ""
+
+    @property
+    def why_no_importance(self) -> str:
+        """Why there is no importance."""
+        return self._importance[1]
+
+    @once
+    def _importance(self) -> tuple[Any, str]:
+        """The importance, and why it is not that of this scale, if it is not."""
         try:
-            return self.scope.overview.importance(self.chosen_outputs)
-        except TooLargeError:  # groups of columns with many values: the raw score needs their counts only
-            return None if self.raw is None or self.raw is self else self.raw.importance
+            return self.scope.overview.importance(self.chosen_outputs), ""
+        except TooLargeError:  # the raw score needs no more than the rows with each value
+            found = None if self.raw is None or self.raw is self else self.raw.importance
+            return found, "a feature has too many different values to try all of them for each row"
         except GlasswoodError:
-            return None
+            if self.rows == "none":
+                return None, "it is computed over rows, and there are none"
+            return None, "that of a group of columns needs the rows themselves, and only counts of them are available"
 
     @property
     def units_of_importance(self) -> str:
         """The units of importance, in brackets."""
         return self.units if self.importance is None else in_brackets(self.importance.units)
-
-    @property
-    def why_no_importance(self) -> str:
-        """Why there is no importance."""
-        if self.rows == "none":
-            return "it is computed over rows, and there are none"
-        return "that of a group of columns needs the rows themselves, and only counts of them are available"
 
     def count_pairs(self) -> None:
         """Count pairs of features if they will be needed; these counts include single features."""
