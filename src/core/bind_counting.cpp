@@ -55,6 +55,10 @@ void check_rows(const Columns& columns, std::span<const int64_t> bounds, std::sp
     }
 }
 
+void check_lines(const Array2<Word>& digests, int64_t n_rows) {
+    check_size(digests.shape(0), std::size_t((n_rows + DIGEST_ROWS - 1) / DIGEST_ROWS), "digests");
+}
+
 HeldConditions* make_conditions(const Array<const int64_t>& first, const Array<const int64_t>& n_codes, const Array<const double>& cut,
                                 const Array<const float>& cut_single, const Array<const int64_t>& category_set,
                                 const Array<const bool>& missing_left, const Array<const bool>& unseen_left,
@@ -182,15 +186,22 @@ HeldCuts* make_cuts(const Array<const double>& cut, const Array<const int64_t>& 
 
 void bound_count_with_bitsets(const Columns& columns, const Array<const int64_t>& which, const Array<const int64_t>& bounds,
                               const HeldConditions& conditions, const HeldBitsetTrees& trees, const HeldSubsets& subsets,
-                              const Array<const int64_t>& weight, const Homes& homes) {
+                              const Array<const int64_t>& weight, const Homes& homes, const Array<const int64_t>& place,
+                              const Array2<Word>& digests) {
     const std::vector<Column> picked = columns.pick(span_of(which));
     check_size(picked.size() + 1, conditions.view.first.size(), "which, and one,");
     check_rows(columns, span_of(bounds), span_of(weight), homes);
     check_size(conditions.view.cut.size(), std::size_t(trees.view.n_conditions), "conditions");
     check_range(conditions.view.noted_cell, 0, int64_t(homes.n_cells), "noted_cell");
     check_size(homes.n_counts, std::size_t(trees.view.leaf_offset.back()), "counts");
+    check_size(place.size(), picked.size(), "place");
+    check_range(span_of(place), -1, int64_t(digests.shape(1)), "place");
+    if (std::any_of(place.data(), place.data() + place.size(), [](int64_t at) { return at >= 0; })) {
+        check(bounds.data()[0] == 0, "rows that have digests begin with the first one");
+        check_lines(digests, columns.n_rows);
+    }
     count_with_bitsets(picked, conditions.view, trees.view, subsets.view,
-                       Groups{span_of(bounds), homes.counts, homes.cells, span_of(weight)});
+                       Groups{span_of(bounds), homes.counts, homes.cells, span_of(weight)}, ColumnDigests{span_of(place), matrix_of(digests)});
 }
 
 void bound_count_categories(const Columns& columns, const Array<const int64_t>& which, const Array<const int64_t>& bounds,
@@ -290,12 +301,14 @@ struct RawColumns {
     }
 };
 
-void bound_add_digests(const RawColumns& columns, int64_t first, int64_t last, const Array<Word>& digests) {
+void bound_write_digests(const RawColumns& columns, int64_t first, int64_t last, const Array2<Word>& digests) {
     check(0 <= first && first <= last && last <= columns.n_rows, "rows are from 0 to n_rows");
-    check_size(digests.size(), columns.columns.size(), "digests");
+    check(first % DIGEST_ROWS == 0, "first is not the first row of a block");
+    check_lines(digests, last - first);
+    check_size(digests.shape(1), columns.columns.size(), "a line of digests");
     std::vector<RawColumn> some = columns.columns;
     for (RawColumn& column : some) column.start += first * column.stride;
-    add_digests(some, first, last - first, span_of(digests));
+    write_digests(some, last - first, matrix_of(digests));
 }
 
 }  // namespace
@@ -351,9 +364,9 @@ void bind_counting(nb::module_& m) {
              arg("missing_left"), arg("unseen_left"), arg("words"), arg("leaf_offset"), nb::arg("depth"));
     nb::class_<HeldCuts>(m, "CutsOfColumns").def(nb::new_(&make_cuts), arg("cut"), arg("first"), arg("n_codes"), arg("n_cells"));
     nb::class_<RawColumns>(m, "RawColumns").def(nb::init<const nb::list&, int64_t>(), nb::arg("arrays"), nb::arg("n_rows"));
-    m.def("add_digests", &bound_add_digests, nb::arg("columns"), nb::arg("first"), nb::arg("last"), arg("digests"), without_gil());
+    m.def("write_digests", &bound_write_digests, nb::arg("columns"), nb::arg("first"), nb::arg("last"), arg("digests"), without_gil());
     m.def("count_with_bitsets", &bound_count_with_bitsets, nb::arg("columns"), arg("which"), arg("bounds"), nb::arg("conditions"),
-          nb::arg("trees"), nb::arg("subsets"), arg("weight"), nb::arg("homes"), without_gil());
+          nb::arg("trees"), nb::arg("subsets"), arg("weight"), nb::arg("homes"), arg("place"), arg("digests"), without_gil());
     m.def("count_categories", &bound_count_categories, nb::arg("columns"), arg("which"), arg("bounds"), arg("n_codes"), arg("offset"),
           arg("weight"), nb::arg("homes"), without_gil());
     m.def("rank_rows", &bound_rank_rows, nb::arg("columns"), arg("which"), nb::arg("cuts"), arg("offset"), nb::arg("start"),
@@ -363,6 +376,7 @@ void bind_counting(nb::module_& m) {
     m.def("subset_sums", &bound_subset_sums, arg("leaf_offset"), arg("n_players"), arg("size"), arg("minus"), arg("counts"), without_gil());
     m.def("write_cells", &bound_write_cells, nb::arg("columns"), nb::arg("cuts"), arg("cells"), without_gil());
     m.attr("LIST_ROWS") = LIST_ROWS;
+    m.attr("DIGEST_ROWS") = DIGEST_ROWS;
 }
 
 }  // namespace glasswood

@@ -228,10 +228,20 @@ void evaluate(const T* x, const Conditions& c, std::span<const T> cut, int64_t c
     }
 }
 
+// Writes the digests of a block of rows from `start` on, just before they are compared: then they are read from memory once.
+void digest(const Column& column, int64_t start, int n_rows, int64_t place, Matrix<Word> lines) {
+    for (int first = 0; first < n_rows; first += DIGEST_ROWS) {
+        const RawColumn part{column.start + (start + first) * column.stride, column.stride, column.is_single ? 4 : 8};
+        lines[(start + first) / DIGEST_ROWS][place] = digest_of(part, std::min<int64_t>(DIGEST_ROWS, n_rows - first));
+    }
+}
+
 // Writes the rows that meet each condition, for the block of rows from `start` on.
-void evaluate(std::span<const Column> columns, int64_t start, int n_rows, const Conditions& c, double* block, Block* masks) {
+void evaluate(std::span<const Column> columns, int64_t start, int n_rows, const Conditions& c, const ColumnDigests& digests, double* block,
+              Block* masks) {
     for (std::size_t number = 0; number < columns.size(); ++number) {
         const Column& column = columns[number];
+        if (digests.place[number] >= 0) digest(column, start, n_rows, digests.place[number], digests.lines);
         const std::byte* at = column.start + start * column.stride;
         if (n_rows == ROWS && column.is_single && column.stride == sizeof(float)) {
             evaluate(reinterpret_cast<const float*>(at), c, c.cut_single, number, masks);
@@ -255,7 +265,7 @@ void first_rows(int n_rows, Block& out) {
 }  // namespace
 
 void count_with_bitsets(std::span<const Column> columns, const Conditions& conditions, const BitsetTrees& trees,
-                        const Subsets& subsets, const Groups& groups) {
+                        const Subsets& subsets, const Groups& groups, const ColumnDigests& digests) {
     const std::span<const int64_t> bounds = groups.bounds;
     std::vector<Block> masks(conditions.cut.size() + 1);
     std::vector<double> block(ROWS);
@@ -268,7 +278,7 @@ void count_with_bitsets(std::span<const Column> columns, const Conditions& condi
     for (int64_t start = bounds.front(); start < bounds.back(); start += ROWS) {
         const int n_rows = int(std::min<int64_t>(ROWS, bounds.back() - start));
         first_rows(n_rows, everyone);
-        evaluate(columns, start, n_rows, conditions, block.data(), masks.data());
+        evaluate(columns, start, n_rows, conditions, digests, block.data(), masks.data());
         runs.find(bounds, group, start, n_rows);
         if (weighted) weights.read(start, n_rows);
         int64_t* const* counts = groups.counts.data() + group;

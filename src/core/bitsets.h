@@ -5,6 +5,7 @@
 #pragma once
 
 #include "arrays.h"
+#include "digests.h"
 
 namespace glasswood {
 
@@ -41,6 +42,12 @@ struct Groups {
     std::span<const int64_t> weight;              // of each row, at least 0; empty: every row counts 1
 };
 
+// The digests of columns that are taken while their rows are read: a line for each block of DIGEST_ROWS rows.
+struct ColumnDigests {
+    std::span<const int64_t> place;               // of each column in a line; negative: not wanted
+    Matrix<Word> lines;
+};
+
 // Adds G_l(S) of the rows of each group to its counts.
 //
 // Each distinct condition is evaluated once per block. Then the trees are walked with one bitset per player set: those
@@ -48,7 +55,7 @@ struct Groups {
 // bitsets are dropped, and subtrees without any. Weights are bit planes: the weight of some rows is the sum, over bits,
 // of 2^bit times the number of these rows whose weight has the bit.
 void count_with_bitsets(std::span<const Column> columns, const Conditions& conditions, const BitsetTrees& trees,
-                        const Subsets& subsets, const Groups& groups);
+                        const Subsets& subsets, const Groups& groups, const ColumnDigests& digests);
 
 // The cells of columns of categories: one each, then those of unseen and of missing values.
 struct CategoryCells {

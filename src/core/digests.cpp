@@ -25,22 +25,13 @@ inline Word bits_at(const std::byte* at) {
 }
 
 template <class Bits>
-Word digest(const std::byte* start, int64_t stride, Word key, int64_t n_rows) {
-    Word sum = 0;
+Word digest_of(const std::byte* start, int64_t stride, int64_t n_rows) {
+    Word sum = 0, key = 0;
     if (stride == int64_t(sizeof(Bits)))  // with a known distance, compilers use vectors
         for (int64_t row = 0; row < n_rows; ++row, key += STEP) sum += mixed(bits_at<Bits>(start + row * int64_t(sizeof(Bits))), key);
     else
         for (int64_t row = 0; row < n_rows; ++row, key += STEP) sum += mixed(bits_at<Bits>(start + row * stride), key);
     return sum;
-}
-
-Word digest(const RawColumn& column, const std::byte* start, Word key, int64_t n_rows) {
-    switch (column.width) {
-        case 8: return digest<std::uint64_t>(start, column.stride, key, n_rows);
-        case 4: return digest<std::uint32_t>(start, column.stride, key, n_rows);
-        case 2: return digest<std::uint16_t>(start, column.stride, key, n_rows);
-        default: return digest<std::uint8_t>(start, column.stride, key, n_rows);
-    }
 }
 
 // How many columns, from the first one on, lie beside each other, as in an array in C order.
@@ -53,25 +44,39 @@ std::size_t beside(std::span<const RawColumn> columns) {
 }
 
 template <class Bits>
-void add_beside(const RawColumn& first, Word key, int64_t n_rows, std::span<Word> digests) {
+void write_beside(const RawColumn& first, int64_t n_rows, std::span<Word> digests) {
     std::array<Word, BESIDE> sums{};
     const int64_t n = int64_t(digests.size());
+    Word key = 0;
     for (int64_t row = 0; row < n_rows; ++row, key += STEP)
         for (int64_t k = 0; k < n; ++k) sums[k] += mixed(bits_at<Bits>(first.start + row * first.stride + k * int64_t(sizeof(Bits))), key);
-    for (int64_t k = 0; k < n; ++k) digests[k] += sums[k];
+    std::copy_n(sums.begin(), n, digests.begin());
 }
 
 }  // namespace
 
-void add_digests(std::span<const RawColumn> columns, int64_t first, int64_t n_rows, std::span<Word> digests) {
-    std::size_t k = 0;
-    while (k < columns.size()) {
+Word digest_of(const RawColumn& column, int64_t n_rows) {
+    switch (column.width) {
+        case 8: return digest_of<std::uint64_t>(column.start, column.stride, n_rows);
+        case 4: return digest_of<std::uint32_t>(column.start, column.stride, n_rows);
+        case 2: return digest_of<std::uint16_t>(column.start, column.stride, n_rows);
+        default: return digest_of<std::uint8_t>(column.start, column.stride, n_rows);
+    }
+}
+
+void write_digests(std::span<const RawColumn> columns, int64_t n_rows, Matrix<Word> digests) {
+    for (std::size_t k = 0; k < columns.size();) {
         const std::size_t n = beside(columns.subspan(k));
-        const Word key = Word(first) * STEP;
-        if (n > 1 && columns[k].width == 8) add_beside<std::uint64_t>(columns[k], key, n_rows, digests.subspan(k, n));
-        else if (n > 1 && columns[k].width == 4) add_beside<std::uint32_t>(columns[k], key, n_rows, digests.subspan(k, n));
-        else
-            for (std::size_t i = k; i < k + n; ++i) digests[i] += digest(columns[i], columns[i].start, key, n_rows);
+        for (int64_t start = 0; start < n_rows; start += DIGEST_ROWS) {
+            const int64_t n_here = std::min(DIGEST_ROWS, n_rows - start);
+            const std::span<Word> line(digests[start / DIGEST_ROWS] + k, n);
+            const RawColumn first{columns[k].start + start * columns[k].stride, columns[k].stride, columns[k].width};
+            if (n > 1 && first.width == 8) write_beside<std::uint64_t>(first, n_here, line);
+            else if (n > 1 && first.width == 4) write_beside<std::uint32_t>(first, n_here, line);
+            else
+                for (std::size_t i = 0; i < n; ++i)
+                    line[i] = digest_of({columns[k + i].start + start * first.stride, first.stride, first.width}, n_here);
+        }
         k += n;
     }
 }

@@ -12,8 +12,12 @@ struct RawColumn {
     int width;
 };
 
-// Adds to each column's digest those of `n_rows` rows, of which the first has the number `first`: a sum over rows, so that
-// parts can be added in any order. Another value of any row, or another order of the rows, is another digest.
-void add_digests(std::span<const RawColumn> columns, int64_t first, int64_t n_rows, std::span<Word> digests);
+constexpr int64_t DIGEST_ROWS = 1024;  // rows that have a digest together
+
+// The digest of up to DIGEST_ROWS rows. Another value of any row, or another order of the rows, is another digest.
+Word digest_of(const RawColumn& column, int64_t n_rows);
+
+// Writes the digests of columns: a line for each block of DIGEST_ROWS rows.
+void write_digests(std::span<const RawColumn> columns, int64_t n_rows, Matrix<Word> digests);
 
 }  // namespace glasswood

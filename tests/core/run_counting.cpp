@@ -20,6 +20,7 @@ float at_most(double cut) {
 
 struct Counted {
     std::vector<int64_t> counts, cells;  // of all groups, one behind the other
+    std::vector<Word> digests{};         // of all columns but the first
 };
 
 Counted with_bitsets(const Inputs& in, const PlayerSets& counted, const std::vector<Column>& columns, const std::vector<int64_t>& bounds,
@@ -39,7 +40,12 @@ Counted with_bitsets(const Inputs& in, const PlayerSets& counted, const std::vec
     const Conditions conditions{c.first, m.n_codes, c.cut, c.cut_single, c.category_set, view(c.missing_left), view(c.unseen_left),
                                 m.words, c.noted,   noted_cell};
     const BitsetTrees trees{m.root, m.left, m.right, m.slot, c.of_node, offset, m.depth, int64_t(c.cut.size())};
-    count_with_bitsets(columns, conditions, trees, counted.subsets(), Groups{bounds, counts, cells, weight});
+    std::vector<int64_t> place(columns.size());
+    std::iota(place.begin(), place.end(), 0);
+    place[0] = -1;  // not wanted
+    out.digests.resize(((in.rows.n_rows + DIGEST_ROWS - 1) / DIGEST_ROWS) * columns.size());
+    count_with_bitsets(columns, conditions, trees, counted.subsets(), Groups{bounds, counts, cells, weight},
+                       ColumnDigests{place, matrix(out.digests, int64_t(columns.size()))});
     return out;
 }
 
@@ -102,23 +108,33 @@ std::vector<double> exact_counts_of(const Inputs& in) {
 
 namespace {
 
-// Digests of columns: of any width and distance, and in parts.
+std::vector<RawColumn> as_bits(const std::vector<Column>& columns) {
+    std::vector<RawColumn> bits;
+    for (const Column& column : columns) bits.push_back({column.start, column.stride, column.is_single ? 4 : 8});
+    return bits;
+}
+
+std::vector<Word> digests_of(const std::vector<RawColumn>& columns, int64_t n_rows) {
+    std::vector<Word> digests(((n_rows + DIGEST_ROWS - 1) / DIGEST_ROWS) * columns.size());
+    write_digests(columns, n_rows, matrix(digests, int64_t(columns.size())));
+    return digests;
+}
+
+// Digests of columns: of any width and distance, beside each other or not, and taken while rows are counted.
 void run_digests(const Inputs& in, Digests& out) {
     const Rows& rows = in.rows;
     std::vector<RawColumn> columns;
     for (const std::vector<Column>& some : {rows.columns(), rows.single_columns(), rows.strided_columns()})
-        for (const Column& column : some) columns.push_back({column.start, column.stride, column.is_single ? 4 : 8});
+        for (const RawColumn& column : as_bits(some)) columns.push_back(column);
     const auto bytes = reinterpret_cast<const std::byte*>(rows.by_column.data());
     for (const int width : {1, 2, 4}) columns.push_back({bytes, width, width}), columns.push_back({bytes, 8, width});
-    std::vector<Word> whole(columns.size(), 0), parts(columns.size(), 0);
-    add_digests(columns, 0, rows.n_rows, whole);
-    out.add("digests of columns", whole);
-    for (int64_t first = 0, size = 1; first < rows.n_rows; first += size, size = std::min(2 * size + 1, rows.n_rows - first)) {
-        std::vector<RawColumn> some = columns;
-        for (RawColumn& column : some) column.start += first * column.stride;
-        add_digests(some, first, std::min(size, rows.n_rows - first), parts);
+    out.add("digests of columns", digests_of(columns, rows.n_rows));
+    for (const std::vector<Column>& some : {rows.columns(), rows.single_columns(), rows.strided_columns()}) {
+        std::vector<Word> expected = digests_of(as_bits(some), rows.n_rows);
+        for (std::size_t at = 0; at < expected.size(); at += some.size()) expected[at] = 0;
+        const std::vector<int64_t> whole{0, rows.n_rows};
+        out.check(with_bitsets(in, in.single, some, whole, {}).digests == expected, "digests are the same while rows are counted");
     }
-    out.check(parts == whole, "digests of parts add up to that of the whole");
 }
 
 }  // namespace

@@ -1,20 +1,25 @@
 """Digests of columns: any other value, and any other order, is noticed; how the table is stored is not."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeRegressor
 
+import glasswood as gw
+from glasswood.counting._plan import make_plan
+from glasswood.engines._local import count, count_table
 from glasswood.errors import TableError
 from glasswood.kernels import _core
 from glasswood.tables._columns import NumberColumn
 from glasswood.tables._seal import BLOCK, FEW, Seal
+from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import Schema, open_columns
 
 
-def digests(columns, n_rows, ends=None):
-    found = np.zeros(len(columns), dtype=np.uint64)
-    held = _core.RawColumns(columns, n_rows)
-    for first, last in ends or [(0, n_rows)]:
-        _core.add_digests(held, first, last, found)
+def digests(columns, n_rows, first=0):
+    n_blocks = -(-(n_rows - first) // BLOCK)
+    found = np.full((n_blocks, len(columns)), 7, dtype=np.uint64)
+    _core.write_digests(_core.RawColumns(columns, n_rows), first, n_rows, found)
     return found.tolist()
 
 
@@ -22,12 +27,13 @@ def digests(columns, n_rows, ends=None):
 def test_digests_do_not_depend_on_strides_or_parts(kind):
     table = np.random.default_rng(0).integers(0, 200, size=(3001, 70)).astype(kind)
     wanted = digests([np.ascontiguousarray(column) for column in table.T], 3001)
-    assert len(set(wanted)) == 70
+    assert len(wanted) == 3
+    assert all(len(set(line)) == 70 for line in wanted)
     for stored in (table, np.asfortranarray(table), np.repeat(table, 2, axis=1)[:, ::2], table[::-1][::-1]):
         columns = [stored[:, k] for k in range(70)]
         assert digests(columns, 3001) == wanted
-        assert digests(columns, 3001, [(2000, 3001), (0, 7), (7, 2000)]) == wanted
-    assert digests([table[:, k] for k in range(0, 70, 3)], 3001) == wanted[::3]
+        assert digests(columns, 3001, BLOCK) == wanted[1:]
+    assert digests([table[:, k] for k in range(0, 70, 3)], 3001) == [line[::3] for line in wanted]
 
 
 def test_every_bit_and_the_order_of_rows_matter():
@@ -51,9 +57,16 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="too short"):
         _core.RawColumns([np.zeros(3, dtype="u8")], 4)
     held = _core.RawColumns([np.zeros(3, dtype="u8")], 3)
-    for first, last, size in ((0, 4, 1), (-1, 2, 1), (2, 1, 1), (0, 3, 2)):
-        with pytest.raises(ValueError, match=r"rows are from|entries"):
-            _core.add_digests(held, first, last, np.zeros(size, dtype=np.uint64))
+    for first, last, shape in (
+        (0, 4, (1, 1)),
+        (-1, 2, (1, 1)),
+        (2, 1, (1, 1)),
+        (1, 3, (1, 1)),
+        (0, 3, (2, 1)),
+        (0, 3, (1, 2)),
+    ):
+        with pytest.raises(ValueError, match=r"rows are from|first row of a block|entries"):
+            _core.write_digests(held, first, last, np.zeros(shape, dtype=np.uint64))
 
 
 @pytest.mark.parametrize("n", [FEW, FEW + 1, 2 * BLOCK + 5])
@@ -77,3 +90,30 @@ def test_a_seal_checks_what_was_read(n):
         seal.check(open_columns(table.astype(np.float32), schema, [0]))
     with pytest.raises(TableError, match=r"had .* rows, and now has"):
         seal.check(open_columns(table[:-1], schema, [0]))
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "float32", "mixed"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_digests_are_taken_while_rows_are_counted(layout, weighted):
+    rng = np.random.default_rng(0)
+    n = 9 * BLOCK + 77
+    values = rng.normal(size=(n, 4))
+    model = DecisionTreeRegressor(max_leaf_nodes=60).fit(values, values @ np.arange(1.0, 5.0))
+    table = np.array(values, order=layout if layout in "CF" else "K", dtype="f4" if layout == "float32" else "f8")
+    if layout == "mixed":
+        table = pd.DataFrame({0: values[:, 0], 1: values[:, 1] > 0, 2: values[:, 2].astype("f4"), 3: np.arange(n)})
+    plan = make_plan(gw.read_model(model), 1, None)
+    assert plan.ensemble.used_features.tolist() == [0, 1, 2, 3]
+    source = InMemory(table, table, Seal())
+    weight = rng.integers(0, 3, size=n) if weighted else None
+    counted = count_table(plan, source, weight, None)
+    np.testing.assert_array_equal(counted.counts, count(plan, table, weight).counts)
+    source.open(plan.ensemble.schema, range(4))
+    frame = pd.DataFrame(table, copy=False)
+    for column in range(4):
+        for row in (0, BLOCK, n - 1):
+            other = frame.copy()
+            other.iloc[row, column] = not other.iloc[row, column] if other.dtypes[column].kind == "b" else 12345
+            with pytest.raises(TableError, match="has other values"):
+                count_table(plan, InMemory(other, other, source.seal), weight, None)
+    count_table(plan, source, weight, None)

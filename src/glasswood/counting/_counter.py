@@ -14,6 +14,7 @@ from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once_here
+from glasswood.tables._tables import Digests
 
 __all__ = ["Columns", "Counter", "Tally"]
 
@@ -32,6 +33,7 @@ class Chunk:
     """Some trees that are counted with bitsets together, and their distinct conditions."""
 
     which: NDArray[np.int64]  # columns, among those that are used
+    newly: NDArray[np.bool_]  # whether no earlier chunk reads them
     conditions: _core.Conditions
     trees: _core.BitsetTrees
     n_counts: float
@@ -88,6 +90,7 @@ class Counter:
         # missing rows.
         self._cumulative = np.zeros(int(plan.cells.offset[-1]), dtype=bool)
         self._with_missing = np.zeros(self._cumulative.size, dtype=bool)
+        self._read = np.zeros(e.n_features, dtype=bool)  # features of the chunks so far
         self._place = np.zeros(e.n_features, dtype=np.int64)  # of a feature among those that are used
         self._place[e.used_features] = np.arange(e.used_features.size)
         self._counts = np.bincount(plan.leaf_tree, weights=plan.subsets.size[plan.n_players], minlength=e.n_trees)
@@ -102,6 +105,12 @@ class Counter:
         most = max((chunk.n_counts for chunk in self._chunks), default=1)
         return ROWS_OF_A_BITSET * max(1, int(MOST_COUNTED / max(1.0, most)))
 
+    @once_here
+    def digested(self) -> frozenset[int]:
+        """The features whose digests can be taken on the way: those that bitsets read."""
+        used = self.plan.ensemble.used_features
+        return frozenset(feature for chunk in self._chunks for feature in used[chunk.which].tolist())
+
     def start(self) -> Tally:
         """Return an empty tally."""
         n_cells = self._cumulative.size
@@ -111,9 +120,16 @@ class Counter:
         """Return whether a tally has the same number of counts and cells as this counter's."""
         return (tally.counts.size, tally.cells.size) == (self.plan.n_counts, self._cumulative.size)
 
-    def add(self, tally: Tally, columns: Columns, n_rows: int, weight: NDArray[np.int64] | None = None) -> None:
+    def add(
+        self,
+        tally: Tally,
+        columns: Columns,
+        n_rows: int,
+        weight: NDArray[np.int64] | None = None,
+        digests: Digests | None = None,
+    ) -> None:
         """Count some rows: the encoded columns of all used features, in order, and their weights if there are any."""
-        self.add_groups([tally], columns, np.array([0, n_rows]), weight)
+        self.add_groups([tally], columns, np.array([0, n_rows]), weight, digests)
 
     def add_groups(
         self,
@@ -121,6 +137,7 @@ class Counter:
         columns: Columns,
         bounds: NDArray[np.int64],
         weight: NDArray[np.int64] | None = None,
+        digests: Digests | None = None,
     ) -> None:
         """Count rows that are sorted by group: those from bounds[k] to bounds[k + 1] go to tallies[k].
 
@@ -133,6 +150,8 @@ class Counter:
             The encoded columns of all used features, in order.
         bounds : ndarray of shape (n_groups + 1,), int64, not decreasing
         weight : ndarray of shape (n_rows,), int64, optional
+        digests : Digests, optional
+            Digests to take of columns that are among `digested`.
         """
         some = np.flatnonzero(np.diff(bounds)).tolist()
         if not some:
@@ -142,10 +161,13 @@ class Counter:
         homes = _core.Homes([tally.counts for tally in tallies], [tally.cells for tally in tallies])
         held = _core.Columns([aligned(column) for column in columns.values()], int(bounds[-1]))
         weights = np.empty(0, dtype=np.int64) if weight is None else weight
+        wanted = np.zeros(len(columns), dtype=bool) if digests is None else digests.wanted
+        lines = np.empty((0, len(columns)), dtype=np.uint64) if digests is None else digests.lines
         for chunk in self._chunks:
             proceed()
+            place = np.where(chunk.newly & wanted[chunk.which], chunk.which, -1)
             _core.count_with_bitsets(
-                held, chunk.which, bounds, chunk.conditions, chunk.trees, self._subsets, weights, homes
+                held, chunk.which, bounds, chunk.conditions, chunk.trees, self._subsets, weights, homes, place, lines
             )
         if self._large.any():
             self._add_lists(tallies, held, bounds, weights)
@@ -301,7 +323,9 @@ class Counter:
             conditions=conditions,
             subsets=self._subsets,
         )
-        return Chunk(self._place[used], conditions, members, float(self._counts[trees].sum()))
+        newly = ~self._read[used]
+        self._read[used] = True
+        return Chunk(self._place[used], newly, conditions, members, float(self._counts[trees].sum()))
 
 
 FEATURE = 40  # bits of a key below the feature

@@ -23,7 +23,7 @@ from glasswood.parallel._threads import n_threads, sum_over, sum_over_batches
 from glasswood.tables._parquet import Fragment
 from glasswood.tables._row_columns import places_of_groups, row_weights, sorted_groups
 from glasswood.tables._sources import InMemory, Stream
-from glasswood.tables._tables import OpenColumns, open_columns
+from glasswood.tables._tables import OpenColumns, ReadableColumns, open_columns
 from glasswood.text._printable import how_many
 
 __all__ = ["count", "count_files", "count_groups", "count_stream", "count_table"]
@@ -42,11 +42,20 @@ def count(
     threads: int | None = None,
     lists_only: bool | None = None,
 ) -> Background:
-    """Return the counts of a plan over all rows of a table; with lists only if that is said, or if rows are few.
+    """Return the counts of a plan over all rows of a table; with lists only if that is said, or if rows are few."""
+    columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
+    return _count(plan, columns, sample_weight, threads, lists_only=lists_only)
 
-    Instead of a table, the opened columns that the plan's trees use will do.
-    """
-    columns = _opened(plan, table)
+
+def _count(
+    plan: CountPlan,
+    columns: ReadableColumns,
+    sample_weight: object,
+    threads: int | None = None,
+    *,
+    lists_only: bool | None = None,
+) -> Background:
+    """Do the same, given the columns that the plan's trees use."""
     if lists_only is None:
         leaves, trees = plan.ensemble.n_leaves, plan.ensemble.n_trees
         lists_only = leaves >= FEW_LEAVES * trees and columns.n_rows * trees < ROWS_PER_LEAF * leaves
@@ -56,19 +65,16 @@ def count(
     return background_of(counter, planes, columns.n_rows, unit, column_of(sample_weight))
 
 
-def _opened(plan: CountPlan, table: object) -> OpenColumns:
-    """Return the columns that the trees use, if they are not opened yet."""
-    e = plan.ensemble
-    return table if isinstance(table, OpenColumns) else open_columns(table, e.schema, e.used_features)
-
-
-def _count_rows(counter: Counter, columns: OpenColumns, weight: NDArray[np.int64] | None, threads: int | None) -> Tally:
+def _count_rows(
+    counter: Counter, columns: ReadableColumns, weight: NDArray[np.int64] | None, threads: int | None
+) -> Tally:
     rows = None if weight is None or weight.all() else np.flatnonzero(weight)
     n_rows = columns.n_rows if rows is None else rows.size
 
     def add(tally: Tally, first: int, last: int) -> None:
         some = slice(first, last) if rows is None else rows[first:last]
-        counter.add(tally, columns.take(some), last - first, None if weight is None else weight[some])
+        with columns.read(some, counter.digested) as (encoded, digests):
+            counter.add(tally, encoded, last - first, None if weight is None else weight[some], digests)
 
     batch = min(batch_size(n_rows), counter.most_rows)
     tallies = sum_over_batches(n_rows, batch, counter.start, add, threads)
@@ -81,7 +87,8 @@ def count_groups(
     plan: CountPlan, table: object, sample_weight: object, keys: Sequence[Any], places: NDArray[np.intp]
 ) -> dict[Any, Background]:
     """Return the counts of a plan over groups of rows, given each row's place in the list of the groups' keys."""
-    columns = _opened(plan, table)
+    e = plan.ensemble
+    columns = table if isinstance(table, OpenColumns) else open_columns(table, e.schema, e.used_features)
     if places.shape != (columns.n_rows,):
         message = f"by= has the shape {places.shape}, but the table has {how_many(columns.n_rows, 'row')}"
         raise TableError(message)
@@ -132,9 +139,11 @@ def count_table(
     """Return the counts of a plan over all rows of a table in memory, or over groups of them."""
     if isinstance(sample_weight, str):
         sample_weight = ColumnWeights(row_weights(source.given, sample_weight), sample_weight)
-    columns = source.open(plan.ensemble.schema, plan.ensemble.used_features, in_parts=by is None)
+    schema, features = plan.ensemble.schema, plan.ensemble.used_features
     if by is None:
-        return count(plan, columns, sample_weight, lists_only=lists_only)
+        columns = source.open_in_parts(schema, features)
+        return _count(plan, columns, sample_weight, lists_only=lists_only)
+    columns = source.open(schema, features)
     return sorted_groups(count_groups(plan, columns, sample_weight, *places_of_groups(source.given, by)))
 
 

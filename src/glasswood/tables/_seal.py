@@ -8,6 +8,8 @@ read again.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,15 +18,15 @@ from numpy.typing import NDArray
 from glasswood.errors import TableError
 from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
-from glasswood.parallel._once import Lock, once_here
+from glasswood.parallel._once import Lock
 from glasswood.parallel._threads import sum_over
 from glasswood.tables._columns import Dictionary, Numbers, index_labels
-from glasswood.tables._tables import OpenColumns
+from glasswood.tables._tables import Digests, Encoded, OpenColumns, Rows
 
 __all__ = ["Seal", "SealedColumns"]
 
 FEW = 1024  # rows, whose values are kept
-BLOCK = 1024  # rows that have a digest
+BLOCK: int = _core.DIGEST_ROWS  # rows that have a digest together
 BLOCKS_AT_A_TIME = 64  # of a thread
 
 Labels = tuple[Any, ...] | None
@@ -70,7 +72,8 @@ class Seal:
                 if self._kinds.setdefault(index, kind) != kind:
                     name = columns.schema.columns[index].name
                     self._refuse(f"the column {name!r} has another type, or other categories")
-        return SealedColumns(self, columns, {index: bits for index, (bits, _) in opened.items()})
+        unsigned = {index: aligned(bits).view(f"u{bits.itemsize}") for index, (bits, _) in opened.items()}
+        return SealedColumns(self, columns, unsigned)
 
     def check(self, columns: OpenColumns, first: int = 0, last: int | None = None) -> None:
         """Refuse columns that have changed: any values of these rows, or of others in the same blocks.
@@ -112,17 +115,17 @@ class SealedColumns:
     ----------
     seal : Seal
     columns : OpenColumns
-    bits : mapping from int to ndarray
+    bits : mapping from int to ndarray of unsigned integers
         What is compared, by the model's number of the column.
     """
 
     def __init__(self, seal: Seal, columns: OpenColumns, bits: dict[int, NDArray[Any]]) -> None:
         self._seal, self._columns, self._bits = seal, columns, bits
 
-    @once_here
-    def _held(self) -> _core.RawColumns:
-        bits = [aligned(part).view(f"u{part.dtype.itemsize}") for part in self._bits.values()]
-        return _core.RawColumns(bits, self._columns.n_rows)
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._columns.n_rows
 
     def check(self, first: int, last: int) -> None:
         """Refuse columns of which these rows, or others in the same blocks, have changed."""
@@ -133,19 +136,60 @@ class SealedColumns:
         parts = [blocks[at : at + BLOCKS_AT_A_TIME] for at in range(0, len(blocks), BLOCKS_AT_A_TIME)]
         sum_over(parts, lambda: None, lambda _, part: self._check(part))
 
-    def check_part(self, first: int, last: int) -> None:
-        """Do the same on this thread, which is one of several that read parts of the rows."""
-        self._check(range(first // BLOCK, -(-last // BLOCK)))
-
     def _check(self, blocks: range) -> None:
-        n_rows = self._columns.n_rows
-        if n_rows <= FEW:
+        if self.n_rows <= FEW:
             self._seal.compare_values(self._columns, {index: bits.tobytes() for index, bits in self._bits.items()})
+        else:
+            self._seal.compare_digests(self._columns, blocks, self._digests_of(list(self._bits), blocks))
+
+    def _digests_of(self, features: list[int], blocks: range) -> NDArray[np.uint64]:
+        held = _core.RawColumns([self._bits[feature] for feature in features], self.n_rows)
+        found = np.empty((len(blocks), len(features)), dtype=np.uint64)
+        _core.write_digests(held, blocks.start * BLOCK, min(self.n_rows, blocks.stop * BLOCK), found)
+        return found
+
+    @contextmanager
+    def read(self, rows: Rows, digested: Collection[int]) -> Iterator[tuple[Encoded, Digests | None]]:
+        """Yield some rows as numbers, and the digests that the caller must take, because it reads the rows anyway.
+
+        They are compared when the caller has read the rows. This runs on one of several threads that read parts.
+
+        Parameters
+        ----------
+        rows : slice or ndarray
+        digested : collection of int
+            The features whose digests the caller can take.
+        """
+        first, last = _span(rows, self.n_rows)
+        blocks = range(first // BLOCK, -(-last // BLOCK))
+        encoded = self._columns.take(rows)
+        whole = isinstance(rows, slice) and first % BLOCK == 0 and (last % BLOCK == 0 or last == self.n_rows)
+        wanted = np.array(
+            [whole and f in digested and _same(bits[first:], encoded[f]) for f, bits in self._bits.items()], dtype=bool
+        )
+        if self.n_rows <= FEW or not wanted.any():
+            self._check(blocks)
+            yield encoded, None
             return
-        found = np.zeros((len(blocks), len(self._bits)), dtype=np.uint64)
-        for block, line in zip(blocks, found, strict=True):
-            _core.add_digests(self._held, block * BLOCK, min(n_rows, (block + 1) * BLOCK), line)
-        self._seal.compare_digests(self._columns, blocks, found)
+        digests = Digests(np.empty((len(blocks), len(self._bits)), dtype=np.uint64), wanted)
+        others = np.array(list(self._bits))[~wanted].tolist()
+        if others:
+            digests.lines[:, ~wanted] = self._digests_of(others, blocks)
+        yield encoded, digests
+        self._seal.compare_digests(self._columns, blocks, digests.lines)
+
+
+def _same(bits: NDArray[Any], encoded: NDArray[Any]) -> bool:
+    """Return whether encoded values are those of the table itself, neither copied nor changed."""
+    same_kind = bits.itemsize == encoded.itemsize and bits.strides == encoded.strides
+    return same_kind and bits.ctypes.data == encoded.ctypes.data
+
+
+def _span(rows: Rows, n_rows: int) -> tuple[int, int]:
+    """Return the first of some rows, and where the last one ends."""
+    if isinstance(rows, slice):
+        return rows.indices(n_rows)[:2]
+    return (int(rows.min()), int(rows.max()) + 1) if rows.size else (0, 0)
 
 
 def _bits(values: Numbers | Dictionary) -> tuple[NDArray[Any], Labels]:

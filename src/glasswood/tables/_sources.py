@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
 from typing import Any, TypeGuard
@@ -28,7 +28,16 @@ from glasswood.tables._parquet import (
     scan,
 )
 from glasswood.tables._seal import Seal
-from glasswood.tables._tables import OpenColumns, Schema, frame_of, is_sparse, native, open_columns, take_rows
+from glasswood.tables._tables import (
+    OpenColumns,
+    ReadableColumns,
+    Schema,
+    frame_of,
+    is_sparse,
+    native,
+    open_columns,
+    take_rows,
+)
 
 __all__ = ["HEAD", "EngineFrame", "Files", "InMemory", "Source", "Stream", "open_source"]
 
@@ -59,16 +68,17 @@ class InMemory:
         """All rows."""
         return self.given
 
-    def open(self, schema: Schema, features: Iterable[int], *, in_parts: bool = False) -> OpenColumns:
-        """Return some columns of the table. Columns that are taken in parts are checked part by part, when in cache."""
+    def open(self, schema: Schema, features: Iterable[int]) -> OpenColumns:
+        """Return some columns of the table, checked."""
         columns = open_columns(self.table, schema, features)
-        if self.seal is None:
-            return columns
-        sealed = self.seal.of(columns)
-        if in_parts:
-            return replace(columns, before=sealed.check_part)
-        sealed.check(0, columns.n_rows)
+        if self.seal is not None:
+            self.seal.check(columns)
         return columns
+
+    def open_in_parts(self, schema: Schema, features: Iterable[int]) -> ReadableColumns:
+        """Return some columns of the table, which are checked part by part when they are read."""
+        columns = open_columns(self.table, schema, features)
+        return columns if self.seal is None else self.seal.of(columns)
 
     def take(self, schema: Schema, rows: NDArray[np.intp]) -> InMemory:
         """Return some rows, copied."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 __all__ = [
+    "Digests",
+    "Encoded",
     "OpenColumns",
+    "ReadableColumns",
+    "Rows",
     "Schema",
     "Sparse",
     "arrow_dictionary",
@@ -45,6 +50,9 @@ __all__ = [
 
 
 FRAMES = (("pandas", "DataFrame"), ("pyarrow", "Table"))  # which have to be read as such
+Rows = slice | NDArray[np.intp]
+Encoded = dict[int, NDArray[np.floating[Any]]]  # by the model's number of the column
+
 ARROW_NUMBERS = {"float", "double", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 
 
@@ -86,28 +94,56 @@ def encode(table: object, schema: Schema, wanted: Iterable[int]) -> dict[int, ND
     return columns.encode(0, columns.n_rows)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Digests:
+    """Digests of columns, which are taken of rows while they are read for another reason: they are in the cache then.
+
+    Parameters
+    ----------
+    lines : ndarray of shape (n_blocks, n_columns), uint64
+        Where to write them: a line for each block of rows, see `kernels._core.DIGEST_ROWS`.
+    wanted : ndarray of shape (n_columns,), bool
+        Which columns are wanted.
+    """
+
+    lines: NDArray[np.uint64]
+    wanted: NDArray[np.bool_]
+
+
+class ReadableColumns(Protocol):
+    """Columns that are read part by part, by several threads."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        ...
+
+    def read(self, rows: Rows, digested: Collection[int]) -> AbstractContextManager[tuple[Encoded, Digests | None]]:
+        """Yield some rows as numbers, and the digests that the caller must take of features that it can digest."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class OpenColumns:
-    """The wanted columns of a table, found but not yet encoded.
-
-    `before` is called with the first and the last of the rows before some are taken.
-    """
+    """The wanted columns of a table, found but not yet encoded."""
 
     schema: Schema
     n_rows: int
     values: dict[int, Numbers | Dictionary]
-    before: Callable[[int, int], None] | None = None
 
     def encode(self, first: int, last: int) -> dict[int, NDArray[np.floating[Any]]]:
         """Return the rows from first to last as numbers, by the model's number of the column."""
         return self.take(slice(first, last))
 
-    def take(self, rows: slice | NDArray[np.intp]) -> dict[int, NDArray[np.floating[Any]]]:
+    def take(self, rows: Rows) -> Encoded:
         """Return some rows as numbers, by the model's number of the column."""
-        if self.before is not None:
-            self.before(*_span(rows, self.n_rows))
         columns = self.schema.columns
         return {index: columns[index].encode(values[rows]) for index, values in self.values.items()}
+
+    @contextmanager
+    def read(self, rows: Rows, digested: Collection[int]) -> Iterator[tuple[Encoded, Digests | None]]:  # noqa: ARG002
+        """Yield some rows as numbers; no digests are wanted."""
+        yield self.take(rows), None
 
     def column(self, index: int) -> NDArray[np.floating[Any]]:
         """Return all rows of a column as numbers."""
@@ -119,13 +155,6 @@ class OpenColumns:
         if isinstance(values, Dictionary):
             return [None if position < 0 else values.labels[position] for position in values.positions.tolist()]
         return list(values.tolist())
-
-
-def _span(rows: slice | NDArray[np.intp], n_rows: int) -> tuple[int, int]:
-    """Return the first of some rows, and where the last one ends."""
-    if isinstance(rows, slice):
-        return rows.indices(n_rows)[:2]
-    return (int(rows.min()), int(rows.max()) + 1) if rows.size else (0, 0)
 
 
 def with_labels(table: object, schema: Schema) -> Schema:
