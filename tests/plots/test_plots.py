@@ -496,11 +496,11 @@ def test_the_others_of_a_waterfall_are_not_the_largest_part_if_more_parts_help()
 def test_parts_of_interactions_tell_the_values_of_the_row(explained):
     ex, X = explained
     rows = X[:3].assign(b=[0.0, 1.0, 2.0])
-    labels = make.panel_of_row(ex.interaction_values(rows), 1, top=5).labels
+    labels = ex.interaction_values(rows).panel(1, top=5).labels
     assert any(label.startswith("b = 1") for label in labels)
     assert all(" = " in label for label in labels[:-1])
     kept = pickle.loads(pickle.dumps(ex.interaction_values(rows)))
-    assert make.panel_of_row(kept, 1, top=5).labels == labels
+    assert kept.panel(1, top=5).labels == labels
 
 
 def test_values_of_all_rows_as_bars_a_swarm_and_a_scatter():

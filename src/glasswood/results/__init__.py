@@ -10,9 +10,10 @@ from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
+from glasswood.results._joint_rows import JointRows
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._shown import ShownRows
-from glasswood.results._surfaces import REMEDY, JointRows, Surface
+from glasswood.results._surfaces import REMEDY, Surface
 from glasswood.text._html import table_html
 from glasswood.text._plain import text_of
 

@@ -326,9 +326,9 @@ class Interactions(ReadOnly):
         --------
         See `Interactions`.
         """
-        from glasswood.results.panels import panel_of_row
+        from glasswood.results.panels import panel_of_row_of_sets
 
-        return panel_of_row(self, row, output, **options)
+        return panel_of_row_of_sets(self, row, output, **options)
 
     def plot(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +13,10 @@ from glasswood.effects._pairs import Pair
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred, once
-from glasswood.results._axis import Axis, columns_of, squeezed
+from glasswood.results._axis import columns_of, squeezed
 from glasswood.results._curves import Curve
 from glasswood.results._frames import check_memory, to_frame
+from glasswood.results._joint_rows import JointRows
 from glasswood.text._html import facts_html
 from glasswood.text._plain import text_of
 from glasswood.text._printable import printable
@@ -24,41 +25,10 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Cells
     from glasswood.results.panels._options import SurfaceOptions
 
-__all__ = ["JointRows", "Surface"]
+__all__ = ["Surface"]
 
 KINDS = {"both": (False, True), "surface": (False,), "interaction": (True,)}  # whether a panel shows the interaction
 WIDE = 8  # with more categories along the x-axis, the two panels are drawn below each other
-
-
-class JointRows(NamedTuple):
-    """The pairs of cells that contain rows, each listed once, and the number (or weight) of rows in it."""
-
-    x: NDArray[np.int32]
-    y: NDArray[np.int32]
-    rows: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, x: NDArray[np.int64], y: NDArray[np.int64], weight: NDArray[Any] | None = None) -> JointRows:
-        """Return the distinct pairs, given the cells of each row."""
-        n_y = int(y.max(initial=0)) + 1
-        pairs, place = np.unique(x.astype(np.int64) * n_y + y, return_inverse=True)
-        rows = np.bincount(place.ravel(), weights=None if weight is None else np.asarray(weight), minlength=pairs.size)
-        return cls((pairs // n_y).astype(np.int32), (pairs % n_y).astype(np.int32), rows.astype(np.float64))
-
-    def shares(self, axes: tuple[Axis, Axis]) -> NDArray[np.float64]:
-        """Return the share of rows in each pair of cells, excluding missing values."""
-        counts = np.zeros([axis.n_cells for axis in axes])
-        counts[self.x, self.y] = self.rows
-        found = counts[: axes[0].n_main, : axes[1].n_main] / max(counts.sum(), 1e-300)
-        return read_only(found)
-
-    def in_blocks(self, x: NDArray[np.int64], y: NDArray[np.int64], shape: tuple[int, int]) -> NDArray[np.float64]:
-        """Return the share of rows in each pair of blocks, given the block of each cell (-1 for none)."""
-        blocks = x[self.x], y[self.y]
-        known = (blocks[0] >= 0) & (blocks[1] >= 0)
-        numbers = blocks[0][known] * shape[1] + blocks[1][known]
-        summed = np.bincount(numbers, weights=self.rows[known], minlength=shape[0] * shape[1])
-        return (summed / max(float(self.rows.sum()), 1e-300)).reshape(shape)
 
 
 UNKNOWN: Deferred[JointRows | None] = Deferred.of(None)

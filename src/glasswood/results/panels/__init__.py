@@ -8,7 +8,7 @@ from glasswood.results.panels._curves import panel_of_comparison, panel_of_curve
 from glasswood.results.panels._points import panel_of_points, steps_of_points
 from glasswood.results.panels._rankings import panel_of_importance, panel_of_strengths
 from glasswood.results.panels._surfaces import panel_of_surface, panels_of_surface
-from glasswood.results.panels._waterfall import panel_of_row
+from glasswood.results.panels._waterfall import panel_of_row, panel_of_row_of_sets
 
 __all__ = [
     "panel_of_attributions",
@@ -19,6 +19,7 @@ __all__ = [
     "panel_of_importance",
     "panel_of_points",
     "panel_of_row",
+    "panel_of_row_of_sets",
     "panel_of_strengths",
     "panel_of_surface",
     "panels_of_surface",

@@ -13,6 +13,7 @@ from glasswood.effects._statistics import quantiles
 from glasswood.plots._cuts import cell_words
 from glasswood.plots._spec import Band, Line, Steps
 from glasswood.results.panels._display import fitted
+from glasswood.results.panels._drawable import DrawableComparison, DrawableCurve, DrawableIce
 from glasswood.results.panels._layout import Layout, layout_of, shares_of
 from glasswood.results.panels._outputs import MOST_LINES, one_output, outputs_shown, scale_label
 from glasswood.results.panels._points import layout_of_points
@@ -21,9 +22,6 @@ from glasswood.text._plain import plain
 
 if TYPE_CHECKING:
     from glasswood.results._axis import Axis
-    from glasswood.results._comparison import Comparison
-    from glasswood.results._curves import Curve
-    from glasswood.results._ice import Ice
 
 __all__ = ["panel_of_comparison", "panel_of_curve", "panel_of_ice"]
 
@@ -32,7 +30,12 @@ BANDS = ((5, 95), (25, 75))
 
 
 def panel_of_curve(
-    curve: Curve, output: int | None = None, *, sort: str | None = None, xscale: str = "linear", fit: bool = True
+    curve: DrawableCurve,
+    output: int | None = None,
+    *,
+    sort: str | None = None,
+    xscale: str = "linear",
+    fit: bool = True,
 ) -> Steps:
     """Return the panel of a `Curve`: all outputs, or one; with so few steps that it fits a screen, or with all.
 
@@ -67,7 +70,7 @@ def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Axis) -
 
 
 def panel_of_ice(
-    ice: Ice,
+    ice: DrawableIce,
     output: int | None = None,
     *,
     sort: str | None = None,
@@ -121,7 +124,7 @@ def _percentiles(main: NDArray[np.float64], weight: NDArray[np.float64] | None) 
     return np.concatenate(parts, axis=1)
 
 
-def _mean_line(ice: Ice, mean: NDArray[np.float64], layout: Layout) -> Line:
+def _mean_line(ice: DrawableIce, mean: NDArray[np.float64], layout: Layout) -> Line:
     name = "weighted average" if ice.weighted else "average"
     if ice.axis is None:
         return Line(name, tuple(mean[layout.cells].tolist()))
@@ -146,7 +149,7 @@ def _picked(main: NDArray[np.float64], n_lines: int) -> NDArray[np.intp]:
 
 
 def panel_of_comparison(
-    comparison: Comparison,
+    comparison: DrawableComparison,
     feature: str,
     output: int | None = None,
     *,
@@ -159,7 +162,7 @@ def panel_of_comparison(
 
 
 def panel_of_curves(
-    curves: Mapping[str, Curve],
+    curves: Mapping[str, DrawableCurve],
     output: int | None = None,
     *,
     sort: str | None = None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
-    from glasswood.results._importance import Importance
-    from glasswood.results._surfaces import JointRows
+    from glasswood.results._joint_rows import JointRows
+    from glasswood.results.panels._drawable import DrawableImportance
 
 __all__ = [
     "AttributionOptions",
@@ -64,4 +64,4 @@ class StrengthOptions(RankingOptions, total=False):
     """Of `panel_of_strengths`."""
 
     kind: str
-    importance: Importance | None
+    importance: DrawableImportance | None

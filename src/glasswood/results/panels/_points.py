@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Cells, Dots, Line, Scale, Steps
 from glasswood.results.panels._display import fitted
+from glasswood.results.panels._drawable import DrawableIce, DrawablePoints
 from glasswood.results.panels._layout import LARGEST, SQUASHED, TAIL, Layout, beyond
 from glasswood.results.panels._outputs import one_output, outputs_shown, scale_label
 from glasswood.results.panels._scales import rescaled
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
-
-if TYPE_CHECKING:
-    from glasswood.results._curves import Points
-    from glasswood.results._ice import Ice
 
 __all__ = ["layout_of_points", "numbers_of", "panel_of_points", "places_of", "steps_of_points"]
 
@@ -29,7 +26,7 @@ FINEST = 300  # values of a feature on a grid
 
 
 def panel_of_points(
-    points: Points, output: int | None = None, *, sort: str | None = None, xscale: str = "linear"
+    points: DrawablePoints, output: int | None = None, *, sort: str | None = None, xscale: str = "linear"
 ) -> Steps | Cells | Dots:
     """Return the panel of `Points`: along the axis for one column of numbers; two columns as a surface or as dots."""
     if len(points.columns) == 2 and not _hot(points.columns):
@@ -40,7 +37,12 @@ def panel_of_points(
 
 
 def steps_of_points(
-    points: Points, output: int | None = None, *, sort: str | None = None, xscale: str = "linear", fit: bool = True
+    points: DrawablePoints,
+    output: int | None = None,
+    *,
+    sort: str | None = None,
+    xscale: str = "linear",
+    fit: bool = True,
 ) -> Steps:
     """Return the panel of `Points` along one axis: of numbers, or of labels."""
     shown, note = outputs_shown(points.heights, points.outputs, output)
@@ -73,7 +75,7 @@ def numbers_of(column: Sequence[Any]) -> NDArray[np.float64] | None:
     return array.astype(np.float64) if array.dtype.kind in "iuf" else None
 
 
-def _missing_point(points: Points, k: int) -> float | None:
+def _missing_point(points: DrawablePoints, k: int) -> float | None:
     """Return the height of the point at NaN, if there is one on an axis of numbers."""
     values = numbers_of(next(iter(points.columns.values()))) if len(points.columns) == 1 else None
     if values is None or not np.isnan(values).any() or np.isfinite(values).sum() < 2:
@@ -81,7 +83,7 @@ def _missing_point(points: Points, k: int) -> float | None:
     return float(points.heights[np.flatnonzero(np.isnan(values))[0], k])
 
 
-def layout_of_points(points: Points | Ice, heights: NDArray[np.float64], sort: str | None) -> Layout:
+def layout_of_points(points: DrawablePoints | DrawableIce, heights: NDArray[np.float64], sort: str | None) -> Layout:
     """Return how points (of `Points` or `Ice`) are laid out: numbers along an axis, others in the order of labels."""
     columns, rows, name = points.columns, points.find_rows(), plain(points.name)
     names = list(columns)
@@ -207,7 +209,7 @@ def _is_missing(value: object) -> bool:
 # ------------------------------------------------------------------------------------------------ pairs
 
 
-def _panel_of_pair(points: Points, places: list[Places], output: int | None) -> Cells | Dots:
+def _panel_of_pair(points: DrawablePoints, places: list[Places], output: int | None) -> Cells | Dots:
     """Return the panel of points of two features: a surface if they are on a grid, dots if they are not."""
     k = one_output(points.heights, points.outputs, output, "a panel of two features")
     finite = np.all([np.isfinite(_at(place)) for place in places], axis=0)
@@ -222,7 +224,7 @@ def _panel_of_pair(points: Points, places: list[Places], output: int | None) -> 
     )
 
 
-def _dots_of_pair(points: Points, places: list[Places], finite: NDArray[np.bool_], k: int) -> Dots:
+def _dots_of_pair(points: DrawablePoints, places: list[Places], finite: NDArray[np.bool_], k: int) -> Dots:
     names = [plain(name) for name in points.columns]
     x, y = ([place.labels[cell] for cell in place.cells[finite]] for place in places)
     return Dots(
@@ -239,7 +241,7 @@ def _dots_of_pair(points: Points, places: list[Places], finite: NDArray[np.bool_
     )
 
 
-def _grid_of_pair(points: Points, places: list[Places], finite: NDArray[np.bool_], k: int) -> Cells:
+def _grid_of_pair(points: DrawablePoints, places: list[Places], finite: NDArray[np.bool_], k: int) -> Cells:
     names, rows = [plain(name) for name in points.columns], np.asarray(points.rows, dtype=np.float64)
     cells = places[1].cells[finite], places[0].cells[finite]
     heights, density = (np.full((places[1].n, places[0].n), value) for value in (np.nan, 0.0))

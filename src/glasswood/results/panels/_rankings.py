@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Bars, Matrix, Network
+from glasswood.results.panels._drawable import DrawableImportance, DrawableStrengths
 from glasswood.results.panels._outputs import outputs_shown, scale_label
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
 
-if TYPE_CHECKING:
-    from glasswood.results._importance import Importance, Strengths
-
 __all__ = ["panel_of_importance", "panel_of_strengths"]
 
 
-def panel_of_importance(importance: Importance, output: int | None = None, *, top: int = 20) -> Bars:
+def panel_of_importance(importance: DrawableImportance, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of an `Importance`: a bar per feature, the most important first."""
     heights = np.asarray(importance.heights)
     shown, note = outputs_shown(heights, importance.outputs, output)
@@ -40,12 +37,12 @@ def panel_of_importance(importance: Importance, output: int | None = None, *, to
 
 
 def panel_of_strengths(
-    strengths: Strengths,
+    strengths: DrawableStrengths,
     output: int | None = None,
     *,
     kind: str = "heatmap",
     top: int = 12,
-    importance: Importance | None = None,
+    importance: DrawableImportance | None = None,
 ) -> Matrix | Network:
     """Return the panel of interaction `Strengths`: a square of the features that interact most, or a network of them.
 
@@ -87,7 +84,11 @@ def _square(
 
 
 def _network(
-    names: list[str], square: NDArray[np.float64], sized: tuple[Importance | None, int | None], label: str, note: str
+    names: list[str],
+    square: NDArray[np.float64],
+    sized: tuple[DrawableImportance | None, int | None],
+    label: str,
+    note: str,
 ) -> Network:
     """Return the network of a square of strengths."""
     importance, k = sized

@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 
 from glasswood.plots._spec import Cells
 from glasswood.results.panels._display import DRAWN, Blocks, blocks_of
+from glasswood.results.panels._drawable import DrawableSurface
 from glasswood.results.panels._layout import layout_of
 from glasswood.results.panels._outputs import one_output, scale_label
 from glasswood.results.panels._scales import rescaled
 from glasswood.text._plain import plain, share_of_rows
 
 if TYPE_CHECKING:
-    from glasswood.results._surfaces import JointRows, Surface
+    from glasswood.results._joint_rows import JointRows
 
 __all__ = ["nested", "panel_of_surface", "panels_of_surface"]
 
 
 def panel_of_surface(
-    surface: Surface,
+    surface: DrawableSurface,
     output: int | None = None,
     *,
     interaction: bool = False,
@@ -35,7 +36,7 @@ def panel_of_surface(
 
 
 def panels_of_surface(
-    surface: Surface,
+    surface: DrawableSurface,
     output: int | None = None,
     alone: Sequence[bool] = (False, True),
     *,
@@ -89,7 +90,7 @@ def panels_of_surface(
     return panels
 
 
-def _interaction(surface: Surface, k: int, blocks: tuple[Blocks, Blocks]) -> NDArray[np.float64]:
+def _interaction(surface: DrawableSurface, k: int, blocks: tuple[Blocks, Blocks]) -> NDArray[np.float64]:
     """Return one output of the interaction where it is drawn: all pairs of cells may be too many."""
     x, y = blocks
     if surface.pair is None:

@@ -3,45 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
 from glasswood.plots._spec import Waterfall
+from glasswood.results.panels._drawable import DrawableAttributions, DrawableSets
 from glasswood.results.panels._outputs import scale_label
 from glasswood.text._plain import number, plain
 
 if TYPE_CHECKING:
-    from glasswood.results._attributions import Attributions
-    from glasswood.results._interactions import Interactions
     from glasswood.results._shown import ShownRows
 
-__all__ = ["panel_of_row"]
+__all__ = ["panel_of_row", "panel_of_row_of_sets"]
 
 MOST = 20  # parts of their own, if the others together would be larger than all of these
 
 
-def panel_of_row(
-    result: Attributions | Interactions, row: int = 0, output: int | None = None, *, top: int = 10
-) -> Waterfall:
-    """Return the waterfall of one row of `Interactions` or `Attributions`: the strongest parts, the others as one."""
-    n_rows = result.n_rows if hasattr(result, "n_rows") else len(result)
+def panel_of_row(result: DrawableAttributions, row: int = 0, output: int | None = None, *, top: int = 10) -> Waterfall:
+    """Return the waterfall of one row of `Attributions`: the strongest features, the others as one."""
+    place = _place(result, len(result), row, output)
+    texts = _texts(result.names, result.columns, place.row)
+    return _waterfall(place, _parts_of_features(result, place, texts), top)
+
+
+def panel_of_row_of_sets(result: DrawableSets, row: int = 0, output: int | None = None, *, top: int = 10) -> Waterfall:
+    """Return the waterfall of one row of `Interactions`: the strongest sets of features, the others as one."""
+    place = _place(result, result.n_rows, row, output)
+    texts = _texts(result.players, result.columns, place.row)
+    return _waterfall(place, _parts_of_sets(result, place, texts), top)
+
+
+class _Place(NamedTuple):
+    """One row and one output of a result."""
+
+    row: int
+    n_rows: int
+    output: int
+    label: str
+
+
+class _Parts(NamedTuple):
+    """What a row's score is the sum of."""
+
+    labels: list[str]
+    values: NDArray[np.float64]
+    start: float
+
+
+def _place(result: DrawableAttributions | DrawableSets, n_rows: int, row: int, output: int | None) -> _Place:
     if not -n_rows <= row < n_rows:
         known = f"the rows are numbered from 0 to {n_rows - 1}" if n_rows else "the result has no rows"
         message = f"there is no row {row}; {known}"
         raise TableError(message)
-    row %= n_rows
     if output is None and len(result.outputs) > 1:
         message = f"a waterfall shows one output; pass output=, one of {list(result.outputs[:20])!r}"
         raise TableError(message)
     k = 0 if output is None else output
-    if hasattr(result, "source"):
-        sets = cast("Interactions", result)
-        labels, values, start = _parts_of_sets(sets, row, k, _texts(sets.players, sets.columns, row))
-    else:
-        labels, values, start = _parts_of_features(result, row, k, _texts(result.names, result.columns, row))
+    return _Place(row % n_rows, n_rows, k, scale_label(result.units, result.outputs, [k], average=False))
+
+
+def _waterfall(place: _Place, parts: _Parts, top: int) -> Waterfall:
+    labels, values, start = parts
     order = np.argsort(-np.abs(values), kind="stable")
     order = order[values[order] != 0]
     kept, rest = np.split(order, [_n_kept(values[order], top)])
@@ -53,8 +78,8 @@ def panel_of_row(
         largest = number(abs(values[rest[0]]))
         note = f"the others add +{number(up)} and {number(down)}, each at most {largest} in size"
     return Waterfall(
-        title=f"Row {row:,} of {n_rows:,}",
-        x_label=scale_label(result.units, result.outputs, [k], average=False),
+        title=f"Row {place.row:,} of {place.n_rows:,}",
+        x_label=place.label,
         start=("average", start),
         end=("this row", start + float(values.sum())),
         labels=tuple(shown),
@@ -83,30 +108,26 @@ def _texts(features: Sequence[str], columns: ShownRows, row: int) -> list[str]:
     return names if data is None else [f"{name} = {_text(x)}" for name, x in zip(names, data[0], strict=True)]
 
 
-def _parts_of_sets(
-    result: Interactions, row: int, k: int, texts: list[str]
-) -> tuple[list[str], NDArray[np.float64], float]:
+def _parts_of_sets(result: DrawableSets, place: _Place, texts: list[str]) -> _Parts:
     """Return the sets of an `Interactions`, their values for one row, and the mean."""
-    out = np.empty((len(result) * len(result.outputs), 1))
-    result.source.write((row, row + 1), out, 0)
-    values = out.reshape(len(result), len(result.outputs))[:, k]
     sets = result.source.sets
+    out = np.empty((len(sets) * len(result.outputs), 1))
+    result.source.write((place.row, place.row + 1), out, 0)
+    values = out.reshape(len(sets), len(result.outputs))[:, place.output]
     start = sum(float(value) for members, value in zip(sets, values, strict=True) if not members)
     kept = [i for i, members in enumerate(sets) if members]
-    return [" x ".join(texts[player] for player in sets[i]) for i in kept], values[kept], start
+    return _Parts([" x ".join(texts[player] for player in sets[i]) for i in kept], values[kept], start)
 
 
-def _parts_of_features(
-    result: Attributions, row: int, k: int, texts: list[str]
-) -> tuple[list[str], NDArray[np.float64], float]:
+def _parts_of_features(result: DrawableAttributions, place: _Place, texts: list[str]) -> _Parts:
     """Return the features (or pairs of them) of an `Attributions`, their values for one row, and the mean."""
-    values = result.heights[row, ..., k]
+    values, mean = result.heights[place.row, ..., place.output], float(result.mean[place.output])
     if values.ndim == 1:
-        return texts, values, float(result.mean[k])
+        return _Parts(texts, values, mean)
     i, j = np.triu_indices(len(texts))
     both = np.where(i == j, values[i, j], 2 * values[i, j])
     labels = [texts[a] if a == b else f"{texts[a]} x {texts[b]}" for a, b in zip(i, j, strict=True)]
-    return labels, both, float(result.mean[k])
+    return _Parts(labels, both, mean)
 
 
 def _text(x: object) -> str:

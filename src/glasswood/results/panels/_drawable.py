@@ -1,0 +1,147 @@
+"""What panels read of results. Results make panels, so that panels must not know results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from glasswood.effects._pairs import Pair
+    from glasswood.results._axis import Axis
+    from glasswood.results._joint_rows import JointRows
+    from glasswood.results._shown import ShownRows
+
+__all__ = [
+    "DrawableAttributions",
+    "DrawableComparison",
+    "DrawableCurve",
+    "DrawableIce",
+    "DrawableImportance",
+    "DrawablePoints",
+    "DrawableSets",
+    "DrawableStrengths",
+    "DrawableSurface",
+]
+
+
+class _Scored(Protocol):
+    @property
+    def outputs(self) -> tuple[Any, ...]: ...
+    @property
+    def units(self) -> str: ...
+
+
+class _Heights(_Scored, Protocol):
+    @property
+    def heights(self) -> NDArray[np.float64]: ...
+
+
+class DrawableCurve(_Heights, Protocol):
+    """A `Curve`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def axis(self) -> Axis: ...
+    @property
+    def mean(self) -> NDArray[np.float64]: ...
+
+
+class _AtPoints(_Heights, Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def columns(self) -> Mapping[str, Any]: ...
+    @property
+    def find_rows(self) -> Callable[[], NDArray[Any]]: ...
+    @property
+    def weighted(self) -> bool: ...
+
+
+class DrawablePoints(_AtPoints, Protocol):
+    """A `Points`."""
+
+    @property
+    def rows(self) -> NDArray[Any]: ...
+    @property
+    def mean(self) -> NDArray[np.float64] | None: ...
+
+
+class DrawableIce(_AtPoints, Protocol):
+    """An `Ice`."""
+
+    @property
+    def axis(self) -> Axis | None: ...
+    @property
+    def weight(self) -> NDArray[np.float64] | None: ...
+
+
+class DrawableComparison(Protocol):
+    """A `Comparison`."""
+
+    def curves(self, feature: str) -> Mapping[str, DrawableCurve]: ...
+
+
+class DrawableSurface(Protocol):
+    """A `Surface`."""
+
+    @property
+    def first(self) -> DrawableCurve: ...
+    @property
+    def second(self) -> DrawableCurve: ...
+    @property
+    def pair(self) -> Pair | None: ...
+    @property
+    def find_rows(self) -> Callable[[], JointRows | None]: ...
+
+
+class DrawableImportance(_Heights, Protocol):
+    """An `Importance`."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+
+class DrawableStrengths(_Heights, Protocol):
+    """A `Strengths`."""
+
+    @property
+    def pairs(self) -> Sequence[tuple[str, str]]: ...
+    @property
+    def caveat(self) -> str: ...
+
+
+class DrawableAttributions(_Heights, Protocol):
+    """An `Attributions`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def mean(self) -> NDArray[np.float64]: ...
+    @property
+    def columns(self) -> ShownRows: ...
+    def __len__(self) -> int: ...
+
+
+class _Sets(Protocol):
+    @property
+    def sets(self) -> Sequence[tuple[int, ...]]: ...
+    def write(self, rows: tuple[int, int], out: NDArray[np.float64], at: int, /) -> None: ...
+
+
+class DrawableSets(_Scored, Protocol):
+    """An `Interactions`."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def source(self) -> _Sets: ...
+    @property
+    def players(self) -> tuple[str, ...]: ...
+    @property
+    def columns(self) -> ShownRows: ...
