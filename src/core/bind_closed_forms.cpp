@@ -36,8 +36,13 @@ bool counts_pairs(Matrix<const int32_t> plus, int64_t n_players) {
     return true;
 }
 
+Counts counts_of(const Array<const int32_t>& counts) { return {counts.data(), nullptr, nullptr}; }
+Counts counts_of(const Array<const int64_t>& counts) { return {nullptr, counts.data(), nullptr}; }
+Counts counts_of(const Array<const double>& shares) { return {nullptr, nullptr, shares.data()}; }
+
+template <class Count>
 HeldLeaves* make_leaves(const HeldBoxes& held_boxes, const Array2<const double>& value, const Array<const int32_t>& output,
-                        const Array<const int64_t>& offset, const Array<const double>& counts, const Array<const int32_t>& n_players,
+                        const Array<const int64_t>& offset, const Array<const Count>& counts, const Array<const int32_t>& n_players,
                         const Array<const int64_t>& size, const Array2<const int32_t>& plus, const Array2<const bool>& has) {
     const Boxes& boxes = held_boxes.view;
     const std::size_t n_leaves = std::size_t(boxes.n_leaves());
@@ -58,7 +63,7 @@ HeldLeaves* make_leaves(const HeldBoxes& held_boxes, const Array2<const double>&
             check(boxes.slot[box] < used, "a box has a slot beyond the players of its leaf");
         n_outputs = std::max(n_outputs, std::size_t(output.data()[leaf]) + value.shape(1));
     }
-    const Leaves view{boxes, matrix_of(value), span_of(output), span_of(offset), span_of(counts), matrix_of(plus), matrix_of(has)};
+    const Leaves view{boxes, matrix_of(value), span_of(output), span_of(offset), counts_of(counts), matrix_of(plus), matrix_of(has)};
     auto* leaves = new HeldLeaves(view, value, output, offset, counts, plus, has);
     leaves->arrays.insert(leaves->arrays.end(), held_boxes.arrays.begin(), held_boxes.arrays.end());
     leaves->has_pairs = counts_pairs(view.plus, int64_t(size.size()) - 1);
@@ -165,9 +170,14 @@ void bound_add_moments(const Array2<const double>& values, const Array<const int
 }  // namespace
 
 void bind_closed_forms(nb::module_& m) {
-    nb::class_<HeldLeaves>(m, "Leaves")
-        .def(nb::new_(&make_leaves), nb::arg("boxes"), arg("value"), arg("output"), arg("offset"), arg("counts"), arg("n_players"),
-             arg("size"), arg("plus"), arg("has"));
+    nb::class_<HeldLeaves> leaves(m, "Leaves");
+    const auto def_leaves = [&](auto make) {
+        leaves.def(nb::new_(make), nb::arg("boxes"), arg("value"), arg("output"), arg("offset"), arg("counts"), arg("n_players"),
+                   arg("size"), arg("plus"), arg("has"));
+    };
+    def_leaves(&make_leaves<int32_t>);
+    def_leaves(&make_leaves<int64_t>);
+    def_leaves(&make_leaves<double>);
     m.def("add_curves", &bound_add_curves, nb::arg("leaves"), arg("place"), arg("steps"), without_gil());
     m.def("find_pair", &bound_find_pair, nb::arg("leaves"), nb::arg("a"), nb::arg("b"));
     m.def("pairs_on_paths", &bound_pairs_on_paths, nb::arg("boxes"), arg("found"), without_gil());

@@ -13,7 +13,7 @@ void add_curves(const Leaves& leaves, std::span<const int64_t> place, Matrix<dou
     for (const int64_t n_cells : boxes.n_cells) most = std::max(most, n_cells);
     std::vector<Run> runs(most + 1);
     for (int64_t leaf = 0; leaf < boxes.n_leaves(); ++leaf) {
-        const double* counts = leaves.counts.data() + leaves.offset[leaf];
+        const Counts counts = leaves.counts.from(leaves.offset[leaf]);
         const double* value = leaves.value[leaf];
         const double none = counts[0];
         for (int64_t box = boxes.first[leaf]; box < boxes.first[leaf + 1]; ++box) {
@@ -52,7 +52,7 @@ void add_grids(const Leaves& leaves, int64_t first_leaf, int64_t last_leaf, Matr
     std::vector<std::uint8_t> inside(most * n_points);  // whether each point of a box's feature lies in the box
     for (int64_t leaf = first_leaf; leaf < last_leaf; ++leaf) {
         const int64_t start = boxes.first[leaf], end = boxes.first[leaf + 1];
-        const double* counts = leaves.counts.data() + leaves.offset[leaf];
+        const Counts counts = leaves.counts.from(leaves.offset[leaf]);
         const double* value = leaves.value[leaf];
         for (int64_t box = start; box < end; ++box)
             for (int64_t point = 0; point < n_points; ++point)

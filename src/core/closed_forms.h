@@ -6,13 +6,25 @@
 
 namespace glasswood {
 
+// Counts, of either size, or shares of the training weight in their place: one of the three.
+struct Counts {
+    const int32_t* small;
+    const int64_t* large;
+    const double* shares;
+
+    double operator[](int64_t at) const { return small ? double(small[at]) : large ? double(large[at]) : shares[at]; }
+    Counts from(int64_t at) const {
+        return small ? Counts{small + at, nullptr, nullptr} : large ? Counts{nullptr, large + at, nullptr} : Counts{nullptr, nullptr, shares + at};
+    }
+};
+
 // The leaves of an ensemble, as boxes with values and counts.
 struct Leaves {
     Boxes boxes;
     Matrix<const double> value;       // w_l: one line per leaf
     std::span<const int32_t> output;  // the first output that a leaf adds to
     std::span<const int64_t> offset;  // where the counts of a leaf start: G_l(S) is counts[offset[l] + number of S]
-    std::span<const double> counts;
+    Counts counts;
     Matrix<const int32_t> plus;       // the number of a player set with one more player, -1 if it is not counted
     Matrix<const bool> has;           // whether a set has a player
 };

@@ -8,7 +8,7 @@
 namespace glasswood {
 namespace {
 
-constexpr int64_t MOST_STEPS = int64_t(1) << 23;  // that are sorted at a time: 128 megabytes
+constexpr int64_t MOST_STEPS = int64_t(1) << 22;  // that are sorted at a time: 64 megabytes
 constexpr int64_t COARSE = 128;                   // columns whose sum is kept
 
 enum Term { NONE, ONE_A, ONE_B, BOTH, N_TERMS };
@@ -51,12 +51,7 @@ class PairRuns {
 PairLists find_pair(const Leaves& leaves, int32_t a, int32_t b) {
     const Boxes& boxes = leaves.boxes;
     PairLists found;
-    int64_t n_leaves = 0;  // with both features: to take the memory at once
-    for (int64_t leaf = 0; leaf < boxes.n_leaves(); ++leaf) {
-        int n_sides = 0;
-        for (int64_t box = boxes.first[leaf]; box < boxes.first[leaf + 1]; ++box) n_sides += boxes.feature[box] == a || boxes.feature[box] == b;
-        n_leaves += n_sides == 2;
-    }
+    const int64_t n_leaves = boxes.n_leaves();  // at most; memory that is not written to is not taken
     found.leaf.reserve(n_leaves);
     found.low.reserve(2 * n_leaves);
     found.high.reserve(2 * n_leaves);
@@ -71,7 +66,7 @@ PairLists find_pair(const Leaves& leaves, int32_t a, int32_t b) {
         found.unseen.push_back(boxes.unseen[box]);
         for (int64_t word = 0; word < n_words; ++word) found.sets.push_back(boxes.sets[boxes.low[box] + word]);
     };
-    for (int64_t leaf = 0; leaf < boxes.n_leaves(); ++leaf) {
+    for (int64_t leaf = 0; leaf < n_leaves; ++leaf) {
         int64_t box_a = -1, box_b = -1;
         for (int64_t box = boxes.first[leaf]; box < boxes.first[leaf + 1]; ++box) {
             if (boxes.feature[box] == a) box_a = box;
@@ -81,7 +76,7 @@ PairLists find_pair(const Leaves& leaves, int32_t a, int32_t b) {
         const int32_t slot_a = boxes.slot[box_a], slot_b = boxes.slot[box_b];
         if (slot_a == slot_b) continue;  // features of one player
         const int32_t only_a = leaves.plus[slot_a][0];
-        const double* counts = leaves.counts.data() + leaves.offset[leaf];
+        const Counts counts = leaves.counts.from(leaves.offset[leaf]);
         found.leaf.push_back(leaf);
         add_box(box_a);
         add_box(box_b);

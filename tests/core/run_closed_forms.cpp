@@ -66,16 +66,24 @@ void run_pair(const Inputs& in, const Leaves& leaves, int a, int b, Digests& out
 
 void run_closed_forms(const Inputs& in, Digests& out) {
     const Model& m = in.model;
-    const std::vector<int64_t> whole = counts_of(in, in.pairs), offset = m.leaf_offset(in.pairs);
-    const std::vector<double> counts(whole.begin(), whole.end());
+    const std::vector<int64_t> counts = counts_of(in, in.pairs), offset = m.leaf_offset(in.pairs);
+    const std::vector<double> shares(counts.begin(), counts.end());
     const std::vector<int32_t> output(m.n_leaves(), 0);
-    const Leaves leaves{m.boxes(), m.value_of(), output, offset, counts, in.pairs.plus_of(), in.pairs.subsets().has};
+    const Leaves leaves{m.boxes(), m.value_of(), output, offset, {nullptr, counts.data(), nullptr}, in.pairs.plus_of(), in.pairs.subsets().has};
+    const std::vector<int32_t> small(counts.begin(), counts.end());
 
     std::vector<int64_t> place;
     for (int f = 0; f < N_FEATURES; ++f) place.push_back(m.player[f] == 6 ? -1 : m.cell_first[f] + f);
     std::vector<double> curves((m.cell_first.back() + N_FEATURES) * N_OUTPUTS);
     add_curves(leaves, place, matrix(curves, N_OUTPUTS));
     out.add("curves", curves);
+    for (const Counts& others : {Counts{small.data(), nullptr, nullptr}, Counts{nullptr, nullptr, shares.data()}}) {
+        Leaves of_others = leaves;
+        of_others.counts = others;
+        std::vector<double> again(curves.size());
+        add_curves(of_others, place, matrix(again, N_OUTPUTS));
+        out.check(again == curves, "counts of another type give the same curves");
+    }
 
     for (const auto& [a, b] : {std::pair(0, 1), std::pair(2, CATEGORIES), std::pair(6, 8)}) run_pair(in, leaves, a, b, out);
 

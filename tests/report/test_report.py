@@ -333,6 +333,23 @@ def test_many_steps_are_merged_and_spikes_stay():
     assert off < 0.02
 
 
+@pytest.mark.parametrize("n_lines", [2, 70])
+def test_runs_of_cells_are_as_long_as_the_tolerance_allows(n_lines):
+    rng = np.random.default_rng(0)
+    heights = rng.normal(size=(200, n_lines)).cumsum(axis=0)
+    starts = _panels.merge_runs(heights, 40)
+
+    def spread(first, last):
+        return np.ptp(heights[first:last], axis=0).max()
+
+    ends = [*starts[1:].tolist(), 200]
+    widest = max(spread(first, last) for first, last in zip(starts, ends, strict=True))
+    assert 20 < len(starts) <= 40
+    for first, last in zip(starts.tolist(), ends, strict=True):
+        assert last == 200 or spread(first, last + 1) > widest * (1 - 1e-3)
+    assert _panels.merge_runs(heights[:30], 40).tolist() == list(range(30))
+
+
 def test_merged_steps_keep_their_cuts_and_points():
     heights = (0.0, 0.0, 1.0, 1.0, 2.0)
     cut = Scale("x", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0), view=(0.0, 5.0), cuts=(1.1, 2.1, 3.1, 4.1))

@@ -266,3 +266,17 @@ def test_a_model_that_is_fitted_again_changes_nothing(classifier):
     ex = gw.Explainer(model, X)
     model.fit(X, target(X) < 0)
     assert answers(ex, rows) == wanted
+
+
+@pytest.mark.parametrize("weight", [None, 3, 2.0**31], ids=["rows", "weights", "weights beyond 32 bits"])
+def test_answers_do_not_depend_on_the_bits_of_counts(monkeypatch, model, weight):
+    X = frame(300)
+    weights = None if weight is None else np.full(len(X), weight)
+    expected = {
+        name: ask() for name, ask in questions_of(gw.Explainer(model, X, sample_weight=weights), X, NAMES).items()
+    }
+    monkeypatch.setattr("glasswood.study._averages.MANY_COUNTS", 0)
+    ex = gw.Explainer(model, X, sample_weight=weights)
+    for name, ask in questions_of(ex, X, NAMES).items():
+        assert bits_of(ask()) == bits_of(expected[name]), name
+    assert ex._study.counted(1).counts.dtype == (np.int64 if weight == 2.0**31 else np.int32)

@@ -59,7 +59,7 @@ class Background(ReadOnly):
     n_rows: int
     total: int
     unit: float
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64] | NDArray[np.int32]  # 32 bits within an Explainer, where they are not added up
     cells: NDArray[np.int64]
     fingerprint: str
     groups: Mapping[str, tuple[str, ...]]
@@ -132,7 +132,7 @@ class Background(ReadOnly):
             one,
             n_rows=one.n_rows + sign * two.n_rows,
             total=total,
-            counts=one.counts + sign * two.counts,
+            counts=one.counts.astype(np.int64, copy=False) + sign * two.counts.astype(np.int64, copy=False),
             cells=one.cells + sign * two.cells,
         )
 
@@ -145,7 +145,8 @@ class Background(ReadOnly):
         def turned(numbers: Whole) -> Whole:
             return numbers << -shift if shift < 0 else (numbers + (1 << (shift - 1))) >> shift
 
-        return replace(self, unit=unit, total=turned(self.total), counts=turned(self.counts), cells=turned(self.cells))
+        counts = turned(self.counts.astype(np.int64, copy=False))
+        return replace(self, unit=unit, total=turned(self.total), counts=counts, cells=turned(self.cells))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the background to a file atomically: an existing file is kept until the new one is complete.

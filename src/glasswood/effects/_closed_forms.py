@@ -46,10 +46,6 @@ class Effects:
         """The first output that each leaf adds to."""
         return np.maximum(self.plan.ensemble.tree_output, 0)[self.plan.leaf_tree]
 
-    @once
-    def _counts(self) -> NDArray[np.float64]:
-        return self.counts.astype(np.float64, copy=False)
-
     @once_here
     def _leaves(self) -> _core.Leaves:
         """The leaves as kernels take them."""
@@ -59,7 +55,7 @@ class Effects:
             value=plan.ensemble.value,
             output=self._output,
             offset=plan.leaf_offset,
-            counts=self._counts,
+            counts=self.counts,
             n_players=plan.n_players,
             size=sets.size,
             plus=sets.plus,
@@ -78,7 +74,7 @@ class Effects:
     def mean(self) -> NDArray[np.float64]:
         """The average score, for each output."""
         value, output = self.plan.ensemble.value, self._output
-        weighted = value * self._counts[self.plan.leaf_offset[:-1], None]
+        weighted = value * self.counts[self.plan.leaf_offset[:-1], None]
         total = self._blank()
         for k in range(value.shape[1]):
             total += np.bincount(output + k, weights=weighted[:, k], minlength=total.size)

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,10 +71,14 @@ def merge_runs(heights: NDArray[np.float64], most: int) -> NDArray[np.intp]:
     if n <= most:
         return np.arange(n)
     low, high = 0.0, float(np.ptp(heights, axis=0).max(initial=0.0)) or 1.0
-    best = _runs_within(heights, high, n)
+    if heights.shape[1] == 1:
+        runs_within = partial(_runs_of_one, heights[:, 0].tolist())
+    else:
+        runs_within = partial(_runs_within, _Spreads(heights))
+    best = runs_within(high, n)
     for _ in range(SEARCHES):
         middle = (low + high) / 2
-        found = _runs_within(heights, middle, most)
+        found = runs_within(middle, most)
         if len(found) <= most:
             best, high = found, middle
         else:
@@ -81,35 +86,39 @@ def merge_runs(heights: NDArray[np.float64], most: int) -> NDArray[np.intp]:
     return np.array(best, dtype=np.intp)
 
 
-def _runs_within(heights: NDArray[np.float64], tolerance: float, most: int) -> list[int]:
+def _runs_within(spreads: _Spreads, tolerance: float, most: int) -> list[int]:
     """Return where runs begin within which no line's heights differ by more than the tolerance.
 
     If there are more than the limit, only the first ones are returned.
     """
-    if heights.shape[1] == 1:
-        return _runs_of_one(heights[:, 0].tolist(), tolerance, most)
     starts = [0]
     while len(starts) <= most:
-        end = _end_of_run(heights, starts[-1], tolerance)
-        if end == len(heights):
+        end = spreads.end_of_run(starts[-1], tolerance)
+        if end == spreads.n_cells:
             break
         starts.append(end)
     return starts
 
 
-def _end_of_run(heights: NDArray[np.float64], start: int, tolerance: float) -> int:
-    """Return the first cell that no longer belongs to the run that begins at a cell."""
-    low = high = heights[start]
-    size = max(1, 64 // heights.shape[1])  # larger blocks would be wasted if runs are short
-    while start < len(heights):
-        some = heights[start : start + size]
-        least = np.minimum(np.minimum.accumulate(some), low)
-        most = np.maximum(np.maximum.accumulate(some), high)
-        beyond = (most - least > tolerance).any(axis=1)
-        if beyond.any():
-            return start + int(beyond.argmax())
-        low, high, start, size = least[-1], most[-1], start + len(some), 2 * size
-    return len(heights)
+class _Spreads:
+    """How far apart the heights of neighbouring cells are. What was found for one tolerance is kept for the next."""
+
+    def __init__(self, heights: NDArray[np.float64]) -> None:
+        self._heights, self.n_cells = heights, len(heights)
+        self._from: dict[int, NDArray[np.float64]] = {}  # a cell: the largest spread of a line, up to each next cell
+
+    def end_of_run(self, start: int, tolerance: float) -> int:
+        """Return the first cell that no longer belongs to the run that begins at a cell."""
+        known = self._from.get(start)
+        while known is None or (known[-1] <= tolerance and start + known.size < self.n_cells):
+            known = self._from[start] = self._spread(start, 8 if known is None else 4 * known.size)
+        return start + int(known.searchsorted(tolerance, side="right"))
+
+    def _spread(self, start: int, size: int) -> NDArray[np.float64]:
+        some = self._heights[start : start + size]
+        spread = np.maximum.accumulate(some) - np.minimum.accumulate(some)
+        found: NDArray[np.float64] = spread.max(axis=1)
+        return found
 
 
 def _runs_of_one(heights: list[float], tolerance: float, most: int) -> list[int]:

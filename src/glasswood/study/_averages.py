@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,6 +29,7 @@ __all__ = ["Average", "OverCounts", "OverCovers", "OverSource", "OverTable", "av
 
 T = TypeVar("T")
 
+MANY_COUNTS = 2**24
 NO_ROWS = "the background has no rows, or only rows of weight 0; there is nothing to average over"
 
 
@@ -206,9 +208,11 @@ class OverTable(Average):
             self.weight = np.array(self.weight)
 
     def count(self, plan: CountPlan, *, lists_only: bool | None = None) -> Background:
-        """Return the counts of a plan."""
+        """Return the counts of a plan. Many counts are kept in 32 bits if they fit, which takes half the memory."""
         found: Background = self._rows.count(plan, self.weight, lists_only=lists_only)
-        return found
+        if found.counts.size < MANY_COUNTS or found.total > np.iinfo(np.int32).max:
+            return found
+        return replace(found, counts=found.counts.astype(np.int32))
 
     def count_by(self, plan: CountPlan, by: object) -> Any:
         """Return the counts of groups of rows."""

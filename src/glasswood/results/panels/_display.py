@@ -42,13 +42,12 @@ def without_drawn(note: str) -> str:
     return "; ".join(part for part in note.split("; ") if not part.startswith(DRAWN))
 
 
-def _runs(scale: Scale, n_columns: int) -> NDArray[np.intp]:
+def _runs(edges: Floats, view: tuple[float, ...], n_columns: int) -> NDArray[np.intp]:
     """Return the starts of runs of cells that lie in the same column of the figure, given the number of columns.
 
     A cell that is wider than a column stays alone, and no run goes beyond an end of the view.
     """
-    edges = np.asarray(scale.edges)
-    (low, high), n = scale.view, edges.size - 1
+    (low, high), n = view, edges.size - 1
     place = IN_VIEW * (np.clip(edges, low, high) - low) / (high - low) + (1 - IN_VIEW) * np.arange(n + 1) / n
     wide = np.diff(place) * n_columns > 1
     begins = np.diff(np.floor(place[:-1] * n_columns), prepend=-1.0) > 0
@@ -57,12 +56,12 @@ def _runs(scale: Scale, n_columns: int) -> NDArray[np.intp]:
     return np.flatnonzero(begins)
 
 
-def _few_runs(scale: Scale, most: int, most_of_run: int) -> NDArray[np.intp]:
+def _few_runs(edges: Floats, view: tuple[float, ...], most: int, most_of_run: int) -> NDArray[np.intp]:
     """Return the starts of runs such that a limited number of steps is drawn; a run is drawn as one or more steps."""
     n_columns = most // most_of_run
     while True:
-        starts = _runs(scale, n_columns)
-        lengths = np.diff(np.append(starts, scale.n_cells))
+        starts = _runs(edges, view, n_columns)
+        lengths = np.diff(np.append(starts, edges.size - 1))
         if np.minimum(lengths, most_of_run).sum() <= most or n_columns <= 2:
             return starts
         n_columns = n_columns * 4 // 5
@@ -79,7 +78,7 @@ def fitted(panel: Steps, most: int = MOST_STEPS) -> Steps:
     """
     if not panel.x.edges or panel.x.n_cells <= most:
         return panel
-    starts = _few_runs(panel.x, most, 2)
+    starts = _few_runs(np.asarray(panel.x.edges), panel.x.view, most, 2)
     lengths = np.diff(np.append(starts, panel.x.n_cells))
     seconds = (starts + (lengths + 1) // 2)[lengths > 1]
     all_starts = np.sort(np.concatenate([starts, seconds]))
@@ -193,8 +192,8 @@ def blocks_of(layout: Layout, most: int = MOST_CELLS) -> Blocks:
     scale, n = layout.scale, layout.cells.size
     if not scale.edges or n <= most:
         return Blocks(layout.cells, np.arange(n), np.ones(n), scale)
-    starts = _few_runs(scale, most, 1)
     edges = np.asarray(scale.edges)
+    starts = _few_runs(edges, scale.view, most, 1)
     widths = np.maximum(np.diff(edges) / (edges[-1] / 2 - edges[0] / 2), 1e-9)
     weights = np.asarray(layout.support) + 1e-6 * widths if layout.support else widths
     return Blocks(layout.cells, starts, weights, merged_scale(scale, starts))

@@ -69,6 +69,7 @@ def panels_of_surface(
         density = nested(rows.in_blocks(of_x, of_y, (blocks[0].n, blocks[1].n)).T)
     interaction = _interaction(surface, k, blocks)
     base = blocks[0].averaged(first.heights[:, k])[:, None] + blocks[1].averaged(second.heights[:, k]) - first.mean[k]
+    supports = [side.summed(layout.support) for side, layout in zip(blocks, (x, y), strict=True)]
     panels = []
     for is_alone in alone:
         label = scale_label(first.units, first.outputs, [k], average=not is_alone, weighted=x.weighted)
@@ -80,8 +81,8 @@ def panels_of_surface(
             heights=nested((interaction if is_alone else base + interaction).T),
             density=density,
             diverging=is_alone,
-            x_support=blocks[0].summed(x.support),
-            y_support=blocks[1].summed(y.support),
+            x_support=supports[0],
+            y_support=supports[1],
             weighted=x.weighted,
             note="; ".join(notes),
             exact=(x.cells.size, y.cells.size) if merged else (),
