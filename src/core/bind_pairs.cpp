@@ -1,6 +1,8 @@
 #include "binding.h"
 #include "pairs.h"
 
+#include <limits>
+
 namespace glasswood {
 namespace {
 
@@ -56,6 +58,7 @@ Sweep* make_sweep(const HeldPair& leaves, int64_t n_outputs, int64_t n_rows, int
     check(n_outputs >= leaves.n_outputs, "leaves add to more outputs than there are");
     check(n_rows >= 1 && n_rows <= leaves.view.n_cells[0] && n_columns >= 1 && n_columns <= leaves.view.n_cells[1],
           "the features have no such cells");
+    check(n_columns <= std::numeric_limits<int32_t>::max() / n_outputs, "too many columns and outputs");
     if (rank_a.size() > 0 || rank_b.size() > 0) {
         check_ranks(span_of(rank_a), leaves.view.n_cells[0], n_rows, "rank_a");
         check_ranks(span_of(rank_b), leaves.view.n_cells[1], n_columns, "rank_b");

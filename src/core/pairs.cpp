@@ -8,7 +8,7 @@
 namespace glasswood {
 namespace {
 
-constexpr int64_t MOST_STEPS = int64_t(1) << 22;  // that are sorted at a time: 64 megabytes
+constexpr int64_t MOST_BYTES = int64_t(1) << 26;  // of the steps that are sorted at a time
 constexpr int64_t COARSE = 128;                   // columns whose sum is kept
 
 enum Term { NONE, ONE_A, ONE_B, BOTH, N_TERMS };
@@ -20,23 +20,23 @@ class PairRuns {
         : leaves_(leaves), runs_{std::vector<Run>(std::size_t(leaves.n_cells[0] + 1)), std::vector<Run>(std::size_t(leaves.n_cells[1] + 1))} {}
 
     void read(int64_t leaf) {
-        for (int side = 0; side < 2; ++side) {
-            const Box box{leaves_.n_cells[side], leaves_.n_codes[side], leaves_.low[leaf][side], leaves_.high[leaf][side],
-                          leaves_.missing[leaf][side], leaves_.unseen[leaf][side], leaves_.sets.data()};
-            n_[side] = write_runs(box, runs_[side].data());
-        }
+        for (int side = 0; side < 2; ++side) read(leaf, side);
     }
-    // Counts cells anew, and leaves out runs of none.
-    void renumber(std::span<const int64_t> rank_a, std::span<const int64_t> rank_b) {
-        for (int side = 0; side < 2; ++side) {
-            const std::span<const int64_t> rank = side == 0 ? rank_a : rank_b;
-            int64_t n = 0;
-            for (int64_t i = 0; i < n_[side]; ++i) {
-                const Run run{rank[runs_[side][i].first], rank[runs_[side][i].end]};
-                if (run.first < run.end) runs_[side][n++] = run;
-            }
-            n_[side] = n;
+    void read(int64_t leaf, int side) {
+        const Box box{leaves_.n_cells[side], leaves_.n_codes[side], leaves_.low[leaf][side], leaves_.high[leaf][side],
+                      leaves_.missing[leaf][side], leaves_.unseen[leaf][side], leaves_.sets.data()};
+        n_[side] = write_runs(box, runs_[side].data());
+    }
+    // The same, with cells that are counted anew, and without runs of none. Without ranks, cells are as they are.
+    void read(int64_t leaf, int side, std::span<const int32_t> rank) {
+        read(leaf, side);
+        if (rank.empty()) return;
+        int64_t n = 0;
+        for (int64_t i = 0; i < n_[side]; ++i) {
+            const Run run{rank[runs_[side][i].first], rank[runs_[side][i].end]};
+            if (run.first < run.end) runs_[side][n++] = run;
         }
+        n_[side] = n;
     }
     std::span<const Run> operator[](int side) const { return {runs_[side].data(), std::size_t(n_[side])}; }
 
@@ -90,7 +90,7 @@ Sweep::Sweep(const PairLeaves& leaves, int64_t n_outputs, int64_t n_rows, int64_
     : leaves_(leaves), rank_a_(rank_a.begin(), rank_a.end()), rank_b_(rank_b.begin(), rank_b.end()), n_outputs_(n_outputs), n_rows_(n_rows), n_columns_(n_columns), line_(std::size_t(n_columns * n_outputs)),
       scratch_(line_.size()), n_steps_(std::size_t(n_rows)) {
     // The first row has a step of every leaf: these are added at once, the others are counted.
-    each_step([&](int64_t row, int64_t column, int64_t leaf, double factor) {
+    each_step(0, n_rows_, [&](int64_t row, int64_t column, int64_t leaf, double factor) {
         if (row > 0) {
             ++n_steps_[row];
             return;
@@ -105,16 +105,20 @@ Sweep::Sweep(const PairLeaves& leaves, int64_t n_outputs, int64_t n_rows, int64_
         for (int64_t k = 0; k < n_outputs_; ++k) coarse_[column / COARSE * n_outputs_ + k] += line_[column * n_outputs_ + k];
 }
 
-// Calls emit(row, column, leaf, factor) for the steps of all leaves that are within the rows and columns, in their order.
+// Calls emit(row, column, leaf, factor) for the steps of all leaves that are within some rows, and the columns, in their order.
 template <class Emit>
-void Sweep::each_step(Emit emit) const {
+void Sweep::each_step(int64_t first_row, int64_t end_row, Emit emit) const {
     PairRuns runs(leaves_);
+    const auto within = [&](int64_t row) { return row >= first_row && row < end_row; };
     for (int64_t leaf = 0; leaf < leaves_.n_leaves(); ++leaf) {
-        runs.read(leaf);
-        if (!rank_a_.empty()) runs.renumber(rank_a_, rank_b_);
+        runs.read(leaf, 0, rank_a_);
+        bool any = first_row == 0;
+        for (const Run& a : runs[0]) any |= within(a.first) || within(a.end);
+        if (!any) continue;
+        runs.read(leaf, 1, rank_b_);
         const double* terms = leaves_.terms[leaf];
         const auto step = [&](int64_t row, int64_t column, double factor) {
-            if (row < n_rows_ && column < n_columns_) emit(row, column, leaf, factor);
+            if (within(row) && column < n_columns_) emit(row, column, leaf, factor);
         };
         step(0, 0, terms[NONE]);
         for (const Run& b : runs[1]) {
@@ -122,7 +126,6 @@ void Sweep::each_step(Emit emit) const {
             step(0, b.end, terms[ONE_B]);
         }
         for (const Run& a : runs[0]) {
-            if (a.first >= n_rows_) continue;
             step(a.first, 0, -terms[ONE_A]);
             step(a.end, 0, terms[ONE_A]);
             for (const Run& b : runs[1]) {
@@ -137,30 +140,34 @@ void Sweep::each_step(Emit emit) const {
 
 // Sorts the steps of rows from this one on, as many as are held at a time.
 void Sweep::load(int64_t row) {
+    const int64_t n_values = leaves_.value.n_columns, most = MOST_BYTES / (4 + 8 * n_values);
     first_loaded_ = end_loaded_ = row;
     starts_.assign(1, 0);
-    while (end_loaded_ < n_rows_ && (end_loaded_ == row || starts_.back() + n_steps_[end_loaded_] <= MOST_STEPS))
+    while (end_loaded_ < n_rows_ && (end_loaded_ == row || starts_.back() + n_steps_[end_loaded_] <= most))
         starts_.push_back(starts_.back() + n_steps_[end_loaded_++]);
-    steps_.resize(std::size_t(starts_.back()));
+    places_.resize(std::size_t(starts_.back()));
+    steps_.resize(std::size_t(starts_.back() * n_values));
     std::vector<int64_t> next(starts_.begin(), starts_.end() - 1);
-    each_step([&](int64_t at, int64_t column, int64_t leaf, double factor) {
-        if (at >= first_loaded_ && at < end_loaded_) steps_[next[at - first_loaded_]++] = {int32_t(column), int32_t(leaf), factor};
+    each_step(first_loaded_, end_loaded_, [&](int64_t at, int64_t column, int64_t leaf, double factor) {
+        const int64_t step = next[at - first_loaded_]++;
+        places_[step] = int32_t(column * n_outputs_ + leaves_.output[leaf]);
+        for (int64_t k = 0; k < n_values; ++k) steps_[step * n_values + k] = leaves_.value[leaf][k] * factor;
     });
 }
 
 // Adds the steps of a row to the line: those of one column first to each other, in the order of leaves.
 void Sweep::add_row(int64_t row) {
-    const std::span<const Step> steps(steps_.data() + starts_[row - first_loaded_], steps_.data() + starts_[row - first_loaded_ + 1]);
-    const int64_t n_values = leaves_.value.n_columns;
-    for (const Step& step : steps) {
-        double* place = scratch_.data() + step.column * n_outputs_ + leaves_.output[step.leaf];
-        for (int64_t k = 0; k < n_values; ++k) place[k] += leaves_.value[step.leaf][k] * step.factor;
-    }
-    for (const Step& step : steps) {
-        const int64_t place = step.column * n_outputs_ + leaves_.output[step.leaf];
+    const int64_t first = starts_[row - first_loaded_], end = starts_[row - first_loaded_ + 1], n_values = leaves_.value.n_columns;
+    const std::uint32_t n_outputs = std::uint32_t(n_outputs_);
+    for (int64_t step = first; step < end; ++step)
+        for (int64_t k = 0; k < n_values; ++k) scratch_[places_[step] + k] += steps_[step * n_values + k];
+    for (int64_t step = first; step < end; ++step) {
+        const std::uint32_t place = std::uint32_t(places_[step]);
+        const std::uint32_t column = n_outputs == 1 ? place : place / n_outputs;
+        double* coarse = coarse_.empty() ? nullptr : coarse_.data() + column / COARSE * n_outputs + (place - column * n_outputs);
         for (int64_t k = 0; k < n_values; ++k) {
             line_[place + k] += scratch_[place + k];
-            if (!coarse_.empty()) coarse_[step.column / COARSE * n_outputs_ + leaves_.output[step.leaf] + k] += scratch_[place + k];
+            if (coarse) coarse[k] += scratch_[place + k];
             scratch_[place + k] = 0;
         }
     }

@@ -58,27 +58,23 @@ class Sweep {
     void write_points(std::span<const int64_t> rows, std::span<const int64_t> columns, double unit, double* out);
 
   private:
-    struct Step {
-        int32_t column, leaf;
-        double factor;
-    };
-
     template <class Emit>
-    void each_step(Emit emit) const;
+    void each_step(int64_t first_row, int64_t end_row, Emit emit) const;
     void load(int64_t row);
     void advance(int64_t row);
     void add_row(int64_t row);
     void write_line(std::span<const int64_t> columns, double unit, double* out) const;
 
     PairLeaves leaves_;
-    std::vector<int64_t> rank_a_, rank_b_;    // empty if cells are as they are
+    std::vector<int32_t> rank_a_, rank_b_;    // empty if cells are as they are
     int64_t n_outputs_, n_rows_, n_columns_, row_ = 0;
     std::vector<double> line_, scratch_;      // sums of steps up to this row, (n_columns, n_outputs)
     std::vector<double> coarse_;              // sums over columns of the line, if cells are counted anew
     std::vector<int64_t> n_steps_;            // of each row
     int64_t first_loaded_ = 0, end_loaded_ = 0;
     std::vector<int64_t> starts_;             // of the rows that are loaded
-    std::vector<Step> steps_;
+    std::vector<int32_t> places_;             // of the steps of these rows, in a line
+    std::vector<double> steps_;               // one for each value of a leaf
 };
 
 // Adds all leaves to the steps of means over blocks of cells: `steps` is (n_blocks + 1, n_blocks + 1, n_outputs), and its
