@@ -13,7 +13,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 
 import glasswood as gw
-from glasswood.engines import _local
+from glasswood.engines import _pass
 from glasswood.parallel._once import Deferred, Lock, once
 from glasswood.study import _study
 from helpers.questions import ON_THE_RESPONSE, WITHOUT_ROWS, bits_of, questions_of
@@ -99,14 +99,14 @@ def test_threads_share_one_model_that_was_read(frame):
 
 
 def test_rows_are_counted_once_for_all_threads(model, frame, monkeypatch):
-    counted, count = [], _local.count
+    counted, count = [], _pass.count_table
 
     def slow(plan, *rest, **settings):
         counted.append(plan.order)
         time.sleep(0.05)
         return count(plan, *rest, **settings)
 
-    monkeypatch.setattr(_local, "count", slow)
+    monkeypatch.setattr(_pass, "count_table", slow)
     ex = gw.Explainer(model, frame)
     together(*[lambda: ex.partial_dependence("a")] * 4)
     assert counted == [1]

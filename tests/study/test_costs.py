@@ -112,7 +112,7 @@ def test_points_that_take_hours_are_refused(model, rows, monkeypatch):
 def test_tables_of_interactions_are_refused_before_anything_is_counted(model, rows, monkeypatch):
     monkeypatch.setattr("glasswood.effects._interactions.MOST_ENTRIES", 1000)
     ex = gw.Explainer(model, rows[:10])
-    monkeypatch.setattr("glasswood.engines._local.count", lambda *_: pytest.fail("rows are counted"))
+    monkeypatch.setattr("glasswood.engines._pass.count_table", lambda *_, **__: pytest.fail("rows are counted"))
     with pytest.raises(gw.errors.TooLargeError, match="entries of tables"):
         ex.interaction_values(rows[:1], max_order=1)
 
