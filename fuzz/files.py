@@ -170,7 +170,9 @@ def _read_partial(path: Path, seed: Seed) -> Any:  # noqa: ARG001
     packed = path.read_bytes()
     partial, _ = Partial.unpack(packed)
     add_packed(packed, packed)
-    tallies = {key: (tally.counts.tolist(), tally.cells.tolist()) for key, tally in partial.tallies.items()}
+    tallies = {
+        key: {name: part.tolist() for name, part in tally.vectors.items()} for key, tally in partial.tallies.items()
+    }
     return tallies, partial.rows, partial.n_fragments, partial.ledger
 
 

@@ -1,6 +1,7 @@
 #include "binding.h"
 #include "bitsets.h"
 #include "digests.h"
+#include "ends.h"
 #include "lists.h"
 #include "row_cells.h"
 #include "subsets.h"
@@ -17,19 +18,11 @@ using HeldSubsets = Held<Subsets>;
 using HeldListTrees = Held<ListTrees>;
 using HeldCuts = Held<CutsOfColumns>;
 
-// The counts and cells of several groups.
-struct Homes {
-    std::vector<int64_t*> counts, cells;
+// Arrays of several groups, one of each kind per group.
+struct ArraysOfGroups {
     std::vector<nb::ndarray<>> arrays;
-    std::size_t n_counts = 0, n_cells = 0;
 
-    Homes(const nb::list& given_counts, const nb::list& given_cells) {
-        n_counts = read(given_counts, counts, "counts");
-        n_cells = read(given_cells, cells, "cells");
-        check(counts.size() == cells.size(), "every group has counts and cells");
-    }
-
-  private:
+  protected:
     std::size_t read(const nb::list& given, std::vector<int64_t*>& out, const char* name) {
         std::size_t size = 0;
         for (nb::handle one : given) {
@@ -44,10 +37,37 @@ struct Homes {
     }
 };
 
-void check_rows(const Columns& columns, std::span<const int64_t> bounds, std::span<const int64_t> weight, const Homes& homes) {
+struct Homes : ArraysOfGroups {
+    std::vector<int64_t*> counts, cells;
+    std::size_t n_counts = 0, n_cells = 0;
+
+    Homes(const nb::list& given_counts, const nb::list& given_cells) {
+        n_counts = read(given_counts, counts, "counts");
+        n_cells = read(given_cells, cells, "cells");
+        check(counts.size() == cells.size(), "every group has counts and cells");
+    }
+};
+
+struct Ends : ArraysOfGroups {
+    std::vector<int64_t*> least, greatest, whole;
+    std::size_t n_columns = 0;
+
+    Ends(const nb::list& given_least, const nb::list& given_greatest, const nb::list& given_whole) {
+        n_columns = read(given_least, least, "least");
+        check_size(read(given_greatest, greatest, "greatest"), n_columns, "greatest");
+        check_size(read(given_whole, whole, "whole"), n_columns, "whole");
+        check(least.size() == greatest.size() && least.size() == whole.size(), "every group has both ends, and whether numbers are whole");
+    }
+};
+
+void check_bounds(const Columns& columns, std::span<const int64_t> bounds, std::size_t n_groups) {
     check(bounds.size() >= 2, "bounds has an entry more than there are groups, at least one");
-    check_size(bounds.size() - 1, homes.counts.size(), "bounds, less one,");
+    check_size(bounds.size() - 1, n_groups, "bounds, less one,");
     check_starts(bounds, columns.n_rows, "bounds");
+}
+
+void check_rows(const Columns& columns, std::span<const int64_t> bounds, std::span<const int64_t> weight, const Homes& homes) {
+    check_bounds(columns, bounds, homes.counts.size());
     check(std::adjacent_find(bounds.begin(), bounds.end()) == bounds.end(), "a group has no rows");
     if (!weight.empty()) {
         check(int64_t(weight.size()) >= bounds.back(), "weight has an entry for each row");
@@ -218,6 +238,13 @@ void bound_count_categories(const Columns& columns, const Array<const int64_t>& 
                      Groups{span_of(bounds), homes.counts, homes.cells, span_of(weight)});
 }
 
+void bound_add_ends(const Columns& columns, const Array<const int64_t>& which, const Array<const int64_t>& bounds, const Ends& ends) {
+    const std::vector<Column> picked = columns.pick(span_of(which));
+    check_bounds(columns, span_of(bounds), ends.least.size());
+    check_size(picked.size(), ends.n_columns, "which");
+    add_ends(picked, span_of(bounds), EndsOfGroups{ends.least, ends.greatest, ends.whole});
+}
+
 void check_block(const Columns& columns, int64_t start, int64_t n_rows, std::span<const int64_t> weight, const Array2<const int32_t>& ranks) {
     check(n_rows >= 0 && n_rows <= LIST_ROWS && int64_t(ranks.shape(1)) >= n_rows, "more rows than fit in ranks");
     check(start >= 0 && start + n_rows <= columns.n_rows, "more rows than the columns have");
@@ -352,6 +379,8 @@ void check_leaves_of_subsets(std::span<const int64_t> leaf_offset, std::span<con
 void bind_counting(nb::module_& m) {
     nb::class_<Columns>(m, "Columns").def(nb::init<const nb::list&, int64_t>(), nb::arg("arrays"), nb::arg("n_rows"));
     nb::class_<Homes>(m, "Homes").def(nb::init<const nb::list&, const nb::list&>(), nb::arg("counts"), nb::arg("cells"));
+    nb::class_<Ends>(m, "Ends")
+        .def(nb::init<const nb::list&, const nb::list&, const nb::list&>(), nb::arg("least"), nb::arg("greatest"), nb::arg("whole"));
     nb::class_<HeldSubsets>(m, "Subsets").def(nb::new_(&make_subsets), arg("size"), arg("rest"), arg("has"));
     nb::class_<HeldConditions>(m, "Conditions")
         .def(nb::new_(&make_conditions), arg("first"), arg("n_codes"), arg("cut"), arg("cut_single"), arg("category_set"),
@@ -369,6 +398,7 @@ void bind_counting(nb::module_& m) {
           nb::arg("trees"), nb::arg("subsets"), arg("weight"), nb::arg("homes"), arg("place"), arg("digests"), without_gil());
     m.def("count_categories", &bound_count_categories, nb::arg("columns"), arg("which"), arg("bounds"), arg("n_codes"), arg("offset"),
           arg("weight"), nb::arg("homes"), without_gil());
+    m.def("add_ends", &bound_add_ends, nb::arg("columns"), arg("which"), arg("bounds"), nb::arg("ends"), without_gil());
     m.def("rank_rows", &bound_rank_rows, nb::arg("columns"), arg("which"), nb::arg("cuts"), arg("offset"), nb::arg("start"),
           nb::arg("n_rows"), arg("weight"), arg("ranks"), arg("cells"), without_gil());
     m.def("count_with_lists", &bound_count_with_lists, arg("root"), nb::arg("trees"), nb::arg("n_rows"), arg("ranks"), arg("following"),

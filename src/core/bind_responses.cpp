@@ -43,9 +43,11 @@ void bound_write_replies(const Array2<const std::uint16_t>& states, int64_t row,
     write_replies(matrix_of(states), row, chunks.view, matrix_of(value), span_of(asked), cube_of(reply), cube_of(own));
 }
 
-void bound_ask(const Array3<const double>& reply, const Array3<const double>& own, const Array<const int64_t>& seat_chunk,
+bool bound_ask(const Array3<const double>& reply, const Array3<const double>& own, const Array<const int64_t>& seat_chunk,
                const Array<const int64_t>& output, const HeldQuestions& questions, int link, double factor,
-               const Array<const double>& constant, const Array<const double>& weight, const Array4<double>& sums, const Array3<double>& out) {
+               const Array<const double>& constant, const Array<const double>& weight, const Array4<double>& sums,
+               const Array2<const int64_t>& digits, bool weighted, bool large, double whole_factor, const Array4<int64_t>& whole,
+               const Array3<double>& out) {
     const Questions& q = questions.view;
     const std::size_t n_rows = reply.shape(2), n_questions = q.change_first.size() - 1;
     const int64_t n_states = int64_t(reply.shape(0)), n_values = int64_t(reply.shape(1)), n_seats = int64_t(seat_chunk.size());
@@ -68,13 +70,22 @@ void bound_ask(const Array3<const double>& reply, const Array3<const double>& ow
         check_size(sums.shape(1), constant.size(), "sums, for a question,");
         check(sums.shape(2) == 2 && sums.shape(3) == PARTS, "sums have two lines of eight parts");
     }
+    if (whole.size() > 0) {
+        check_size(digits.shape(1), n_rows, "a line of digits");
+        check(digits.shape(0) <= 3, "weights have at most three digits");
+        check_size(whole.shape(0), n_questions, "whole sums");
+        check_size(whole.shape(1), constant.size(), "whole sums, for a question,");
+        check(whole.shape(2) == 2 && whole.shape(3) == LIMBS, "whole sums have two lines of five limbs");
+        check(n_rows <= 256, "whole sums are of at most 256 rows at a time");
+    }
     if (out.size() > 0) {
         check_size(out.shape(0), n_questions, "out");
         check_size(out.shape(1), constant.size(), "out, for a question,");
         check_size(out.shape(2), n_rows, "a line of out");
     }
-    ask(cube_of(reply), cube_of(own), PlacesOfChunks{span_of(seat_chunk), span_of(output)}, q,
-        Response{Link(link), factor, span_of(constant)}, span_of(weight), {sums.data(), sums.size()}, {out.data(), out.size()});
+    return ask(cube_of(reply), cube_of(own), PlacesOfChunks{span_of(seat_chunk), span_of(output)}, q,
+               Response{Link(link), factor, span_of(constant)}, span_of(weight), {sums.data(), sums.size()},
+               WholeSums{{whole.data(), whole.size()}, matrix_of(digits), weighted, large, whole_factor}, {out.data(), out.size()});
 }
 
 }  // namespace
@@ -86,7 +97,8 @@ void bind_responses(nb::module_& m) {
     m.def("write_replies", &bound_write_replies, arg("states"), nb::arg("row"), nb::arg("chunks"), arg("value"), arg("asked"), arg("reply"),
           arg("own"), without_gil());
     m.def("ask", &bound_ask, arg("reply"), arg("own"), arg("seat_chunk"), arg("output"), nb::arg("questions"), nb::arg("link"),
-          nb::arg("factor"), arg("constant"), arg("weight"), arg("sums"), arg("out"), without_gil());
+          nb::arg("factor"), arg("constant"), arg("weight"), arg("sums"), arg("digits"), nb::arg("weighted"), nb::arg("large"),
+          nb::arg("whole_factor"), arg("whole"), arg("out"), without_gil());
 }
 
 }  // namespace glasswood

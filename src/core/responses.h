@@ -34,10 +34,23 @@ struct PlacesOfChunks {
     std::span<const int64_t> seat_chunk, output;  // the chunk of each seat, and the first output of each chunk
 };
 
+// Sums of whole numbers: of the responses times `factor`, and of the squares of that, each as wide numbers,
+// (n_questions, n_outputs, 2, LIMBS); see `add_whole`. There are none if `sums` is empty.
+struct WholeSums {
+    std::span<int64_t> sums;
+    Matrix<const int64_t> digits;  // of the rows' weights, a line for each place; one line if there are no weights
+    bool weighted, large;
+    double factor;
+};
+
+constexpr double LARGEST = 33554432.0;  // 2**25: a response times the factor
+
 // Asks each player's questions: what the response of each row is, if the player takes a value. Adds the weighted sums of
-// responses and of their squares, in eight parts, to `sums`, (n_questions, n_outputs, 2, 8), unless it is empty; writes
-// the response of each row to `out`, (n_questions, n_outputs, n_rows), unless it is empty.
-void ask(Cube<const double> reply, Cube<const double> own, const PlacesOfChunks& places, const Questions& questions,
-         const Response& response, std::span<const double> weight, std::span<double> sums, std::span<double> out);
+// responses and of their squares, in eight parts, to `sums`, (n_questions, n_outputs, 2, 8), unless it is empty; adds to
+// whole sums; writes the response of each row to `out`, (n_questions, n_outputs, n_rows), unless it is empty. Returns whether
+// all responses fit in whole sums; those are wrong if not.
+bool ask(Cube<const double> reply, Cube<const double> own, const PlacesOfChunks& places, const Questions& questions,
+         const Response& response, std::span<const double> weight, std::span<double> sums, const WholeSums& whole,
+         std::span<double> out);
 
 }  // namespace glasswood

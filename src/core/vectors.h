@@ -40,6 +40,7 @@ constexpr int DOUBLES = 2;
 #endif
 typedef double Doubles __attribute__((vector_size(8 * DOUBLES), aligned(8), may_alias));
 typedef Word Words __attribute__((vector_size(8 * DOUBLES), aligned(8), may_alias));
+typedef int64_t Wholes __attribute__((vector_size(8 * DOUBLES), aligned(8), may_alias));
 inline Doubles all(double value) { return Doubles{} + value; }
 
 // Entries of a table, loaded one by one: gather instructions take up to twice as long.
@@ -52,6 +53,7 @@ inline Doubles gather(const double* table, const std::uint16_t* index) {
 constexpr int DOUBLES = 1;
 typedef double Doubles;
 typedef Word Words;
+typedef int64_t Wholes;
 inline Doubles all(double value) { return value; }
 inline Doubles gather(const double* table, const std::uint16_t* index) { return table[*index]; }
 #endif
@@ -391,6 +393,67 @@ inline void weigh(const double* values, const double* weights, int64_t n, double
     }
 }
 
+// A wide whole number is the sum of its limbs, of which limb k counts in units of 2**(26 * k).
+constexpr int LIMBS = 5, LIMB_BITS = 26;
+constexpr int64_t LIMB_MASK = (int64_t(1) << LIMB_BITS) - 1;
+
+// Adds whole numbers in units of limb `first` to a wide one. The last limb has what is beyond it.
+inline void add_limbs(Wholes numbers, int first, int64_t limbs[LIMBS]) {
+    int64_t number = 0, lanes[DOUBLES];
+    std::memcpy(lanes, &numbers, sizeof lanes);
+    for (const int64_t lane : lanes) number += lane;
+    for (int limb = first; limb < LIMBS - 1 && limb < first + 2; ++limb, number >>= LIMB_BITS) limbs[limb] += number & LIMB_MASK;
+    const int beyond = std::max(first - (LIMBS - 1), 0);
+    limbs[std::min(first + 2, LIMBS - 1)] += number << beyond * LIMB_BITS;
+}
+
+// What the bits of x + unit are beyond those of `unit`: x rounded to a whole number, if unit is 1.5 * 2**52 and x is smaller
+// than 2**50; x * 2**52 rounded, if unit is 1.5 and x is from -1/2 to 1/2.
+inline Wholes whole(Doubles x, double unit) { return std::bit_cast<Wholes>(x + unit) - std::bit_cast<int64_t>(unit); }
+constexpr double ONES = 1.5 * 4503599627370496.0, FRACTIONS = 1.5;
+
+// Adds the sums of x and of x * x, for x = factor * value, in units of 2**-52, to two wide numbers; at most 256 rows. If the
+// values are LARGE, x is smaller than 2**25; if not, at most 1/2. `digits` are the rows' weights, below 2**28, in units of
+// 2**(26 * place); of rows without weights, all bits (-1), and 0 for rows that do not count.
+template <bool WEIGHTED, bool LARGE>
+void add_whole(const double* values, const int64_t* digits, int64_t n, double factor, int place, int64_t out[2 * LIMBS]) {
+    constexpr int N = LARGE ? 4 : 2;  // parts of 26 binary digits
+    Wholes sums[2][N]{};
+    for (int64_t i = 0; i < n; i += DOUBLES) {
+        const Doubles x = load(values + i) * factor, powers[2] = {x, x * x};
+        const Wholes digit = *reinterpret_cast<const Wholes*>(digits + i);
+        for (int k = 0; k < 2; ++k) {
+            Doubles rest = powers[k];
+            if constexpr (LARGE) {
+                const Wholes ones = whole(rest, ONES);
+                rest -= (rest + ONES) - ONES;
+                if constexpr (WEIGHTED) {
+                    sums[k][2] += digit * (ones & LIMB_MASK);
+                    sums[k][3] += digit * (ones >> LIMB_BITS);
+                } else {
+                    sums[k][2] += digit & ones;
+                }
+            }
+            const Wholes fractions = whole(rest, FRACTIONS);
+            if constexpr (WEIGHTED) {
+                sums[k][0] += digit * (fractions & LIMB_MASK);
+                sums[k][1] += digit * (fractions >> LIMB_BITS);
+            } else {
+                sums[k][0] += digit & fractions;
+            }
+        }
+    }
+    for (int k = 0; k < 2; ++k)
+        for (int part = 0; part < N; part += WEIGHTED ? 1 : 2) add_limbs(sums[k][part], place + part, out + k * LIMBS);
+}
+
+// Whether no value is beyond a limit, or not a number.
+inline bool all_within(const double* values, int64_t n, double limit) {
+    bool within = true;
+    for (int64_t i = 0; i < n; ++i) within &= std::abs(values[i]) <= limit;
+    return within;
+}
+
 // total += plus - minus
 inline void add_difference(double* total, const double* plus, const double* minus, int64_t n) {
     for (int64_t i = 0; i < n; ++i) total[i] += plus[i] - minus[i];
@@ -424,6 +487,30 @@ inline void respond(Link link, const double* values, int64_t n, double factor, d
         if (link == Link::LOGISTIC) store(out + i, 1.0 / (1.0 + exponential(0.0 - x)));
         else store(out + i, link == Link::EXP ? exponential(x) : x);
     }
+}
+
+constexpr double SMALLEST_SUM = 1e-200, LARGEST_SUM = 1e200;  // of powers that are all right
+
+// Writes e to the power of factor * x + constant - high.
+inline void write_powers(const double* values, int64_t n, double factor, double constant, const double* high, double* out) {
+    for (int64_t i = 0; i < n; i += DOUBLES) store(out + i, exponential(load(values + i) * factor + constant - load(high + i)));
+}
+
+// Writes each row's powers, of which there is a line per output, divided by their sum. Returns whether no sum is so large or
+// so small that powers may have been cut off.
+inline bool write_shares(const double* powers, int64_t n_outputs, int64_t n, double* out) {
+    Doubles least = all(1.0), greatest = all(1.0);
+    for (int64_t i = 0; i < n; i += DOUBLES) {
+        Doubles sum = load(powers + i);
+        for (int64_t o = 1; o < n_outputs; ++o) sum += load(powers + o * n + i);
+        least = sum < least ? sum : least;
+        greatest = sum > greatest ? sum : greatest;
+        const Doubles share = 1.0 / sum;
+        for (int64_t o = 0; o < n_outputs; ++o) store(out + o * n + i, load(powers + o * n + i) * share);
+    }
+    bool within = true;
+    for (int lane = 0; lane < DOUBLES; ++lane) within &= least[lane] > SMALLEST_SUM && greatest[lane] < LARGEST_SUM;
+    return within;
 }
 
 }  // namespace glasswood

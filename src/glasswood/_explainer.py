@@ -55,8 +55,9 @@ class Explainer:
     response : {"raw", "probability", "prediction"}, optional
         The scale of results, unless a question asks for another. "raw" is the score to which the trees add up (log-odds
         for boosted classifiers), "probability" the probability of a class, and "prediction" the output of the model's
-        `predict`. The last two need the rows themselves. By default, results are raw, and the figures and the report of
-        a classifier show probabilities if the rows are in memory. Voting, stacking and calibrated models have no raw
+        `predict`. The last two take a few times as long as one `predict` of all rows; a Background has them if it was
+        made with ``summarize(..., response=...)``. By default, results are raw, and the figures and the report of a
+        classifier show probabilities if the rows are in memory. Voting, stacking and calibrated models have no raw
         score; their results are what they predict.
     by : name of a column, sequence of names, or array of shape (n_rows,), optional
         Groups of background rows. Every question is then answered for each group, unless it asks for other groups.
@@ -95,7 +96,7 @@ class Explainer:
         response: str | None = None,
         by: object = None,
     ) -> None:
-        self._study = study_of(model, background, groups, sample_weight)
+        self._study = study_of(model, background, groups, sample_weight, response)
         self._response, self._by = response, by
         self._lock = Lock()  # of the next mapping
         self._scopes: dict[str, Scope] = {}
@@ -807,8 +808,9 @@ class Explainer:
         *features : str or int
             All numeric features by default.
         points : int, default 100
-            The number of sample points between the smallest and largest value in the background; files are read a
-            second time to find these. If only counts are available, between the first and the last cut.
+            The number of sample points between the smallest and largest value in the background. If these are infinite,
+            files are read a second time to find the finite ones; if they are not known, or only counts are available,
+            the points are between the first and the last cut.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
         response, by : optional
@@ -840,6 +842,7 @@ class Explainer:
         by: object = None,
         sort: str | None = None,
         xscale: str = "linear",
+        std: bool = False,
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -871,6 +874,9 @@ class Explainer:
             Whether all panels share the y-axis.
         xscale : {"linear", "log", "quantile"}, default "linear"
             The scale of numeric axes. With "quantile", every row of the background takes up the same width.
+        std : bool, default False
+            Whether to shade one standard deviation of the rows' own (ICE) curves above and below each curve, see
+            `Curve.std`. Surfaces and points have none.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
@@ -902,7 +908,7 @@ class Explainer:
         listed = self._scope(response).ranked() if asked is None else list(asked)
         chosen, note = page_of(listed, page)  # only the features of a page are computed
         found = self.partial_dependence(chosen, output=output, output_index=output_index, response=response, by=by)
-        panels = [make() for make in found._drawers(sort=sort, xscale=xscale)]
+        panels = [make() for make in found._drawers(sort=sort, xscale=xscale, std=std)]
         return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def _scale_of_figures(self, response: str | None) -> str:

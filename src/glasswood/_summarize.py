@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from glasswood.counting._column_ends import WantedEnds
 from glasswood.counting._plan import make_plan
 from glasswood.counting._players import players_of
+from glasswood.effects._response_sums import WantedResponses
 from glasswood.engines._pass import Pass
 from glasswood.models._opened import open_model
+from glasswood.models._scale import scale_of
 from glasswood.tables._row_columns import names_in
 from glasswood.tables._sources import open_source
 
@@ -24,6 +27,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     groups: Mapping[str, Sequence[str]] | None = None,
     sample_weight: object = None,
     by: object = None,
+    response: str | None = None,
     engine: object = "auto",
     checkpoint: str | PathLike[str] | None = None,
 ) -> Any:
@@ -49,6 +53,10 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         matter.
     by : name of a column, sequence of names, or array of shape (n_rows,), optional
         Groups of rows to count separately, in the same pass. Names of partitions are accepted.
+    response : {"probability", "prediction", "raw"}, optional
+        A scale on which curves, their spread (`Curve.std`), importance and what follows from them can be asked for
+        later, beside the raw scale. The sums over rows that this needs are found in the same pass, which then takes a
+        few times as long as one `predict` of all rows. With "raw", they are needed for the spread only.
     engine : {"auto", "threads", "dask", "spark", "ray"}, Dask Client, or SparkSession, default "auto"
         The engine that reads Parquet files: threads of this process, or the workers of a cluster that can access the
         same paths. A Spark, Dask or Ray frame is always counted by its own engine.
@@ -75,7 +83,9 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     """
     rows, further = Pass(open_source(source), engine=engine, checkpoint=checkpoint), names_in(by, sample_weight)
     opened = open_model(model, rows.head, further, whole=rows.in_memory)
-    opened.refuse_combination()
     players = players_of(opened, groups)
     plan = make_plan(players.ensemble, order, players.groups)
-    return rows.taken_by(opened, further).count(plan, sample_weight, by)
+    scale = scale_of(opened, response)
+    asked = response is not None or not scale.additive
+    responses = (WantedResponses.of_model(opened.ensemble, scale),) if asked else ()
+    return rows.taken_by(opened, further).count(plan, sample_weight, by, further=(WantedEnds(), *responses))

@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import glasswood as gw
-from glasswood.cli import _output, main
+from glasswood.cli import _files, _output, main
 from glasswood.cli._summarize import file_names
 from glasswood.parallel import _progress
 
@@ -198,6 +198,101 @@ def test_classes_and_probabilities(glasswood):
     )
 
 
+RESPONSE = ("--response", "probability")
+
+
+def test_a_background_answers_on_the_scale_that_it_was_made_for(glasswood, home):
+    good(glasswood("summarize", "classes.txt", "classes.parquet", *RESPONSE, "-o", "p.gw"))
+    rows = str(home / "classes.parquet")
+    expected = gw.summarize(home / "classes.txt", rows, response="probability")
+    assert gw.Background.load(home / "p.gw") == expected
+    found = json.loads(good(glasswood("curve", "classes.txt", "p.gw", "age", *RESPONSE, "--json")))
+    curve = gw.Explainer(home / "classes.txt", pd.read_parquet(rows), response="probability").partial_dependence("age")
+    assert [line["value"] for line in found] == curve.heights.ravel().tolist()
+    assert {line["units"] for line in found} == {"probability"}
+    from_rows = glasswood("curve", "classes.txt", "classes.parquet", "age", *RESPONSE, "--json")
+    assert json.loads(good(from_rows)) == found
+    raw = good(glasswood("curve", "classes.txt", "classes.parquet", "age"))
+    assert good(glasswood("curve", "classes.txt", "p.gw", "age")) == raw  # the counts are there, too
+
+
+def test_backgrounds_with_responses_of_groups_and_csv_add_up(glasswood, home):
+    pd.read_parquet(home / "classes.parquet").drop(columns="colour").to_csv(home / "numbers.csv", index=False)
+    lightgbm = pytest.importorskip("lightgbm")
+    table = pd.read_csv(home / "numbers.csv")
+    target = table["age"] / 40 + table["b"] * table["income"].fillna(0) > 1
+    model = lightgbm.LGBMClassifier(n_estimators=3, verbose=-1).fit(table, target)
+    model.booster_.save_model(home / "binary.txt")
+    table.assign(half=np.arange(400) % 2).to_parquet(home / "numbers.parquet")
+    good(glasswood("summarize", "binary.txt", "numbers.csv", *RESPONSE, "-o", "whole.gw"))
+    good(glasswood("summarize", "binary.txt", "numbers.parquet", *RESPONSE, "--by", "half", "-o", "half.gw"))
+    good(glasswood("merge", "half-0.gw", "half-1.gw", "-o", "both.gw"))
+    assert gw.Background.load(home / "both.gw") == gw.Background.load(home / "whole.gw")
+    halves = ("--background", "0=half-0.gw", "--background", "1=half-1.gw")
+    found = json.loads(good(glasswood("compare", "binary.txt", *halves, *RESPONSE, "--json")))
+    raw = json.loads(good(glasswood("compare", "binary.txt", *halves, "--json")))
+    assert 0 < found[0]["largest"] < 1
+    assert found[0]["largest"] != raw[0]["largest"]
+    good(glasswood("summarize", "binary.txt", "numbers.csv", "-o", "counts.gw"))
+    assert "only one of the backgrounds has 'sums of the probability'" in refused(
+        glasswood("merge", "whole.gw", "counts.gw")
+    )
+
+
+def test_rows_of_parquet_are_read_in_passes_for_a_response(glasswood, monkeypatch):
+    honest, asked = _files.read_rows, []
+
+    def only_some(data, most=None):
+        asked.append(most)
+        return honest(data, most)
+
+    monkeypatch.setattr(_files, "read_rows", only_some)
+    good(glasswood("curve", "classes.txt", "classes.parquet", "age", *RESPONSE))
+    good(glasswood("curve", "classes.txt", "classes.parquet", "age", "b", "--joint", "--output-name", "1", *RESPONSE))
+    assert set(asked) == {_files.HEAD}
+
+
+def test_a_surface_on_a_response_scale_needs_rows(glasswood, home):
+    arguments = ("age", "income", "--joint", *RESPONSE, "--output-name", "1")
+    good(glasswood("curve", "classes.txt", "classes.parquet", *arguments, "-o", "joint.csv"))
+    ex = gw.Explainer(home / "classes.txt", pd.read_parquet(home / "classes.parquet"), response="probability")
+    surface = ex.partial_dependence("age", "income", output=1)
+    assert pd.read_csv(home / "joint.csv")["value"].to_numpy() == pytest.approx(surface.heights.ravel(), abs=1e-12)
+    good(glasswood("summarize", "classes.txt", "classes.parquet", "--order", "2", *RESPONSE, "-o", "joint.gw"))
+    assert "a surface needs the rows themselves on this scale" in refused(
+        glasswood("curve", "classes.txt", "joint.gw", *arguments)
+    )
+
+
+def test_models_are_compared_on_a_response_scale(glasswood):
+    arguments = (
+        "compare",
+        "classes.txt",
+        "classes.txt.copy",
+        "--data",
+        "classes.parquet",
+        "--output-name",
+        "1",
+        "--json",
+    )
+    Path("classes.txt.copy").write_bytes(Path("classes.txt").read_bytes())
+    found = json.loads(good(glasswood(*arguments, *RESPONSE)))
+    assert {line["difference"] for line in found} == {0}
+
+
+def test_summarize_takes_models_that_only_have_responses(glasswood, home):
+    X = pd.read_csv(home / "rows.csv")
+    members = [("one", HistGradientBoostingClassifier(max_iter=3)), ("two", RandomForestClassifier(3, max_depth=3))]
+    model = VotingClassifier(members, voting="soft").fit(X.fillna(0), X["age"] > 40)
+    X.fillna(0).to_parquet(home / "full.parquet")
+    (home / "voting.pkl").write_bytes(pickle.dumps(model))
+    good(glasswood("summarize", "voting.pkl", "full.parquet", "-o", "voting.gw", "--trust-pickle"))
+    assert gw.Background.load(home / "voting.gw") == gw.summarize(model, X.fillna(0))
+    found = json.loads(good(glasswood("curve", "voting.pkl", "voting.gw", "age", "--trust-pickle", "--json")))
+    expected = gw.Explainer(model, X.fillna(0)).partial_dependence("age")
+    assert [line["value"] for line in found] == expected.heights[:, 0].tolist()
+
+
 def test_compare_by_class(glasswood, home):
     table = pd.read_parquet(home / "classes.parquet")
     for name, part in (("one", table[:100]), ("two", table[100:])):
@@ -358,12 +453,17 @@ def test_wrong_input_is_told_on_one_line(glasswood, arguments, said):
         ("summarize model.json rows.csv --checkpoint c", "--engine and --checkpoint are for Parquet files"),
         ("curve model.json one.gw age income --joint", "make one with glasswood summarize --order 2, or all"),
         ("curve model.json rows.parquet age --response probability", "use --response prediction"),
+        (
+            "curve classes.txt counts-only.gw age --response probability",
+            "make it with glasswood summarize --response pro",
+        ),
         ("curve model.json rows.parquet age --output-name 9", "--output-name takes a label, --output-index a position"),
         ("report model.json rows.parquet --by nobody -o x.html", "--by 'nobody' does not define groups of rows"),
     ],
 )
 def test_errors_name_options_and_not_arguments_of_python(glasswood, arguments, said):
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "one.gw"))
+    good(glasswood("summarize", "classes.txt", "classes.parquet", "-o", "counts-only.gw"))
     message = refused(glasswood(*arguments.split()))
     assert said in message
     assert not re.search(r"\b[a-z_]+=[^.]|sample_weight|output_index", message)

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "digests.h"
+#include "ends.h"
 #include "kernels.h"
 #include "lists.h"
 #include "subsets.h"
@@ -137,6 +139,39 @@ void run_digests(const Inputs& in, Digests& out) {
     }
 }
 
+// The ends of all columns in some groups of rows.
+std::vector<int64_t> ends_of(const std::vector<Column>& columns, const std::vector<int64_t>& bounds) {
+    constexpr auto most = std::numeric_limits<int64_t>::max(), least = std::numeric_limits<int64_t>::min();
+    const std::size_t n_groups = bounds.size() - 1, n = columns.size();
+    std::vector<int64_t> found;
+    for (const int64_t start : {most, least, most}) found.insert(found.end(), n_groups * n, start);
+    std::vector<int64_t*> lines;
+    for (std::size_t line = 0; line < 3 * n_groups; ++line) lines.push_back(found.data() + line * n);
+    const std::span<int64_t* const> all = lines;
+    add_ends(columns, bounds, EndsOfGroups{all.first(n_groups), all.subspan(n_groups, n_groups), all.last(n_groups)});
+    return found;
+}
+
+// Columns of the table; and numbers with infinities, NaN and zeros of both signs, in groups of all sizes.
+void run_ends(const Inputs& in, const std::vector<int64_t>& some, const std::vector<int64_t>& many, Digests& out) {
+    const Rows& rows = in.rows;
+    out.add("ends of columns", ends_of(rows.columns(), some));
+    out.add("ends of columns of float32", ends_of(rows.single_columns(), some));
+    out.add("ends of many groups", ends_of(rows.columns(), many));
+    for (const std::vector<int64_t>& bounds : {some, many})
+        out.check(ends_of(rows.strided_columns(), bounds) == ends_of(rows.columns(), bounds), "columns of another stride have the same ends");
+    constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<double> odd{nan, nan, -0.0, 0.0, -inf, inf, 5e-324, -5e-324, 1e300, -7.0, nan, 3.0, 2.5, inf, inf, -inf};
+    const Column column{reinterpret_cast<const std::byte*>(odd.data()), sizeof(double), false};
+    out.add("ends of odd numbers", ends_of({column}, {0, 2, 4, 5, 6, 7, 8, 10, 12, 13, 15, 16}));
+    out.check(whole_in_order(-0.0) == 0 && whole_in_order(0.0) == 0, "zeros of both signs are one number");
+    const std::vector<double> sorted{-inf, -1e300, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1e300, inf};
+    std::vector<int64_t> whole;
+    for (const double x : sorted) whole.push_back(whole_in_order(x));
+    out.check(std::adjacent_find(whole.begin(), whole.end(), std::greater_equal<>()) == whole.end(), "the order of numbers is kept");
+    out.add("numbers in order", whole);
+}
+
 }  // namespace
 
 void run_counting(const Inputs& in, Digests& out) {
@@ -146,6 +181,7 @@ void run_counting(const Inputs& in, Digests& out) {
     std::vector<int64_t> many;  // over 512 in a block of 4,096 rows
     for (int64_t bound = 0; bound < rows.n_rows; bound += 7) many.push_back(bound);
     many.push_back(rows.n_rows);
+    run_ends(in, some, many, out);
     const std::pair<const char*, Weights> weights[] = {{"", {}}, {" small weights", rows.small_weight}, {" large weights", rows.large_weight}};
     for (const auto& [name, weight] : weights) {
         const Counted found = with_bitsets(in, in.pairs, rows.columns(), whole, weight), listed = with_lists(in, in.pairs, weight);

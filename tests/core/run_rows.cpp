@@ -346,6 +346,24 @@ void run_metrics(const Inputs& in, Digests& out) {
     out.add("pairs of players", shared);
 }
 
+// Whether wide numbers are what `add_whole` is to add, number by number.
+bool are_whole_sums(const std::vector<int64_t>& limbs, const std::vector<double>& answers, const std::vector<int64_t>& digits, bool weighted,
+                    double factor) {
+    const int64_t* limb = limbs.data();
+    for (std::size_t first = 0; first < answers.size(); first += digits.size())
+        for (const bool square : {false, true}) {
+            __int128 expected = 0, found = 0;
+            for (std::size_t row = 0; row < digits.size(); ++row) {
+                const double x = answers[first + row] * factor, power = square ? x * x : x, ones = std::nearbyint(power);
+                const __int128 units = (__int128(ones) << 52) + __int128(std::nearbyint((power - ones) * 0x1p52));
+                expected += units * (weighted ? digits[row] : -digits[row]);
+            }
+            for (int k = 0; k < LIMBS; ++k) found += __int128(*limb++) << (k * LIMB_BITS);
+            if (found != expected) return false;
+        }
+    return true;
+}
+
 void run_responses(const Inputs& in, Digests& out) {
     const Model& m = in.model;
     const ChunksOfModel chunks(m, 1 << 15, 1);
@@ -375,10 +393,23 @@ void run_responses(const Inputs& in, Digests& out) {
         {"identity", Link::IDENTITY}, {"logistic", Link::LOGISTIC}, {"softmax", Link::SOFTMAX}, {"exp", Link::EXP}};
     for (const auto& [name, link] : links) {
         std::vector<double> sums(n_questions * N_OUTPUTS * 2 * PARTS), answers(n_questions * N_OUTPUTS * WIDTH);
-        ask({reply.data(), n_states, N_OUTPUTS, WIDTH}, {own.data(), chunks.n_chunks(), N_OUTPUTS, WIDTH}, {chunks.seat_chunk, output},
-            questions, {link, 1.0 / 256, constant}, weight, sums, answers);
+        const auto ask_for = [&](const WholeSums& whole) {
+            return ask({reply.data(), n_states, N_OUTPUTS, WIDTH}, {own.data(), chunks.n_chunks(), N_OUTPUTS, WIDTH},
+                       {chunks.seat_chunk, output}, questions, {link, 1.0 / 256, constant}, weight, sums, whole, answers);
+        };
+        ask_for({});
         out.add(std::string("responses ") + name, answers);
         out.add(std::string("sums of responses ") + name, sums);
+        if (link == Link::IDENTITY) continue;
+        for (const bool weighted : {false, true}) {
+            const bool large = link == Link::EXP;
+            const double factor = large ? 4.0 : 0.5;
+            std::vector<int64_t> digits(WIDTH), whole(n_questions * N_OUTPUTS * 2 * LIMBS);
+            for (int64_t row = 0; row < N_ROWS; ++row) digits[row] = weighted ? in.rows.small_weight[row] << 20 : -1;
+            out.check(ask_for({whole, matrix(std::as_const(digits), WIDTH), weighted, large, factor}), "responses fit in whole sums");
+            out.check(are_whole_sums(whole, answers, digits, weighted, factor), "whole sums are those of each row's whole numbers");
+            out.add(std::string(weighted ? "weighted whole sums " : "whole sums ") + name, whole);
+        }
     }
     std::vector<double> powers{INFINITY, -INFINITY, NAN, 0.0, -0.0, 709.0, 710.0, -708.0, -745.0};
     for (int k = -7200; k < 7200; ++k) powers.push_back(k / 10.0);

@@ -140,9 +140,9 @@ def test_any_change_of_a_file_is_noticed(model, tmp_path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"arrays": {"counts": None}}, "'counts'"),
-        ({"arrays": {"counts": np.zeros(3)}}, "not vectors of integers"),
-        ({"kind": "glasswood background 1"}, "does not begin with the line 'glasswood background 2'"),
+        ({"arrays": {"counts": None}}, "its vectors are not those of the header"),
+        ({"arrays": {"counts": np.zeros(3)}}, "or not integers"),
+        ({"kind": "glasswood background 1"}, "does not begin with the line 'glasswood background 3'"),
         ({"facts": {"order": 0}}, "order 0"),
         ({"facts": {"order": 10**30}}, "order 1000000000"),
         ({"facts": {"n_rows": "3"}}, "'3' rows"),
@@ -164,9 +164,9 @@ def test_files_that_somebody_made_are_refused(model, change, says, tmp_path):
 
 def test_a_background_of_another_size_is_refused(model, tmp_path):
     path = tmp_path / "x.gw"
-    for name in ("counts", "cells"):
+    for name in ("counts", "cells", "least", "greatest", "whole"):
         gw.summarize(model, X).save(path)
-        short = gw.Background.load(rewrite(path, arrays={name: np.zeros(3, dtype=np.int64)}))
+        short = gw.Background.load(rewrite(path, arrays={name: np.zeros(7, dtype=np.int64)}))
         with pytest.raises(BackgroundError, match="a different model"):
             gw.Explainer(model, short)
 
@@ -175,11 +175,11 @@ def test_files_hold_no_pickles(model, tmp_path):
     path = tmp_path / "x.gw"
     gw.summarize(model, X).save(path)
     content = path.read_bytes()
-    assert content.startswith(b"glasswood background 2\n")
+    assert content.startswith(b"glasswood background 3\n")
     start = len(FORMAT) + 9
     header = json.loads(content[start : start + int.from_bytes(content[start - 8 : start], "little")])
     assert header["facts"]["n_rows"] == 300
-    assert [name for name, *_ in header["arrays"]] == ["counts", "cells"]
+    assert [name for name, *_ in header["arrays"]] == ["counts", "cells", "least", "greatest", "whole"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
 import glasswood as gw
-from glasswood.counting import _counter as _counts
+from glasswood.counting import _leaf_counts as _counts
 from glasswood.counting._plan import make_plan
 from glasswood.counting._subsets import Subsets
 from glasswood.counting._weights import fixed_point
@@ -166,7 +166,7 @@ def test_many_chunks_of_conditions(case, monkeypatch):
     plan = make_plan(models["small trees"], 1, None)
     whole = count(plan, X)
     monkeypatch.setattr(_counts, "MOST_CONDITIONS", 10)
-    assert len(_counts.Counter(plan, lists_only=False)._chunks) > 3
+    assert len(_counts.LeafCounts(plan)._chunks) > 3
     assert count(plan, X) == whole
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor, RandomForestRegressor
 
 import glasswood as gw
-from glasswood.counting import _counter as _counts
+from glasswood.counting import _leaf_counts as _counts
 from glasswood.counting._counter import Counter
 from glasswood.counting._plan import make_plan
 from glasswood.tables._tables import open_columns
@@ -36,8 +36,9 @@ def encoded(ensemble, table, layout):
 
 def assert_same(found, expected):
     for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one.counts, other.counts)
-        np.testing.assert_array_equal(one.cells, other.cells)
+        assert one.vectors.keys() == other.vectors.keys()
+        for name, part in one.vectors.items():
+            np.testing.assert_array_equal(part, other.vectors[name])
         assert (one.n_rows, one.total) == (other.n_rows, other.total)
 
 
@@ -132,7 +133,7 @@ def test_several_chunks_of_trees(case, monkeypatch):
     monkeypatch.setattr(_counts, "MOST_CONDITIONS", 40)
     X, models = case
     counter = Counter(make_plan(models["boosted"], 2, None), lists_only=False)
-    assert len(counter._chunks) > 3
+    assert len(_counts.LeafCounts(counter.plan)._chunks) > 3
     check(counter, encoded(models["boosted"], X, "single"), [0, 700, 700, 9000, 9001, 20_000])
 
 
@@ -165,7 +166,7 @@ def test_tallies_that_cannot_be_written_to_are_refused(case):
     columns = encoded(models["boosted"], X, "double")
     for spoil in (lambda counts: counts.astype(np.int32), lambda counts: np.repeat(counts, 2)[::2], np.asarray):
         tally = counter.start()
-        tally.counts = spoil(tally.counts)
-        tally.counts.flags.writeable = spoil is not np.asarray
+        tally.vectors["counts"] = spoil(tally.vectors["counts"])
+        tally.vectors["counts"].flags.writeable = spoil is not np.asarray
         with pytest.raises(ValueError, match="writable int64 arrays in C order"):
             counter.add_groups([tally], columns, np.array([0, 10]))

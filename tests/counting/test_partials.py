@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from glasswood.counting._counter import Tally
 from glasswood.counting._job import partition_digest
 from glasswood.counting._partial import WHOLE, Partial, add_packed, ledger_of
+from glasswood.counting._statistic import Tally
 from glasswood.engines import _reduction as _tree
 from glasswood.engines._pass import bundles, verify, waves
 from glasswood.engines._reduction import FAN_IN, PER_CORE, sum_on_workers
@@ -27,6 +27,11 @@ from glasswood.errors import BackgroundError, TableError
 from glasswood.parallel._threads import sum_over
 from glasswood.tables import _parquet as _arrow
 from glasswood.tables._files import pack_arrays, unpack_arrays
+
+
+def tally_of(counts, cells, n_rows=0, total=0):
+    return Tally({"counts": counts, "cells": cells}, {"counts": "sum", "cells": "sum"}, n_rows, total)
+
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 KINDS = {
@@ -78,7 +83,7 @@ def several_partials(draw, most=4):
                 for plane in draw(st.lists(st.integers(-6, 6), unique=True, max_size=3)):
                     seed = draw(st.integers(0, 2**32))
                     counts, cells = numbers(n_counts, seed) // 8, numbers(n_cells, seed) // 8
-                    tallies[key, plane] = Tally(counts, cells, seed % 1000, seed)
+                    tallies[key, plane] = tally_of(counts, cells, seed % 1000, seed)
         digests = [partition_digest(f"{number} {k}") for k in range(draw(st.integers(0, 3)))]
         partials.append(Partial(tallies, rows, len(digests), ledger_of(digests)))
     return partials
@@ -87,7 +92,7 @@ def several_partials(draw, most=4):
 def told(partial):
     """What a partial says, comparable."""
     tallies = {
-        key: (tally.counts.tolist(), tally.cells.tolist(), tally.n_rows, tally.total)
+        key: (tally.vectors["counts"].tolist(), tally.vectors["cells"].tolist(), tally.n_rows, tally.total)
         for key, tally in partial.tallies.items()
     }
     return tallies, partial.rows, partial.n_fragments, partial.ledger
@@ -104,8 +109,12 @@ def test_sums_are_exact_and_do_not_touch_what_is_added(partials):
     assert [told(partial) for partial in partials] == before
     for key, (counts, cells, n_rows, total) in whole[0].items():
         having = [partial.tallies[key] for partial in partials if key in partial.tallies]
-        assert counts == [sum(column) for column in zip(*(tally.counts.tolist() for tally in having), strict=True)]
-        assert cells == [sum(column) for column in zip(*(tally.cells.tolist() for tally in having), strict=True)]
+        assert counts == [
+            sum(column) for column in zip(*(tally.vectors["counts"].tolist() for tally in having), strict=True)
+        ]
+        assert cells == [
+            sum(column) for column in zip(*(tally.vectors["cells"].tolist() for tally in having), strict=True)
+        ]
         assert (n_rows, total) == (sum(t.n_rows for t in having), sum(t.total for t in having))
     known = set().union(*(partial.tallies for partial in partials))
     highest = {key: max(plane for other, plane in known if other == key) for key, _ in known}
@@ -143,7 +152,7 @@ def test_slices_are_added_up_apart_and_joined(partials, n):
 
 
 def test_slices_of_different_rows_are_not_joined():
-    one, two = (Partial({(WHOLE, 0): Tally(np.arange(4), np.arange(2), n, n)}, {WHOLE: n}, 1, n) for n in (5, 6))
+    one, two = (Partial({(WHOLE, 0): tally_of(np.arange(4), np.arange(2), n, n)}, {WHOLE: n}, 1, n) for n in (5, 6))
     with pytest.raises(BackgroundError, match="different rows"):
         Partial.join([next(one.slices(2)), list(two.slices(2))[1]])
 
@@ -161,30 +170,30 @@ def test_damaged_bytes_are_refused(partials, place, change):
 
 @pytest.mark.parametrize("plane", [10**9, -(10**9), 37, -40, 0.5, "0", None])
 def test_planes_that_no_weight_has_are_refused(plane):
-    packed = Partial({(WHOLE, 7): Tally(np.arange(2), np.arange(2), 1, 1)}, {WHOLE: 1}).pack()
-    facts, arrays = unpack_arrays("glasswood counts 3", packed)
+    packed = Partial({(WHOLE, 7): tally_of(np.arange(2), np.arange(2), 1, 1)}, {WHOLE: 1}).pack()
+    facts, arrays = unpack_arrays("glasswood counts 4", packed)
     assert facts["planes"] == [[0, 7]]
-    forged = pack_arrays("glasswood counts 3", facts | {"planes": [[0, plane]]}, arrays)
+    forged = pack_arrays("glasswood counts 4", facts | {"planes": [[0, plane]]}, arrays)
     with pytest.raises(BackgroundError, match="no float64 has digits in plane"):
         Partial.unpack(forged)
 
 
 @pytest.mark.parametrize("sizes", [[], [[2, 2]] * 2, [[2, 2]] + [[0, 0]] * 500_000])
 def test_more_or_fewer_sizes_than_groups_are_refused_at_once(sizes):
-    packed = Partial({(WHOLE, 0): Tally(np.arange(2), np.arange(2), 1, 1)}, {WHOLE: 1}).pack()
-    facts, arrays = unpack_arrays("glasswood counts 3", packed)
+    packed = Partial({(WHOLE, 0): tally_of(np.arange(2), np.arange(2), 1, 1)}, {WHOLE: 1}).pack()
+    facts, arrays = unpack_arrays("glasswood counts 4", packed)
     with pytest.raises(BackgroundError, match="number of groups differs from the header"):
-        Partial.unpack(pack_arrays("glasswood counts 3", facts | {"sizes": sizes}, arrays))
+        Partial.unpack(pack_arrays("glasswood counts 4", facts | {"sizes": sizes}, arrays))
 
 
 def test_bytes_of_something_else_are_refused():
-    for packed in (b"", b"short", b"\0" * 1000, _arrow.pack_keys([[1]]), pack_arrays("glasswood counts 3", {}, {})):
+    for packed in (b"", b"short", b"\0" * 1000, _arrow.pack_keys([[1]]), pack_arrays("glasswood counts 4", {}, {})):
         with pytest.raises(BackgroundError, match="damaged"):
             Partial.unpack(packed)
 
 
 def test_keys_of_several_types_are_refused():
-    tally = Tally(np.arange(2), np.arange(2), 1, 1)
+    tally = tally_of(np.arange(2), np.arange(2), 1, 1)
     with pytest.raises(TableError, match="have one type"):
         Partial({(1, 0): tally, ("a", 0): tally}, {1: 1, "a": 1}).pack()
 
@@ -269,7 +278,7 @@ class Workers:
                 message = f"task {task}"
                 raise BackgroundError(message)
             digest = partition_digest(str(task))
-            tally = Tally(numbers(3, task) >> 10, numbers(2, task) >> 10, task, task)
+            tally = tally_of(numbers(3, task) >> 10, numbers(2, task) >> 10, task, task)
             return Partial({(WHOLE, 0): tally}, {WHOLE: task}, 1, ledger_of([digest])).pack()
 
         return self.start(work)

@@ -13,13 +13,18 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestRegressor
 
 import glasswood as gw
-from glasswood.counting._counter import Tally
 from glasswood.counting._job import Job, Sums
 from glasswood.counting._partial import Partial
 from glasswood.counting._plan import make_plan
+from glasswood.counting._statistic import Tally
 from glasswood.counting._weights import fixed_point, in_one_unit, lowest_planes, split, weights_of_groups
 from glasswood.engines._pass import finish
 from glasswood.errors import BackgroundError, TableError, TooLargeError
+
+
+def tally_of(counts, cells, n_rows=0, total=0):
+    return Tally({"counts": counts, "cells": cells}, {"counts": "sum", "cells": "sum"}, n_rows, total)
+
 
 KINDS = {
     "shares": st.floats(0, 1),
@@ -68,16 +73,18 @@ def test_one_unit_has_the_exact_sums(weights, seed):
     planes = {}
     for plane, digits in split(weight, int(lowest_planes(weight.max()))):
         sums = np.array([digits.sum(), digits[chosen].sum()])
-        planes[plane] = Tally(sums, sums[1:], total=int(digits.sum()))
+        planes[plane] = tally_of(sums, sums[1:], total=int(digits.sum()))
     if not planes:
         assert not weight.any()
         return
     tally, unit = in_one_unit(planes)
     exact = [Fraction(sum(map(Fraction, part))) for part in (weights, np.array(weights, dtype=object)[chosen])]
     slack = len(weights) * Fraction(max(weights)) / 2**84
-    for found, wanted in zip((*tally.counts.tolist(), *tally.cells.tolist()), (*exact, exact[1]), strict=True):
+    for found, wanted in zip(
+        (*tally.vectors["counts"].tolist(), *tally.vectors["cells"].tolist()), (*exact, exact[1]), strict=True
+    ):
         assert wanted - Fraction(unit) - slack < found * Fraction(unit) <= wanted
-    assert tally.total == tally.counts[0] <= 2**62
+    assert tally.total == tally.vectors["counts"][0] <= 2**62
     if all(Fraction(value).denominator == 1 for value in weights):
         assert unit >= 1
         assert unit == 1 or exact[0] > 2**62
@@ -116,7 +123,7 @@ def test_a_tree_that_lost_or_won_a_row_is_noticed(known, lost):
     sums.add(X)
     partial = sums.partial()
     (tally,) = partial.tallies.values()
-    tally.counts[job.plan.leaf_offset[0]] -= lost  # of the first leaf's rows, with nothing fixed
+    tally.vectors["counts"][job.plan.leaf_offset[0]] -= lost  # of the first leaf's rows, with nothing fixed
     with pytest.raises(BackgroundError, match="the counts of a tree do not sum to the number of rows"):
         finish(job, partial, [])
 

@@ -23,7 +23,7 @@ from tests.study.test_partial_dependence import CASES, N_ROWS, invented, sample,
 from threadpoolctl import threadpool_limits
 
 import glasswood as gw
-from glasswood.counting import _counter as _counts
+from glasswood.counting import _leaf_counts as _counts
 from glasswood.errors import BackgroundError, TableError, TooLargeError
 from glasswood.results import _interactions
 from glasswood.tables._columns import NumberColumn

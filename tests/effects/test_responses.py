@@ -257,9 +257,9 @@ def test_ice_of_the_background_has_its_weights(response):
 def test_refusals():
     X, y = table()
     model = HistGradientBoostingClassifier(max_iter=3).fit(X, y)
-    with pytest.raises(BackgroundError, match="needs the table of rows"):
+    with pytest.raises(BackgroundError, match="it needs rows; pass them to Explainer"):
         gw.Explainer(model, response="probability")
-    with pytest.raises(BackgroundError, match="needs the table of rows"):
+    with pytest.raises(BackgroundError, match=r'no sums of this response .* summarize\(.*response="probability"'):
         gw.Explainer(model, gw.summarize(model, X), response="probability")
     with pytest.raises(ValueError, match='"probability" or "prediction", not'):
         gw.Explainer(model, X, response="odds")

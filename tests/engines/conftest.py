@@ -13,10 +13,13 @@ import pytest
 from pyarrow import parquet
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-import glasswood as gw
+from glasswood.counting._column_ends import WantedEnds
 from glasswood.counting._plan import make_plan
+from glasswood.effects._response_sums import WantedResponses
 from glasswood.engines import _pass as _passes
 from glasswood.engines._local import count
+from glasswood.models._opened import open_model
+from glasswood.models._scale import scale_of
 from helpers.clusters import dask_cluster
 from helpers.clusters_ray import ray_cluster
 from helpers.clusters_spark import spark_cluster
@@ -39,18 +42,22 @@ class Case:
     def paths(self):
         return sorted(self.folder.rglob("*.parquet"))
 
-    def expected(self, order=1, weight=None):
-        """The counts of all rows, by one thread of NumPy."""
-        return self._count(self.frame, order, weight)
+    def expected(self, order=1, weight=None, response=None):
+        """The counts of all rows, the ends of columns, and sums of a response, by one thread."""
+        return self._count(self.frame, order, weight, response)
 
     def expected_by(self, names, order=1, weight=None):
         """The counts of each group of rows, by one thread of NumPy."""
         groups = self.frame.groupby(names, sort=False, observed=True)
         return {key: self._count(rows, order, weight) for key, rows in groups}
 
-    def _count(self, rows, order, weight):
-        plan = make_plan(gw.read_model(self.model, self.frame.head(100)), order, None)
-        return count(plan, rows, None if weight is None else rows[weight], threads=1)
+    def _count(self, rows, order, weight, response=None):
+        opened = open_model(self.model, self.frame.head(100))
+        plan = make_plan(opened.ensemble, order, None)
+        further = [WantedEnds()]
+        if response is not None:
+            further.append(WantedResponses.of_model(opened.ensemble, scale_of(opened, response)))
+        return count(plan, rows, None if weight is None else rows[weight], threads=1, further=further)
 
 
 def make_rows(n_rows, seed=0):

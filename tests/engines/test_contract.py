@@ -10,7 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import dataset, parquet
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+    StackingRegressor,
+)
+from sklearn.linear_model import Ridge
 
 import glasswood as gw
 from glasswood.counting._partial import Partial
@@ -185,6 +191,48 @@ def test_weights_of_any_size(run, way, few):
     found = run(way, few.model, few.folder, by="day", sample_weight="share")
     assert found == gw.summarize(few.model, few.frame, by="day", sample_weight="share")
     assert all(background.unit < 1 for background in found.values())
+
+
+USED = ["x0", "x1", "x2", "x3", "colour", "flag"]
+
+
+@pytest.fixture(scope="module")
+def classifier(few):
+    kind = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=6, categorical_features="from_dtype")
+    score = few.frame["x0"].fillna(0) + (few.frame["colour"] == "blue") * few.frame["x1"].fillna(1)
+    return kind.fit(few.frame[USED], np.digitize(score, [-0.5, 0.5]))
+
+
+@names([*ONE_OF_EACH, spark_frame_in_slices], COSTLY)
+def test_probabilities(run, way, few, classifier):
+    asked = {"response": "probability", "by": "day", "sample_weight": "weight"}
+    found = run(way, classifier, few.folder, **asked)
+    expected = gw.summarize(classifier, few.frame, **asked)
+    assert found == expected
+    curves = [
+        gw.Explainer(classifier, part[3], response="probability").partial_dependence("x0") for part in (found, expected)
+    ]
+    np.testing.assert_array_equal(*(curve.heights for curve in curves))
+    np.testing.assert_array_equal(*(curve.std() for curve in curves))
+
+
+@names([dask_frame, ray_files, spark_files], COSTLY)
+def test_a_combination_of_models(run, way, few):
+    numbers = few.frame[["x2", "x3"]]
+    members = [(str(seed), HistGradientBoostingRegressor(max_iter=3, random_state=seed)) for seed in range(2)]
+    model = StackingRegressor(members, Ridge(), cv=2).fit(numbers, few.frame["x2"].fillna(0) ** 2)
+    found = run(way, model, few.folder, sample_weight="share")
+    assert found == gw.summarize(model, few.frame, sample_weight="share")
+
+
+@names([dask_files, ray_files, spark_frame], COSTLY)
+def test_an_explainer_of_a_cluster_on_the_scale_of_probabilities(way, few, classifier, request):
+    expected = gw.Explainer(classifier, few.frame[USED], response="probability").partial_dependence("x1")
+    with way(request, few.folder) as (source, _):
+        found = gw.Explainer(classifier, source, response="probability").partial_dependence("x1")
+    np.testing.assert_array_equal(found.heights, expected.heights)
+    np.testing.assert_array_equal(found.std(), expected.std())
+    assert found.ends == expected.ends
 
 
 @names(ONE_OF_EACH, COSTLY)

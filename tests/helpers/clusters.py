@@ -28,7 +28,7 @@ MARK = "GLASSWOOD_TEST_CLUSTER"
 PATIENCE = 90.0  # seconds until a start counts as failed; CI machines are slow
 LOOPBACK = "127.0.0.1"
 # So that workers find what tests define: pytest names a test module `tests.<folder>.<name>`, a helper `helpers.<name>`.
-IMPORTABLE = os.pathsep.join(str(Path(__file__).parents[i]) for i in (1, 2))
+IMPORTABLE = os.pathsep.join([*(str(Path(__file__).parents[i]) for i in (1, 2)), os.environ.get("PYTHONPATH", "")])
 TRACKER = "multiprocessing.resource_tracker"
 DASK = [sys.executable, "-m", "dask"]
 

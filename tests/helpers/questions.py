@@ -96,8 +96,12 @@ def _value(thing: object, name: str) -> Any:
         return value
     try:
         return list(value()) if name == "blocks" else value()
-    except gw.errors.TableError:  # it takes one output
-        return None
+    except gw.errors.TableError as error:
+        if "has changed" in str(error):
+            raise
+        return None  # it takes one output
+    except gw.errors.BackgroundError:
+        return None  # the spread of a curve of counts, or of training
 
 
 def bits_of(answer: object) -> list[tuple[str, tuple[int, ...], bytes]]:

@@ -112,7 +112,11 @@ def test_curves_know_where_the_data_ends():
     assert explainer.partial_dependence("idle").ends is None
     weighted = gw.Explainer(model, X, sample_weight=(X["age"] < 60).astype(float))
     assert weighted.partial_dependence("age").ends[1] == 59
-    assert gw.Explainer(model, gw.summarize(model, X)).partial_dependence("age").ends is None
+    counts = gw.summarize(model, X)
+    assert gw.Explainer(model, counts).partial_dependence("age").ends == (X["age"].min(), 101)
+    assert gw.Explainer(model, counts).partial_dependence("idle").ends is None
+    rest = counts - gw.summarize(model, X[:10])  # whose rows with the least and the greatest value are not known
+    assert gw.Explainer(model, rest).partial_dependence("age").ends is None
     assert gw.Explainer(model).partial_dependence("age").ends is None
     halves = gw.compare({"young": gw.Explainer(model, X[X["age"] < 50]), "old": gw.Explainer(model, X[X["age"] >= 50])})
     assert halves.curves("age")["old"].ends == (X["age"].min(), 101)

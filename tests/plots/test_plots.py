@@ -616,8 +616,11 @@ def every_panel(names):
     square = tuple(tuple(float("nan") if i == j else float(i + j) for j in range(n)) for i in range(n))
     band = Band(names[2], tuple(h - 1 for h in heights), tuple(h + 1 for h in heights))
     common = {"support": share, "missing_share": 0.1, "unseen_share": 0.2, "note": names[0]}
+    spreads = tuple(replace(band, line=k, missing=(0.0, 2.0), unseen=(1.0, 3.0)) for k in range(len(lines)))
     for scale in (numbers, labels):
         yield Steps(names[0], scale, names[3], lines, **common)
+        yield Steps(names[0], scale, names[3], lines, bands=spreads, **common)
+        yield Steps(names[0], scale, names[3], lines[:1], mean=1.5, bands=spreads[:1], **common)
         yield Steps(names[0], scale, names[3], lines[:1], mean=1.5, **common)
         yield Steps(names[0], scale, names[3], grouped, support=share)
         yield Steps(names[0], scale, names[3], lines[:1], bands=(band, band), faint=(heights, heights))

@@ -36,7 +36,8 @@ PUBLIC = {
     "summarize": (
         "(model: 'object', source: 'object', *, order: 'int | None' = 1, "
         "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'object' = None, by: 'object' = None, "
-        "engine: 'object' = 'auto', checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"
+        "response: 'str | None' = None, engine: 'object' = 'auto', "
+        "checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"
     ),
 }
 
@@ -49,6 +50,12 @@ def test_names():
 @pytest.mark.parametrize("name", [name for name, signature in PUBLIC.items() if signature])
 def test_signatures(name):
     assert str(inspect.signature(getattr(gw, name))) == PUBLIC[name]
+
+
+@pytest.mark.parametrize("thing", [gw.Curve, gw.Curves, gw.Comparison, gw.Explainer], ids=lambda thing: thing.__name__)
+def test_every_figure_of_curves_has_std(thing):
+    parameter = inspect.signature(thing.plot).parameters["std"]
+    assert (parameter.kind, parameter.default) == (inspect.Parameter.KEYWORD_ONLY, False)
 
 
 MODULES = [f"{name}.{thing}" for name in ("errors", "metrics") for thing in getattr(gw, name).__all__]

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -264,7 +265,7 @@ def test_counts_that_do_not_add_up_are_bad(diabetes, off):
     background = study.counted(1)
     counts = background.counts.copy()
     counts[0] += off
-    study._counted[1] = gw.Background(**{**vars(background), "counts": counts})
+    study._counted[1] = replace(background, vectors={**background.vectors, "counts": counts})
     item = _checks._count_check(Subject(explainer._scope()))
     assert item["state"] == "bad"
     assert "In 1 of 20 trees, the counts of the leaves do not add up to 442 rows" in item["text"]

@@ -519,7 +519,7 @@ def test_several_models_have_no_raw_score(census):
 ROWS = ("Grey bars", "occur in the rows", "share of rows")
 
 
-@pytest.mark.parametrize("kind", ["table", "weights", "counts", "pairs", "covers", "parquet"])
+@pytest.mark.parametrize("kind", ["table", "weights", "counts", "difference", "pairs", "covers", "parquet"])
 def test_sentences_hold_for_what_is_known_of_the_rows(diabetes, tmp_path, kind):
     X, model = diabetes
     X.to_parquet(tmp_path / "rows.parquet")
@@ -527,6 +527,7 @@ def test_sentences_hold_for_what_is_known_of_the_rows(diabetes, tmp_path, kind):
         "table": lambda: gw.Explainer(model, X),
         "weights": lambda: gw.Explainer(model, X, sample_weight=np.linspace(0, 1, len(X))),
         "counts": lambda: gw.Explainer(model, gw.summarize(model, X)),
+        "difference": lambda: gw.Explainer(model, gw.summarize(model, X) - gw.summarize(model, X[:9])),
         "pairs": lambda: gw.Explainer(model, gw.summarize(model, X, order=2)),
         "covers": lambda: gw.Explainer(model),
         "parquet": lambda: gw.Explainer(model, str(tmp_path / "rows.parquet")),
@@ -539,16 +540,15 @@ def test_sentences_hold_for_what_is_known_of_the_rows(diabetes, tmp_path, kind):
     assert ("Importance is not available" in whole) == (kind == "covers")
     assert ("No rows were given" in text_of(sections["rows"])) == (kind == "covers")
     assert ("total weight" in text_of(sections["rows"])) == (kind == "weights")
-    assert ("Only counts are available" in text_of(sections["rows"])) == (kind in ("counts", "pairs"))
+    assert ("Only counts are available" in text_of(sections["rows"])) == (kind in ("counts", "difference", "pairs"))
     assert ("made from counts" in text_of(sections["rows"])) == (kind == "parquet")
-    assert ("fades out" in text_of(sections["features"])) == (kind in ("counts", "pairs", "covers", "parquet"))
-    at_hand = kind in ("table", "weights", "parquet")  # the rows of files are read again
-    between = "the minimum and the maximum" if at_hand else "the first and the last cut"
-    assert between in text_of(sections["spikes"])
+    assert ("fades out" in text_of(sections["features"])) == (kind in ("covers", "difference"))
+    assert ("the minimum and the maximum" in text_of(sections["spikes"])) == (kind != "covers")
+    assert ("the first and the last cut" in text_of(sections["spikes"])) == (kind in ("covers", "difference"))
     pairs = text_of(sections["interactions"])
     assert ("Hatched cells have no rows" in pairs) == (kind in ("table", "weights"))
     assert ("assumed to be independent" in pairs) == (kind == "pairs")
-    assert ("only single features were counted" in pairs) == (kind == "counts")
+    assert ("only single features were counted" in pairs) == (kind in ("counts", "difference"))
     assert ("computed over rows, and there are none" in pairs) == (kind == "covers")
     missing = text_of(sections["missing"])
     assert ("not known how many values are missing" in missing) == (kind == "covers")

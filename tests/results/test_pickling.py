@@ -25,8 +25,9 @@ def test_copies_of_answers_say_the_same(explained, again):
     ex, X = explained
     for name, ask in questions_of(ex, X, list("abcd")).items():
         answer = ask()
+        bits = bits_of(answer)  # the spread of a curve is known to a copy if it was known before
         same = again(answer)
-        assert bits_of(same) == bits_of(answer), name
+        assert bits_of(same) == bits, name
         if isinstance(answer, dict):
             continue
         assert repr(same) == repr(answer), name

@@ -31,7 +31,7 @@ from tests.models.readers import test_catboost, test_lightgbm, test_sklearn, tes
 from threadpoolctl import threadpool_limits
 
 import glasswood as gw
-from glasswood.counting import _counter as _counts
+from glasswood.counting import _leaf_counts as _counts
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.study import _study
 from helpers.brute import Case, Proof, tries

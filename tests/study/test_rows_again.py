@@ -277,7 +277,10 @@ def caveats(model, other, background):
     """Return results of which each is not made of the rows themselves."""
     ex = gw.Explainer(model, background())
     yield ex.interaction_strengths(), "taken as independent"
-    yield gw.Explainer(model, background()).spikes(points=5), "5 sample points from the first to the last cut"
+    yield (
+        gw.Explainer(model, background()).spikes(points=5),
+        "5 sample points (of some features from the first to the last cut)",
+    )
     pair = {"one": gw.Explainer(model, background()), "other": gw.Explainer(other, background(other))}
     yield gw.compare(pair), "rows in common cells are not known"
 

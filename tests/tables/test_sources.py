@@ -643,12 +643,13 @@ def test_questions_that_need_rows_say_so(boosting, tmp_path):
     model, frame, table = boosting
     classifier = HistGradientBoostingClassifier(max_iter=3).fit(frame, frame["x0"] > 0)
     path = parquet_folder(table, tmp_path)
-    with pytest.raises(BackgroundError, match=r'table of rows.*response="raw"'):
-        gw.Explainer(classifier, path, response="probability")
-    assert gw.Explainer(classifier, path, response="raw").partial_dependence("x0").values.shape
-    asked = gw.Explainer(model, path)
+    with pytest.raises(BackgroundError, match="a surface needs the rows themselves on this scale"):
+        gw.Explainer(classifier, table.to_reader(), response="probability").partial_dependence("x0", "x1")
+    assert gw.Explainer(classifier, path, response="probability").partial_dependence("x0").values.shape
     with pytest.raises(TableError, match="rows="):
-        asked.ice("x0")
+        gw.Explainer(model, table.to_reader()).ice("x0")
+    asked = gw.Explainer(model, path)
+    assert asked.ice("x0").values.shape[0] == len(frame)
     assert asked.ice("x0", rows=frame[:5]).values.shape[0] == 5
     pipeline = make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=2)).fit(frame, frame["x1"].fillna(0))
     with pytest.raises(UnsupportedModelError, match="transform the data first"):

@@ -12,15 +12,12 @@ import numpy as np
 import glasswood as gw
 from glasswood import Background, Curve, Explainer
 from glasswood.cli._files import open_data, open_explainer
-from glasswood.cli._options import MODEL, Command, model_options, output_options, table_options
+from glasswood.cli._options import MODEL, Command, model_options, output_options, response_option, table_options
 from glasswood.cli._output import check_destination, write_table
 from glasswood.errors import TableError
 from glasswood.tables._tables import frame_of
 
 __all__ = ["COMMANDS"]
-
-RESPONSES = click.Choice(["raw", "probability", "prediction"])
-RESPONSE_HELP = "The scale: the raw score (a sum over trees), a classifier's probability, or the output of predict."
 
 
 @click.command(
@@ -31,13 +28,14 @@ RESPONSE_HELP = "The scale: the raw score (a sum over trees), a classifier's pro
         "glasswood curve model.json rows.parquet age income --output-name 1 -o curves.csv",
         "glasswood curve model.json rows.parquet age income --joint -o surface.parquet",
         "glasswood curve model.json rows.gw --json > all.json",
+        "glasswood curve model.json rows.parquet age --response probability",
     ],
 )
 @click.argument("model", type=MODEL)
 @click.argument("data", metavar="BACKGROUND|DATA")
 @click.argument("features", nargs=-1, metavar="[FEATURE]...")
 @click.option("--joint", is_flag=True, help="Write the surface of two features instead of a curve of each.")
-@click.option("--response", type=RESPONSES, help=f"{RESPONSE_HELP} Default: raw.")
+@response_option("Default: raw.")
 @output_options
 @table_options
 @model_options
@@ -183,6 +181,7 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     show_default=True,
     help="The number of features, the most different first.",
 )
+@response_option("Default: raw.")
 @output_options
 @table_options
 @model_options
@@ -193,6 +192,7 @@ def compare(  # noqa: PLR0913 (one command has all its options)
     backgrounds: tuple[str, ...],
     data: str | None,
     top: int,
+    response: str | None,
     asked: dict[str, Any],
     destination: tuple[str, str | None],
 ) -> None:
@@ -207,7 +207,7 @@ def compare(  # noqa: PLR0913 (one command has all its options)
             message = "pass two or more --background NAME=FILE with one MODEL, or one --data FILE with several MODELs"
             raise click.UsageError(message)
         model = opened(models[0])
-        explainers = {name: open_explainer(model, path) for name, path in _named(backgrounds).items()}
+        explainers = {name: open_explainer(model, path, response) for name, path in _named(backgrounds).items()}
     else:
         if backgrounds or data is None:
             message = "pass one --data FILE with several MODELs; a background belongs to a single model"
@@ -216,7 +216,9 @@ def compare(  # noqa: PLR0913 (one command has all its options)
         if isinstance(rows, Background):
             message = f"{data!r} has counts for a single model; to compare several models, pass the rows themselves"
             raise TableError(message)
-        explainers = {name: Explainer(opened(path), rows) for name, path in _names_of(models).items()}
+        explainers = {
+            name: Explainer(opened(path), rows, response=response) for name, path in _names_of(models).items()
+        }
     write_table(_columns_of(gw.compare(explainers, **asked).top(top)), destination)
 
 

@@ -114,10 +114,10 @@ def _open_pickle(path: Path, *, pickles: bool) -> Any:
 def open_explainer(model: object, data: str, response: str | None = None) -> Explainer:
     """Return an Explainer of an opened model, with a background or rows from a file.
 
-    Files are streamed where counts are enough, and read into memory where rows must be transformed.
+    Files are streamed if the model is a file of its own library, and read into memory for others, such as pipelines,
+    which may have to transform the rows.
     """
-    in_memory = not isinstance(model, Path) or response not in (None, "raw")
-    background = open_data(data, in_memory=in_memory)
+    background = open_data(data, in_memory=not isinstance(model, Path))
     if isinstance(background, str):  # a path
         model = proved(model, data).ensemble
     return Explainer(model, background, response=response)

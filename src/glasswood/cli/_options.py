@@ -12,7 +12,17 @@ import click
 from glasswood.cli._files import load_model
 from glasswood.cli._output import FORMATS
 
-__all__ = ["DEBUG", "MODEL", "Command", "as_json", "model_options", "output_file", "output_options", "table_options"]
+__all__ = [
+    "DEBUG",
+    "MODEL",
+    "Command",
+    "as_json",
+    "model_options",
+    "output_file",
+    "output_options",
+    "response_option",
+    "table_options",
+]
 
 DEBUG = "--debug"
 
@@ -100,6 +110,16 @@ def output_options(function: Function) -> Function:
         return function(asked={"output": output_name, "output_index": output_index}, **options)
 
     return command
+
+
+def response_option(further: str) -> Callable[[Function], Function]:
+    """Add --response to a command, with what its help says after the meaning of the scales."""
+    return click.option(
+        "--response",
+        type=click.Choice(["raw", "probability", "prediction"]),
+        help="The scale: the raw score (a sum over trees), a classifier's probability, or the output of predict. "
+        + further,
+    )
 
 
 def table_options(function: Function) -> Function:

@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from glasswood import Explainer
-from glasswood.cli._ask import RESPONSE_HELP, RESPONSES
 from glasswood.cli._files import open_data
-from glasswood.cli._options import MODEL, Command, model_options, output_file
+from glasswood.cli._options import MODEL, Command, model_options, output_file, response_option
 from glasswood.cli._output import check_folder, note
 
 __all__ = ["COMMANDS"]
@@ -31,7 +30,7 @@ __all__ = ["COMMANDS"]
 @output_file("The page", "model.html")
 @click.option("--title", help="The title of the page.")
 @click.option("--by", metavar="COLUMN", help="Compare groups of rows: predictions, curves and columns.")
-@click.option("--response", type=RESPONSES, help=f"{RESPONSE_HELP} Default: a classifier's probability, else raw.")
+@response_option("Default: a classifier's probability, else raw.")
 @click.option("--notes", multiple=True, metavar="TEXT", help="A paragraph of your own; can be repeated.")
 @click.option(
     "--interactions",

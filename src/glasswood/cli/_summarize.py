@@ -17,7 +17,7 @@ import click
 from glasswood import Background
 from glasswood import summarize as count
 from glasswood.cli._files import open_data, proved, read_rows
-from glasswood.cli._options import MODEL, Command, as_json, model_options, output_file
+from glasswood.cli._options import MODEL, Command, as_json, model_options, output_file, response_option
 from glasswood.cli._output import check_folder, note, print_json, write_table
 from glasswood.engines._engine import ENGINES
 from glasswood.errors import BackgroundError, MissingExtraError, TableError
@@ -45,6 +45,7 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
         "glasswood summarize model.json rows.parquet -o rows.gw",
         "glasswood summarize model.json 'data/*.parquet' --order 2 -o all.gw --checkpoint progress",
         "glasswood summarize model.json data/ --by year --by region -o sales.gw",
+        "glasswood summarize model.json rows.parquet --response probability -o rows.gw",
     ],
 )
 @click.argument("model", type=MODEL)
@@ -58,6 +59,10 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
     show_default=True,
     metavar="N|all",
     help="Maximum number of features fixed together: 1 for curves, 2 for pairs, 'all' for Shapley values.",
+)
+@response_option(
+    "The averages on this scale, and the spread of rows around them, are found in the same pass, beside the counts. "
+    "Default: counts only, for the raw score."
 )
 @click.option("--weight", metavar="COLUMN", help="The weights of the rows.")
 @click.option("--checkpoint", metavar="FOLDER", help="Save progress here; after a crash, the same command resumes.")
@@ -78,6 +83,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     output: Path,
     by: tuple[str, ...],
     order: int | None,
+    response: str | None,
     weight: str | None,
     as_json: bool,
     **settings: Any,
@@ -93,15 +99,15 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
         raise TableError(message)
     loaded = opened(model)
     read = proved(loaded, data[0], further=[*by, *([] if weight is None else [weight])])
-    read.refuse_combination()
     in_memory = isinstance(open_source(source), InMemory)  # CSV
     if read.columns is not None and not in_memory:  # a pipeline transforms rows in memory
         source, in_memory = read_rows(list(data) if len(data) > 1 else data[0]), True
     if in_memory:
         settings = {"engine": "auto"} | ({} if settings["checkpoint"] is None else settings)
-    counted = read.ensemble if read.columns is None else loaded
+    wrapped = read.columns is not None or read.combination is not None or read.inverse is not None
+    asked: dict[str, Any] = {"order": order, "response": response, "sample_weight": weight, "by": list(by) or None}
     with _cluster(settings) as settings:
-        found = count(counted, source, order=order, sample_weight=weight, by=list(by) or None, **settings)
+        found = count(loaded if wrapped else read.ensemble, source, **asked, **settings)
     if not by:
         found.save(output)
         _tell(output, found, as_json=as_json)

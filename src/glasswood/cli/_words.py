@@ -10,6 +10,7 @@ __all__ = ["in_options"]
 WORDS = [
     (r"\bsummarize\(\w+, \w+, order=(\d+)\), or order=None for all orders", r"glasswood summarize --order \1, or all"),
     (r"\bsummarize\(\w+, \w+, order=(\d+)\)", r"glasswood summarize --order \1"),
+    (r'\bsummarize\(\w+, \w+, response="(\w+)"\)', r"glasswood summarize --response \1"),
     (r'\b(response|engine)="(\w+)"', r"--\1 \2"),
     (r"\bsample_weight\b=?", "--weight"),
     (r"\boutput_index\b=?", "--output-index"),

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.counting._counter import Counter, Tally
+from glasswood.counting._counter import Counter
+from glasswood.counting._statistic import UFUNCS, Combine, Tally, combine
 from glasswood.counting._weights import in_one_unit, refuse_large_sum
+from glasswood.counting._wide import limbs_of, numbers_of
 from glasswood.errors import BackgroundError
-from glasswood.kernels._read_only import ReadOnly
+from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.tables._files import pack_arrays, unpack_arrays, write_whole
 from glasswood.text._arguments import new_file
 from glasswood.text._html import facts_html
@@ -24,10 +26,10 @@ from glasswood.text._printable import how_many
 
 __all__ = ["Background", "background_of"]
 
-FORMAT = "glasswood background 2"  # file type and version; version 1 was a NumPy archive without a digest
+FORMAT = "glasswood background 3"  # file type and version
 
 
-Whole = TypeVar("Whole", int, NDArray[np.int64])
+SUMS: tuple[Combine, ...] = ("sum", "wide sum")
 MOST_EXACT = 10**12  # units: a smaller sum of rounded counts is not right to twelve digits
 
 
@@ -59,10 +61,49 @@ class Background(ReadOnly):
     n_rows: int
     total: int
     unit: float
-    counts: NDArray[np.int64] | NDArray[np.int32]  # 32 bits within an Explainer, where they are not added up
-    cells: NDArray[np.int64]
+    vectors: Mapping[str, NDArray[np.int64]]  # counts may have 32 bits within an Explainer, where nothing is added
+    combine: Mapping[str, Combine]
     fingerprint: str
     groups: Mapping[str, tuple[str, ...]]
+
+    def _close(self) -> None:
+        object.__setattr__(self, "vectors", {name: read_only(part) for name, part in self.vectors.items()})
+
+    @property
+    def counts(self) -> NDArray[np.int64] | NDArray[np.int32]:
+        """For each leaf and each set of players of its path, the rows (in units of weight) that it counts."""
+        return self.vector("counts")
+
+    @property
+    def cells(self) -> NDArray[np.int64]:
+        """The rows (in units of weight) in each cell of each feature."""
+        return self.vector("cells")
+
+    def vector(self, name: str) -> NDArray[np.int64]:
+        """Return one of the `vectors` by its name, such as "counts", "cells" or "least".
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.tree import DecisionTreeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> background = gw.summarize(DecisionTreeClassifier(random_state=0).fit(X, y), X)
+        >>> background.vector("greatest").shape  # the model splits on three columns
+        (3,)
+        >>> (background - background).vector("least")
+        Traceback (most recent call last):
+        ...
+        glasswood.errors.BackgroundError: the background has no 'least', ...
+        """
+        if name not in self.vectors:
+            message = (
+                f"the background has no {name!r}, only {', '.join(map(repr, self.vectors))}: it was not asked for when "
+                "the rows were counted, or it is no sum, and was lost when backgrounds were subtracted. Summarize the "
+                "rows again"
+            )
+            raise BackgroundError(message)
+        return self.vectors[name]
 
     def __repr__(self) -> str:
         weight = "" if self.total == self.n_rows else f", weight {self.weight:g}"
@@ -83,8 +124,14 @@ class Background(ReadOnly):
             "order": self.order,
             "counts": self.counts.size,
             "groups of columns": ", ".join(self.groups) or "none",
+            "sums of responses": ", ".join(self._responses) or "none",
             "fingerprint": self.fingerprint,
         }
+
+    @property
+    def _responses(self) -> list[str]:
+        """The units of responses of which there are sums."""
+        return [name.rpartition(" ")[0] for name, how in self.combine.items() if how == "wide sum"]
 
     @property
     def weight(self) -> float:
@@ -103,8 +150,8 @@ class Background(ReadOnly):
         return (
             (self.order, self.n_rows, self.total, self.unit, self.fingerprint)
             == (other.order, other.n_rows, other.total, other.unit, other.fingerprint)
-            and np.array_equal(self.counts, other.counts)
-            and np.array_equal(self.cells, other.cells)
+            and self._sums == other._sums
+            and all(np.array_equal(self.vectors[name], other.vectors[name]) for name in self._common(other))
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -116,6 +163,7 @@ class Background(ReadOnly):
             what = "order" if self.fingerprint == other.fingerprint else "model or of different groups"
             message = f"backgrounds of a different {what} cannot be combined; summarize both with the same arguments"
             raise BackgroundError(message)
+        kept = self._kept(other, sign)
         finest = min(self.unit, other.unit)
         unit = finest  # in which both are exact; coarser if the sum would not fit in 64 bits
         while (abs(self.total) * self.unit + abs(other.total) * other.unit) / unit >= 2.0**62:
@@ -132,9 +180,29 @@ class Background(ReadOnly):
             one,
             n_rows=one.n_rows + sign * two.n_rows,
             total=total,
-            counts=one.counts.astype(np.int64, copy=False) + sign * two.counts.astype(np.int64, copy=False),
-            cells=one.cells + sign * two.cells,
+            vectors={name: _combined(how, one.vectors[name], two.vectors[name], sign) for name, how in kept.items()},
+            combine=kept,
         )
+
+    @property
+    def _sums(self) -> dict[str, Combine]:
+        """The vectors that are sums: what is in every background that was made with the same arguments."""
+        return {name: how for name, how in self.combine.items() if how in SUMS}
+
+    def _common(self, other: Background) -> dict[str, Combine]:
+        """Return the vectors of both. What is no sum, such as the ends of columns, is lost by a subtraction."""
+        return {name: how for name, how in self.combine.items() if name in other.combine}
+
+    def _kept(self, other: Background, sign: int) -> dict[str, Combine]:
+        """Return the vectors of a sum or a difference: what is no sum cannot be subtracted."""
+        if self._sums.keys() != other._sums.keys():
+            names = sorted({_told(name) for name in self._sums.keys() ^ other._sums.keys()})
+            message = (
+                f"only one of the backgrounds has {', '.join(map(repr, names))} of this model; summarize both with the "
+                "same model and arguments"
+            )
+            raise BackgroundError(message)
+        return self._common(other) if sign > 0 else self._sums
 
     def _in(self, unit: float) -> Background:
         """Return the same counts in a different unit: exact if it is finer, rounded if it is coarser."""
@@ -142,19 +210,27 @@ class Background(ReadOnly):
         if shift == 0:
             return self
 
-        def turned(numbers: Whole) -> Whole:
+        def turned(numbers: Any) -> Any:
             return numbers << -shift if shift < 0 else (numbers + (1 << (shift - 1))) >> shift
 
-        counts = turned(self.counts.astype(np.int64, copy=False))
-        return replace(self, unit=unit, total=turned(self.total), counts=counts, cells=turned(self.cells))
+        turn: dict[Combine, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
+            "sum": turned,
+            "wide sum": lambda limbs: limbs_of(turned(numbers_of(limbs))),
+        }
+        vectors = {
+            name: turn[self.combine[name]](part) if self.combine[name] in turn else part
+            for name, part in self.vectors.items()
+        }
+        return replace(self, unit=unit, total=turned(self.total), vectors=vectors)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the background to a file atomically: an existing file is kept until the new one is complete.
 
-        The file starts with the line ``glasswood background 2``, followed by the length of the header in 8 bytes and
-        the header itself as JSON: the metadata (order, n_rows, total, unit, fingerprint, groups), and the type and size
-        of ``counts`` and ``cells``, which follow as integers of the smallest sufficient width. The file ends with the
-        SHA-256 of everything before it, which is verified on loading. Nothing is pickled or compressed.
+        The file starts with the line ``glasswood background 3``, followed by the length of the header in 8 bytes and
+        the header itself as JSON: the metadata (order, n_rows, total, unit, fingerprint, groups, and how each vector
+        combines), and the type and size of all vectors, which follow as integers of the smallest sufficient width. The
+        file ends with the SHA-256 of everything before it, which is verified on loading. Nothing is pickled or
+        compressed.
 
         Examples
         --------
@@ -176,8 +252,9 @@ class Background(ReadOnly):
             "unit": self.unit,
             "fingerprint": self.fingerprint,
             "groups": {name: list(columns) for name, columns in self.groups.items()},
+            "combine": dict(self.combine),
         }
-        write_whole(path, pack_arrays(FORMAT, facts, {"counts": self.counts, "cells": self.cells}))
+        write_whole(path, pack_arrays(FORMAT, facts, self.vectors))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Background:
@@ -194,14 +271,20 @@ class Background(ReadOnly):
         content = Path(path).read_bytes()
         try:
             facts, arrays = unpack_arrays(FORMAT, content)
-            counts, cells = arrays["counts"], arrays["cells"]
-            if counts.dtype != np.int64 or cells.dtype != np.int64:
-                message = "its counts are not vectors of integers"
+            checked = _checked(facts)
+            if arrays.keys() != checked["combine"].keys() or any(part.dtype != np.int64 for part in arrays.values()):
+                message = "its vectors are not those of the header, or not integers"
                 raise ValueError(message)
-            return cls(**_checked(facts), counts=counts, cells=cells)
+            return cls(**checked, vectors=arrays)
         except (BackgroundError, KeyError, TypeError, ValueError) as error:
             message = f"{str(path)!r} is not a Glasswood background, or it is damaged: {error}; run summarize again"
             raise BackgroundError(message) from error
+
+
+def _told(name: str) -> str:
+    """Return the name of a vector as users know it: "sums of the probability" without the hash behind it."""
+    words, _, digest = name.rpartition(" ")
+    return f"sums of the {words}" if words and len(digest) == 16 else name
 
 
 def _checked(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,11 +297,26 @@ def _checked(facts: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(facts["groups"], dict):
         message = f"its groups are {facts['groups']!r}"
         raise ValueError(message)
+    combined = facts["combine"]
+    if (
+        not isinstance(combined, dict)
+        or not {"counts", "cells"} <= combined.keys()
+        or not set(combined.values()) <= set(UFUNCS)
+    ):
+        message = f"its vectors are {combined!r}"
+        raise ValueError(message)
     groups = {name: tuple(columns) for name, columns in facts["groups"].items()}
     if not all(isinstance(text, str) for text in (facts["fingerprint"], *chain(*groups.values()))):
         message = "its fingerprint or its groups are not strings"
         raise ValueError(message)
     return {**facts, "groups": groups}
+
+
+def _combined(how: Combine, one: NDArray[np.int64], two: NDArray[np.int64], sign: int) -> NDArray[np.int64]:
+    """Return the vector of the rows of two backgrounds, or of those of the first without those of the second."""
+    if how == "wide sum":
+        return limbs_of(numbers_of(one) + sign * numbers_of(two))
+    return combine(how, one, two) if sign > 0 else one - two
 
 
 def background_of(
@@ -247,8 +345,8 @@ def background_of(
         n_rows=tally.n_rows,
         total=tally.total,
         unit=unit * own_unit,
-        counts=tally.counts,
-        cells=tally.cells,
+        vectors=tally.vectors,
+        combine=tally.combine,
         fingerprint=plan.fingerprint,
         groups={name: tuple(columns) for name, columns in plan.groups.items()},
     )

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.counting._counter import Columns, Counter, Tally
+from glasswood.counting._counter import Counter
 from glasswood.counting._partial import WHOLE, Partial, kept, ledger_of
 from glasswood.counting._plan import MOST_COUNTS, CountPlan
+from glasswood.counting._statistic import Columns, Tally, Wanted
 from glasswood.counting._weights import SMALLEST, lowest_planes, refuse_large_sum, split
-from glasswood.errors import TableError, TooLargeError
+from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._once import once
 from glasswood.tables._parquet import Fragment, can_join, join, n_bytes, read_fragment
@@ -57,6 +58,8 @@ class Job:
         The columns that define groups of rows; no groups if it is empty.
     weight : name or None
         The column of weights.
+    further : tuple of Wanted
+        Statistics beside the counts.
     """
 
     ensemble: TreeEnsemble
@@ -65,6 +68,7 @@ class Job:
     names: Mapping[int, Any] | None
     by: tuple[Any, ...] = ()
     weight: object = None
+    further: tuple[Wanted, ...] = ()
 
     @once
     def plan(self) -> CountPlan:
@@ -74,7 +78,7 @@ class Job:
     @once
     def counter(self) -> Counter:
         """What counts rows."""
-        return Counter(self.plan)
+        return Counter(self.plan, self.further)
 
     @property
     def columns(self) -> list[Any]:
@@ -86,13 +90,27 @@ class Job:
     def key(self) -> str:
         """A hash of everything that the counts depend on, the data excepted."""
         told = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight)
-        return blake2b(repr(told).encode(), digest_size=16).hexdigest()
+        further = [wanted.key for wanted in self.further]
+        return blake2b(repr((*told, *further)).encode(), digest_size=16).hexdigest()
 
     def ship(self) -> ShippedJob:
         """Return the job as bytes."""
-        parts = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight)
-        packed = pickle.dumps(parts, protocol=5)
+        parts = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight, self.further)
+        packed = _packed(parts)
         return ShippedJob(blake2b(packed, digest_size=16).hexdigest(), packed)
+
+
+def _packed(parts: tuple[Any, ...]) -> bytes:
+    """Return a job as bytes. A function of the user's, such as the inverse of a transformed target, may not be sent."""
+    try:
+        packed = pickle.dumps(parts, protocol=5)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        message = f"the model has a function that cannot be sent to workers ({error}); define it in a module"
+        raise UnsupportedModelError(message) from error
+    if b"__main__" in packed:
+        message = "the model has a function of the main program, which workers cannot import; define it in a module"
+        raise UnsupportedModelError(message)
+    return packed
 
 
 @dataclass(frozen=True)
@@ -262,7 +280,7 @@ class Sums:
 
 def new_tally(counter: Counter, n_before: int) -> Tally:
     """Return an empty tally for one more group of rows."""
-    n_counts = counter.plan.n_counts
+    n_counts = sum(vector.size for vector in counter.vectors)
     if n_before and (n_before + 1) * n_counts > MOST_COUNTS:
         message = (
             f"this needs more than {n_before:,} sums of {n_counts:,} counts each, which is more than fits "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.counting._counter import Tally
+from glasswood.counting._statistic import UFUNCS, Combine, Tally
 from glasswood.counting._weights import KEPT, LARGEST, SMALLEST, WIDTH
 from glasswood.errors import BackgroundError
 from glasswood.tables._files import pack_arrays, unpack_arrays
@@ -19,7 +19,7 @@ __all__ = ["WHOLE", "Partial", "add_packed", "kept", "ledger_of"]
 
 WHOLE = ()  # the key of all rows, where there are no groups
 
-FORMAT = "glasswood counts 3"  # the kind of bytes, and their version
+FORMAT = "glasswood counts 4"  # the kind of bytes, and their version
 
 MODULUS = 1 << 128
 
@@ -76,15 +76,14 @@ class Partial:
         return cls(kept(tallies), rows, n_fragments, ledger)
 
     def slices(self, n: int) -> Iterator[Partial]:
-        """Yield the partial in n parts that are added up apart: of each tally, a share of the counts."""
-        empty = np.empty(0, dtype=np.int64)
+        """Yield the partial in n parts that are added up apart: of each vector, a share of the numbers."""
         for index in range(n):
-            tallies = {}
-            for key, tally in self.tallies.items():
-                first, last = (tally.counts.size * k // n for k in (index, index + 1))
-                cells = empty if index else tally.cells
-                tallies[key] = Tally(tally.counts[first:last], cells, tally.n_rows, tally.total)
-            yield Partial(tallies, self.rows, self.n_fragments, self.ledger)
+            yield Partial(
+                {key: _slice(tally, index, n) for key, tally in self.tallies.items()},
+                self.rows,
+                self.n_fragments,
+                self.ledger,
+            )
 
     @classmethod
     def join(cls, slices: Sequence[Partial]) -> Partial:
@@ -93,12 +92,7 @@ class Partial:
         if len({(part.n_fragments, part.ledger, part.n_rows) for part in slices}) != 1:
             message = "the slices of the counts are of different rows; nothing was saved, count again"
             raise BackgroundError(message)
-        tallies = {
-            key: Tally(
-                np.concatenate([part.tallies[key].counts for part in slices]), tally.cells, tally.n_rows, tally.total
-            )
-            for key, tally in first.tallies.items()
-        }
+        tallies = {key: _joined_slices([part.tallies[key] for part in slices]) for key in first.tallies}
         return cls(tallies, first.rows, first.n_fragments, first.ledger)
 
     def pack(self, **notes: bytes) -> bytes:
@@ -115,10 +109,12 @@ class Partial:
             "planes": [[place[key], plane] for key, plane in self.tallies],
             "n_rows": [int(tally.n_rows) for tally in tallies],
             "total": [int(tally.total) for tally in tallies],
-            "sizes": [[tally.counts.size, tally.cells.size] for tally in tallies],
+            "sizes": [[part.size for part in tally.vectors.values()] for tally in tallies],
+            "vectors": [list(kind) for kind in (tallies[0].combine.items() if tallies else ())],
         }
         arrays: dict[str, NDArray[Any]] = {"keys": np.frombuffer(pack_keys(columns), np.uint8)}
-        arrays |= {name: _joined([getattr(tally, name) for tally in tallies]) for name in ("counts", "cells")}
+        names = tallies[0].combine if tallies else ()
+        arrays |= {f"vector {name}": _joined([tally.vectors[name] for tally in tallies]) for name in names}
         arrays |= {f"note {name}": np.frombuffer(note, np.uint8) for name, note in notes.items()}
         return pack_arrays(FORMAT, facts, arrays)
 
@@ -163,23 +159,47 @@ def _keys(columns: Sequence[Sequence[Any]], n_keys: int, *, tuples: bool) -> lis
 
 def _tallies(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Iterator[Tally]:
     """Yield the tally of each group: a view of its part of the arrays."""
-    sizes, whole = facts["sizes"], {name: arrays[name] for name in ("counts", "cells")}
+    sizes, combine = facts["sizes"], _combine(facts["vectors"])
+    whole = [arrays[f"vector {name}"] for name in combine]
     if len(sizes) != len(facts["planes"]):  # before allocating the number that a damaged file may claim
         message = "its number of groups differs from the header"
         raise ValueError(message)
-    claimed = [sum(size) for size in zip(*sizes, strict=True)] if sizes else [0, 0]
-    if claimed != [array.size for array in whole.values()] or any(min(size) < 0 for size in sizes):
+    claimed = [sum(size) for size in zip(*sizes, strict=True)] if sizes else [0] * len(whole)
+    if claimed != [array.size for array in whole] or any(min(size) < 0 for size in sizes):
         message = "its number of counts differs from the header"
         raise ValueError(message)
-    if any(array.dtype != np.int64 for array in whole.values()):
+    if any(array.dtype != np.int64 for array in whole):
         message = "its counts are not whole numbers"
         raise ValueError(message)
-    first = [0, 0]
+    first = [0] * len(whole)
     for size, n_rows, total in zip(sizes, facts["n_rows"], facts["total"], strict=True):
         last = [start + n for start, n in zip(first, size, strict=True)]
-        counts, cells = (array[slice(*part)] for array, *part in zip(whole.values(), first, last, strict=True))
-        yield Tally(counts, cells, int(n_rows), int(total))
+        parts = (array[slice(*part)] for array, *part in zip(whole, first, last, strict=True))
+        yield Tally(dict(zip(combine, parts, strict=True)), combine, int(n_rows), int(total))
         first = last
+
+
+def _combine(vectors: Sequence[tuple[Any, Any]]) -> dict[str, Combine]:
+    """Return how each vector combines, if the names are what they may be."""
+    found = dict(vectors)
+    if len(found) != len(vectors) or not all(isinstance(name, str) and how in UFUNCS for name, how in found.items()):
+        message = f"its vectors are {vectors!r}"
+        raise ValueError(message)
+    return found
+
+
+def _slice(tally: Tally, index: int, n: int) -> Tally:
+    """Return one of n slices of a tally."""
+    vectors = {
+        name: part[part.size * index // n : part.size * (index + 1) // n] for name, part in tally.vectors.items()
+    }
+    return replace(tally, vectors=vectors)
+
+
+def _joined_slices(slices: Sequence[Tally]) -> Tally:
+    """Return the tally that has these slices."""
+    names = slices[0].combine
+    return replace(slices[0], vectors={name: np.concatenate([part.vectors[name] for part in slices]) for name in names})
 
 
 def kept(tallies: Mapping[tuple[Any, int], Tally]) -> dict[tuple[Any, int], Tally]:

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from glasswood.counting._counter import Tally
+from glasswood.counting._statistic import UFUNCS, Combine, Tally
+from glasswood.counting._wide import limbs_of, numbers_of
 from glasswood.errors import TableError, TooLargeError
 from glasswood.tables._row_columns import check_weights
 from glasswood.text._arguments import brief
@@ -125,12 +126,25 @@ def in_one_unit(planes: Mapping[int, Tally]) -> tuple[Tally, float]:
     exponent = max((total - 1).bit_length() + WIDTH * low - BITS, SMALLEST if low < 0 else 0)
     if len(planes) == 1 and exponent == WIDTH * low:
         return planes[low], 2.0**exponent
-    counts, cells = (
-        _in_units({plane: getattr(tally, name) for plane, tally in planes.items()}, exponent)
-        for name in ("counts", "cells")
-    )
-    by = WIDTH * low - exponent
-    return Tally(counts, cells, total=total << by if by >= 0 else total >> -by), 2.0**exponent
+    by, some = WIDTH * low - exponent, planes[low]
+    vectors = {
+        name: _combined(how, {plane: tally.vectors[name] for plane, tally in planes.items()}, exponent)
+        for name, how in some.combine.items()
+    }
+    return Tally(vectors, some.combine, total=total << by if by >= 0 else total >> -by), 2.0**exponent
+
+
+def _combined(how: Combine, planes: Mapping[int, NDArray[np.int64]], exponent: int) -> NDArray[np.int64]:
+    """Return the vector of all planes: sums as whole numbers of 2**exponent."""
+    if how == "sum":
+        return _in_units(planes, exponent)
+    if how == "wide sum":
+        low = min(planes)
+        total = sum(numbers_of(digits) << WIDTH * (plane - low) for plane, digits in planes.items())
+        by = WIDTH * low - exponent
+        return limbs_of(total << by if by >= 0 else total >> -by)
+    found: NDArray[np.int64] = UFUNCS[how].reduce(list(planes.values()))
+    return found
 
 
 def _exact_total(planes: Mapping[int, Tally]) -> int:

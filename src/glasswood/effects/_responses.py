@@ -7,21 +7,23 @@ all rows: a list for each player, each a value (or cell) of the player.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
+from glasswood.counting._wide import digits_of
 from glasswood.effects._chunks import Chunks
-from glasswood.effects._row_cells import Rows
+from glasswood.effects._row_cells import CellBlock, Rows
+from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.models._ensemble import Link
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._threads import in_order
 
-__all__ = ["Questions", "Responses", "all_responses", "mean_responses"]
+__all__ = ["Asked", "Questions", "Responses", "Unit", "all_responses", "batch_of", "sum_responses"]
 
 MOST_STATES = 2**15
 MOST_STATES_HELD = 2**23  # of seats at questions
@@ -29,12 +31,30 @@ REPLIES_IN_CACHE = 2**19  # doubles
 STATES_IN_CACHE = 2**22
 MOST_WIDTH = 64
 BATCH = 4096  # rows that a thread takes at a time
+AT_A_TIME = 4096  # scores that a function of Python's gets
 MOST_HELD = 2**23  # answers of single rows that a thread holds at a time
 MOST_ANSWERS = 2**22  # that are held at a time, if a function of Python's has to see them
 Asked = tuple[int, NDArray[np.intp], NDArray[np.int64]]
 """A player, its features, and the cell of each feature for each question. With player -1, rows are unchanged."""
 
+Cells = Rows | CellBlock
+
+TOO_LARGE = (
+    "a prediction is not a number, or so large that sums of predictions would not be exact; divide the target by a "
+    'constant and fit the model again, or ask for response="raw"'
+)
 LINKS: dict[Link, int] = {"identity": 0, "logistic": 1, "softmax": 2, "exp": 3}
+
+
+class Unit(NamedTuple):
+    """The unit of whole sums of responses: 2**-52 / factor; squares have 2**-52 / factor**2.
+
+    `factor` is a power of two, so that nothing is rounded twice. Responses times the factor are at most 1/2 in size, or
+    at most 2**25 if they are `large`.
+    """
+
+    factor: float
+    large: bool
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -58,6 +78,19 @@ class Questions:
     def n_questions(self) -> int:
         """The number of all questions."""
         return int(self.first[-1])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Wanted:
+    """What is wanted of the responses of rows, see `glasswood.kernels._core.ask`; what is empty is not."""
+
+    weight: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    sums: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0, 0, 0)))
+    digits: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    factor: float = 1.0
+    large: bool = False
+    whole: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 0, 0, 0), dtype=np.int64))
+    out: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0, 0)))
 
 
 class Responses:
@@ -148,30 +181,48 @@ class Responses:
         base = self.chunks.state_first[seats]
         return base, question, new + base[place], old + base[place], seats[place]
 
-    def add(self, rows: Rows, span: tuple[int, int], questions: Questions, weight: NDArray[np.float64]) -> Any:
+    def add(self, rows: Cells, span: tuple[int, int], questions: Questions, weight: NDArray[np.float64]) -> Any:
         """Return the sums of responses and of their squares, (2, n_questions, n_outputs), over the rows of a span."""
         sums = np.zeros((questions.n_questions, self.plan.ensemble.n_outputs, 2, 8))
-        self._ask(rows.cells(*span), questions, weight, sums, np.empty((0, 0, 0)))
+        self._ask(rows.cells(*span), questions, _Wanted(weight=weight, sums=sums))
         return sums.sum(axis=3).transpose(2, 0, 1)
 
-    def write(self, rows: Rows, span: tuple[int, int], questions: Questions) -> NDArray[np.float64]:
-        """Return the responses of the rows of a span: (n_questions, n_outputs, n_rows)."""
-        n_rows = span[1] - span[0]
-        out = np.empty((questions.n_questions, self.plan.ensemble.n_outputs, n_rows))
-        self._ask(rows.cells(*span), questions, np.ones(n_rows), np.empty((0, 0, 0, 0)), out)
-        if self.inverse is None:
-            return out
-        turned = np.asarray(self.inverse(out.transpose(0, 2, 1)), dtype=np.float64)  # outputs last
-        return turned.reshape(out.shape[0], n_rows, -1).transpose(0, 2, 1)
-
-    def _ask(
+    def add_whole(
         self,
         cells: NDArray[np.int32],
         questions: Questions,
-        weight: NDArray[np.float64],
-        sums: NDArray[np.float64],
-        out: NDArray[np.float64],
+        digits: NDArray[np.int64],
+        unit: Unit,
+        sums: NDArray[np.int64],
     ) -> None:
+        """Add the responses of rows, and their squares, to sums of wide whole numbers.
+
+        Parameters
+        ----------
+        cells : ndarray of shape (n_features, n_rows), int32
+        questions : Questions
+        digits : ndarray of shape (n_rows,), int64
+            The rows' weights; empty for rows without weights.
+        unit : Unit
+        sums : ndarray of shape (n_questions, n_outputs, 2, LIMBS), int64
+        """
+        self._ask(cells, questions, _Wanted(whole=sums, digits=digits, factor=unit.factor, large=unit.large))
+
+    def write(self, rows: Cells, span: tuple[int, int], questions: Questions) -> NDArray[np.float64]:
+        """Return the responses of the rows of a span: (n_questions, n_outputs, n_rows)."""
+        return self.write_cells(rows.cells(*span), questions)
+
+    def write_cells(self, cells: NDArray[np.int32], questions: Questions) -> NDArray[np.float64]:
+        """Return the responses of rows, given their cells: (n_questions, n_outputs, n_rows)."""
+        n_rows = cells.shape[1]
+        out = np.empty((questions.n_questions, self.plan.ensemble.n_outputs, n_rows))
+        self._ask(cells, questions, _Wanted(out=out))
+        if self.inverse is None:
+            return out
+        scores = out.transpose(0, 2, 1).reshape(-1, out.shape[1])  # outputs last
+        return _turned(self.inverse, scores).reshape(out.shape[0], n_rows, -1).transpose(0, 2, 1)
+
+    def _ask(self, cells: NDArray[np.int32], questions: Questions, wanted: _Wanted) -> None:
         chunks, value = self.chunks, self.plan.ensemble.value
         n_states, n_rows = int(chunks.state_first[-1]), cells.shape[1]
         width = min(MOST_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
@@ -179,8 +230,12 @@ class Responses:
         states = np.zeros((chunks.n_seats, block), dtype=np.uint16)
         reply = np.empty((n_states, value.shape[1], width))
         own = np.empty((chunks.n_chunks, value.shape[1], width))
+        out = wanted.out
         answers = np.empty((*out.shape[:2], width if out.size else 0))
-        here = np.empty(width)
+        weighted = wanted.digits.size > 0
+        weight = np.ones(n_rows) if not wanted.weight.size else wanted.weight
+        digits = np.full((1, n_rows), -1) if not weighted else digits_of(wanted.digits)
+        here, digits_here = np.empty(width), np.empty((len(digits), width), dtype=np.int64)
         asked = np.zeros(chunks.n_seats, dtype=bool)
         asked[questions.seats] = True
         for row in range(0, n_rows, width):
@@ -189,38 +244,75 @@ class Responses:
             if row % block == 0:
                 chunks.write_states(cells, (row, min(n_rows, row + block)), states)
             _core.write_replies(states, row % block, chunks.leaves, value, asked, reply, own)
-            here[:] = 0
-            here[: last - row] = weight[row:last]
-            _core.ask(reply, own, chunks.seat_chunk, chunks.output, questions.held, *self._score, here, sums, answers)
+            here[:], digits_here[:] = 0, 0
+            here[: last - row], digits_here[:, : last - row] = weight[row:last], digits[:, row:last]
+            fits = _core.ask(
+                reply,
+                own,
+                chunks.seat_chunk,
+                chunks.output,
+                questions.held,
+                *self._score,
+                here,
+                wanted.sums,
+                digits_here,
+                weighted,
+                wanted.large,
+                wanted.factor,
+                wanted.whole,
+                answers,
+            )
+            if not fits:
+                raise TooLargeError(TOO_LARGE)
             if out.size:
                 out[:, :, row:last] = answers[:, :, : last - row]
 
 
-def mean_responses(
-    responses: Responses, asked: list[Asked], rows: Rows, weight: NDArray[np.float64]
-) -> list[NDArray[np.float64]]:
-    """Return the weighted mean of the responses to each player's questions: (n_questions, n_outputs) each."""
-    questions = responses.questions(asked)
-    batch = BATCH if responses.inverse is None else max(1, MOST_ANSWERS // questions.n_questions)
+def _turned(function: Callable[[Any], Any], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a function of scores, (n, n_outputs).
+
+    It gets as many at a time, always: linear algebra may round differently for other numbers of rows.
+    """
+    n = max(1, -(-len(scores) // AT_A_TIME)) * AT_A_TIME
+    padded = np.zeros((n, scores.shape[1]))
+    padded[: len(scores)], padded[len(scores) :] = scores, scores[-1:]
+    parts = [
+        np.asarray(function(padded[at : at + AT_A_TIME]), dtype=np.float64).reshape(AT_A_TIME, -1)
+        for at in range(0, n, AT_A_TIME)
+    ]
+    return np.concatenate(parts)[: len(scores)]
+
+
+def batch_of(responses: Responses, questions: Questions) -> int:
+    """Return how many rows are added up at a time."""
+    return BATCH if responses.inverse is None else max(1, min(BATCH, MOST_ANSWERS // questions.n_questions))
+
+
+def sum_responses(
+    responses: Responses, questions: Questions, rows: Cells, weight: NDArray[np.float64] | None, total: Any = 0.0
+) -> Any:
+    """Return a total plus the weighted sum over rows of the responses to questions: (n_questions, n_outputs).
+
+    Rows are added batch by batch, so that blocks of whole batches have the same total as all rows at once.
+    """
+    batch = batch_of(responses, questions)
 
     def work(index: int) -> NDArray[np.float64]:
         span = (index * batch, min(rows.n_rows, (index + 1) * batch))
-        here = weight[span[0] : span[1]]
+        here = np.ones(span[1] - span[0]) if weight is None else weight[span[0] : span[1]]
         if responses.inverse is None:
             sums: NDArray[np.float64] = responses.add(rows, span, questions, here)[0]
         else:
             sums = responses.write(rows, span, questions) @ here
         return sums
 
-    n_batches = -(-rows.n_rows // batch)
-    total = np.zeros(())
-    with in_order(n_batches, work, "responses") as parts:
+    with in_order(-(-rows.n_rows // batch), work, "responses") as parts:
         for sums in parts:
             total = total + sums
-    return np.split(total, questions.first[1:-1])
+    return total
 
 
-def all_responses(responses: Responses, asked: Asked, rows: Rows) -> NDArray[np.float64]:
+def all_responses(responses: Responses, asked: Asked, rows: Cells) -> NDArray[np.float64]:
     """Return the response of every row to a player's questions: (n_rows, n_questions, n_outputs)."""
     questions = responses.questions([asked])
     batch = min(BATCH, max(MOST_WIDTH, MOST_HELD // max(1, questions.n_questions)))

@@ -17,9 +17,32 @@ from glasswood.tables._seal import SealedColumns
 from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns, open_columns
 
-__all__ = ["CellBlock", "Rows"]
+__all__ = ["CellBlock", "CellsOfColumns", "Rows"]
 
 MOST_ROWS = 2**16  # at a time
+
+
+class CellsOfColumns:
+    """Finds the cells of encoded columns.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    """
+
+    def __init__(self, plan: CountPlan) -> None:
+        cells, used = plan.cells, plan.ensemble.used_features
+        self._of_columns = (cells.cut, cells.cut_offset[used], cells.n_codes[used], cells.n_cells[used])
+
+    @once_here
+    def _cuts(self) -> _core.CutsOfColumns:
+        return _core.CutsOfColumns(*self._of_columns)
+
+    def of(self, held: _core.Columns, n_rows: int) -> NDArray[np.int32]:
+        """Return the cells of the columns of all features that the model uses: one line per feature."""
+        cells = np.empty((self._of_columns[1].size, n_rows), dtype=np.int32)
+        _core.write_cells(held, self._cuts, cells)
+        return cells
 
 
 class Rows:
@@ -35,15 +58,10 @@ class Rows:
     """
 
     def __init__(self, plan: CountPlan, table: object, source: InMemory | None = None) -> None:
-        e, cells = plan.ensemble, plan.cells
-        used = e.used_features
-        self._columns = table if isinstance(table, OpenColumns) else open_columns(table, e.schema, used)
+        e = plan.ensemble
+        self._columns = table if isinstance(table, OpenColumns) else open_columns(table, e.schema, e.used_features)
         self.source = source
-        self._of_columns = (cells.cut, cells.cut_offset[used], cells.n_codes[used], cells.n_cells[used])
-
-    @once_here
-    def _cuts(self) -> _core.CutsOfColumns:
-        return _core.CutsOfColumns(*self._of_columns)
+        self._of_columns = CellsOfColumns(plan)
 
     @once_here
     def _sealed(self) -> SealedColumns | None:
@@ -86,10 +104,8 @@ class Rows:
         return self._cells_of(self._columns.take(rows), rows.size)
 
     def _cells_of(self, columns: Mapping[int, NDArray[np.floating[Any]]], n_rows: int) -> NDArray[np.int32]:
-        cells = np.empty((len(columns), n_rows), dtype=np.int32)
         held = _core.Columns([aligned(column) for column in columns.values()], n_rows)
-        _core.write_cells(held, self._cuts, cells)
-        return cells
+        return self._of_columns.of(held, n_rows)
 
 
 class CellBlock:

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import Background, background_of
-from glasswood.counting._counter import Counter, Tally
+from glasswood.counting._counter import Counter
 from glasswood.counting._job import Job, SomeRows, Sums, add_fragment, add_groups, new_tally
 from glasswood.counting._partial import Partial
 from glasswood.counting._plan import CountPlan
+from glasswood.counting._statistic import Tally, Wanted
 from glasswood.counting._weights import ColumnWeights, column_of, weights_of_groups, weights_of_rows
 from glasswood.engines import _checkpoint
 from glasswood.engines._checkpoint import Checkpoint
@@ -41,10 +42,11 @@ def count(
     *,
     threads: int | None = None,
     lists_only: bool | None = None,
+    further: Sequence[Wanted] = (),
 ) -> Background:
     """Return the counts of a plan over all rows of a table; with lists only if that is said, or if rows are few."""
     columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
-    return _count(plan, columns, sample_weight, threads, lists_only=lists_only)
+    return _count(plan, columns, sample_weight, threads, lists_only=lists_only, further=further)
 
 
 def _count(
@@ -54,13 +56,14 @@ def _count(
     threads: int | None = None,
     *,
     lists_only: bool | None = None,
+    further: Sequence[Wanted] = (),
 ) -> Background:
     """Do the same, given the columns that the plan's trees use."""
     if lists_only is None:
         leaves, trees = plan.ensemble.n_leaves, plan.ensemble.n_trees
         lists_only = leaves >= FEW_LEAVES * trees and columns.n_rows * trees < ROWS_PER_LEAF * leaves
     weights, unit = weights_of_rows(sample_weight, columns.n_rows)
-    counter = Counter(plan, lists_only=lists_only)
+    counter = Counter(plan, further, lists_only=lists_only)
     planes = {plane: _count_rows(counter, columns, weight, threads) for plane, weight in weights}
     return background_of(counter, planes, columns.n_rows, unit, column_of(sample_weight))
 
@@ -84,7 +87,12 @@ def _count_rows(
 
 
 def count_groups(
-    plan: CountPlan, table: object, sample_weight: object, keys: Sequence[Any], places: NDArray[np.intp]
+    plan: CountPlan,
+    table: object,
+    sample_weight: object,
+    keys: Sequence[Any],
+    places: NDArray[np.intp],
+    further: Sequence[Wanted] = (),
 ) -> dict[Any, Background]:
     """Return the counts of a plan over groups of rows, given each row's place in the list of the groups' keys."""
     e = plan.ensemble
@@ -93,7 +101,7 @@ def count_groups(
         message = f"by= has the shape {places.shape}, but the table has {how_many(columns.n_rows, 'row')}"
         raise TableError(message)
     weights, units = weights_of_groups(sample_weight, places, len(keys))
-    counter = Counter(plan)
+    counter = Counter(plan, further)
     planes: list[dict[int, Tally]] = [{} for _ in keys]
     n_tallies = 0
     for plane, weight in weights:
@@ -134,7 +142,13 @@ def batch_size(n_rows: int) -> int:
 
 
 def count_table(
-    plan: CountPlan, source: InMemory, sample_weight: object, by: object, *, lists_only: bool | None = None
+    plan: CountPlan,
+    source: InMemory,
+    sample_weight: object,
+    by: object,
+    *,
+    lists_only: bool | None = None,
+    further: Sequence[Wanted] = (),
 ) -> Any:
     """Return the counts of a plan over all rows of a table in memory, or over groups of them."""
     if isinstance(sample_weight, str):
@@ -142,9 +156,9 @@ def count_table(
     schema, features = plan.ensemble.schema, plan.ensemble.used_features
     if by is None:
         columns = source.open_in_parts(schema, features)
-        return _count(plan, columns, sample_weight, lists_only=lists_only)
+        return _count(plan, columns, sample_weight, lists_only=lists_only, further=further)
     columns = source.open(schema, features)
-    return sorted_groups(count_groups(plan, columns, sample_weight, *places_of_groups(source.given, by)))
+    return sorted_groups(count_groups(plan, columns, sample_weight, *places_of_groups(source.given, by), further))
 
 
 def count_files(job: Job, fragments: list[Fragment], checkpoint: Checkpoint | None, threads: int | None) -> Partial:

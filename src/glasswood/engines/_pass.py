@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import background_of
-from glasswood.counting._counter import Tally
 from glasswood.counting._job import Job, partition_digest
 from glasswood.counting._partial import WHOLE, Partial, ledger_of
 from glasswood.counting._plan import CountPlan
+from glasswood.counting._statistic import Tally, Wanted
 from glasswood.engines._checkpoint import Checkpoint
 from glasswood.engines._engine import engine_of, load_engine
 from glasswood.engines._local import count_files, count_stream, count_table
@@ -157,15 +157,16 @@ class Pass:
         by: object = None,
         *,
         lists_only: bool | None = None,
+        further: Sequence[Wanted] = (),
     ) -> Any:
-        """Return the counts of a plan: a Background, or one per group.
+        """Return the counts of a plan, and further statistics: a Background, or one per group.
 
         Tables in memory may be counted with lists only, see `glasswood.counting._counter`.
         """
         if isinstance(self.source, InMemory):
-            return count_table(plan, self.source, sample_weight, by, lists_only=lists_only)
+            return count_table(plan, self.source, sample_weight, by, lists_only=lists_only, further=further)
         plan.refuse_uncountable(plan.order)
-        job = self._job(plan, sample_weight, by)
+        job = self._job(plan, sample_weight, by, further)
         if isinstance(self.source, Files):
             partial = self._count_files(job, self.source)
             expected = [fragment.digest for fragment in self.source.fragments]
@@ -191,15 +192,15 @@ class Pass:
             checkpoint.add(partial, [fragment.digest for fragment in wave])
         return checkpoint.partial
 
-    def _job(self, plan: CountPlan, sample_weight: object, by: object) -> Job:
+    def _job(self, plan: CountPlan, sample_weight: object, by: object, further: Sequence[Wanted] = ()) -> Job:
         """Return the job: the columns to read, and what to count."""
         schema = plan.ensemble.schema
         groups = () if by is None else tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
-        further = [*groups, *([] if sample_weight is None else [sample_weight])]
-        names = self._names_of(schema, plan.ensemble.used_features, further)
+        others = [*groups, *([] if sample_weight is None else [sample_weight])]
+        names = self._names_of(schema, plan.ensemble.used_features, others)
         if sample_weight is not None and self.head is not None:
             row_weights(self.head, sample_weight)  # raises errors that would otherwise occur on a worker
-        return Job(plan.ensemble, plan.order, plan.groups, names, groups, sample_weight)
+        return Job(plan.ensemble, plan.order, plan.groups, names, groups, sample_weight, tuple(further))
 
     def _names_of(self, schema: Schema, features: Iterable[int], further: Sequence[Any]) -> dict[int, Any] | None:
         """Return the source's names of some columns of the model; None if it has none. Some are not the model's."""
@@ -222,6 +223,11 @@ class Pass:
         Iterators can be read only once, and the rows of an engine's frame stay on the cluster.
         """
         return isinstance(self.source, InMemory | Files) or (isinstance(self.source, Stream) and self.source.again)
+
+    @property
+    def can_count_again(self) -> bool:
+        """Whether the rows can be counted repeatedly: all but iterators, whose rows are gone."""
+        return not isinstance(self.source, Stream) or self.source.again
 
     def parts(self, schema: Schema, features: Iterable[int], sample_weight: object) -> Iterator[RowsPart]:
         """Yield some columns of all rows, part by part in their order, and the weights: a table is one part."""
@@ -327,7 +333,7 @@ def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
 def _check_sums(plan: CountPlan, key: object, tally: Tally) -> None:
     """Raise an error unless each row is in one leaf of each tree."""
     first_leaf = np.searchsorted(plan.leaf_tree, np.arange(plan.ensemble.n_trees))
-    rows = np.add.reduceat(tally.counts[plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed
+    rows = np.add.reduceat(tally.vectors["counts"][plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed
     if (rows != tally.total).any():
         message = f"the counts of a tree do not sum to the number of rows (group {key!r}); nothing is saved"
         raise BackgroundError(message)

@@ -59,7 +59,7 @@ class Opened:
         """Refuse a combination of models where one sum over trees is needed."""
         if self.combination is not None:
             message = (
-                f"a {self.ensemble.source} has no score that is a sum over trees, so it cannot be read or counted as "
+                f"a {self.ensemble.source} has no score that is a sum over trees, so it cannot be read as "
                 "one model; explain it with its rows, "
                 f'Explainer(model, table, response="{self.combination.response}"), or its members one by one'
             )

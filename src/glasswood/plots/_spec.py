@@ -68,11 +68,18 @@ class Line:
 
 @dataclass(frozen=True)
 class Band:
-    """A band between two heights per cell, such as percentiles of ICE curves."""
+    """A band between two heights per cell: percentiles of ICE curves, or the spread of rows around a line.
+
+    `line` is the position of the line that the band belongs to and has the colour of; None if it is of no line. Only
+    bands of lines have ends next to the axis, `missing` and `unseen`, where their line has a height there.
+    """
 
     name: str
     low: tuple[float, ...]
     high: tuple[float, ...]
+    line: int | None = None
+    missing: tuple[float, float] | None = None
+    unseen: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

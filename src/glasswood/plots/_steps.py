@@ -5,12 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from glasswood.plots._axes import in_view
-from glasswood.plots._spec import Sheet, Steps
-from glasswood.text._plain import percent
+from glasswood.plots._spec import Band, Sheet, Steps
+from glasswood.plots._style import LINES
+from glasswood.text._plain import percent, several
 
-__all__ = ["BASE", "beside", "common_heights", "dodge", "height_range", "limits", "names_in_legend"]
+__all__ = [
+    "BASE",
+    "band_of",
+    "bands_in_legend",
+    "beside",
+    "coloured_bands",
+    "common_heights",
+    "dodge",
+    "height_range",
+    "limits",
+    "names_in_legend",
+]
 
 BASE = 0.14  # the part of the height that is for the data, at the bottom
+SHADES = (0.16, 0.26)  # of the wider and the narrower of two bands
+SHADE_OF_LINE = 0.18
+LETTERS = 24  # of the name of a line in a legend
 
 
 def beside(panel: Steps) -> list[tuple[str, str]]:
@@ -25,10 +40,33 @@ def beside(panel: Steps) -> list[tuple[str, str]]:
 def names_in_legend(panel: Steps) -> list[str]:
     """Return the entries of the legend: lines, bands, single rows."""
     return [
-        *(line.name for line in panel.lines),
-        *(band.name for band in panel.bands),
+        *several([line.name for line in panel.lines], LETTERS),
+        *(name for name, _, _ in bands_in_legend(panel)),
         *["single rows"][: len(panel.faint)],
     ]
+
+
+def coloured_bands(panel: Steps) -> list[tuple[Band, str, float]]:
+    """Return bands with their colours and shades: those of lines have the colour of their line."""
+    found, shades = [], iter(SHADES)
+    for band in panel.bands:
+        shade = next(shades, SHADES[-1]) if band.line is None else SHADE_OF_LINE
+        found.append((band, LINES[(band.line or 0) % len(LINES)], shade))
+    return found
+
+
+def bands_in_legend(panel: Steps) -> list[tuple[str, str | None, float]]:
+    """Return the names of bands, their colours (None if bands of several lines have the name) and their shades."""
+    found: dict[str, tuple[str, str | None, float]] = {}
+    for band, colour, shade in coloured_bands(panel):
+        mixed = band.line is not None and len(panel.lines) > 1
+        found.setdefault(band.name, (band.name, None if mixed else colour, shade))
+    return list(found.values())
+
+
+def band_of(panel: Steps, line: int) -> Band | None:
+    """Return the band that belongs to a line."""
+    return next((band for band in panel.bands if band.line == line), None)
 
 
 def height_range(panel: Steps) -> tuple[float, float]:
@@ -38,7 +76,7 @@ def height_range(panel: Steps) -> tuple[float, float]:
     for line in panel.lines:
         values += [*line.heights[here], *(x for x in (line.missing, line.unseen) if x is not None)]
     for band in panel.bands:
-        values += [*band.low[here], *band.high[here]]
+        values += [*band.low[here], *band.high[here], *(band.missing or ()), *(band.unseen or ())]
     for row in panel.faint:
         values += row[here]
     found = np.array(values, dtype=np.float64)

@@ -30,6 +30,11 @@ class Look:
     alone: bool = True
     heights: tuple[float, float] | None = None
 
+    def opacity(self, shade: float) -> float:
+        """Return how opaque a shade is: on dark paper more, or it would be lost."""
+        light = sum(int(self.paper[i : i + 2], 16) for i in (1, 3, 5))
+        return shade if light > 3 * 127 else min(1.0, 2 * shade)
+
     @property
     def dim(self) -> str:
         """The colour of what is less important: halfway between ink and paper."""

@@ -397,7 +397,9 @@ def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]
     count: dict[str, int] = {}
     for spike in found:
         count[spike.feature] = count.get(spike.feature, 0) + 1
-    between = "the minimum and the maximum" if spikes.basis == "rows" else "the first and the last cut"
+    between = "the first and the last cut" if spikes.basis == "covers" else "the minimum and the maximum"
+    if spikes.basis == "counts":
+        between += " (or the first and the last cut, where these are infinite or not known)"
     text = (
         f"Parts of a curve that would not show if it were sampled at {spikes.points} evenly spaced values between "
         f"{between}: between two sample points, the exact curve leaves the range of both by more than 5 % of its whole "

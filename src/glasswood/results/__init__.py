@@ -5,7 +5,7 @@ from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
 from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
-from glasswood.results._curves import Curve, Points
+from glasswood.results._curves import Curve, Points, Spread
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
@@ -39,6 +39,7 @@ __all__ = [
     "ShownRows",
     "Spike",
     "Spikes",
+    "Spread",
     "Strengths",
     "Surface",
     "arrange",

@@ -13,6 +13,7 @@ from glasswood.models._outputs import position_of
 from glasswood.results._axis import columns_of
 from glasswood.results._curves import Curve, Points, values_of
 from glasswood.results._frames import stacked, to_frame
+from glasswood.results._surfaces import Surface
 from glasswood.text._html import facts_html
 from glasswood.text._plain import plain
 from glasswood.text._printable import how_many, printable
@@ -134,6 +135,7 @@ class Curves(Mapping[Any, Any]):
         output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
+        std: bool = False,
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -154,6 +156,9 @@ class Curves(Mapping[Any, Any]):
             The order of categories.
         xscale : {"linear", "log", "quantile"}, default "linear"
             The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
+        std : bool, default False
+            Whether to shade one standard deviation of the rows' own (ICE) curves above and below each curve, see
+            `Curve.std`. Surfaces and points have none.
         sharey : bool, default True
             Whether all panels have the same heights.
         title : str, optional
@@ -179,7 +184,9 @@ class Curves(Mapping[Any, Any]):
         <Drawing size ... with 3 Axes>
         """
         chosen: dict[str, Any] = {"output": output, "output_index": output_index, "sort": sort, "xscale": xscale}
-        return _draw(self._drawers(**chosen), "result", page, sharey=sharey, canvas=(engine, ax, title, figsize))
+        return _draw(
+            self._drawers(std=std, **chosen), "result", page, sharey=sharey, canvas=(engine, ax, title, figsize)
+        )
 
     def _drawers(
         self, *, output: Hashable = None, output_index: int | None = None, **options: Any
@@ -250,7 +257,7 @@ class Grouped(Mapping[Hashable, Any]):
         Parameters
         ----------
         **options
-            Those of the results' own `plot`.
+            Those of the results' own `plot`, such as ``std=True`` for curves.
 
         Returns
         -------
@@ -330,6 +337,8 @@ def _panel(
 ) -> Panel:
     """Return the panel of one result."""
     result = found[key]
+    if isinstance(result, Points | Surface):
+        options = {name: value for name, value in options.items() if name != "std"}  # they have no spread
     outputs = result.first.outputs if hasattr(result, "first") else result.outputs
     panel: Panel = result.panel(output=position_of(outputs, output, output_index), **options)
     return panel

@@ -184,6 +184,7 @@ class Comparison(ReadOnly):
         output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
+        std: bool = False,
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -200,6 +201,9 @@ class Comparison(ReadOnly):
             Whether all panels share the y-axis.
         xscale : {"linear", "log", "quantile"}, default "linear"
             The scale of numeric axes. With "quantile", every row of the background takes up the same width.
+        std : bool, default False
+            Whether to shade one standard deviation of the rows' own (ICE) curves above and below each curve, see
+            `Curve.std`.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
@@ -233,6 +237,6 @@ class Comparison(ReadOnly):
 
         chosen = self.features[:6] if features is None else [features] if isinstance(features, str) else features
         place = position_of(self.outputs, output, output_index)
-        panels = [self.panel(name, place, sort=sort, xscale=xscale) for name in chosen]
+        panels = [self.panel(name, place, sort=sort, xscale=xscale, std=std) for name in chosen]
         notes = [self.caveat] if self.caveat else []
         return plot_page(panels, Canvas(engine, ax, title, figsize), notes, sharey=sharey)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from glasswood.kernels._read_only import ReadOnly
+from glasswood.errors import BackgroundError
+from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, columns_of, squeezed
@@ -21,7 +22,34 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Cells, Dots, Steps
     from glasswood.results.panels._options import CurveOptions, PointOptions
 
-__all__ = ["Curve", "Points", "values_of"]
+__all__ = ["Curve", "Points", "Spread", "values_of"]
+
+
+class Spread(Deferred[NDArray[np.float64]]):
+    """The spread of the rows' own curves in every cell, (n_cells, n_outputs), which is computed when it is asked for.
+
+    Unlike other deferred values, it is not computed for a copy or pickle: that may take a pass over all rows.
+    """
+
+    @classmethod
+    def unknown(cls) -> Spread:
+        """Return one that cannot be computed any more."""
+
+        def refuse() -> NDArray[np.float64]:
+            message = (
+                "this curve was copied or pickled before its spread was computed, and no longer knows its rows; call "
+                "std() before that"
+            )
+            raise BackgroundError(message)
+
+        return cls(refuse)
+
+    def map(self, turn: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Spread:
+        """Return the spread in other cells."""
+        return Spread(lambda: turn(self()))
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return (Spread.of, (self(),)) if "_value" in self.__dict__ else (Spread.unknown, ())
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -50,6 +78,7 @@ class Curve(ReadOnly):
     mean: NDArray[np.float64]
     outputs: tuple[Any, ...]
     units: str
+    find_spread: Spread = field(default_factory=Spread.unknown)
 
     @property
     def name(self) -> str:
@@ -88,12 +117,39 @@ class Curve(ReadOnly):
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The smallest and largest value in the background; None if unknown (counts, files) and for categories."""
+        """The smallest and largest value in the background; None if unknown (no rows) and for categories."""
         return self.axis.ends
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """Return the value of the curve at any x: numbers, categories, NaN."""
         return squeezed(self.heights[self.axis.cell_of(x)])
+
+    def std(self, x: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return the standard deviation over the background's rows of the score if the feature is x.
+
+        It is the spread of the ICE curves around their mean, which is this curve: how differently rows respond to the
+        same value. It is computed when it is first asked for, and takes a few times as long as one `predict` of all
+        rows. A saved Background has it if it was made with ``summarize(..., response=...)`` on the same scale. Spreads
+        below 1e-7 of the largest possible score are rounded to 0.
+
+        Parameters
+        ----------
+        x : array-like, optional
+            Numbers, categories, NaN. By default, one value for each of `values`.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> curve = ex.partial_dependence("bmi")
+        >>> bool(np.allclose(curve.std(), ex.ice("bmi").values.std(axis=0)))
+        True
+        """
+        spread = read_only(self.find_spread())
+        return squeezed(spread[: self.axis.n_main] if x is None else spread[self.axis.cell_of(x)])
 
     def __repr__(self) -> str:
         what = how_many(self.cuts.size, "cut")
@@ -155,6 +211,7 @@ class Curve(ReadOnly):
         output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
+        std: bool = False,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -166,6 +223,9 @@ class Curve(ReadOnly):
         ----------
         xscale : {"linear", "log", "quantile"}, default "linear"
             The scale of numeric axes. With "quantile", every row of the background takes up the same width.
+        std : bool, default False
+            Whether to shade one standard deviation of the rows' own (ICE) curves above and below the curve, see
+            `Curve.std`.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
@@ -191,13 +251,13 @@ class Curve(ReadOnly):
         >>> from sklearn.ensemble import HistGradientBoostingRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
-        >>> ex.partial_dependence("bmi").plot()
+        >>> ex.partial_dependence("bmi").plot(std=True)
         <Drawing size ... with 1 Axes>
         """
         from glasswood.plots._draw import Canvas, put
 
         return put(
-            [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale)],
+            [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale, std=std)],
             Canvas(engine, ax, title, figsize),
         )
 

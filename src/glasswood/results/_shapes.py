@@ -145,6 +145,12 @@ class Spike:
     rows: float
 
 
+CAVEATS = {
+    "counts": "sample points (of some features from the first to the last cut)",
+    "covers": "sample points from the first to the last cut",
+}
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Spikes:
     """Narrow spikes, often effects of a single value, that a curve sampled at evenly spaced values would miss.
@@ -158,9 +164,10 @@ class Spikes:
     points : int
         The number of sample points, from the smallest to the largest value in the background.
     basis : {"rows", "counts", "covers"}
-        "rows": the smallest and largest values are known. With "counts" (a Background, a stream that can be read only
-        once, a cluster's frame) and "covers" (no background) they are not: then the points range from the first to the
-        last cut, `caveat` says so, and frames have a column `basis`.
+        "rows": the smallest and largest values of all features are known. With "counts" (a Background, a stream that
+        can be read only once, a cluster's frame) those of some features are infinite or missing, or were lost when
+        Backgrounds were subtracted; with "covers" (no background) there are none. Then the points range from the first
+        to the last cut, `caveat` says so, and frames have a column `basis`.
     outputs : tuple
         The labels of the outputs.
     units : str
@@ -212,8 +219,8 @@ class Spikes:
 
     @property
     def caveat(self) -> str:
-        """A limitation of the numbers; empty if the values of the rows themselves were known."""
-        return "" if self.basis == "rows" else "sample points from the first to the last cut"
+        """A limitation of the numbers; empty if the smallest and largest values of the rows were known."""
+        return CAVEATS.get(self.basis, "")
 
     @property
     def _sampled(self) -> str:

@@ -29,6 +29,7 @@ from glasswood.results import (
     Points,
     SetValues,
     ShownRows,
+    Spread,
     Surface,
     arrange,
     check_memory,
@@ -183,6 +184,8 @@ class Answers:
         study, cells = self._study, self._study.plan(1).cells
         if not study.uses(feature):
             return self._axis(feature, np.empty(0), Deferred.of(None))
+        if rows is None and not study.over.in_memory:
+            return self.axis(feature)
         columns = study.columns([feature]) if rows is None else rows.open([feature])
         values, weight = columns.column(feature), study.over.weights if rows is None else None
         found = np.bincount(cells.locate(feature, values), weights=weight, minlength=int(cells.n_cells[feature]))
@@ -199,15 +202,17 @@ class Answers:
             mean=chosen.levels(self._values.mean),
             outputs=chosen.labels,
             units=self._scale.units,
+            find_spread=Spread(lambda: self._values.spread(feature)[:, chosen.columns]),  # equal for both classes
         )
 
     def surface(self, a: int, b: int, chosen: Chosen) -> Surface:
         """Return the surface of two features."""
         study = self._study
         pair: Pair | None = None
-        if study.over.once_only:
+        if study.over.once_only and self._scale.additive:
             study.effects(2)  # the largest order first: some sources can be counted once only
         if not self._scale.additive:
+            self._values.refuse_without_rows("a surface")
             pair = ResponsePair(self._values, (a, b), chosen)
         elif study.shares_path(a, b):
             pair = study.pair_effects(a, b).pair(a, b, chosen.columns, turned=chosen.total is not None)
@@ -361,6 +366,9 @@ class Answers:
         """
         study, n_points = self._study, cells.shape[1]
         check_memory((n_points, study.ensemble.n_outputs), 8, "Ask for fewer points at a time")
+        if not self._scale.additive and features.size == 1 and not study.over.in_memory:
+            known: NDArray[np.float64] = self._values.curves[int(features[0])][cells[0]]
+            return known
         if not self._scale.additive:
             return self._values.responses_at(features, cells)
         visits = n_points * study.ensemble.n_leaves
@@ -436,7 +444,7 @@ class Answers:
 
     def ice(self, players: list[str], rows: object, at: object, chosen: Chosen) -> Ice:
         """Return the responses of rows with some players at other values."""
-        if rows is None and not self._study.over.in_memory:
+        if rows is None and self._study.over.basis != "rows":
             message = (
                 "pass rows=, the table of rows whose curves you want; counts and covers do not contain single rows"
             )
@@ -450,20 +458,21 @@ class Answers:
             cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
         else:
             features, cells, shown = self._located(players, at)
-        size = self._study.over.n_rows if opened is None else opened.n_rows, cells.shape[1]
+        size = self._study.n_rows if opened is None else opened.n_rows, cells.shape[1]
         if 0 in size:
             found = f"{how_many(size[0], 'row')} and {how_many(size[1], 'point')}"
             message = f"ice needs at least one row and one point, but got {found}"
             raise TableError(message)
         remedy = "Ask for fewer rows, one output, or some points: ice(..., at=a table of the feature's values)"
         check_memory((*size, chosen.n_columns), remedy=remedy)
+        heights, shares = self._values.ice(features, cells, opened)
         return Ice(
             name=" x ".join(players),
             axis=axis,
             columns=shown,
-            heights=chosen.levels(self._values.ice(features, cells, opened)),
+            heights=chosen.levels(heights),
             outputs=chosen.labels,
             units=self._scale.units,
-            weight=None if opened is not None or self._study.over.weight is None else self._study.over.shares,
+            weight=shares,
             find_rows=Deferred(lambda: self._rows_at(shown, opened) if shown else np.empty(0)),
         )

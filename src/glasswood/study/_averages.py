@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
+from glasswood.counting._column_ends import ColumnEnds, WantedEnds
 from glasswood.counting._plan import CountPlan
+from glasswood.counting._statistic import Wanted
 from glasswood.counting._weights import fixed_point
 from glasswood.engines._pass import Pass, RowsPart
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
@@ -49,12 +51,17 @@ class Average(ABC):
         Whether there are counts of rows (or will be), and the rows themselves are not at hand.
     once_only : bool
         Whether rows are better counted once, with the largest order that will be needed: some can be read only once.
+    can_count : bool
+        Whether rows can be counted any number of times.
+    no_sums : str
+        Why there are no sums of a response over the rows, and what to do; a format of the `response`.
     weight : array of shape (n_rows,), name of a column, or None
         The weights of the rows.
     """
 
     basis = "covers"
-    in_memory = has_rows = only_counts = once_only = False
+    in_memory = has_rows = only_counts = once_only = can_count = False
+    no_sums = "this response is computed row by row, so it needs rows; pass them to Explainer as the background"
     weight: object = None
 
     @property
@@ -106,8 +113,14 @@ class Average(ABC):
     def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:
         """Raise early what would fail later."""
 
-    def count(self, plan: CountPlan, *, lists_only: bool | None = None) -> Background | None:  # noqa: ARG002
-        """Return the counts of a plan, after a pass over the rows; None if there are none."""
+    def count(
+        self,
+        plan: CountPlan,  # noqa: ARG002
+        further: Iterable[Wanted] = (),  # noqa: ARG002
+        *,
+        lists_only: bool | None = None,  # noqa: ARG002
+    ) -> Background | None:
+        """Return the counts of a plan and further statistics, after a pass over the rows; None if there are none."""
         return self.counted
 
     def count_by(self, plan: CountPlan, by: object) -> Any:  # noqa: ARG002
@@ -155,7 +168,7 @@ class OverTable(Average):
     """
 
     basis = "rows"
-    in_memory = has_rows = True
+    in_memory = has_rows = can_count = True
 
     def __init__(self, rows: Pass, weight: object) -> None:
         self._rows = rows
@@ -207,12 +220,15 @@ class OverTable(Average):
             fixed_point(self.weight, self.n_rows)
             self.weight = np.array(self.weight)
 
-    def count(self, plan: CountPlan, *, lists_only: bool | None = None) -> Background:
-        """Return the counts of a plan. Many counts are kept in 32 bits if they fit, which takes half the memory."""
-        found: Background = self._rows.count(plan, self.weight, lists_only=lists_only)
+    def count(self, plan: CountPlan, further: Iterable[Wanted] = (), *, lists_only: bool | None = None) -> Background:
+        """Return the counts of a plan and further statistics.
+
+        Many counts are kept in 32 bits if they fit, which takes half the memory.
+        """
+        found: Background = self._rows.count(plan, self.weight, lists_only=lists_only, further=tuple(further))
         if found.counts.size < MANY_COUNTS or found.total > np.iinfo(np.int32).max:
             return found
-        return replace(found, counts=found.counts.astype(np.int32))
+        return replace(found, vectors={**found.vectors, "counts": found.counts.astype(np.int32)})
 
     def count_by(self, plan: CountPlan, by: object) -> Any:
         """Return the counts of groups of rows."""
@@ -246,9 +262,14 @@ class OverSource(Average):
     """
 
     has_rows = only_counts = once_only = True
+    no_sums = (
+        'this stream can be read only once; make the Explainer with response="{response}", so that the sums of the '
+        "response are found in the same pass"
+    )
 
     def __init__(self, rows: Pass, weight: object) -> None:
         self._rows, self.weight = rows, weight
+        self.can_count = rows.can_count_again
         self.basis = "rows" if rows.can_read_again else "counts"
         self._n_rows: int | None = None
 
@@ -260,15 +281,21 @@ class OverSource(Average):
     def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:
         """Find nothing wrong: the source was looked at when it was opened."""
 
-    def count(self, plan: CountPlan, *, lists_only: bool | None = None) -> Background:  # noqa: ARG002
-        """Return the counts of a plan."""
-        found: Background = self._rows.count(plan, self.weight)
+    def count(
+        self,
+        plan: CountPlan,
+        further: Iterable[Wanted] = (),
+        *,
+        lists_only: bool | None = None,  # noqa: ARG002
+    ) -> Background:
+        """Return the counts of a plan, the ends of columns, and further statistics."""
+        found: Background = self._rows.count(plan, self.weight, further=(WantedEnds(), *further))
         self._n_rows = found.n_rows
         return found
 
     def count_by(self, plan: CountPlan, by: object) -> Any:
         """Return the counts of groups of rows."""
-        return self._rows.count(plan, self.weight, by)
+        return self._rows.count(plan, self.weight, by, further=(WantedEnds(),))
 
     def with_labels(self, schema: Schema) -> Schema:
         """Return the schema with the labels of categories that only the rows know."""
@@ -316,6 +343,10 @@ class OverCounts(Average):
 
     basis = "counts"
     has_rows = only_counts = True
+    no_sums = (
+        "the Background has no sums of this response of this model; make it with "
+        'summarize(model, rows, response="{response}")'
+    )
 
     def __init__(self, background: Background, weight: object) -> None:
         self._background, self._asked = background, weight
@@ -345,7 +376,8 @@ class OverCounts(Average):
         _refuse_weight(self._asked)
         counts, own = self._background, plan(self._background.order)
         fits = counts.fingerprint == own.fingerprint and counts.counts.size == own.n_counts
-        if not fits or counts.cells.size != own.cells.n_cells.sum():
+        sizes = {"cells": own.cells.n_cells.sum(), **{vector.name: vector.size for vector in ColumnEnds(own).vectors}}
+        if not fits or any(counts.vectors[name].size != sizes[name] for name in sizes.keys() & counts.vectors.keys()):
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
 

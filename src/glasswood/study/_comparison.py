@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,10 +117,17 @@ def _on_cells(curves: Sequence[Curve], cells: Sequence[_Cells], rows: Sequence[N
     extent: Deferred[Extent | None] = Deferred(lambda: _common_extent(curves))
     return tuple(
         replace(
-            curve, axis=Axis(own.column, own.cuts, seen, extent, curve.axis.weighted), heights=curve.heights[own.place]
+            curve,
+            axis=Axis(own.column, own.cuts, seen, extent, curve.axis.weighted),
+            heights=curve.heights[own.place],
+            find_spread=curve.find_spread.map(partial(_take, own.place)),
         )
         for curve, own, seen in zip(curves, cells, rows, strict=True)
     )
+
+
+def _take(place: NDArray[np.int64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    return spread[place]
 
 
 def _common_extent(curves: Sequence[Curve]) -> Extent | None:

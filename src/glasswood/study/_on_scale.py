@@ -1,21 +1,25 @@
-"""OnScale: a study on one scale. Sums over trees come from counts; responses are computed row by row."""
+"""OnScale: a study on one scale. Sums over trees come from counts, responses from sums over rows or from the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._plan import make_plan
-from glasswood.effects._responses import Responses, all_responses, mean_responses
-from glasswood.effects._row_cells import Rows
+from glasswood.effects._responses import Responses, all_responses, batch_of, sum_responses
+from glasswood.effects._row_cells import CellBlock, Rows
+from glasswood.errors import BackgroundError
 from glasswood.models._scale import Scale
 from glasswood.parallel._once import once
+from glasswood.study._rows_again import blocks_of_cells
 from glasswood.study._study import Study
 
 __all__ = ["OnScale"]
+
+BLOCK = 2**16  # rows of a source that are held at a time, about
 
 
 class OnScale:
@@ -35,30 +39,57 @@ class OnScale:
     @property
     def curves(self) -> dict[int, NDArray[np.float64]]:
         """The height of every cell of every feature that is a player of its own."""
-        return self.study.raw_curves if self.scale.additive else self._response_curves[0]
+        return self.study.raw_curves if self.scale.additive else self._response_curves
 
     @property
     def mean(self) -> NDArray[np.float64]:
         """The average response, for each output."""
-        return self.study.raw_mean if self.scale.additive else self._response_curves[1]
+        return self.study.raw_mean if self.scale.additive else self.study.moments(self.scale).mean
 
     @once
-    def _response_curves(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64]]:
-        """The curves of all features that are players of their own, and the mean, on the scale of the response."""
+    def _response_curves(self) -> dict[int, NDArray[np.float64]]:
+        """The curves of all features that are players of their own, on the scale of the response."""
         plan = self.study.plan(1)
-        single = np.flatnonzero(np.bincount(plan.player_of)[plan.player_of] == 1)
-        responses = self._single_responses
-        number = responses.plan.player_of
-        asked = [(int(number[f]), np.array([f]), np.arange(plan.cells.n_cells[f])[None]) for f in single]
-        asked.append((-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64)))
-        heights = mean_responses(responses, asked, self.study.own_rows(plan), self.study.over.shares)
-        return dict(zip(single.tolist(), heights[:-1], strict=True)), heights[-1][0]
+        single = np.bincount(plan.player_of)[plan.player_of] == 1
+        return {f: heights for f, heights in self.study.moments(self.scale).curves.items() if single[f]}
+
+    def spread(self, feature: int) -> NDArray[np.float64]:
+        """Return the standard deviation over rows of the response with a feature in each of its cells."""
+        return self.study.moments(self.scale).spreads[feature]
 
     def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mean response with some features in given cells, (n_features, n_points): (n_points, n_outputs)."""
         responses, player = self._responses_of(features)
-        asked = [(player, features, cells)]
-        return mean_responses(responses, asked, self.study.own_rows(responses.plan), self.study.over.shares)[0]
+        questions = responses.questions([(player, features, cells)])
+        total, whole = 0.0, 0.0
+        for rows, weight in self._blocks(responses, batch_of(responses, questions)):
+            total = sum_responses(responses, questions, rows, weight, total)
+            whole += rows.n_rows if weight is None else float(weight.sum())
+        if whole <= 0:
+            message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
+            raise BackgroundError(message)
+        found: NDArray[np.float64] = np.asarray(total) / whole
+        return found
+
+    def _blocks(
+        self, responses: Responses, batch: int
+    ) -> Iterator[tuple[Rows | CellBlock, NDArray[np.float64] | None]]:
+        """Yield the rows of the background and their weights: a table as a whole, a source block by block."""
+        over = self.study.over
+        if over.in_memory:
+            yield self.study.own_rows(responses.plan), over.weights
+        else:
+            self.refuse_without_rows("this")
+            yield from blocks_of_cells(self.study, batch * max(1, BLOCK // batch))
+
+    def refuse_without_rows(self, what: str) -> None:
+        """Raise an error if the rows themselves are not at hand."""
+        if self.study.over.basis != "rows":
+            message = (
+                f"{what} needs the rows themselves on this scale, but a Background, a stream that is read once, or a "
+                'frame on a cluster does not keep them; pass a table or files, or ask for response="raw"'
+            )
+            raise BackgroundError(message)
 
     def scored_anew(self, columns: Mapping[int, NDArray[np.floating[Any]]]) -> NDArray[np.float64]:
         """Return the response of each row of the table, with some columns replaced: (n_rows, n_outputs).
@@ -70,14 +101,24 @@ class OnScale:
         scores = self.study.ensemble.scores_of(encoded, opened.n_rows).astype(np.float64)
         return self.scale.of_scores(scores)
 
-    def ice(self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Rows | None) -> NDArray[np.float64]:
-        """Return the response of each row with some features in given cells: (n_rows, n_points, n_outputs).
+    def ice(
+        self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Rows | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the response of each row with some features in given cells, (n_rows, n_points, n_outputs), and shares.
 
-        None stands for the rows of the background.
+        Shares are the weights of rows that have any, and sum to 1. None stands for the rows of the background.
         """
         responses, player = self._responses_of(features)
-        table = self.study.own_rows(responses.plan) if rows is None else rows
-        return all_responses(responses, (player, features, cells), table)
+        asked = (player, features, cells)
+        if rows is not None:
+            return all_responses(responses, asked, rows), None
+        found, weights = [], []
+        for block, weight in self._blocks(responses, BLOCK):
+            found.append(all_responses(responses, asked, block))
+            weights += [] if weight is None else [weight.copy()]
+        heights = found[0] if len(found) == 1 else np.concatenate(found)
+        weight = np.concatenate(weights) if weights else None
+        return heights, None if weight is None else weight / weight.sum()
 
     def _responses_of(self, features: NDArray[np.intp]) -> tuple[Responses, int]:
         """Return the responses of a game in which some features are one player, and its number."""

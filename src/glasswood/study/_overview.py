@@ -29,7 +29,7 @@ from glasswood.results import LARGEST, Curve, Importance, JointRows, Monotonicit
 from glasswood.study._answers import Answers
 from glasswood.study._on_scale import OnScale
 from glasswood.study._pair_rows import CountedRows, PairRows, RowsAgain, RowsInMemory
-from glasswood.study._rows_again import ranges
+from glasswood.study._rows_again import finite_ends
 from glasswood.text._arguments import whole_number
 
 __all__ = ["Overview"]
@@ -318,7 +318,8 @@ class Overview:
         curves = {feature: self._answers.curve(feature, chosen) for feature in features}
         curves = {feature: curve for feature, curve in curves.items() if curve.cuts.size > 1}
         found: list[Spike] = []
-        for feature, ends in self._ranges(curves).items():
+        ranges, basis = self._ranges(curves)
+        for feature, ends in ranges.items():
             curve = curves[feature]
             sampled = np.searchsorted(curve.cuts, np.linspace(*ends, points))
             for output in range(len(chosen.labels)):
@@ -328,17 +329,26 @@ class Overview:
             found=tuple(sorted(found, key=lambda spike: -abs(spike.by))),
             names=tuple(names[f] for f in features),
             points=points,
-            basis=self._study.over.basis,
+            basis=basis,
             outputs=chosen.labels,
             units=self._scale.units,
         )
 
-    def _ranges(self, curves: Mapping[int, Curve]) -> dict[int, tuple[float, float]]:
-        """Return the smallest and the largest number of features in the rows, or of their cuts if there are none."""
+    def _ranges(self, curves: Mapping[int, Curve]) -> tuple[dict[int, tuple[float, float]], str]:
+        """Return the smallest and the largest finite number of features in the rows, or of their cuts if unknown.
+
+        And the basis: "rows" if all of them are of the rows.
+        """
+        extents = {feature: self._study.extent(feature) for feature in curves}
+        known = {f: extent[:2] for f, extent in extents.items() if extent is not None and np.isfinite(extent[:2]).all()}
+        others = [feature for feature in curves if feature not in known]
         if self._study.over.basis == "rows":
-            return ranges(self._study, list(curves))
-        cuts = {feature: curve.cuts[np.abs(curve.cuts) < LARGEST] for feature, curve in curves.items()}
-        return {f: (float(own[0]), float(own[-1])) if own.size else (0.0, 0.0) for f, own in cuts.items()}
+            known |= finite_ends(self._study, others)
+        else:
+            cuts = {feature: curves[feature].cuts[np.abs(curves[feature].cuts) < LARGEST] for feature in others}
+            known |= {f: (float(own[0]), float(own[-1])) if own.size else (0.0, 0.0) for f, own in cuts.items()}
+        basis = self._study.over.basis if others or not curves else "rows"
+        return {feature: known[feature] for feature in curves}, basis
 
 
 def _strongest_first(heights: NDArray[np.float64]) -> NDArray[np.intp]:

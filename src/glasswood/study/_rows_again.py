@@ -16,15 +16,19 @@ from glasswood.engines._pass import RowsPart
 from glasswood.study._study import Study
 from glasswood.tables._columns import Column, cells_of
 
-__all__ = ["blocks_of_cells", "ranges", "rows_in_cells"]
+__all__ = ["blocks_of_cells", "finite_ends", "rows_in_cells"]
 
 
-def ranges(study: Study, features: Sequence[int]) -> dict[int, tuple[float, float]]:
-    """Return the smallest and the largest finite number of each feature; two zeros if there is none."""
+def finite_ends(study: Study, features: Sequence[int]) -> dict[int, tuple[float, float]]:
+    """Return the smallest and the largest finite number of each feature; two zeros if there is none.
+
+    Rows of weight 0 do not count.
+    """
     least, greatest = np.full(len(features), np.inf), np.full(len(features), -np.inf)
 
     def ends(part: RowsPart) -> NDArray[np.float64]:
-        finite = [values[np.isfinite(values)] for values in map(part.columns.column, features)]
+        counts = True if part.weight is None else part.weight > 0
+        finite = [values[np.isfinite(values) & counts] for values in map(part.columns.column, features)]
         found = [(values.min(initial=np.inf), values.max(initial=-np.inf)) for values in finite]
         return np.array(found, dtype=np.float64).T
 

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
+from glasswood.counting._column_ends import extents_of
 from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
 from glasswood.counting._players import Players, players_of
 from glasswood.effects._closed_forms import Effects, path_dependent
 from glasswood.effects._evaluate import BackgroundRows, Evaluator
 from glasswood.effects._interactions import Lookups
+from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
 from glasswood.engines._pass import Pass
 from glasswood.errors import BackgroundError
@@ -60,6 +62,8 @@ class Study:
         The user's columns, if there are transformers before the model.
     plans : mapping from int to CountPlan
         Plans that are made already, by order.
+    response : str, optional
+        The scale of most questions: what it needs is counted along with the rest, as some sources are read once only.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class Study:
         over: Average,
         originals: UserColumns | None,
         plans: Mapping[int, CountPlan] | None = None,
+        response: str | None = None,
     ) -> None:
         self.model, self.ensemble, self.over, self.originals = model, model.ensemble, over, originals
         self._players, self.groups, self.original_groups = players, players.groups, players.of_user
@@ -77,6 +82,11 @@ class Study:
         self._counted: dict[int, Background] = {}
         self._effects: dict[int, Effects] = {}
         self._extents: dict[int, Extent | None] = {}
+        self._scales: dict[str | None, Scale] = {}
+        self._wanted: dict[str, WantedResponses] = {}
+        self._moments: dict[str, ResponseMoments] = {}
+        asked = scale_of(model, response)
+        self._along = () if asked.additive or not over.once_only else (self._wanted_of(asked),)
 
     @property
     def combined(self) -> bool:
@@ -85,20 +95,66 @@ class Study:
 
     def scale(self, response: str | None = None) -> Scale:
         """Return a scale on which questions can be answered; by default the sum over trees, if there is one."""
-        found = scale_of(self.model, response)
-        if not found.additive and not self.over.in_memory:
-            message = (
-                "this response is computed row by row, so it needs the table of rows as the second argument; with "
-                'counts or covers, only response="raw" is available'
-            )
+        with self._lock:
+            if response not in self._scales:
+                found = scale_of(self.model, response)
+                if not found.additive and not self._can_sum(found):
+                    raise BackgroundError(self.over.no_sums.format(response=found.response))
+                self._scales[response] = found
+            return self._scales[response]
+
+    def _wanted_of(self, scale: Scale) -> WantedResponses:
+        """Return the sums over rows that answers on a scale come from."""
+        with self._lock:
+            if scale.response not in self._wanted:
+                self._wanted[scale.response] = WantedResponses.of_model(self.ensemble, scale)
+            return self._wanted[scale.response]
+
+    def _can_sum(self, scale: Scale) -> bool:
+        """Return whether there are sums over rows of responses on a scale, or can be."""
+        over, key = self.over, self._wanted_of(scale).key
+        counted = () if over.counted is None else over.counted.vectors
+        return over.can_count or key in counted or any(key == wanted.key for wanted in self._along)
+
+    def moments(self, scale: Scale) -> ResponseMoments:
+        """Return the means and spreads of responses on a scale, after a pass over the rows if need be."""
+        with self._lock:
+            if scale.response not in self._moments:
+                self._moments[scale.response] = self._find_moments(scale)
+            return self._moments[scale.response]
+
+    def _find_moments(self, scale: Scale) -> ResponseMoments:
+        wanted = self._wanted_of(scale)
+        if not self._can_sum(scale):
+            raise BackgroundError(self.over.no_sums.format(response=scale.response))
+        known = [found for found in (*self._counted.values(), self.over.counted) if found is not None]
+        background = next((found for found in known if wanted.key in found.vectors), None)
+        if background is None:
+            background = self._sum_along(wanted)
+        if background.total <= 0:
+            message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
             raise BackgroundError(message)
+        return ResponseMoments(self.ensemble, scale, background.vectors[wanted.key], background.total)
+
+    def _sum_along(self, wanted: WantedResponses) -> Background:
+        """Return sums over rows, and the counts of the same pass, unless these are too many."""
+        names = self.ensemble.feature_names
+        plan = make_plan(self.ensemble, 1, {"all columns (together)": names}) if self.in_parts else self.plan(1)
+        found = self.over.count(plan, {wanted.key: wanted, **{one.key: one for one in self._along}}.values())
+        if found is None:
+            raise BackgroundError(self.over.no_sums)
+        if plan is self.plan(1):
+            self._counted[found.order] = found
         return found
 
     @property
     def scale_of_figures(self) -> Scale:
         """The scale on which figures are drawn by default: probabilities of classifiers, if the rows are at hand."""
         links = self.ensemble.score.link in ("logistic", "softmax") and self.ensemble.score.units != "probability"
-        return self.scale("probability" if links and self.over.in_memory and not self.combined else None)
+        if not links or self.combined:
+            return self.scale()
+        known = not self.over.can_count and self._can_sum(scale_of(self.model, "probability"))
+        return self.scale("probability" if self.over.in_memory or known else None)
 
     def in_groups(self, by: Any) -> tuple[tuple[str, ...], dict[Hashable, Study]]:
         """Return the columns that define groups of the rows (none for a label per row), and a study of each group."""
@@ -136,7 +192,7 @@ class Study:
         """Return counts of at least this order, counting if need be; None for path-dependent answers."""
         with self._lock:
             order = self.plan(order).order  # no path may have so many players
-            found = _smallest(self._counted, order) or self.over.count(self.plan(order))
+            found = _smallest(self._counted, order) or self.over.count(self.plan(order), self._along)
             if found is not None:
                 self._counted[found.order] = found
             return found
@@ -254,15 +310,23 @@ class Study:
         return background.cells if background.unit == 1 else background.cells * background.unit
 
     def extent(self, feature: int) -> Extent | None:
-        """Return the ends of a feature's values in the table; None for categories, unused features, and without one."""
+        """Return the ends of a feature's values; None if they are unknown, for categories and for unused features."""
         column = self.ensemble.schema.columns[feature]
-        if not self.over.in_memory or column.n_codes or not self.uses(feature):
+        if column.n_codes or not self.uses(feature):
             return None
+        if not self.over.in_memory:
+            return self._counted_extents.get(feature)
         with self._lock:
             if feature not in self._extents:
                 values, weight = self.columns([feature]).column(feature), self.over.weights
                 self._extents[feature] = extent_of(values if weight is None else values[weight > 0])
             return self._extents[feature]
+
+    @once
+    def _counted_extents(self) -> dict[int, Extent | None]:
+        """The ends of features that came along with the counts, as far as they are known."""
+        background = self.counted(1)
+        return {} if background is None else extents_of(self.plan(1), background)
 
     def uses(self, feature: int) -> bool:
         """Return whether some node splits on a feature."""
@@ -311,7 +375,11 @@ class Study:
 
 
 def study_of(
-    model: object, background: object, groups: Mapping[str, Sequence[str]] | None = None, weight: object = None
+    model: object,
+    background: object,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    weight: object = None,
+    response: str | None = None,
 ) -> Study:
     """Return a study of a model; the parameters are those of `Explainer`."""
     counted = background if isinstance(background, Background) else None
@@ -321,7 +389,8 @@ def study_of(
     over = average_over(counted, rows, weight)
     ensemble = replace(players.ensemble, schema=over.with_labels(players.ensemble.schema))
     originals = None if opened.columns is None else opened.columns.snapshot()
-    found = Study(replace(opened, ensemble=ensemble, table=None, columns=None), players, over, originals)
+    opened = replace(opened, ensemble=ensemble, table=None, columns=None)
+    found = Study(opened, players, over, originals, response=response)
     over.check(ensemble, found.plan)
     found.plan(1)  # refuses groups that do not fit
     return found

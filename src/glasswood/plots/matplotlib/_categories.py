@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood.plots._axes import whole_numbers
 from glasswood.plots._spec import Line, Scale, Steps
-from glasswood.plots._steps import BASE, beside, dodge, limits
+from glasswood.plots._steps import BASE, beside, coloured_bands, dodge, limits
 from glasswood.plots._style import LINES, MARKS, Look
 from glasswood.text._plain import number, several
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.ticker import MaxNLocator
 
-__all__ = ["PLAIN", "SHADES", "draw_categories", "in_lines", "set_heights", "set_ticks"]
+__all__ = ["PLAIN", "WHISKER", "draw_categories", "in_lines", "set_heights", "set_ticks"]
 
-SHADES = (0.16, 0.26)  # of the wider and the narrower band
 PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+WHISKER: dict[str, Any] = {"linewidth": 3.0, "alpha": 0.35, "solid_capstyle": "butt"}  # the spread around a mark
 
 
 def set_heights(ax: Axes, which: str, heights: tuple[float, float], *, room: bool) -> None:
@@ -62,9 +62,7 @@ def draw_categories(ax: Axes, panel: Steps, look: Look, heights: tuple[float, fl
             small: dict[str, Any] = {"fontsize": "x-small", "color": look.dim, "va": "bottom", "ha": "center"}
             ax.text(panel.mean, 1.0, f"average {number(panel.mean)}", transform=ax.get_xaxis_transform(), **small)
     _draw_shares(ax, panel, look, further)
-    for width, shade, band in zip((0.7, 0.5), SHADES, panel.bands, strict=False):
-        low, high = np.asarray(band.low), np.asarray(band.high)
-        ax.barh(places, high - low, width, low, color=LINES[0], alpha=shade, linewidth=0)
+    _draw_bands(ax, panel, look, further)
     for row in panel.faint:
         ax.plot(row, places, color=look.dim, linewidth=0.5, alpha=0.6)
     drawn = [_draw_dots(ax, panel, k, look) for k in range(len(panel.lines))]
@@ -83,6 +81,24 @@ def draw_categories(ax: Axes, panel: Steps, look: Look, heights: tuple[float, fl
     ax.set_xlabel(in_lines(look, panel.y_label, 44 if look.alone else 34), **PLAIN)
     ax.set_ylabel(look.readable(panel.x.label), **PLAIN)
     return drawn
+
+
+def _draw_bands(ax: Axes, panel: Steps, look: Look, further: NDArray[np.float64]) -> None:
+    """Draw bands as bars; those of several lines are thin, behind the marks."""
+    for i, (band, colour, shade) in enumerate(coloured_bands(panel)):
+        ends = [*zip(band.low, band.high, strict=True)]
+        places = [float(place) for place in range(panel.x.n_cells)]
+        for at, (field, _) in zip(further.tolist(), beside(panel), strict=True):
+            if getattr(band, field) is not None:
+                ends.append(getattr(band, field))
+                places.append(at)
+        low, high = np.array(ends).T
+        if band.line is None or len(panel.lines) == 1:
+            width = 0.5 if i or band.line is not None else 0.7
+            ax.barh(places, high - low, width, low, color=colour, alpha=look.opacity(shade), linewidth=0)
+        else:
+            dodged = np.array(places) + 0.55 * dodge(band.line, len(panel.lines))
+            ax.hlines(dodged, low, high, color=colour, linewidth=WHISKER["linewidth"], alpha=WHISKER["alpha"])
 
 
 def in_lines(look: Look, text: str, most: int) -> str:

@@ -134,7 +134,7 @@ def _add_legends(
     named = [legend for legend in legends if legend[1]]
     if not named:
         return
-    if own and len(named) == len(legends) and len({tuple(names) for _, names in named}) == 1:
+    if own and len({tuple(names) for _, names in named}) == 1:
         handles, names = named[0]
         n_columns = min(len(names), 2 if max(map(len, names)) > 12 else 4) if len(axes) == 1 else 8
         place = {"loc": "outside upper center", "ncols": n_columns}
@@ -147,7 +147,7 @@ def _add_legends(
 
 def _label(legend: Legend, names: list[str], look: Look) -> None:
     """Write names into a legend: matplotlib itself would leave out those that begin with an underscore."""
-    for text, name in zip(legend.get_texts(), several(names, 24), strict=True):
+    for text, name in zip(legend.get_texts(), several(names, 40), strict=True):
         text.set(text=look.readable(name), **PLAIN)
 
 

@@ -10,9 +10,18 @@ from numpy.typing import NDArray
 
 from glasswood.plots._axes import histogram, hollow, in_view, open_bins
 from glasswood.plots._spec import Steps
-from glasswood.plots._steps import BASE, beside, dodge, height_range, names_in_legend
+from glasswood.plots._steps import (
+    BASE,
+    band_of,
+    bands_in_legend,
+    beside,
+    coloured_bands,
+    dodge,
+    height_range,
+    names_in_legend,
+)
 from glasswood.plots._style import DASHES, LINES, MARKS, Look
-from glasswood.plots.matplotlib._categories import PLAIN, SHADES, draw_categories, in_lines, set_heights, set_ticks
+from glasswood.plots.matplotlib._categories import PLAIN, WHISKER, draw_categories, in_lines, set_heights, set_ticks
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number
 
@@ -29,8 +38,8 @@ def draw_steps(ax: Axes, panel: Steps, look: Look) -> list[Artist]:
     heights = look.heights or height_range(panel)
     draw = _draw_numbers if panel.x.edges else draw_categories
     drawn: list[Artist] = [*draw(ax, panel, look, heights)]
-    for shade, _ in zip(SHADES, panel.bands, strict=False):
-        drawn += ax.fill([], [], color=LINES[0], alpha=shade + 0.1, linewidth=0)
+    for _, colour, shade in bands_in_legend(panel):
+        drawn += ax.fill([], [], color=colour or look.dim, alpha=look.opacity(shade + 0.1), linewidth=0)
     if panel.faint:
         drawn += ax.plot([], [], color=look.dim, linewidth=0.8)
     return drawn
@@ -51,9 +60,9 @@ def _draw_numbers(ax: Axes, panel: Steps, look: Look, heights: tuple[float, floa
     here, edges = in_view(panel.x)
     low, high = panel.x.view
     _shade(ax, panel, edges, here, look)
-    for shade, band in zip(SHADES, panel.bands, strict=False):
+    for band, colour, shade in coloured_bands(panel):
         lower, upper = (np.repeat(side[here], 2) for side in (band.low, band.high))
-        ax.fill_between(_corners(edges), lower, upper, color=LINES[0], alpha=shade, linewidth=0)
+        ax.fill_between(_corners(edges), lower, upper, color=colour, alpha=look.opacity(shade), linewidth=0)
     for row in panel.faint:
         ax.plot(_corners(edges), np.repeat(row[here], 2), color=look.dim, alpha=0.6, linewidth=0.6)
     empty = hollow(panel.x, panel.support)[here] if panel.support else np.zeros(edges.size - 1, dtype=bool)
@@ -127,6 +136,9 @@ def _draw_beside(ax: Axes, panel: Steps, look: Look, place: tuple[float, float],
     marked = [(k, line) for k, line in enumerate(panel.lines) if getattr(line, field) is not None]
     for i, (k, line) in enumerate(marked):
         x = at + dodge(i, len(marked)) * 2 * room
+        ends = getattr(band_of(panel, k), field, None)
+        if ends is not None:
+            ax.plot([x, x], ends, color=LINES[k % len(LINES)], **WHISKER)
         ax.plot([x], [getattr(line, field)], color=LINES[k % len(LINES)], marker=MARKS[k % len(MARKS)], markersize=5.5)
 
 

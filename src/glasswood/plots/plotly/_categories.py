@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from glasswood.plots._spec import Line, Steps
-from glasswood.plots._steps import beside, dodge
+from glasswood.plots._spec import Band, Line, Steps
+from glasswood.plots._steps import band_of, beside, coloured_bands, dodge
 from glasswood.plots._style import LINES, PLOTLY_MARKS
+from glasswood.plots.plotly._bands import add_bands_to_legend, ends_of, faded, rank_of, whisker
 from glasswood.plots.plotly._paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.text._plain import number, share_of_rows
 
@@ -52,15 +53,31 @@ def draw_categories(paper: Paper, place: Place, panel: Steps, heights: tuple[flo
 
 
 def _draw_rows(paper: Paper, axes: Axes, panel: Steps) -> None:
-    """Draw bands of rows, and single ones."""
+    """Draw bands of rows, and single ones. Bands of several lines are thin, behind the marks."""
     places = list(range(panel.x.n_cells))
-    for width, shade, band in zip((0.7, 0.5), (0.16, 0.26), panel.bands, strict=False):
-        bars = {"x": [b - a for a, b in zip(band.low, band.high, strict=True)], "base": list(band.low)}
-        style = {"orientation": "h", "width": width, "marker": {"color": f"rgba(0,114,178,{shade})"}}
-        paper.add(axes, type="bar", y=places, name=band.name, hoverinfo="skip", **bars, **style)
+    add_bands_to_legend(paper, axes, panel)
+    for i, (band, colour, shade) in enumerate(coloured_bands(panel)):
+        found = [ends for ends in _ends(panel, band) if ends is not None]
+        at = [place for place, ends in enumerate(_ends(panel, band)) if ends is not None]
+        if band.line is None or len(panel.lines) == 1:
+            width = 0.5 if i or band.line is not None else 0.7
+            bars = {"x": [high - low for low, high in found], "base": [low for low, _ in found]}
+            style = {"orientation": "h", "width": width, "marker": {"color": faded(colour, shade)}}
+            style |= {"hoverinfo": "skip", "legendrank": rank_of(band)}
+            paper.add(axes, type="bar", y=at, name=band.name, **bars, **style)
+            continue
+        shift = SPREAD * dodge(band.line, len(panel.lines))
+        x = [value for ends in found for value in (*ends, None)]
+        y = [value for place in at for value in (place + shift, place + shift, None)]
+        paper.add(axes, x=x, y=y, name=band.name, **whisker(colour))
     for row in panel.faint:
         style = {"mode": "lines", "line": {"color": GREY, "width": 0.7}, "hoverinfo": "skip", "name": "single rows"}
         paper.add(axes, type="scatter", x=list(row), y=places, **style)
+
+
+def _ends(panel: Steps, band: Band) -> list[tuple[float, float] | None]:
+    """Return the ends of a band in all cells, those next to the axis last."""
+    return [*zip(band.low, band.high, strict=True), *(getattr(band, field) for field, _ in beside(panel))]
 
 
 def _draw_marks(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
@@ -68,6 +85,13 @@ def _draw_marks(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
     line, named = panel.lines[k], len(panel.lines) > 1 or bool(panel.bands)
     colour, mark = LINES[k % len(LINES)], PLOTLY_MARKS[k % len(PLOTLY_MARKS)]
     heights, texts, empty = _all_cells(panel, line)
+    band = band_of(panel, k)
+    if band is not None:
+        ends = _ends(panel, band)
+        texts = [
+            (cell, told if at is None else f"{told}<br>{ends_of(band, at)}")
+            for (cell, told), at in zip(texts, ends, strict=True)
+        ]
     shift = SPREAD * dodge(k, len(panel.lines))
     places = [place + shift for place, height in enumerate(heights) if height is not None]
     kept = [i for i, height in enumerate(heights) if height is not None]

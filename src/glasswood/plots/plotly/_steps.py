@@ -9,8 +9,9 @@ import numpy as np
 
 from glasswood.plots._axes import histogram, hollow, open_bins
 from glasswood.plots._spec import Band, Steps
-from glasswood.plots._steps import beside, dodge, height_range, limits
+from glasswood.plots._steps import band_of, beside, coloured_bands, dodge, height_range, limits
 from glasswood.plots._style import LINES, PLOTLY_DASHES, PLOTLY_MARKS
+from glasswood.plots.plotly._bands import add_bands_to_legend, ends_of, faded, rank_of, whisker
 from glasswood.plots.plotly._categories import draw_categories, room_of_categories
 from glasswood.plots.plotly._paper import GREY, PALE, Drawer, Paper, Place, Room, cell_texts, safe, ticks_of, title_of
 from glasswood.text._plain import number, share_of_rows
@@ -38,8 +39,9 @@ def draw_steps(paper: Paper, place: Place, panel: Steps) -> None:
         _draw_data(paper, strip, panel)
     if panel.mean is not None:
         _draw_mean(paper, main, panel.mean)
-    for shade, band in zip((0.16, 0.26), panel.bands, strict=False):
-        _draw_band(paper, main, panel, band, shade)
+    add_bands_to_legend(paper, main, panel)
+    for band, colour, shade in coloured_bands(panel):
+        _draw_band(paper, main, panel, band, faded(colour, shade))
     for row in panel.faint:
         x, y = _path(panel, row)
         style = {"mode": "lines", "line": {"color": GREY, "width": 0.7}, "hoverinfo": "skip", "name": "single rows"}
@@ -111,6 +113,9 @@ def _draw_line(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
     shares = [f"<br>{share_of_rows(share, weighted=panel.weighted)}" for share in support] or [""] * len(line.heights)
     cells = zip(cell_texts(panel.x), line.heights, shares, strict=True)
     texts = [f"{cell}<br>{of}{number(height)}{share}" for cell, height, share in cells]
+    band = band_of(panel, k)
+    if band is not None:
+        texts = [f"{text}<br>{ends_of(band, ends)}" for text, *ends in zip(texts, band.low, band.high, strict=True)]
     if any(empty):
         x, y = _path(panel, line.heights)
         dotted = {"color": colour, "width": 1, "dash": "1px,2px"}
@@ -123,13 +128,12 @@ def _draw_line(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
     paper.add(axes, type="scatter", mode="markers", x=_middles(panel), y=list(line.heights), **hover)
 
 
-def _draw_band(paper: Paper, axes: Axes, panel: Steps, band: Band, shade: float) -> None:
+def _draw_band(paper: Paper, axes: Axes, panel: Steps, band: Band, colour: str) -> None:
     """Draw what lies between two heights."""
     x, upper = _path(panel, band.high)
     _, lower = _path(panel, band.low)
-    style = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "hoverinfo": "skip"}
-    colour = {"fillcolor": f"rgba(0,114,178,{shade})"}
-    paper.add(axes, type="scatter", x=x + x[::-1], y=upper + lower[::-1], name=band.name, **style, **colour)
+    style = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "hoverinfo": "skip", "legendrank": rank_of(band)}
+    paper.add(axes, type="scatter", x=x + x[::-1], y=upper + lower[::-1], name=band.name, fillcolor=colour, **style)
 
 
 def _draw_data(paper: Paper, axes: Axes, panel: Steps) -> None:
@@ -160,8 +164,12 @@ def _draw_beside(paper: Paper, main: Axes, side: str, strip: Axes | None, panel:
             of = f"{safe(panel.lines[k].name)}: " if len(panel.lines) > 1 else ""
             mark = {"color": LINES[k % len(LINES)], "symbol": PLOTLY_MARKS[k % len(PLOTLY_MARKS)], "size": 8}
             text = f"{safe(panel.x.label)} {label.replace(chr(10), ', ')}<br>{of}{number(height)}"
+            x, band = at + 0.6 * dodge(i, len(marked)), band_of(panel, k)
+            ends = getattr(band, field, None)
+            if band is not None and ends is not None:
+                text += f"<br>{ends_of(band, ends)}"
+                paper.add((side, main[1]), x=[x, x], y=list(ends), name=band.name, **whisker(LINES[k % len(LINES)]))
             hover = {"hovertext": [text], "hoverinfo": "text", "cliponaxis": False}
-            x = at + 0.6 * dodge(i, len(marked))
             paper.add((side, main[1]), type="scatter", mode="markers", x=[x], y=[height], marker=mark, **hover)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ __all__ = ["panel_of_comparison", "panel_of_curve", "panel_of_ice"]
 
 N_FAINT = 12
 BANDS = ((5, 95), (25, 75))
+SPREAD = "± 1 standard deviation of rows"
 
 
 def panel_of_curve(
@@ -36,22 +37,27 @@ def panel_of_curve(
     sort: str | None = None,
     xscale: str = "linear",
     fit: bool = True,
+    std: bool = False,
 ) -> Steps:
     """Return the panel of a `Curve`: all outputs, or one; with so few steps that it fits a screen, or with all.
 
     `sort` orders categories: "height", "rows", or "model" (the order of the model, as by default). What is missing or
-    unseen is beside the axis if there are such rows, or no rows at all.
+    unseen is beside the axis if there are such rows, or no rows at all. `std` adds the spread of rows around each line.
     """
     shown, note = outputs_shown(curve.heights, curve.outputs, output)
     layout = rescaled(layout_of(curve.axis, curve.heights[:, shown[0]], sort), xscale)
-    lines = tuple(_line(plain(curve.outputs[k]), curve.heights[:, k], layout, curve.axis) for k in shown)
+    names = [plain(curve.outputs[k]) for k in shown]
+    if std and len(shown) == 1:  # a label that tells it from the spread
+        names = [f"{_average(weighted=layout.weighted)} of rows"]
+    lines = [_line(name, curve.heights[:, k], layout, curve.axis) for name, k in zip(names, shown, strict=True)]
     panel = Steps(
         title=layout.scale.label,
         x=layout.scale,
         y_label=scale_label(curve.units, curve.outputs, shown, weighted=layout.weighted),
-        lines=lines,
+        lines=tuple(lines),
         support=layout.support,
         missing_share=layout.missing_share,
+        bands=_bands(lines, [curve.find_spread()[:, k] for k in shown], layout) if std else (),
         mean=float(curve.mean[shown[0]]) if len(shown) == 1 else None,
         unseen_share=layout.unseen_share,
         weighted=layout.weighted,
@@ -67,6 +73,34 @@ def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Axis) -
     if axis.categories is not None and layout.unseen_share != 0:
         unseen = float(heights[-2])
     return Line(name, tuple(heights[layout.cells].tolist()), missing, unseen)
+
+
+def _average(*, weighted: bool) -> str:
+    return "weighted average" if weighted else "average"
+
+
+def _bands(lines: Sequence[Line], spreads: Sequence[NDArray[np.float64]], layout: Layout) -> tuple[Band, ...]:
+    """Return one standard deviation of rows above and below each line, given that in all cells."""
+    name = SPREAD + (" by weight" if layout.weighted else "")
+    bands = []
+    for k, (line, spread) in enumerate(zip(lines, spreads, strict=True)):
+        heights, off = np.asarray(line.heights), spread[layout.cells]
+        bands.append(
+            Band(
+                name,
+                low=tuple((heights - off).tolist()),
+                high=tuple((heights + off).tolist()),
+                line=k,
+                missing=_around(line.missing, spread, -1),
+                unseen=_around(line.unseen, spread, -2),
+            )
+        )
+    return tuple(bands)
+
+
+def _around(height: float | None, spread: NDArray[np.float64], cell: int) -> tuple[float, float] | None:
+    """Return the ends of a band in a cell next to the axis, if its line has a height there."""
+    return None if height is None else (height - float(spread[cell]), height + float(spread[cell]))
 
 
 def panel_of_ice(
@@ -125,7 +159,7 @@ def _percentiles(main: NDArray[np.float64], weight: NDArray[np.float64] | None) 
 
 
 def _mean_line(ice: DrawableIce, mean: NDArray[np.float64], layout: Layout) -> Line:
-    name = "weighted average" if ice.weighted else "average"
+    name = _average(weighted=ice.weighted)
     if ice.axis is None:
         return Line(name, tuple(mean[layout.cells].tolist()))
     return _line(name, mean, layout, ice.axis)
@@ -156,9 +190,10 @@ def panel_of_comparison(
     sort: str | None = None,
     xscale: str = "linear",
     fit: bool = True,
+    std: bool = False,
 ) -> Steps:
     """Return the panel of one feature in a `Comparison`: a line per group of rows, or per model."""
-    return panel_of_curves(comparison.curves(feature), output, sort=sort, xscale=xscale, fit=fit)
+    return panel_of_curves(comparison.curves(feature), output, sort=sort, xscale=xscale, fit=fit, std=std)
 
 
 def panel_of_curves(
@@ -168,10 +203,12 @@ def panel_of_curves(
     sort: str | None = None,
     xscale: str = "linear",
     fit: bool = True,
+    std: bool = False,
 ) -> Steps:
     """Return the panel of curves of one feature over each other, with the same cells.
 
-    They have shares of missing values of their own, so that no single share is told.
+    They have shares of missing values of their own, so that no single share is told. `std` adds the spread of rows
+    around each.
     """
     names = list(curves)
     first = curves[names[0]]
@@ -191,13 +228,14 @@ def panel_of_curves(
         lines.append(line)
     weighted = all(curves[name].axis.weighted for name in shown)
     together = tuple(np.mean([line.support for line in lines], axis=0).tolist()) if known else ()
-    layout = rescaled(replace(layout, support=together), xscale)
+    layout = rescaled(replace(layout, support=together, weighted=weighted), xscale)
     panel = Steps(
         title=layout.scale.label,
         x=layout.scale,
         y_label=scale_label(first.units, first.outputs, [k], weighted=weighted),
         lines=tuple(lines),
         support=together,
+        bands=_bands(lines, [curves[name].find_spread()[:, k] for name in shown], layout) if std else (),
         weighted=weighted,
         note="; ".join(filter(None, (layout.note, note))),
     )

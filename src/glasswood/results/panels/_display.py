@@ -74,7 +74,7 @@ def fitted(panel: Steps, most: int = MOST_STEPS) -> Steps:
     """Return a panel with a limited number of steps that keeps all visible heights of every line.
 
     Of the steps in one column of the figure two are drawn, for each line: the least and the greatest height, in the
-    order in which the line has them.
+    order in which the line has them. Bands contain all that they have in the column.
     """
     if not panel.x.edges or panel.x.n_cells <= most:
         return panel
@@ -86,6 +86,9 @@ def fitted(panel: Steps, most: int = MOST_STEPS) -> Steps:
     def least_and_greatest(heights: tuple[float, ...]) -> tuple[float, ...]:
         return tuple(_least_and_greatest(np.asarray(heights), starts, lengths).tolist())
 
+    def extreme(which: np.ufunc, ends: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(np.repeat(which.reduceat(np.asarray(ends), starts), np.minimum(lengths, 2)).tolist())
+
     def summed(support: tuple[float, ...]) -> tuple[float, ...]:
         return tuple(np.add.reduceat(np.asarray(support), all_starts).tolist()) if support else ()
 
@@ -94,7 +97,7 @@ def fitted(panel: Steps, most: int = MOST_STEPS) -> Steps:
         replace(line, heights=least_and_greatest(line.heights), support=summed(line.support)) for line in panel.lines
     ]
     bands = [
-        replace(band, low=least_and_greatest(band.low), high=least_and_greatest(band.high)) for band in panel.bands
+        replace(band, low=extreme(np.minimum, band.low), high=extreme(np.maximum, band.high)) for band in panel.bands
     ]
     return replace(
         panel,

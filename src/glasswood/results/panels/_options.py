@@ -30,6 +30,7 @@ class CurveOptions(PointOptions, total=False):
     """Of `panel_of_curve` and `panel_of_comparison`."""
 
     fit: bool
+    std: bool
 
 
 class IceOptions(PointOptions, total=False):

@@ -1,0 +1,265 @@
+"""ResponseSums: for every feature and cell, the sum over rows of the response with the feature in that cell.
+
+Sums, and those of squares, are whole numbers: each response is rounded to a multiple of a unit that follows from the
+model alone. So they depend neither on the order of the rows nor on who adds them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._plan import CountPlan, make_plan
+from glasswood.counting._statistic import Batch, Tally, Vector
+from glasswood.counting._wide import LIMBS, WIDTH, digits_of, limbs_of, numbers_of
+from glasswood.effects._responses import TOO_LARGE, Asked, Questions, Responses, Unit
+from glasswood.effects._row_cells import CellsOfColumns
+from glasswood.errors import BackgroundError, TooLargeError
+from glasswood.kernels._read_only import read_only
+from glasswood.models._ensemble import TreeEnsemble
+from glasswood.models._scale import Scale
+from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._once import once, once_here
+
+__all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "name_of"]
+
+MOST_ROWS = 2**13  # at a time
+MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time
+DIGITS = 52  # binary digits of a response behind the unit of the kernel
+FRACTION = 40  # binary digits behind the point of a response of Python's own functions
+LARGEST = 2.0**30  # such a response
+PART = 20  # binary digits of a number that are multiplied with a weight at a time
+NOISE = 4  # units of a square: what rounding can make of no spread
+
+
+@dataclass(frozen=True, eq=False)
+class WantedResponses:
+    """The response sums of a scale, as they are asked for.
+
+    Parameters
+    ----------
+    scale : Scale
+    key : str
+        The name of the vector, see `name_of`.
+    """
+
+    scale: Scale
+    key: str
+
+    @classmethod
+    def of_model(cls, ensemble: TreeEnsemble, scale: Scale) -> WantedResponses:
+        """Return those of a model."""
+        return cls(scale, name_of(ensemble, scale))
+
+    def of(self, plan: CountPlan) -> ResponseSums:
+        """Return the statistic of a model."""
+        return ResponseSums(plan.ensemble, self.scale, self.key)
+
+
+class ResponseSums:
+    """Sums of responses, and of their squares: of the rows as they are, and with each feature in each of its cells.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    scale : Scale
+    name : str
+        The name of the vector.
+    """
+
+    def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str) -> None:
+        self._plan = make_plan(ensemble, 1, {})
+        self._scale, self._name = scale, name
+        self._unit = _unit(self._plan, scale)
+
+    most_rows = MOST_ROWS
+
+    @property
+    def vectors(self) -> tuple[Vector, ...]:
+        """The sums, and those of squares, as wide numbers."""
+        return (Vector(self._name, int(np.prod(self._shape)), "wide sum"),)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return (self._questions.n_questions, self._scale.outputs.n_columns, 2, LIMBS)
+
+    @once_here
+    def _responses(self) -> Responses:
+        return Responses(self._plan, self._scale.link, self._scale.inverse)
+
+    @once_here
+    def _questions(self) -> Questions:
+        return self._responses.questions(asked_of(self._plan))
+
+    @once_here
+    def _cells(self) -> CellsOfColumns:
+        return CellsOfColumns(self._plan)
+
+    def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
+        """Add rows to the tallies of their groups."""
+        proceed()
+        cells = self._cells.of(batch.held, batch.n_rows)
+        for tally, first, last in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
+            sums = tally.vectors[self._name].reshape(self._shape)
+            here = np.ascontiguousarray(cells[:, first:last])
+            weight = batch.weight[first:last]
+            if self._scale.inverse is None:
+                self._responses.add_whole(here, self._questions, weight, self._unit, sums)
+            else:
+                self._add_of_python(here, weight, sums)
+
+    def _add_of_python(self, cells: NDArray[np.int32], weight: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
+        """Add the responses of a function of Python's, in multiples of 2**-40."""
+        n_rows = cells.shape[1]
+        digits = digits_of(weight if weight.size else np.ones(n_rows, dtype=np.int64))
+        step = max(1, MOST_ANSWERS // int(np.prod(self._shape[:2])))
+        for first in range(0, n_rows, step):
+            here = slice(first, first + step)
+            values = self._responses.write_cells(np.ascontiguousarray(cells[:, here]), self._questions)
+            if not (np.abs(values) <= LARGEST).all():
+                raise TooLargeError(TOO_LARGE)
+            values = np.ldexp(np.rint(np.ldexp(values, FRACTION)), -FRACTION)  # whose last digits depend on the machine
+            for place, power in enumerate((values, values**2)):
+                whole = np.floor(power)
+                rest = np.rint(np.ldexp(power - whole, FRACTION))
+                found = (_dot(whole, digits[:, here]) << FRACTION) + _dot(rest, digits[:, here])
+                sums[:, :, place] += limbs_of(found.ravel()).reshape(*sums.shape[:2], LIMBS)
+
+    def finish(self, tally: Tally) -> None:
+        """Carry: equal sums have equal limbs."""
+        tally.vectors[self._name] = limbs_of(numbers_of(tally.vectors[self._name]))
+
+
+def asked_of(plan: CountPlan) -> list[Asked]:
+    """Return the questions: each feature that the model uses in each of its cells, and at last no change."""
+    cells = plan.cells.n_cells
+    asked: list[Asked] = [
+        (int(plan.player_of[f]), np.array([f]), np.arange(cells[f])[None]) for f in plan.ensemble.used_features
+    ]
+    return [*asked, (-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))]
+
+
+def name_of(ensemble: TreeEnsemble, scale: Scale) -> str:
+    """Return the name of the vector: the units, and a hash of what responses depend on beside the counts."""
+    score, digest = ensemble.score, blake2b(digest_size=8)
+    for array in (ensemble.value, np.asarray(score.base), np.asarray([score.factor, score.link_scale])):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    digest.update(f"{scale.link} {scale.outputs.n_columns}".encode())
+    if scale.inverse is not None:
+        digest.update(_probed(ensemble, scale.inverse))
+    return f"{scale.units} {digest.hexdigest()}"
+
+
+def _probed(ensemble: TreeEnsemble, inverse: Callable[[Any], Any]) -> bytes:
+    """Return what identifies a function of scores: a few of its values, to nine digits."""
+    value = ensemble.value if ensemble.value.size else np.zeros((1, ensemble.n_outputs))
+    low, high = value.min(axis=0), value.max(axis=0)
+    base = ensemble.score.constant
+    scores = base + np.linspace(-2.0, 2.0, 33)[:, None] * np.broadcast_to(high - low, base.shape)
+    with np.errstate(all="ignore"):
+        found = np.asarray(inverse(scores), dtype=np.float64)
+    return " ".join(f"{number:.9e}" for number in found.ravel().tolist()).encode()
+
+
+def _unit(plan: CountPlan, scale: Scale) -> Unit:
+    """Return the unit of the sums, which follows from the model alone."""
+    if scale.link in ("logistic", "softmax"):
+        return Unit(0.5, large=False)
+    ensemble, score = plan.ensemble, plan.ensemble.score
+    n_leaves = np.bincount(plan.leaf_tree, minlength=ensemble.n_trees)
+    if scale.link == "identity":  # no score is larger than that
+        largest = np.zeros((ensemble.n_trees, ensemble.value.shape[1]))
+        np.maximum.at(largest, plan.leaf_tree, np.abs(ensemble.value))
+        bound = float(np.abs(score.constant).max(initial=0.0)) + abs(score.factor) * float(largest.sum(axis=0).max())
+        return Unit(_power(-(np.ceil(np.log2(max(bound, 1e-300))) + 2)), large=False)
+    # The logarithm of a typical prediction: with the mean leaf of each tree.
+    means = [np.bincount(plan.leaf_tree, weights=values) / n_leaves for values in ensemble.value.T]
+    typical = float(np.max(score.constant)) + score.factor * max(float(mean.sum()) for mean in means)
+    return Unit(_power(-np.round(typical * score.link_scale / np.log(2.0))), large=True)
+
+
+def _power(exponent: float) -> float:
+    """Return a power of two whose square is a number, too."""
+    return float(2.0 ** np.clip(exponent, -400, 400))
+
+
+def _dot(numbers: NDArray[np.float64], digits: NDArray[np.int64]) -> NDArray[np.object_]:
+    """Return the sum of whole numbers below 2**60 times weights over the last axis, as Python's own integers.
+
+    Weights are given by digits of 26 bits, at most 8,192 of them, so that no product of a part with them overflows.
+    """
+    found: NDArray[np.object_] = np.zeros(numbers.shape[:-1], dtype=object)
+    whole = numbers.astype(np.int64)
+    for part in range(3):
+        some = (whole >> (PART * part)) & (2**PART - 1) if part < 2 else whole >> (PART * part)
+        for place, line in enumerate(digits):
+            found = found + ((some @ line).astype(object) << (PART * part + WIDTH * place))
+    return found
+
+
+class ResponseMoments:
+    """Means and spreads of responses: of the rows as they are, and with each feature in each of its cells.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    scale : Scale
+    limbs : ndarray of int64
+        The sums.
+    total : int
+        The sum of the rows' weights in the same unit.
+    """
+
+    def __init__(self, ensemble: TreeEnsemble, scale: Scale, limbs: NDArray[np.int64], total: int) -> None:
+        plan = make_plan(ensemble, 1, {})
+        self._used, self._n_cells = ensemble.used_features.tolist(), plan.cells.n_cells
+        n_questions = 1 + sum(int(self._n_cells[feature]) for feature in self._used)
+        if limbs.size != n_questions * scale.outputs.n_columns * 2 * LIMBS:
+            message = "the background is for a different model or different groups; run summarize with this model"
+            raise BackgroundError(message)
+        self._numbers, self._total = numbers_of(limbs).reshape(-1, scale.outputs.n_columns, 2), total
+        self._digits = DIGITS if scale.inverse is None else FRACTION
+        self._factor = _unit(plan, scale).factor if scale.inverse is None else 1.0
+
+    @once
+    def _means(self) -> NDArray[np.float64]:
+        numbers = self._numbers[:, :, 0]
+        means = np.array([number / self._total for number in numbers.ravel()]).reshape(numbers.shape)
+        return means * (2.0**-self._digits / self._factor)
+
+    @once
+    def _spreads(self) -> NDArray[np.float64]:
+        first, second = self._numbers[:, :, 0], self._numbers[:, :, 1]
+        numerators = ((second * self._total) << self._digits) - first**2
+        whole = self._total**2 << self._digits
+        squares = np.array([number / whole for number in numerators.ravel()]).reshape(first.shape)  # in units
+        return np.sqrt(np.where(squares < NOISE, 0.0, squares) * 2.0**-self._digits) / self._factor
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """The mean of the rows as they are, for each output."""
+        found: NDArray[np.float64] = self._means[-1]
+        return found
+
+    @once
+    def curves(self) -> dict[int, NDArray[np.float64]]:
+        """The means with each feature in each of its cells, (n_cells, n_outputs) each."""
+        return self._by_feature(self._means)
+
+    @once
+    def spreads(self) -> dict[int, NDArray[np.float64]]:
+        """The standard deviations over rows with each feature in each of its cells."""
+        return self._by_feature(self._spreads)
+
+    def _by_feature(self, lines: NDArray[np.float64]) -> dict[int, NDArray[np.float64]]:
+        ends = np.cumsum([self._n_cells[feature] for feature in self._used])
+        found = dict(zip(self._used, np.split(lines[:-1], ends[:-1].astype(int)), strict=True)) if self._used else {}
+        for feature, n_cells in enumerate(self._n_cells.tolist()):
+            if feature not in found:
+                found[feature] = np.repeat(lines[-1:], n_cells, axis=0)
+        return {feature: read_only(found[feature]) for feature in sorted(found)}
