@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from data import made
+from data import covertype, made
 from measure import GIGABYTE, Figure, Report, in_fresh_process, memory, peak_beyond, race, run
+from pyarrow import parquet
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.inspection import partial_dependence
 
@@ -88,7 +92,63 @@ def ice(report: Report) -> None:
     report.add(Figure(case, "peak memory beyond model and rows", beyond / GIGABYTE, "GB"))
 
 
-CASES = {"curves": curves, "ice": ice}
+def write_covertype(path: Path, n_rows: int) -> int:
+    """Write covertype again and again, in row groups of 145,253 rows, and return the number of rows."""
+    X, _ = covertype(min(n_rows, 581_012))
+    copies = -(-n_rows // len(X))
+    for copy in range(copies):
+        X.to_parquet(path / f"{copy:03}.parquet", row_group_size=len(X) // 4 + 1)
+    return copies * len(X)
+
+
+def classifier(n_classes: int, n_rounds: int, n_rows: int) -> Any:
+    """Return a model of covertype: of the most frequent class against all others, or of all seven."""
+    X, y = covertype(n_rows)
+    kind = HistGradientBoostingClassifier(max_iter=n_rounds, max_depth=6, max_leaf_nodes=None, random_state=0)
+    return kind.fit(X, y == 2 if n_classes == 2 else y)
+
+
+def predict_files(model: Any, path: Path) -> Any:
+    """Return the sum of the model's own probabilities over all rows of files, row group by row group."""
+    total = 0.0
+    for name in sorted(path.glob("*.parquet")):
+        file = parquet.ParquetFile(name)
+        for group in range(file.num_row_groups):
+            total = total + model.predict_proba(file.read_row_group(group).to_pandas()).sum(axis=0)
+    return total
+
+
+def peak_of_files(model: Any, path: Path) -> int:
+    """Return the memory of the process at the peak of a pass."""
+    gw.summarize(model, path, response="probability")
+    return memory("VmHWM")
+
+
+def files(report: Report) -> None:
+    """Sum the probabilities of ten million rows of Parquet, against a pass of predict_proba over the same files."""
+    n_rows, rounds = (5_000, 5) if report.quick else (10**7, 100)
+    with TemporaryDirectory(prefix="glasswood-benchmark-") as folder, TemporaryDirectory() as small:
+        n_rows, n_few = write_covertype(Path(folder), n_rows), write_covertype(Path(small), n_rows // 10)
+        for n_classes, n_rounds, target in ((2, rounds, 4.5), (7, rounds // 7 + 1, 10)):
+            model = classifier(n_classes, n_rounds, 5_000 if report.quick else 100_000)
+            n_trees = gw.read_model(model).n_trees
+            case = f"covertype, {n_rows:,} rows x 54 of Parquet, {n_classes} classes, {n_trees} trees"
+            ours, theirs = "summarize(response='probability')", "predict_proba of all row groups"
+            laps = race(
+                {
+                    theirs: partial(predict_files, model, Path(folder)),
+                    ours: partial(gw.summarize, model, folder, response="probability"),
+                },
+                min(report.rounds, 2),
+            )
+            report.add_times(case, laps)
+            report.add(Figure(case, f"{ours} / {theirs}", laps[ours].best / laps[theirs].best, "x", ("<=", target)))
+            for rows, place in ((n_few, small), (n_rows, folder)):
+                peak = in_fresh_process(peak_of_files, model, Path(place))
+                report.add(Figure(case, f"peak memory of the process, {rows:,} rows", peak / GIGABYTE, "GB"))
+
+
+CASES = {"curves": curves, "ice": ice, "files": files}
 
 
 if __name__ == "__main__":
