@@ -130,7 +130,8 @@ class Curve(ReadOnly):
         It is the spread of the ICE curves around their mean, which is this curve: how differently rows respond to the
         same value. It is computed when it is first asked for, and takes a few times as long as one `predict` of all
         rows. A saved Background has it if it was made with ``summarize(..., response=...)`` on the same scale. Spreads
-        below 1e-7 of the largest possible score are rounded to 0.
+        so small that rounding may have caused them are returned as 0: about 2e-7 of the largest possible score, or 2e-6
+        for voting, stacking and calibrated models and transformed targets.
 
         Parameters
         ----------

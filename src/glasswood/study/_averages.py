@@ -27,7 +27,7 @@ from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns, Schema, n_rows
 from glasswood.text._printable import how_many
 
-__all__ = ["Average", "OverCounts", "OverCovers", "OverSource", "OverTable", "average_over"]
+__all__ = ["NO_ROWS", "Average", "OverCounts", "OverCovers", "OverSource", "OverTable", "average_over"]
 
 T = TypeVar("T")
 

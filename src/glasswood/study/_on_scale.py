@@ -14,6 +14,7 @@ from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.errors import BackgroundError
 from glasswood.models._scale import Scale
 from glasswood.parallel._once import once
+from glasswood.study._averages import NO_ROWS
 from glasswood.study._rows_again import blocks_of_cells
 from glasswood.study._study import Study
 
@@ -66,8 +67,7 @@ class OnScale:
             total = sum_responses(responses, questions, rows, weight, total)
             whole += rows.n_rows if weight is None else float(weight.sum())
         if whole <= 0:
-            message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
-            raise BackgroundError(message)
+            raise BackgroundError(NO_ROWS)
         found: NDArray[np.float64] = np.asarray(total) / whole
         return found
 
@@ -87,9 +87,9 @@ class OnScale:
         if self.study.over.basis != "rows":
             message = (
                 f"{what} needs the rows themselves on this scale, but a Background, a stream that is read once, or a "
-                'frame on a cluster does not keep them; pass a table or files, or ask for response="raw"'
+                "frame on a cluster does not keep them; pass a table or files"
             )
-            raise BackgroundError(message)
+            raise BackgroundError(message if self.study.combined else f'{message}, or ask for response="raw"')
 
     def scored_anew(self, columns: Mapping[int, NDArray[np.floating[Any]]]) -> NDArray[np.float64]:
         """Return the response of each row of the table, with some columns replaced: (n_rows, n_outputs).

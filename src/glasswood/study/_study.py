@@ -28,7 +28,7 @@ from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Lock, once
 from glasswood.results import SetValues
-from glasswood.study._averages import Average, average_over
+from glasswood.study._averages import NO_ROWS, Average, average_over
 from glasswood.study._in_parts import count_in_parts
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
@@ -112,9 +112,10 @@ class Study:
 
     def _can_sum(self, scale: Scale) -> bool:
         """Return whether there are sums over rows of responses on a scale, or can be."""
-        over, key = self.over, self._wanted_of(scale).key
-        counted = () if over.counted is None else over.counted.vectors
-        return over.can_count or key in counted or any(key == wanted.key for wanted in self._along)
+        if self.over.can_count:
+            return True
+        key, counted = self._wanted_of(scale).key, self.over.counted
+        return (counted is not None and key in counted.vectors) or any(key == wanted.key for wanted in self._along)
 
     def moments(self, scale: Scale) -> ResponseMoments:
         """Return the means and spreads of responses on a scale, after a pass over the rows if need be."""
@@ -132,8 +133,7 @@ class Study:
         if background is None:
             background = self._sum_along(wanted)
         if background.total <= 0:
-            message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
-            raise BackgroundError(message)
+            raise BackgroundError(NO_ROWS)
         return ResponseMoments(self.ensemble, scale, background.vectors[wanted.key], background.total)
 
     def _sum_along(self, wanted: WantedResponses) -> Background:
@@ -141,8 +141,8 @@ class Study:
         names = self.ensemble.feature_names
         plan = make_plan(self.ensemble, 1, {"all columns (together)": names}) if self.in_parts else self.plan(1)
         found = self.over.count(plan, {wanted.key: wanted, **{one.key: one for one in self._along}}.values())
-        if found is None:
-            raise BackgroundError(self.over.no_sums)
+        if found is None:  # there are no rows
+            raise BackgroundError(NO_ROWS)
         if plan is self.plan(1):
             self._counted[found.order] = found
         return found
@@ -216,8 +216,7 @@ class Study:
             message += f"make one with summarize(model, rows, order={order}), or order=None for all orders"
             raise BackgroundError(message)
         if background.total <= 0:
-            message = "the background has no rows, or only rows of weight 0; there is nothing to average over"
-            raise BackgroundError(message)
+            raise BackgroundError(NO_ROWS)
         return Effects(self.plan(background.order), background.counts, background.total)
 
     def pair_effects(self, a: int, b: int) -> Effects:
