@@ -42,6 +42,14 @@ def california(n_rows: int | None = None) -> tuple[pd.DataFrame, pd.Series]:
     return table.iloc[:, :-1].astype(np.float64), table.iloc[:, -1].astype(np.float64)
 
 
+def adult() -> tuple[pd.DataFrame, pd.Series]:
+    """Return 48,842 rows of numbers and texts, some of which are missing, and whether the income is over 50,000."""
+    table = _read("adult_census", None)
+    texts = [name for name in table if isinstance(table[name].dtype, pd.CategoricalDtype)]
+    table = table.astype(dict.fromkeys(texts, object))
+    return table.drop(columns="income"), table["income"] == ">50K"
+
+
 def made(n_rows: int) -> tuple[pd.DataFrame, pd.Series]:
     """Return 100 columns of normal numbers, and a target of two strong pairs, of most columns alone, and of noise."""
     rng = np.random.default_rng(0)

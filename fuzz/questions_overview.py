@@ -30,16 +30,19 @@ def importance(s: Session) -> None:
 def strengths(s: Session) -> None:
     """The root mean square of each pair's interaction over the rows."""
     found = s.ask("interaction_strengths")
-    rows, shares, level = s.setting.background, s.oracle.shares, s.oracle.level()
+    if s.setting.fitted.raw is None:
+        return
+    oracle = s.setting.raw_oracle  # strengths are those of the raw score
+    rows, shares, level = s.setting.background, oracle.shares, oracle.level()
     players = s.few(s.setting.players, 4)
-    alone = {player: s.oracle.mean(rows[list(player.columns)]) for player in players}
+    alone = {player: oracle.mean(rows[list(player.columns)]) for player in players}
     place = {frozenset(pair): number for number, pair in enumerate(found.pairs)}
     for a, b in combinations(players, 2):
-        joint = s.oracle.mean(rows[[*a.columns, *b.columns]])
+        joint = oracle.mean(rows[[*a.columns, *b.columns]])
         want = np.sqrt(shares @ (joint - alone[a] - alone[b] + level) ** 2)
         number = place.get(frozenset((a.name, b.name)))
         got = np.zeros(len(found.outputs)) if number is None else found.heights[number]
-        s.same("interaction strength", got[None], want[None], factor=10)
+        s.same("interaction strength", got[None], want[None], factor=10, scale=s.setting.raw_scale)
 
 
 def monotonicity(s: Session) -> None:

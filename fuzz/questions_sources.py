@@ -18,7 +18,7 @@ __all__ = ["QUESTIONS", "can_count", "named", "write"]
 
 def can_count(s: Session) -> bool:
     """Whether the model's counts are of the user's own columns, and so come from anywhere."""
-    return not s.setting.fitted.pipeline and s.setting.fitted.raw is not None and s.case["model"]["maker"] != "wrapper"
+    return s.setting.fitted.raw is not None and s.case["model"]["maker"] != "wrapper"
 
 
 def _summarize(s: Session, source: Any, **changes: Any) -> Any:

@@ -152,9 +152,10 @@ class Session:
     @property
     def singles(self) -> list[Player]:
         """The players that are columns of their own, and have a curve."""
-        if self.setting.fitted.pipeline:
-            return []
-        return [p for p in self.setting.players if p.single and p.name != "the group"]
+        have = self.setting.with_curves
+        return [
+            p for p in self.setting.players if p.single and p.name != "the group" and (have is None or p.name in have)
+        ]
 
     def few(self, players: list[Player], most: int) -> list[Player]:
         """Return some players, in any order."""

@@ -56,6 +56,7 @@ class Setting:
         self.weight = self._weight()
         self.cuts: dict[str, np.ndarray] = {}
         self.names: list[str] = []
+        self.with_curves: set[str] | None = None  # of a pipeline; all columns of others have one
 
     def _fit(self, maker) -> Fitted:
         case = self.case
@@ -162,6 +163,7 @@ class Setting:
         """Learn from a first Explainer what it calls the columns, and where the cuts are, to try values beside them."""
         self.names = list(self.train)
         if self.fitted.pipeline:
+            self._look_at_pipeline()
             return
         response = "raw" if self.fitted.raw is not None else self.response
         first = gw.Explainer(self.fitted.model, self.train, response=response)
@@ -169,6 +171,13 @@ class Setting:
         if self.case.get("shape") != "wide" and self.case.get("at_cuts", True):
             curves = first.partial_dependence()
             self.cuts = {column: curves[name].cuts.copy() for column, name in zip(self.train, self.names, strict=True)}
+
+    def _look_at_pipeline(self) -> None:
+        """Learn which columns of a pipeline have curves: the others have points."""
+        curves = gw.Explainer(self.fitted.model, self.train).partial_dependence()
+        self.with_curves = {name for name, curve in curves.items() if isinstance(curve, gw.Curve)}
+        if self.case.get("shape") != "wide" and self.case.get("at_cuts", True):
+            self.cuts = {name: curves[name].cuts.copy() for name in self.with_curves}
 
     def explainer(self, **changes: Any) -> gw.Explainer:
         """Return a new Explainer of the case."""

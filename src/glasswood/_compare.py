@@ -18,7 +18,7 @@ def compare(
     """Compare the curves of several explainers on common cells.
 
     The explainers have one model and different rows, to detect drift, or several models with the same outputs. Only
-    features that all of them have are compared; groups and columns of pipelines are left out.
+    features that all of them have are compared; groups, and columns of pipelines that have points only, are left out.
 
     Parameters
     ----------

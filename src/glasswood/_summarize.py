@@ -41,7 +41,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         such as ``year=2026``), a pattern like ``"data/*.parquet"`` or a list of paths; a PyArrow dataset; a DuckDB
         relation, a Polars LazyFrame, a Delta or Iceberg table; a RecordBatchReader or anything else that streams Arrow
         data; an iterator of tables. On a cluster: a Spark, Dask or Ray frame. Only the columns that the model splits
-        on are read. Pipelines take tables in memory only, which they transform.
+        on are read.
     order : int or None, default 1
         The maximum number of features fixed together: 1 for curves, 2 for surfaces of pairs, None for any number, as
         required by interactions of all orders and Shapley values.

@@ -21,8 +21,7 @@ def trees(kind):
     except gw.errors.GlasswoodError as error:
         return {"error": type(error).__name__}
     found = {name: getattr(ensemble, name) for name in public_attributes(gw.TreeEnsemble)}
-    rows, model = frame(KINDS[kind].columns), model_of(kind)
-    scores = ensemble.predict(model[:-1].transform(rows) if hasattr(model, "steps") else rows)  # of a pipeline's trees
+    scores = ensemble.predict(frame(KINDS[kind].columns))
     return describe(found | {"predict": scores, "predict dtype": scores.dtype.name}, exact=True)
 
 

@@ -18,7 +18,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
@@ -589,8 +589,9 @@ class TestComparison:
                 gw.compare(wrong)
         with pytest.raises(gw.errors.TableError, match="outputs of 'one' and 'two' differ"):
             gw.compare({"one": ex, "two": gw.Explainer(*classifier())})
-        piped, plain = pipeline()
-        with pytest.raises(gw.errors.TableError, match="columns of pipelines have no curves"):
+        plain = rows[["a", "b"]].fillna(0.0)
+        piped = make_pipeline(FunctionTransformer(np.cos), RandomForestRegressor(3)).fit(plain, np.cos(plain["a"]))
+        with pytest.raises(gw.errors.TableError, match="no common feature with a curve"):
             gw.compare({"one": gw.Explainer(piped, plain), "two": gw.Explainer(piped, plain)})
         other = rows.assign(a=pd.Categorical(np.where(rows["a"] > 0, "p", "n")))
         swapped = HistGradientBoostingRegressor(max_iter=2, categorical_features="from_dtype").fit(other, rows["c"])

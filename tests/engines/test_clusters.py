@@ -13,6 +13,7 @@ from helpers.clusters import (
     Processes,
     busy,
     dask_cluster,
+    is_alive,
     kill_node,
     killing,
     leave_trace,
@@ -87,13 +88,6 @@ def assert_gone(processes):
     assert [process for process in processes if is_alive(process)] == []
 
 
-def is_alive(process):
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 @pytest.mark.slow  # the short form is in `test_faults`
 def test_dask(tmp_path, survives):
     with dask_cluster(tmp_path / "dask") as cluster:
@@ -161,8 +155,10 @@ def test_nothing_is_left_after_an_error(tmp_path, error):
     assert_gone(seen)
 
 
-def test_orphans_are_found(tmp_path):
-    script = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])"
+@pytest.mark.parametrize("environment", ["None", "{}"], ids=["marked", "without its environment"])
+def test_orphans_are_found(tmp_path, environment):
+    sleep = "[sys.executable, '-c', 'import time; time.sleep(60)']"
+    script = f"import subprocess, sys; subprocess.Popen({sleep}, env={environment})"
     with running(tmp_path) as processes:
         parent = processes.start("parent", [sys.executable, "-c", script])
         assert parent.wait() == 0

@@ -10,13 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import dataset, parquet
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestRegressor,
     StackingRegressor,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, PowerTransformer, StandardScaler
 
 import glasswood as gw
 from glasswood.counting._partial import Partial
@@ -223,6 +227,32 @@ def test_a_combination_of_models(run, way, few):
     model = StackingRegressor(members, Ridge(), cv=2).fit(numbers, few.frame["x2"].fillna(0) ** 2)
     found = run(way, model, few.folder, sample_weight="share")
     assert found == gw.summarize(model, few.frame, sample_weight="share")
+
+
+def piped(few, middle):
+    """A pipeline with an imputer, a scaler, an encoder, and a transformer of one more column."""
+    used = few.frame[["x0", "x1", "x2", "colour", "flag"]].assign(colour=few.frame["colour"].astype(object))
+    hot = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore"))
+    steps = make_column_transformer(
+        (hot, ["colour"]),
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["x0", "x1"]),
+        (middle, ["x2"]),
+        remainder="passthrough",
+        sparse_threshold=0,
+    )
+    label = used["x0"].fillna(0) + np.cos(3 * used["x2"].fillna(0)) + (used["colour"] == "blue") > 0.5
+    return make_pipeline(steps, HistGradientBoostingClassifier(max_iter=10, max_leaf_nodes=8)).fit(used, label), used
+
+
+@names(ONE_OF_EACH, COSTLY)
+@pytest.mark.parametrize("folded", [True, False])
+def test_pipelines(run, way, few, folded):
+    """What cannot be folded goes to the workers, a function that only this file knows included."""
+    middle = PowerTransformer() if folded else FunctionTransformer(lambda x: np.cos(3 * x))
+    model, used = piped(few, middle)
+    rows = used.assign(day=few.frame["day"], weight=few.frame["weight"])
+    for asked in ({}, {"response": "probability", "by": "day", "sample_weight": "weight"}):
+        assert run(way, model, few.folder, **asked) == gw.summarize(model, rows, **asked)
 
 
 @names([dask_files, ray_files, spark_frame], COSTLY)

@@ -131,6 +131,6 @@ def test_speculative_copies_count_nothing_twice(few, tmp_path, monkeypatch):
     speculation = {"speculation": "true", "speculation__interval": "100ms", "speculation__multiplier": "1.5"}
     speculation |= {"speculation__quantile": "0.5", "speculation__minTaskRuntime": "100ms"}
     options = {f"spark__{name}": value for name, value in speculation.items()}
-    with spark_cluster(tmp_path / "spark") as cluster, cluster.session(**options) as spark:
+    with spark_cluster(tmp_path / "spark") as cluster, cluster.connect_session(**options) as spark:
         assert gw.summarize(few.model, few.folder, engine=spark) == few.expected()
     assert len(traces(folder)) > len(few.paths)

@@ -106,9 +106,9 @@ def test_spark_node_under_connect(few, began, spark_nodes):
     assert len(spark_nodes.worker_daemon_pids()) == 1
 
 
-def test_ray_node(few, began, ray_nodes):
+def test_ray_node(few, began_slowly, ray_nodes):
     ray_nodes.repair()
-    assert survives(few, began, ray_nodes.raylet_pids, kill_node, engine="ray") >= 1
+    assert survives(few, began_slowly, ray_nodes.raylet_pids, kill_node, engine="ray") >= 1
     assert ray_nodes.raylet_pids() == []
 
 

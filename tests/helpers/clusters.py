@@ -4,8 +4,8 @@
         cluster.client.submit(...)
 
 `Processes` owns what a cluster starts. Every child carries a mark in its environment, and so does all that it starts
-itself, however often it changes its parent: at the end, whoever carries the mark is killed. Spark is in
-`clusters_spark`, Ray in `clusters_ray`.
+itself, however often it changes its parent: at the end, all processes with the mark are killed, and all that run in
+the cluster's folder. Spark is in `clusters_spark`, Ray in `clusters_ray`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Processes:
     """What one cluster started: each with a log of its own, all of it ended by `stop`."""
 
     def __init__(self, folder: Path):
-        self.folder = Path(folder)
+        self.folder = Path(folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         self.mark = uuid.uuid4().hex
         self.born = psutil.Process().create_time()
@@ -96,15 +96,17 @@ class Processes:
 
     def stop(self) -> None:
         """End everything, politely first. Safe to call twice."""
+        found = self.alive()
         for process in self.started.values():
             process.terminate()
-        self._await_end(1)
-        for attempt in range(10):  # whoever was about to be born is found in the next round
-            for process in self.alive():
+        self._await_end(found, 1)
+        for attempt in range(10):  # a process that was about to be born is found in the next round
+            found = self.alive()
+            for process in found:
                 # Python's resource trackers go by themselves, after removing what the others left in shared memory.
                 if attempt > 1 or TRACKER not in command_line(process):
                     _kill_quietly(process)
-            if self._await_end(1):
+            if self._await_end(found, 1):
                 break
         for process in self.started.values():
             process.wait(timeout=10)
@@ -113,10 +115,10 @@ class Processes:
             message = f"Still alive after being killed: {left}"
             raise ClusterError(message)
 
-    def _await_end(self, patience: float) -> bool:
-        """Whether nobody lives any more. Zombies are dead: not every machine's first process buries orphans."""
+    def _await_end(self, found: list[psutil.Process], patience: float) -> bool:
+        """Whether nothing is alive any more, in particular nothing of what was found: who is ending has no mark."""
         end = time.monotonic() + patience
-        while self.alive():
+        while any(is_alive(process) for process in found) or (found := self.alive()):
             if time.monotonic() > end:
                 return False
             time.sleep(0.02)
@@ -124,10 +126,11 @@ class Processes:
 
     def _is_ours(self, process: psutil.Process) -> bool:
         try:
-            # Whoever is older than this process is not ours; not to read their environments again and again saves time.
-            if process.create_time() < self.born or process.status() == psutil.STATUS_ZOMBIE:
+            # A process that is older than this one is not ours; its environment need not be read again and again.
+            if process.create_time() <= self.born or not is_alive(process):
                 return False
-            return bool(process.environ().get(MARK) == self.mark)
+            # A program that sets its own title may overwrite its environment; Ray's agents do. They stay in our folder.
+            return process.environ().get(MARK) == self.mark or Path(process.cwd()) == self.folder
         except (psutil.NoSuchProcess, psutil.AccessDenied, OSError):
             return False
 
@@ -231,6 +234,14 @@ def kill_node(pid: int) -> None:
     for child in children:
         if TRACKER not in command_line(child):
             _kill_quietly(child)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Zombies are dead: not every machine's first process buries orphans."""
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _kill_quietly(process: psutil.Process) -> None:

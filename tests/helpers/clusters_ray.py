@@ -14,9 +14,11 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from helpers.clusters import Processes, environment_set, free_port, running
 
@@ -63,9 +65,7 @@ class RayCluster:
 
     def raylet_pids(self) -> list[int]:
         """The node processes that may be killed: all but the head's, without which a job is lost."""
-        head = self.processes.started["head"].pid
-        raylets = [process for process in self.processes.alive() if process.name() == "raylet"]
-        return sorted(process.pid for process in raylets if process.ppid() != head)
+        return sorted(pid for pid, parent in self._raylets().items() if parent != self.processes.started["head"].pid)
 
     def task_worker_pids(self) -> list[int]:
         """The processes that run tasks, or wait for one."""
@@ -82,7 +82,21 @@ class RayCluster:
         self.processes.start(name, [*ray, *limits, *options], **self.environment())
 
     def _is_up(self, n_nodes: int) -> bool:
-        return len(self.processes.pids("raylet/raylet")) == n_nodes
+        return len(self._raylets()) == n_nodes
+
+    def _raylets(self) -> dict[int, int]:
+        """The node processes, each with the `ray start` that it belongs to.
+
+        A raylet forks to start workers and agents: for a moment, such a child looks like a raylet itself. Only its
+        parent tells them apart.
+        """
+        starters = {process.pid for process in self.processes.started.values()}
+        parents = {}
+        for process in self.processes.alive():
+            with suppress(psutil.NoSuchProcess):
+                if process.name() == "raylet" and process.ppid() in starters:
+                    parents[process.pid] = process.ppid()
+        return parents
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from helpers.clusters import LOOPBACK, MARK, Processes, environment_set, free_port, is_open, running
+from helpers.clusters import LOOPBACK, MARK, ClusterError, Processes, environment_set, free_port, is_open, running
 
 # What PySpark warns about, and is of no concern here: for `pytest.mark.filterwarnings`.
 SPARK_WARNINGS = ["ignore:PySpark does not yet fully support pandas:FutureWarning"]
@@ -43,9 +43,13 @@ class SparkCluster:
 
     @contextmanager
     def session(self, **options: str) -> Iterator[Any]:
-        """A classic SparkSession; options with `__` for dots. Its driver JVM ends with the context."""
+        """A classic SparkSession, the only one of this process; options with `__` for dots. Its JVM ends with it."""
+        from pyspark import SparkContext
         from pyspark.sql import SparkSession
 
+        if SparkContext._gateway is not None:
+            message = "this process has a classic session already; use a Connect session"
+            raise ClusterError(message)
         ours = self.environment() | {MARK: self.processes.mark}
         with ExitStack() as ends:
             ends.enter_context(environment_set(**ours, SPARK_REMOTE=None, SPARK_CONNECT_MODE_ENABLED=None))
@@ -180,7 +184,9 @@ class SparkCluster:
     def _start_workers(self) -> None:
         for _ in range(self.n_workers - len(self.worker_daemon_pids())):
             name = f"worker-{len(self.processes.started)}"
-            worker = ["org.apache.spark.deploy.worker.Worker", "--host", LOOPBACK, "--webui-port", "0"]
+            # Each has an address of its own: Spark starts no second copy of a task on the host of the first.
+            host = f"127.0.0.{len(self.processes.started) + 1}"
+            worker = ["org.apache.spark.deploy.worker.Worker", "--host", host, "--webui-port", "0"]
             worker += ["--cores", "1", "--memory", "1g", "--work-dir", str(self.processes.folder / name), self.master]
             self.processes.start(name, [spark_class(), *worker], **self.environment())
 

@@ -19,14 +19,14 @@ from helpers.clusters import leave_trace
 
 
 def slow(real: Callable[..., Any], folder: Path, seconds: float, slowest: int | None = None) -> Callable[..., Any]:
-    """Count, but leave a trace first, and some time to be killed in; of one task ten times as much."""
+    """Count, but leave a trace first, and some time to be killed in; one task takes 60 times as long, as if it hung."""
     place = str(folder)
 
     def count(shipped: Any, part: Any, *more: Any) -> Any:
         number = number_of(part, *more)
         leave_trace(place, number)
         found = real(shipped, part, *more)
-        time.sleep(10 * seconds if number == slowest else seconds)
+        time.sleep(60 * seconds if number == slowest else seconds)
         return found
 
     return count

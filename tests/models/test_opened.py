@@ -20,7 +20,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import glasswood as gw
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
@@ -75,16 +75,33 @@ def test_counts_of_a_pipeline_answer_as_its_rows_do(pipeline, rows, tmp_path):
     few = X[:20]
     np.testing.assert_array_equal(by_counts.shap_values(few).values, by_rows.shap_values(few).values)
     np.testing.assert_array_equal(by_counts.interaction_values(few).values, by_rows.interaction_values(few).values)
-    points = by_counts.partial_dependence("city", at=few)  # rows with all columns
+    points = by_counts.partial_dependence("city", at=few[["city"]])
     assert points.columns == {"city": few["city"].tolist()}
     np.testing.assert_array_equal(
         points.heights, by_rows.partial_dependence("city", at={"city": few["city"].tolist()}).heights
     )
     np.testing.assert_allclose(points.heights[:, 0], averages(pipeline, X, "city", few["city"]), rtol=1e-12)
-    with pytest.raises(TableError, match="in at= rows with all columns of the pipeline"):
-        by_counts.partial_dependence("city", at=few[["city"]])
-    with pytest.raises(TableError, match="in at= rows with all columns of the pipeline"):
-        by_counts.partial_dependence("city")
+    np.testing.assert_array_equal(
+        by_counts.partial_dependence("city").heights, by_rows.partial_dependence("city").heights
+    )
+
+
+def test_counts_of_a_column_that_is_not_folded(rows, tmp_path):
+    X, y = rows[0][COLUMNS], rows[1]
+    steps = make_column_transformer((FunctionTransformer(np.cos), ["a"]), ("passthrough", ["b", "c"]))
+    pipeline = make_pipeline(steps, HistGradientBoostingRegressor(max_iter=5)).fit(X, np.cos(X["a"]) + y / 9)
+    background = gw.summarize(pipeline, X)
+    background.save(tmp_path / "rows.gw")
+    by_rows, by_counts = gw.Explainer(pipeline, X), gw.Explainer(pipeline, gw.Background.load(tmp_path / "rows.gw"))
+    few = X[:20]
+    points = by_counts.partial_dependence("a", at=few)  # rows with all columns
+    assert points.columns == {"a": few["a"].tolist()}
+    np.testing.assert_array_equal(points.heights, by_rows.partial_dependence("a", at=few[["a"]]).heights)
+    np.testing.assert_allclose(points.heights[:, 0], averages(pipeline, X, "a", few["a"]), rtol=1e-12)
+    np.testing.assert_array_equal(by_counts.partial_dependence("b").heights, by_rows.partial_dependence("b").heights)
+    for ask in (lambda: by_counts.partial_dependence("a", at=few[["a"]]), lambda: by_counts.partial_dependence("a")):
+        with pytest.raises(TableError, match="in at= rows with all columns of the pipeline"):
+            ask()
 
 
 def test_counts_of_a_pipeline_with_weights_and_groups_of_rows(pipeline, rows):
@@ -114,23 +131,24 @@ def test_counts_of_a_pipeline_with_groups_of_columns(pipeline, rows):
             gw.Explainer(pipeline, background, groups=other)
 
 
-def test_a_pipeline_transforms_tables_in_memory_only(pipeline, rows, tmp_path):
-    path = tmp_path / "rows.parquet"
-    rows[0][COLUMNS].to_parquet(path)
-    for ask in (lambda: gw.summarize(pipeline, path), lambda: gw.Explainer(pipeline, path)):
-        with pytest.raises(UnsupportedModelError, match="a pipeline transforms tables in memory"):
-            ask()
+def test_a_pipeline_counts_files(pipeline, rows, tmp_path):
+    X, path = rows[0][COLUMNS], tmp_path / "rows.parquet"
+    X.to_parquet(path)
+    assert gw.summarize(pipeline, path) == gw.summarize(pipeline, X)
+    np.testing.assert_array_equal(
+        gw.Explainer(pipeline, path).partial_dependence("city").heights,
+        gw.Explainer(pipeline, X).partial_dependence("city").heights,
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- read_model
 
 
-def test_the_trees_of_a_pipeline_are_those_of_its_last_step(pipeline, rows):
+def test_the_trees_of_a_pipeline_split_on_the_columns_before_it(pipeline, rows):
     X = rows[0][COLUMNS]
-    transformed = pipeline[:-1].transform(X)
-    for found in (gw.read_model(pipeline), gw.read_model(pipeline, X), gw.read_model(pipeline[-1])):
-        assert found.n_features == 6
-        np.testing.assert_array_equal(found.predict(transformed), pipeline.predict(X))
+    for found in (gw.read_model(pipeline), gw.read_model(pipeline, X)):
+        assert found.feature_names == tuple(COLUMNS)
+        np.testing.assert_array_equal(found.predict(X), pipeline.predict(X))
 
 
 def test_other_wrappers_are_read_and_counted(rows):

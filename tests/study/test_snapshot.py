@@ -243,9 +243,17 @@ def test_a_pipeline_that_is_fitted_again_or_whose_table_is_changed(name):
     half.partial_dependence("a")
     other = frame(seed=9).assign(d=pd.Categorical(["new"] * N))
     pipeline.fit(other, 3 * target(other) + 1)
-    another_sign(X)
     for ex in (unasked, half):
         for found, right in zip(asked(ex), wanted, strict=True):
+            np.testing.assert_array_equal(found, right)
+    another_sign(X)
+    for ex in (unasked, half):
+        try:
+            again = asked(ex)
+        except TableError as error:
+            assert "has changed" in str(error)  # noqa: PT017 (what was counted before the change is still right)
+            continue
+        for found, right in zip(again, wanted, strict=True):
             np.testing.assert_array_equal(found, right)
 
 

@@ -16,7 +16,7 @@ import click
 
 from glasswood import Background
 from glasswood import summarize as count
-from glasswood.cli._files import open_data, proved, read_rows
+from glasswood.cli._files import open_data, proved
 from glasswood.cli._options import MODEL, Command, as_json, model_options, output_file, response_option
 from glasswood.cli._output import check_folder, note, print_json, write_table
 from glasswood.engines._engine import ENGINES
@@ -100,8 +100,6 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     loaded = opened(model)
     read = proved(loaded, data[0], further=[*by, *([] if weight is None else [weight])])
     in_memory = isinstance(open_source(source), InMemory)  # CSV
-    if read.columns is not None and not in_memory:  # a pipeline transforms rows in memory
-        source, in_memory = read_rows(list(data) if len(data) > 1 else data[0]), True
     if in_memory:
         settings = {"engine": "auto"} | ({} if settings["checkpoint"] is None else settings)
     wrapped = read.columns is not None or read.combination is not None or read.inverse is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from time import monotonic
 from typing import Any, NamedTuple
@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from glasswood.counting._counter import Counter
 from glasswood.counting._partial import WHOLE, Partial, kept, ledger_of
 from glasswood.counting._plan import MOST_COUNTS, CountPlan
+from glasswood.counting._reading import Reading
 from glasswood.counting._statistic import Columns, Tally, Wanted
 from glasswood.counting._weights import SMALLEST, lowest_planes, refuse_large_sum, split
 from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
 from glasswood.models._ensemble import TreeEnsemble
+from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import once
 from glasswood.tables._parquet import Fragment, can_join, join, n_bytes, read_fragment
 from glasswood.tables._row_columns import group_rows, row_weights
-from glasswood.tables._tables import OpenColumns, n_rows, open_columns, open_named
+from glasswood.tables._tables import OpenColumns, n_rows
 from glasswood.text._printable import how_many
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "partition_digest",
 ]
 
+Dumps = Callable[[Any], bytes]
 BATCH = 65536  # rows encoded at a time
 MANY_ROWS, MANY_BYTES = 2**21, 2**28  # sorted by group at a time: small groups cost more than their rows
 
@@ -60,6 +63,8 @@ class Job:
         The column of weights.
     further : tuple of Wanted
         Statistics beside the counts.
+    before : UserColumns or None
+        Transformers that make some of the model's columns; then `names` has the columns that they take.
     """
 
     ensemble: TreeEnsemble
@@ -69,6 +74,12 @@ class Job:
     by: tuple[Any, ...] = ()
     weight: object = None
     further: tuple[Wanted, ...] = ()
+    before: UserColumns | None = None
+
+    @once
+    def reading(self) -> Reading:
+        """How tables become columns of the model."""
+        return Reading(self.ensemble.schema, self.ensemble.used_features.tolist(), self.names, self.before)
 
     @once
     def plan(self) -> CountPlan:
@@ -83,7 +94,7 @@ class Job:
     @property
     def columns(self) -> list[Any]:
         """The names of all columns that the job needs, each once."""
-        wanted = [*(self.names or {}).values(), *self.by, *(() if self.weight is None else (self.weight,))]
+        wanted = [*self.reading.columns, *self.by, *(() if self.weight is None else (self.weight,))]
         return list(dict.fromkeys(wanted))
 
     @once
@@ -93,24 +104,21 @@ class Job:
         further = [wanted.key for wanted in self.further]
         return blake2b(repr((*told, *further)).encode(), digest_size=16).hexdigest()
 
-    def ship(self) -> ShippedJob:
-        """Return the job as bytes."""
-        parts = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight, self.further)
-        packed = _packed(parts)
+    def ship(self, dumps: Dumps | None = None) -> ShippedJob:
+        """Return the job as bytes, made by an engine's own way to pickle: that can send functions of a notebook."""
+        before = None if self.before is None else replace(self.before, table=None)
+        parts = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight, self.further, before)
+        packed = _packed(parts, dumps)
         return ShippedJob(blake2b(packed, digest_size=16).hexdigest(), packed)
 
 
-def _packed(parts: tuple[Any, ...]) -> bytes:
-    """Return a job as bytes. A function of the user's, such as the inverse of a transformed target, may not be sent."""
+def _packed(parts: tuple[Any, ...], dumps: Dumps | None) -> bytes:
+    """Return a job as bytes."""
     try:
-        packed = pickle.dumps(parts, protocol=5)
+        return pickle.dumps(parts, protocol=5) if dumps is None else dumps(parts)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         message = f"the model has a function that cannot be sent to workers ({error}); define it in a module"
         raise UnsupportedModelError(message) from error
-    if b"__main__" in packed:
-        message = "the model has a function of the main program, which workers cannot import; define it in a module"
-        raise UnsupportedModelError(message)
-    return packed
 
 
 @dataclass(frozen=True)
@@ -124,11 +132,22 @@ class ShippedJob:
         """Return the job."""
         job = _opened.get(self.key)
         if job is None:
-            job = Job(*pickle.loads(self.packed))
+            job = Job(*self._unpacked())
             if len(_opened) >= 4:
                 _opened.clear()
             _opened[self.key] = job
         return job
+
+    def _unpacked(self) -> tuple[Any, ...]:
+        try:
+            parts: tuple[Any, ...] = pickle.loads(self.packed)
+        except ImportError as error:
+            message = (
+                f"a worker cannot import what the model needs ({error}); install the libraries of the pipeline's steps "
+                "on all workers, in the same versions"
+            )
+            raise UnsupportedModelError(message) from error
+        return parts
 
 
 _opened: dict[str, Job] = {}
@@ -198,10 +217,7 @@ class Sums:
         return moved
 
     def _open(self, table: object) -> OpenColumns:
-        schema = self.job.ensemble.schema
-        if self.job.names is None:
-            return open_columns(table, schema, self.job.ensemble.used_features)
-        return open_named(table, schema, self.job.names)
+        return self.job.reading.open(table)
 
     def note(self, digest: bytes) -> None:
         """Note that a fragment is counted, all of it."""

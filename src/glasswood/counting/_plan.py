@@ -330,7 +330,7 @@ class CountPlan:
         ):
             digest.update(np.ascontiguousarray(array).tobytes())
             digest.update(b"|")
-        digest.update(self.player_of.tobytes())
+        digest.update(self.player_of.tobytes() + e.schema.before.encode())
         return digest.hexdigest()
 
 

@@ -21,11 +21,11 @@ class Players:
     Parameters
     ----------
     ensemble : TreeEnsemble
-        Columns behind a pipeline are read by position, and have names that no column of the user's has.
+        Columns that transformers make have names that no column of the user's has.
     groups : dict from str to tuple of str
-        The players that are groups of the ensemble's columns; behind a pipeline, all of them are.
+        The players that are groups of the ensemble's columns.
     of_user : dict from str to tuple of str
-        The same players as groups of the user's columns; empty without a pipeline.
+        All players as groups of the user's columns, if there are transformers; empty otherwise.
     """
 
     ensemble: TreeEnsemble
@@ -48,7 +48,6 @@ def players_of(opened: Opened, groups: Groups | None, counted: Groups | None = N
     if columns is None:
         own = own_names(ensemble, counted if groups is None else groups)
         return Players(ensemble, _without_single(own))
-    ensemble = columns.rename(ensemble)
     if groups is None and counted is not None:
         return Players(ensemble, *columns.players_of(ensemble.feature_names, counted))
     return Players(ensemble, *columns.groups(ensemble.feature_names, _without_single(checked_groups(groups))))

@@ -20,11 +20,19 @@ if TYPE_CHECKING:
     from dask.dataframe import DataFrame
     from distributed import Client
 
-__all__ = ["count_files", "count_frame", "look"]
+__all__ = ["count_files", "count_frame", "dumps", "look"]
 
 QUIET = {
     "distributed.admin.large-graph-warning-threshold": "1TB"
 }  # the model goes to the scheduler once, however large
+
+
+def dumps(parts: object) -> bytes:
+    """Return objects as bytes that workers unpickle, functions of a notebook included."""
+    import cloudpickle
+
+    packed: bytes = cloudpickle.dumps(parts, protocol=5)
+    return packed
 
 
 def look(frame: DataFrame, client: Client | None) -> tuple[list[Any], Any]:

@@ -36,6 +36,9 @@ class Engine(Protocol):
     checked by the caller: an engine may run a task any number of times.
     """
 
+    def dumps(self, parts: object) -> bytes:
+        """Return objects as bytes that workers unpickle, functions of a notebook included."""
+
     def look(self, frame: object, session: object) -> tuple[list[Any], Any]:
         """Return the names of the columns of the engine's own frame, and its first rows as a table."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, NamedTuple, TypeVar
@@ -14,19 +15,21 @@ from glasswood.counting._background import background_of
 from glasswood.counting._job import Job, partition_digest
 from glasswood.counting._partial import WHOLE, Partial, ledger_of
 from glasswood.counting._plan import CountPlan
+from glasswood.counting._reading import Reading
 from glasswood.counting._statistic import Tally, Wanted
 from glasswood.engines._checkpoint import Checkpoint
 from glasswood.engines._engine import engine_of, load_engine
 from glasswood.engines._local import count_files, count_stream, count_table
 from glasswood.errors import BackgroundError, TableError
 from glasswood.models._opened import Opened
+from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._threads import in_order
 from glasswood.tables._columns import Dictionary
 from glasswood.tables._parquet import Fragment, read_fragment
 from glasswood.tables._row_columns import row_weights, sorted_groups, without_columns
 from glasswood.tables._seal import Seal
 from glasswood.tables._sources import EngineFrame, Files, InMemory, Source, Stream
-from glasswood.tables._tables import OpenColumns, Schema, column_names, open_columns, open_named
+from glasswood.tables._tables import OpenColumns, Schema, column_names
 
 __all__ = ["Pass", "RowsPart", "bundles", "finish", "verify"]
 
@@ -44,32 +47,23 @@ class RowsPart(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """Which columns of a source's tables are read, and how.
+class _RowsReading:
+    """Which columns of a source's tables are read, and the column of weights, if there is one."""
 
-    `names` are the tables' own, by the model's number of the column; None for tables without names.
-    """
-
-    schema: Schema
-    features: Sequence[int]
-    names: dict[int, Any] | None
+    reading: Reading
     weight: object
 
     @property
     def columns(self) -> list[Any]:
         """The names of all columns that are read."""
         further = [] if self.weight is None else [self.weight]
-        return list(dict.fromkeys([*(self.names or {}).values(), *further]))
+        return list(dict.fromkeys([*self.reading.columns, *further]))
 
     def open(self, tables: Iterable[Any]) -> Iterator[RowsPart]:
         """Yield the columns and the weights of tables."""
         for table in tables:
-            if self.names is None:
-                columns = open_columns(table, self.schema, self.features)
-            else:
-                columns = open_named(table, self.schema, self.names)
             weight = None if self.weight is None else row_weights(table, self.weight).astype(np.float64)
-            yield RowsPart(columns, weight)
+            yield RowsPart(self.reading.open(table), weight)
 
 
 class Pass:
@@ -86,6 +80,7 @@ class Pass:
         self, source: Source, *, engine: object = "auto", checkpoint: str | PathLike[str] | None = None
     ) -> None:
         self.source = source
+        self._before: UserColumns | None = None
         self._engine, self._session = engine_of(engine)
         self.names: list[Any] | None
         self._folder = checkpoint
@@ -144,7 +139,9 @@ class Pass:
         With a seal, a table in memory may be read again as long as it does not change.
         """
         if not isinstance(self.source, InMemory):
-            return self  # columns are looked up by name, and pipelines were refused
+            found = copy(self)
+            found._before = opened.columns
+            return found
         table = opened.table
         if opened.columns is None and not opened.ensemble.schema.named:
             table = without_columns(table, further)
@@ -174,7 +171,9 @@ class Pass:
             partial = count_stream(job, self.source, None)
             expected = []
         else:
-            partial, n_parts = load_engine(self._engine).count_frame(job.ship(), self.source.frame, self._session)
+            partial, n_parts = load_engine(self._engine).count_frame(
+                job.ship(self._dumps), self.source.frame, self._session
+            )
             expected = [partition_digest(str(number)) for number in range(n_parts)]
         return finish(job, partial, expected)
 
@@ -185,9 +184,9 @@ class Pass:
             return count_files(job, fragments, checkpoint, None)
         count_on_workers: Callable[..., Partial] = load_engine(self._engine).count_files
         if checkpoint is None:
-            return count_on_workers(job.ship(), bundles(fragments), self._session)
+            return count_on_workers(job.ship(self._dumps), bundles(fragments), self._session)
         for wave in waves(fragments):
-            partial = count_on_workers(job.ship(), bundles(wave), self._session)
+            partial = count_on_workers(job.ship(self._dumps), bundles(wave), self._session)
             verify(partial, [fragment.digest for fragment in wave])
             checkpoint.add(partial, [fragment.digest for fragment in wave])
         return checkpoint.partial
@@ -200,10 +199,19 @@ class Pass:
         names = self._names_of(schema, plan.ensemble.used_features, others)
         if sample_weight is not None and self.head is not None:
             row_weights(self.head, sample_weight)  # raises errors that would otherwise occur on a worker
-        return Job(plan.ensemble, plan.order, plan.groups, names, groups, sample_weight, tuple(further))
+        return Job(plan.ensemble, plan.order, plan.groups, names, groups, sample_weight, tuple(further), self._before)
+
+    def _dumps(self, parts: object) -> bytes:
+        """Return a job as the engine pickles it, which can send functions of a notebook."""
+        return load_engine(self._engine).dumps(parts)
 
     def _names_of(self, schema: Schema, features: Iterable[int], further: Sequence[Any]) -> dict[int, Any] | None:
-        """Return the source's names of some columns of the model; None if it has none. Some are not the model's."""
+        """Return the source's names of some columns of the model; None if it has none. Some are not the model's.
+
+        If transformers make columns of it, the names of all columns that they take.
+        """
+        if self._before is not None:
+            schema, features = self._before.schema, range(self._before.n_columns)
         for name in further:
             if self.names is None or not isinstance(name, str) or name not in self.names:
                 message = f"by= and sample_weight= name columns of a source; it has no column {name!r}"
@@ -258,10 +266,11 @@ class Pass:
             for several in found:
                 yield from several
 
-    def _reading(self, schema: Schema, features: Iterable[int], sample_weight: object) -> _Reading:
+    def _reading(self, schema: Schema, features: Iterable[int], sample_weight: object) -> _RowsReading:
         features = [int(feature) for feature in features]
         further = [] if sample_weight is None else [sample_weight]
-        return _Reading(schema, features, self._names_of(schema, features, further), sample_weight)
+        names = self._names_of(schema, features, further)
+        return _RowsReading(Reading(schema, features, names, self._before), sample_weight)
 
     def with_labels(self, schema: Schema, sample_weight: object) -> Schema:
         """Return the schema with labels of categories that are only in the rows, if these can be read again."""

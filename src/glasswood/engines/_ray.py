@@ -19,10 +19,16 @@ from glasswood.tables._sources import HEAD
 if TYPE_CHECKING:
     from ray.data import Dataset
 
-__all__ = ["count_files", "count_frame", "look"]
+__all__ = ["count_files", "count_frame", "dumps", "look"]
 
 
 Future = tuple[Any, Any]  # a small note that reports success, and the partial itself
+
+
+def dumps(parts: object) -> bytes:
+    """Return objects as bytes that workers unpickle, functions of a notebook included."""
+    packed: bytes = ray.cloudpickle.dumps(parts, protocol=5)
+    return packed
 
 
 def look(frame: Dataset, _: object) -> tuple[list[Any], Any]:

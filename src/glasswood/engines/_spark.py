@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -24,13 +25,19 @@ from glasswood.tables._sources import HEAD
 if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
-__all__ = ["count_files", "count_frame", "look"]
+__all__ = ["count_files", "count_frame", "dumps", "look"]
 
 SLICE = 2**19  # counts that are added up together: four megabytes
 
 SCHEMA = "slice int, partial binary"
 
 Batches = Iterator[pa.RecordBatch]
+
+
+def dumps(parts: object) -> bytes:
+    """Return objects as bytes that workers unpickle, functions of a notebook included."""
+    packed: bytes = cloudpickle.dumps(parts, protocol=5)
+    return packed
 
 
 def look(frame: DataFrame, _: object) -> tuple[list[Any], Any]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import UnsupportedModelError
 from glasswood.models._combinations import Combination, read_combination
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._facts import ModelFacts, facts_of
-from glasswood.models._pipelines import Unwrapped, unwrap
-from glasswood.models._user_columns import UserColumns
+from glasswood.models._pipelines import Unwrapped, is_wrapper, unwrap
+from glasswood.models._user_columns import UserColumns, transformed
+from glasswood.models.folding import fold
 from glasswood.models.readers import Proof, prove, read_unproven, refuse_own_predictions
+from glasswood.tables._given import as_pandas
+from glasswood.tables._points import take
 from glasswood.tables._row_columns import without_columns
 from glasswood.tables._tables import n_rows
 
@@ -23,6 +27,8 @@ __all__ = ["Opened", "open_model"]
 
 Compare = Callable[[TreeEnsemble, Any, Any], Proof | None]
 Inverse = Callable[[NDArray[Any]], NDArray[Any]]
+NO_FACTS = ModelFacts("")
+N_TRIED = 1000  # rows on which transformers are tried, and the library
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +46,13 @@ class Opened:
     proof : Proof or None
         How the scores of rows compare with the library's; None without rows, and for combinations.
     columns : UserColumns or None
-        The user's columns, if there are transformers before the model.
+        The user's columns, if there are transformers that could not be folded into the trees.
     inverse : callable or None
         From the scores of the ensemble, on the scale of its link, to the predictions of the whole, if there is more.
     combination : Combination or None
         What a combination of models predicts.
+    has_transformers : bool
+        Whether the user's columns are transformed before they reach the model.
     """
 
     ensemble: TreeEnsemble
@@ -54,6 +62,7 @@ class Opened:
     columns: UserColumns | None = None
     inverse: Inverse | None = None
     combination: Combination | None = None
+    has_transformers: bool = False
 
     def refuse_combination(self) -> None:
         """Refuse a combination of models where one sum over trees is needed."""
@@ -62,6 +71,15 @@ class Opened:
                 f"a {self.ensemble.source} has no score that is a sum over trees, so it cannot be read as "
                 "one model; explain it with its rows, "
                 f'Explainer(model, table, response="{self.combination.response}"), or its members one by one'
+            )
+            raise UnsupportedModelError(message)
+
+    def refuse_unfolded(self) -> None:
+        """Refuse a pipeline where trees that split on the user's own columns are needed."""
+        if self.columns is not None:
+            message = (
+                f"{self.columns.told_reasons}, so the trees cannot be read with the columns before the pipeline; read "
+                "those of its last step: pipeline[-1]"
             )
             raise UnsupportedModelError(message)
 
@@ -78,7 +96,13 @@ class _Then:
 
 
 def open_model(
-    model: object, table: object = None, further: Sequence[str] = (), *, whole: bool = True, compare: Compare = prove
+    model: object,
+    table: object = None,
+    further: Sequence[str] = (),
+    *,
+    whole: bool = True,
+    compare: Compare = prove,
+    single: bool = False,
 ) -> Opened:
     """Return a model that is read, and checked on the rows at hand.
 
@@ -91,7 +115,10 @@ def open_model(
         Columns of the table that are not the model's, but tell groups and weights. A model that knows no names counts
         columns through, without these.
     whole : bool, default True
-        Whether the table has all rows. Transformers need them; the first rows of a source will not do.
+        Whether the table has all rows, and not just the first ones of a source.
+    single : bool, default False
+        Whether the numbers of the user's columns before a pipeline are float32, which matters to transformers, where
+        there is no table that tells.
     compare : callable, default `prove`
         Compares the scores of the trees with the library's own: raises if they differ, or tells how far.
 
@@ -109,39 +136,67 @@ def open_model(
     >>> opened = open_model(make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=3)).fit(X, y), X)
     >>> opened.ensemble
     TreeEnsemble(sklearn DecisionTreeRegressor: 1 tree, 8 leaves, 10 features, 1 output, score: value)
-    >>> opened.columns.names[:3], opened.proof.n_equal
+    >>> opened.ensemble.feature_names[:3], opened.proof.n_equal
     (('age', 'sex', 'bmi'), 100)
     """
     facts = facts_of(model)
     if isinstance(model, TreeEnsemble):
         return Opened(model, facts, table)
-    columns, inverse = None, None
-    unwrapped = None if isinstance(model, str | PathLike) else unwrap(model, table if whole else None)
-    if unwrapped is not None:
-        model, inverse = unwrapped.model, unwrapped.inverse
-        columns = _user_columns(unwrapped, table, whole=whole)
-        table = table if columns is None or table is None else columns.transform(table)
+    wrapped = not isinstance(model, str | PathLike) and is_wrapper(model)
+    # Transformers do not take Arrow's tables, which most sources have.
+    taken = as_pandas(table) if wrapped and table is not None and not whole else table
+    unwrapped = unwrap(model, taken) if wrapped else None
+    if unwrapped is None or unwrapped.transform is None:
+        core = model if unwrapped is None else unwrapped.model
+        opened = _read(core, table, further, compare)
+        return replace(opened, facts=facts, table=table, inverse=_after(opened.inverse, unwrapped))
+    table = taken if table is None or unwrapped.columns is not None else without_columns(taken, further)
+    rows = None if table is None or n_rows(table) == 0 else _some(table, compare)
+    opened = _read(unwrapped.model, None if rows is None else transformed(unwrapped.transform, rows), (), compare)
+    opened = replace(opened, facts=facts, inverse=_after(opened.inverse, unwrapped))
+    return _fold(opened, unwrapped, rows, table, whole=whole, single=single)
+
+
+def _read(model: Any, table: Any, further: Sequence[str], compare: Compare) -> Opened:
+    """Return a model that is in no wrapper, checked on the rows that it takes."""
     combination = None if isinstance(model, str | PathLike) else read_combination(model, table)
     if combination is not None:
-        combine: Inverse = combination.combine if inverse is None else _Then(combination.combine, inverse)
-        return Opened(combination.ensemble, facts, table, None, columns, combine, combination)
+        return Opened(combination.ensemble, NO_FACTS, None, None, None, combination.combine, combination)
     ensemble = read_unproven(model)
     proof = None
     if table is None or n_rows(table) == 0:
         refuse_own_predictions(model)
     else:
         proof = compare(ensemble, model, table if ensemble.schema.named else without_columns(table, further))
-    return Opened(ensemble, facts, table, proof, columns, inverse)
+    return Opened(ensemble, NO_FACTS, None, proof)
 
 
-def _user_columns(unwrapped: Unwrapped, table: object, *, whole: bool) -> UserColumns | None:
-    """Return the user's columns, if there are transformers."""
+def _after(first: Inverse | None, unwrapped: Unwrapped | None) -> Inverse | None:
+    """Return what is done to scores, the wrappers' part after the model's."""
+    second = None if unwrapped is None else unwrapped.inverse
+    return first if second is None else second if first is None else _Then(first, second)
+
+
+def _some(table: Any, compare: Compare) -> Any:
+    """Return some rows of a table, at even distances; all of them if a comparison of all is asked for."""
+    size = n_rows(table)
+    if size <= N_TRIED or compare is not prove:
+        return table
+    return take(table, np.linspace(0, size - 1, N_TRIED).astype(np.intp).tolist())
+
+
+def _fold(opened: Opened, unwrapped: Unwrapped, rows: Any, table: Any, *, whole: bool, single: bool) -> Opened:
+    """Return a model whose trees split on the user's columns, as far as transformers can be folded into them."""
     if unwrapped.transform is None:
-        return None
-    if not whole:
-        message = (
-            "a pipeline transforms tables in memory; transform the data first, and explain the model in its last "
-            "step, or pass a table (for example, a sample of the rows)"
+        return opened
+    folded = fold(opened.ensemble, unwrapped, rows, table if whole and rows is not None else None, single=single)
+    opened = replace(opened, ensemble=folded.ensemble, table=table, has_transformers=True)
+    if folded.reasons:
+        names = unwrapped.schema.columns
+        reasons = {names[source].name: reason for source, reason in folded.reasons.items()}
+        columns = UserColumns(
+            unwrapped.transform, unwrapped.columns, unwrapped.n_columns, folded.places, table, reasons
         )
-        raise UnsupportedModelError(message)
-    return UserColumns(unwrapped.transform, unwrapped.columns, unwrapped.n_columns, unwrapped.sources, table)
+        taken = None if table is None else columns.transform(table)
+        opened = replace(opened, table=taken, columns=columns)
+    return opened

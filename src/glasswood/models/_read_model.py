@@ -16,8 +16,8 @@ def read_model(model: object, rows: object = None) -> TreeEnsemble:
     ----------
     model : fitted model, or path of a model file
         scikit-learn trees, forests, gradient boosting, IsolationForest and bagging of trees; XGBoost and LightGBM
-        models and boosters; CatBoost; treelite models; pipelines and wrappers of scikit-learn around one of them, of
-        which the model in the last step is read, which takes transformed columns. Files: XGBoost ``.json`` and
+        models and boosters; CatBoost; treelite models; pipelines and wrappers of scikit-learn around one of them,
+        whose trees then split on the columns before the pipeline. Files: XGBoost ``.json`` and
         ``.ubj``, LightGBM ``.txt``, CatBoost ``.cbm`` and ``.json``.
     rows : table, optional
         Rows to prove it with: the raw scores of up to 100 of them are compared with the library's own. For a pipeline,
@@ -45,4 +45,5 @@ def read_model(model: object, rows: object = None) -> TreeEnsemble:
     """
     opened = open_model(model, None if rows is None else given_table(rows))
     opened.refuse_combination()
+    opened.refuse_unfolded()
     return opened.ensemble

@@ -200,13 +200,11 @@ def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, 
     """Return the comparison of groups of rows, or None and the reason."""
     if subject.study.combined:
         return None, "the model combines several models, which have no common score that is a sum over trees"
-    if subject.pipeline:
-        return None, "the features are columns of a pipeline"
     scopes = {name: _on_counts(subject, background) for name, background in groups.items()}
     try:
         return compare_scopes(scopes, None, None), ""
-    except TableError:  # nothing but groups of columns
-        return None, "all features are groups of columns"
+    except TableError:  # nothing but groups of columns, or columns of a pipeline that have points only
+        return None, "no feature has a curve"
 
 
 def _on_counts(subject: Subject, background: Background) -> Scope:

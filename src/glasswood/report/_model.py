@@ -182,7 +182,7 @@ def _described(subject: Subject, table: object, schema: Schema, index: int) -> l
         if isinstance(values, Dictionary):
             n = np.unique(values.positions[values.positions >= 0]).size
             return [how_many(n, "category", "categories"), None, None, _share(subject, values.positions < 0)]
-        numbers = np.asarray(values, dtype=np.float64) if subject.pipeline else opened.column(index)
+        numbers = np.asarray(values, dtype=np.float64) if subject.study.originals is not None else opened.column(index)
     except (GlasswoodError, TypeError, ValueError):
         return ["not examined", None, None, None]
     if schema.columns[index].n_codes:

@@ -18,7 +18,7 @@ from glasswood.results._curves import Curve, Points
 from glasswood.results._importance import Strengths
 from glasswood.results.panels._display import DRAWN
 from glasswood.results.panels._surfaces import panels_of_surface
-from glasswood.text._plain import percent
+from glasswood.text._plain import percent, plain
 
 __all__ = ["features_section", "interactions_section", "missing_section", "shapes_section", "spikes_section"]
 
@@ -36,12 +36,7 @@ FEW = 12  # lines of a table that needs no search
 def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[str]:
     """Yield sentences about the figures and the table that apply to this explainer."""
     noun, average = subject.noun, "weighted average" if subject.weighted else "average"
-    if subject.pipeline:
-        yield (
-            f"Each figure shows the {average} {noun} if all rows had the same value of the feature, for every value "
-            "that occurs. Features are the columns before the pipeline; steps are drawn midway between values."
-        )
-    elif subject.rows == "none":
+    if subject.rows == "none":
         yield (
             f"Each curve is the path-dependent average {noun}, with every step of the model. No rows were given: where "
             "the model splits on another feature, the two sides are weighted by the covers of training."
@@ -51,10 +46,9 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
             f"Each curve is the {average} {noun} if all rows had the same value of the feature. It has every step of "
             "the model; nothing is sampled."
         )
+    yield from _about_columns(subject)
     if any(DRAWN in figure["panels"][0]["panel"]["note"] for figure in figures):
         yield "Figures with more steps than a screen can show draw the lowest and the highest of neighbouring ones."
-    if subject.study.groups and not subject.pipeline:
-        yield "Groups of columns are shown at the combinations of values that occur in the rows."
     if subject.importance is None:
         yield f"Importance is not available: {subject.why_no_importance}."
     else:
@@ -76,12 +70,23 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
         yield "Drag across a figure to zoom in, and double-click to zoom out; the arrow keys move from step to step."
 
 
+def _about_columns(subject: Subject) -> Iterator[str]:
+    """Yield sentences about features that are not columns of the model."""
+    if subject.pipeline:
+        yield "Features are the columns before the pipeline, in their own units."
+    if subject.without_curves:
+        names = ", ".join(map(plain, subject.without_curves))
+        yield f"These are shown at the values that occur, with steps midway between them: {names}."
+    elif subject.study.groups:
+        yield "Groups of columns are shown at the combinations of values that occur in the rows."
+
+
 def _columns_of_features(subject: Subject) -> list[dict[str, str]]:
     return [
         column("Feature", "name"),
         column(f"Importance{subject.units_of_importance}", "bar"),
         column(f"Range{subject.units}"),
-        column("Values" if subject.pipeline else "Steps", "count"),
+        column("Steps", "count"),
         column("Shape", "text"),
         column("Missing", "share"),
         column("Spikes", "count"),
@@ -105,7 +110,7 @@ def features_section(
         low, high = _range(result)
         steps = None if result is None else len(result.values)
         spike = spikes.get(name, 0) if name in shapes else None
-        shape = shapes.get(name, _kind(subject, result)) if name in subject.used else "not used"
+        shape = shapes.get(name, _kind(result)) if name in subject.used else "not used"
         share = missing.get(name, share_of_missing(result))
         width = rounded(high - low) if result is not None or name not in subject.used else None
         rows.append([name, importance.get(name), width, steps, shape, share, spike])
@@ -132,13 +137,13 @@ def _about_table(subject: Subject) -> str:
     held = ", over the values that occur in the rows" if subject.rows != "none" else ""
     text = f"Range is the difference between the highest and the lowest point of the curve{held}"
     text += ", for the output with the widest range." if subject.several else "."
-    if subject.pipeline or subject.study.groups:
+    if subject.study.groups:
         text += f" Shape and spikes are not examined for {_what_has_no_order(subject)}."
     return text
 
 
 def _what_has_no_order(subject: Subject) -> str:
-    return "columns of a pipeline" if subject.pipeline else "groups of columns"
+    return "columns of a pipeline that have no curve" if subject.without_curves else "groups of columns"
 
 
 def _importance(subject: Subject) -> dict[str, Any]:
@@ -153,10 +158,8 @@ def _most_steps(subject: Subject) -> int:
     return min(MOST_STEPS, max(FEWEST_STEPS, each))
 
 
-def _kind(subject: Subject, result: object) -> str:
-    if subject.pipeline:
-        return "not examined (pipeline)"
-    return "categories" if getattr(result, "categories", None) is not None else "not examined (group)"
+def _kind(result: object) -> str:
+    return "categories" if getattr(result, "categories", None) is not None else "not examined"
 
 
 def _range(result: Curve | Points | None, output: int | None = None) -> tuple[float, float]:
@@ -282,7 +285,7 @@ def _notes_on_pairs(
         )
     if any(panel["panel"]["rows"] for figure in figures for panel in figure["panels"]):
         yield "Hatched cells have no rows."
-    if (subject.pipeline or subject.study.groups) and n_surfaces > 0:
+    if subject.study.groups and n_surfaces > 0:
         yield f"There are no surfaces for {_what_has_no_order(subject)}."
 
 
@@ -332,8 +335,6 @@ def _why_no_numbers(subject: Subject) -> str:
     """Return why there are no numeric curves to examine."""
     if not subject.used:
         return "the model has no splits"
-    if subject.pipeline:
-        return "the features are columns of a pipeline, and the model's cuts are not values of these columns"
     if subject.study.groups:
         return "all used features are categories or groups of columns"
     return "all used features are categories"

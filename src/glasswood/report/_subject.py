@@ -41,9 +41,8 @@ class Subject:
     @once
     def curves(self) -> Mapping[str, Any]:
         """The curve of every feature that is a player of its own."""
-        if self.pipeline:
-            return {}
-        return self.scope.curves(self.chosen_outputs)
+        found = self.scope.curves(self.chosen_outputs)
+        return found if self.study.originals is None else {k: found[k] for k in found if k not in self.study.groups}
 
     @property
     def importance(self) -> Any:
@@ -152,7 +151,12 @@ class Subject:
     @property
     def pipeline(self) -> bool:
         """Whether features are columns before a pipeline, of which the model's own columns are made."""
-        return self.study.originals is not None
+        return self.study.model.has_transformers
+
+    @property
+    def without_curves(self) -> list[str]:
+        """The columns before a pipeline that have points only."""
+        return [] if self.study.originals is None else [name for name in self.study.groups if name in self.used]
 
     # ------------------------------------------------------------------------------------------- outputs and scales
 

@@ -324,20 +324,22 @@ class Answers:
         rows.check()
         if self._study.originals is not None:
             return self._shown_before(self._study.originals, rows.given, numbers)
-        if self._study.groups:
+        groups = [self._study.groups.get(player, (player,)) for player in self._study.plan(1).players]
+        if any(len(group) != 1 for group in groups):
             return None
-        columns = open_columns(rows.given, self.ensemble.schema, range(self.ensemble.n_features))
-        values = [np.array(columns.listed(f, numbers)) for f in range(self.ensemble.n_features)]
+        features = [self.ensemble.feature_names.index(name) for (name,) in groups]
+        columns = open_columns(rows.given, self.ensemble.schema, features)
+        values = [np.array(columns.listed(f, numbers)) for f in features]
         return np.column_stack([v.astype(object) if v.dtype.kind in "US" else v for v in values])
 
     def _shown_before(
         self, originals: UserColumns, rows: object, numbers: NDArray[np.intp] | None
     ) -> NDArray[Any] | None:
-        """Return the same as `_shown` for players that are columns of a pipeline; groups come before other columns."""
-        columns = self._study.original_groups
-        if tuple(columns) != self._study.plan(1).players or any(len(group) != 1 for group in columns.values()):
+        """Return the same as `_shown` for players that are columns of a pipeline."""
+        columns = [self._study.original_groups[player] for player in self._study.plan(1).players]
+        if any(len(group) != 1 for group in columns):
             return None
-        names = [name for (name,) in columns.values()]
+        names = [name for (name,) in columns]
         table = rows if numbers is None else take(rows, numbers.tolist())
         listed = columns_of(table, names, [originals.names.index(name) for name in names])
         return np.array([shown_values(values) for values in listed.values()], dtype=object).T
@@ -433,7 +435,7 @@ class Answers:
         study, plan = self._study, self._study.plan(1)
         columns = [column for player in players for column in study.original_groups[player]]
         rows, shown = originals.points(columns, at)
-        names = [name for player in players for name in study.groups[player]]
+        names = [name for player in players for name in study.groups.get(player, (player,))]
         features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
         opened = open_columns(rows, self.ensemble.schema, features)
         encoded = opened.encode(0, opened.n_rows)

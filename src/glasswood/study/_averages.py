@@ -371,7 +371,7 @@ class OverCounts(Average):
         """The counts."""
         return self._background
 
-    def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:  # noqa: ARG002
+    def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:
         """Refuse counts of another model."""
         _refuse_weight(self._asked)
         counts, own = self._background, plan(self._background.order)
@@ -379,6 +379,9 @@ class OverCounts(Average):
         sizes = {"cells": own.cells.n_cells.sum(), **{vector.name: vector.size for vector in ColumnEnds(own).vectors}}
         if not fits or any(counts.vectors[name].size != sizes[name] for name in sizes.keys() & counts.vectors.keys()):
             message = "the background is for a different model or different groups; run summarize with this model"
+            if ensemble.schema.before:
+                message += ". Counts of a pipeline also depend on the types of the columns: if these are of several "
+                message += "precisions, or dates or texts, pass the rows themselves"
             raise BackgroundError(message)
 
 

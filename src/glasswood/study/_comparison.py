@@ -29,8 +29,8 @@ def compare_scopes(scopes: Mapping[str, Scope], output: Hashable, output_index: 
     features = [feature for feature in curves[0] if all(feature in other for other in curves[1:])]
     if not features:
         message = (
-            "the explainers have no common feature with a curve; groups and columns of pipelines have no curves, so "
-            "compare the models behind the transformers on transformed rows"
+            "the explainers have no common feature with a curve; groups, and columns of pipelines that have points "
+            "only, have none"
         )
         raise TableError(message)
     _check_outputs(names, [found[features[0]] for found in curves])
@@ -46,11 +46,11 @@ def compare_scopes(scopes: Mapping[str, Scope], output: Hashable, output_index: 
 
 def _curves(scope: Scope, output: Hashable, output_index: int | None) -> dict[str, Curve]:
     """Return the curve of every feature that has one."""
-    if scope.study.originals is not None:
-        return {}  # a pipeline
-    grouped = {name for group in scope.study.groups.values() for name in group}
-    found = scope.curves(scope.choose(output, output_index))
-    return {name: curve for name, curve in found.items() if name not in grouped}
+    study, chosen = scope.study, scope.choose(output, output_index)
+    grouped = {name for group in study.groups.values() for name in group}
+    names = [name for name in study.plan(1).players if name not in grouped and name not in study.groups]
+    number = {name: f for f, name in enumerate(study.ensemble.feature_names)}
+    return {name: scope.answers.curve(number[name], chosen) for name in names}
 
 
 def _check_outputs(names: Sequence[str], curves: Sequence[Curve]) -> None:

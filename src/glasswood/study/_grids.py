@@ -34,7 +34,7 @@ def grid_of(study: Study, players: Sequence[str], n_points: int) -> dict[str, li
 
 def _values(study: Study, player: str, n_points: int) -> list[Any]:
     """Return the values of one feature."""
-    if study.originals is not None:
+    if study.originals is not None and player in study.groups:
         return _values_before(study, player, n_points)
     if player in study.groups:
         message = f"grid= is for single features, but {player!r} is a group; pass its points in at="

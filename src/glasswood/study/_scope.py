@@ -84,13 +84,18 @@ class Scope:
         return self.answers.surface(numbers[0], numbers[1], chosen)
 
     def curves(self, chosen: Chosen) -> Curves:
-        """Return the curve of every feature; of a pipeline, the points of each of the user's columns."""
+        """Return the curve of every feature, and the points of a pipeline's columns that have no curve."""
         study = self.study
         if study.originals is not None:
-            return Curves(Lazy(tuple(study.groups), partial(self.answers.points_of, chosen)))
+            return Curves(Lazy(tuple(study.original_groups), partial(self._curve_or_points, chosen)))
         own, names = set(study.plan(1).players), study.ensemble.feature_names
         # The column of a group of one has a curve, too, but it is asked for by the name of the group.
         return Curves({names[f]: self.answers.curve(f, chosen) for f in self.values.curves if names[f] in own})
+
+    def _curve_or_points(self, chosen: Chosen, player: str) -> Curve | Points:
+        if player in self.study.groups:
+            return self.answers.points_of(chosen, player)
+        return self.answers.curve(self.study.ensemble.feature_names.index(player), chosen)
 
     def ranked(self) -> list[str]:
         """Return the names of all features that the model uses, the most important first; of one, if it uses none.

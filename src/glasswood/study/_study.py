@@ -384,6 +384,9 @@ def study_of(
     counted = background if isinstance(background, Background) else None
     rows = Pass(open_source(background)) if background is not None and counted is None else None
     opened, rows = _open(model, rows, names_in(None, weight))
+    if counted is not None and opened.has_transformers and not _fits(opened, counted):
+        single = open_model(model, single=True)
+        opened = single if _fits(single, counted) else opened
     players = players_of(opened, groups, None if counted is None else counted.groups)
     over = average_over(counted, rows, weight)
     ensemble = replace(players.ensemble, schema=over.with_labels(players.ensemble.schema))
@@ -401,6 +404,12 @@ def _open(model: Any, rows: Pass | None, further: Sequence[str]) -> tuple[Opened
         return open_model(model), None
     opened = open_model(model, rows.head, further, whole=rows.in_memory)
     return opened, rows.taken_by(opened, further, Seal())
+
+
+def _fits(opened: Opened, counted: Background) -> bool:
+    """Return whether counts are of these trees: those of a pipeline depend on the type of the numbers before it."""
+    players = players_of(opened, None, counted.groups)
+    return make_plan(players.ensemble, counted.order, players.groups).fingerprint == counted.fingerprint
 
 
 def _smallest(known: dict[int, T], order: int) -> T | None:

@@ -21,7 +21,9 @@ __all__ = [
     "LabelColumn",
     "NumberColumn",
     "Numbers",
+    "dictionary_of",
     "extent_of",
+    "is_missing",
 ]
 
 Numbers = NDArray[Any]
@@ -107,28 +109,66 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class NumberColumn(Column):
-    """Numbers, compared with cuts. Numbers in the closed interval `missing_between` are read as missing, like NaN."""
+    """Numbers, compared with cuts. Numbers in the closed interval `missing_between` are read as missing, like NaN.
+
+    Behind a pipeline, numbers outside the closed interval `within`, and missing ones if `refuse_missing`, are what its
+    transformers reject. Numbers in the closed interval `refuse_between` become zeros of a sparse matrix that the model
+    takes for missing ones, while those that are missing are imputed.
+    """
 
     missing_between: tuple[float, float] | None = None
+    within: tuple[float, float] | None = None
+    refuse_between: tuple[float, float] | None = None
+    refuse_missing: bool = False
 
     def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
         """Return the values as float32 or float64: unchanged if they are, otherwise as float64."""
         numbers = numbers_of(self.name, values)
+        if self.within is not None or self.refuse_between is not None or self.refuse_missing:
+            self._refuse_rejected(numbers)
         if self.missing_between is None:
             return numbers
         low, high = self.missing_between
         return np.where((numbers >= low) & (numbers <= high), np.nan, numbers)
+
+    def _refuse_rejected(self, numbers: NDArray[np.floating[Any]]) -> None:
+        """Raise an error if the transformers of a pipeline would."""
+        least, greatest = (float(ufunc.reduce(numbers, initial=np.nan)) for ufunc in (np.fmin, np.fmax))
+        low, high = self.within or (-np.inf, np.inf)
+        if least < low or greatest > high:
+            wrong = least if least < low else greatest
+            message = f"column {self.name!r} holds {wrong}, which the steps of the pipeline reject"
+            raise TableError(message)
+        if self.refuse_between is not None:
+            first, last = self.refuse_between
+            if ((numbers >= first) & (numbers <= last)).any():
+                message = (
+                    f"column {self.name!r} holds {first}, which the pipeline turns into a zero of a sparse matrix; the "
+                    "model takes it for a missing value. Fit the pipeline with dense tables (sparse_output=False, "
+                    "sparse_threshold=0)"
+                )
+                raise TableError(message)
+        if self.refuse_missing:
+            _refuse_missing(self.name, bool(np.isnan(numbers).any()))
+
+
+def _refuse_missing(name: str, there: bool) -> None:  # noqa: FBT001 (whether there are any)
+    if there:
+        message = f"column {name!r} has missing values, which the steps of the pipeline reject; fill them first"
+        raise TableError(message)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelColumn(Column):
     """Categories known by their labels; the position of a label is its code.
 
-    `refuse_unseen` is for libraries that raise on a category they were not trained with.
+    `refuse_unseen` is for libraries that raise on a category they were not trained with, `refuse_missing` for
+    transformers of a pipeline that raise on missing ones.
     """
 
     labels: tuple[Hashable, ...]
     refuse_unseen: bool = False
+    refuse_missing: bool = False
 
     @property
     def categories(self) -> tuple[Hashable, ...]:
@@ -153,6 +193,8 @@ class LabelColumn(Column):
                 "the model's own library refuses them too. Map them to known categories or to missing first."
             )
             raise TableError(message)
+        if self.refuse_missing:
+            _refuse_missing(self.name, bool((dictionary.positions < 0).any()))
         return dictionary.take(codes)
 
     def _refuse_other_kinds(self, labels: Sequence[Hashable]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from os import PathLike
@@ -26,7 +26,7 @@ from glasswood.tables._tables import (
     plain_array,
 )
 
-__all__ = ["as_trained", "given_table"]
+__all__ = ["as_pandas", "as_trained", "given_table"]
 
 LIBRARIES = ("pandas", "polars", "pyarrow")  # of data frames, the first that is installed
 
@@ -136,6 +136,36 @@ def _frame(table: Mapping[Any, Any]) -> Any:
     except Exception as error:  # each of these libraries has errors of its own
         message = f"the mapping is not a table: {error}"
         raise TableError(message) from error
+
+
+def as_pandas(table: Any, names: Sequence[Any] | None = None) -> Any:
+    """Return some columns of a table as transformers take them: Arrow's become pandas', other frames stay.
+
+    Texts of pandas whose missing values are NA become objects with NaN: transformers cannot compare NA, and Dask reads
+    files as such texts.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_pandas(pa.table({"a": [1], "b": [2]}), ["b"]).columns.tolist()
+    ['b']
+    """
+    if type(table).__module__.partition(".")[0] == "pyarrow":
+        return (table if names is None else table.select(list(names))).to_pandas()
+    frame = None if isinstance(table, np.ndarray) or is_sparse(table) else frame_of(table)
+    if frame is None:
+        return table
+    found = table if names is None else frame.select(list(names)).to_native()
+    if not frame.implementation.is_pandas():
+        return found
+    texts = [name for name in found.columns if _has_na(found[name].dtype)]
+    objects = {name: found[name].astype(object) for name in texts}
+    return found.assign(**{name: values.where(values.notna(), np.nan) for name, values in objects.items()})
+
+
+def _has_na(dtype: object) -> bool:
+    """Return whether a type of pandas is that of texts whose missing values are NA."""
+    return str(dtype).startswith("string") and type(getattr(dtype, "na_value", None)).__name__ == "NAType"
 
 
 def as_trained(table: object, schema: Schema) -> Any:

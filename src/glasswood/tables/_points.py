@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
-from glasswood.tables._columns import is_missing
-from glasswood.tables._tables import Sparse, frame_of, is_sparse, mapped_columns, n_rows, plain_array
+from glasswood.tables._columns import NumberColumn, is_missing
+from glasswood.tables._tables import Sparse, frame_of, frame_values, is_sparse, mapped_columns, n_rows, plain_array
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["columns_of", "distinct_points", "rows_at", "rows_with", "shown_values", "take"]
+__all__ = ["Template", "columns_of", "distinct_points", "rows_at", "rows_with", "shown_values", "take"]
 
 
 def columns_of(table: object, names: Sequence[str], positions: Sequence[int] | None = None) -> dict[str, list[Any]]:
@@ -134,6 +134,109 @@ def rows_with(table: object, points: Mapping[str, list[Any]], positions: Sequenc
     for values, name in zip(points.values(), _names_in(frame, list(points), positions), strict=True):
         copies = copies.with_columns(_like(frame.get_column(name), values).alias(name))
     return copies.to_native()
+
+
+class Template:
+    """Copies of one row of a user's table, in which some columns have other values: what transformers are tried on.
+
+    Columns of numbers take any numbers, at the precision of the table; integers and truth values become float64, as
+    transformers make them.
+
+    Parameters
+    ----------
+    table : table
+        Rows of the user's, at least one.
+    names : sequence of str, optional
+        The names of the columns; None if they are known by position.
+    """
+
+    def __init__(self, table: Any, names: Sequence[str] | None) -> None:
+        self._table = table
+        self._frame = None if isinstance(table, np.ndarray) or is_sparse(table) else frame_of(table)
+        self._names: list[Any] | None = None
+        if self._frame is not None:
+            self._names = list(self._frame.columns) if names is None else _names_in(self._frame, names, None)
+
+    def number_type(self, position: int) -> np.dtype[Any] | None:
+        """Return the type of numbers that a column takes, float32 or float64; None if it holds something else."""
+        if self._frame is None or self._names is None:
+            dtype = self._table.dtype
+            if dtype.kind in "fiub":
+                return np.dtype(np.float32 if dtype == np.float32 else np.float64)
+            return np.dtype(np.float64) if all(map(_is_number_or_missing, self._table[:, position])) else None
+        import narwhals as nw
+
+        column = self._frame.get_column(self._names[position])
+        known = column.dtype.is_numeric() or isinstance(column.dtype, nw.Boolean)
+        if not known and not (column.dtype == nw.Object() and all(map(_is_number_or_missing, column.to_list()))):
+            return None
+        return np.dtype(np.float32 if column.dtype == nw.Float32() else np.float64)
+
+    def numbers(self, position: int, most: int = 200) -> NDArray[np.float64]:
+        """Return some of the distinct numbers of a column, the smallest and the largest included."""
+        table = NumberColumn(str(position)).encode(self._values(position)).astype(np.float64)
+        distinct = np.unique(table[np.isfinite(table)])
+        return (
+            distinct[np.unique(np.linspace(0, distinct.size - 1, most).astype(np.intp))] if distinct.size else distinct
+        )
+
+    def _values(self, position: int) -> Any:
+        if self._frame is not None and self._names is not None:
+            return frame_values(self._frame, self._names[position])
+        if is_sparse(self._table):
+            return self._table.tocsc()[:, [position]].toarray().ravel()
+        return self._table[:, position]
+
+    def with_values(self, columns: Mapping[int, Any]) -> Any:
+        """Return as many rows as the longest of some columns is, each column filled up with its last value."""
+        n = max(len(values) for values in columns.values())
+        numbers = {k: values for k, values in columns.items() if isinstance(values, np.ndarray)}
+        labels = {k: [*values, *[values[-1]] * (n - len(values))] for k, values in columns.items() if k not in numbers}
+        longer = {k: np.append(values, np.repeat(values[-1:], n - values.size)) for k, values in numbers.items()}
+        names = [str(k) for k in labels] if self._names is None else [str(self._names[k]) for k in labels]
+        rows = take(self._table, [0] * n)
+        if labels:
+            rows = self._with_labels(rows, dict(zip(names, labels.values(), strict=True)), list(labels))
+        return self._with_numbers(rows, longer) if longer else rows
+
+    def _with_labels(self, rows: Any, labels: Mapping[str, list[Any]], positions: Sequence[int]) -> Any:
+        """Return rows with some values in columns of categories: of the table's own types, or as objects of pandas'.
+
+        A column of truth values cannot be missing, and one of numbers cannot be a text, but transformers may take both.
+        """
+        try:
+            return rows_with(self._table, labels, positions)
+        except TableError:
+            if self._frame is None or self._names is None or not self._frame.implementation.is_pandas():
+                raise
+            objects = {self._names[k]: values for k, values in zip(positions, labels.values(), strict=True)}
+            own = type(rows[next(iter(objects))])
+            return rows.assign(**{k: own(values, dtype=object, index=rows.index) for k, values in objects.items()})
+
+    def _with_numbers(self, rows: Any, columns: Mapping[int, NDArray[np.float64]]) -> Any:
+        types = {k: self.number_type(k) for k in columns}
+        if self._frame is not None and self._names is not None:
+            import narwhals as nw
+
+            backend = self._frame.implementation
+            more = [
+                nw.new_series(str(self._names[k]), values.astype(types[k]), backend=backend).alias(self._names[k])
+                for k, values in columns.items()
+            ]
+            return nw.from_native(rows, eager_only=True).with_columns(*more).to_native()
+        if is_sparse(self._table):
+            rows = rows.astype(np.float64).tolil()
+            for k, values in columns.items():
+                rows[:, [k]] = values.reshape(-1, 1)
+            return rows.tocsr()
+        made = rows.astype(np.float64) if rows.dtype.kind in "iub" else rows.copy()
+        for k, values in columns.items():
+            made[:, k] = values
+        return made
+
+
+def _is_number_or_missing(value: object) -> bool:
+    return is_missing(value) or _is_number(value)
 
 
 def _array_with(rows: NDArray[Any], replaced: Mapping[int, list[Any]]) -> NDArray[Any]:

@@ -30,6 +30,7 @@ __all__ = [
     "ReadableColumns",
     "Rows",
     "Schema",
+    "SideBySide",
     "Sparse",
     "arrow_dictionary",
     "column_names",
@@ -75,6 +76,8 @@ class Schema:
         Whether the library rounds arrays that are not of floats to float32 (LightGBM, not for frames).
     rounds_objects : bool
         Whether this also applies to arrays of objects: a Booster does so, while the estimators convert them to float64.
+    before : str
+        A hash of what is done to the user's values before they reach the trees; empty for a bare model.
     """
 
     columns: tuple[Column, ...]
@@ -83,6 +86,59 @@ class Schema:
     absent_is_missing: bool = False  # not NaN or 0: two NaN differ, so schemas would (since Python 3.13)
     rounds_integers: bool = False
     rounds_objects: bool = False
+    before: str = ""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SideBySide:
+    """The user's table beside what transformers make of it: some columns of a model are in one, some in the other.
+
+    Parameters
+    ----------
+    own, made : table
+        With the same rows.
+    names : sequence of str or None
+        The names of all columns of the user's that transformers take; None if these are known by position.
+    places : sequence of tuple of two ints
+        For each column of the model, the position of the user's column, and that of the transformed one; the latter is
+        negative where the user's own column is meant.
+    """
+
+    own: object
+    made: object
+    names: Sequence[str] | None
+    places: Sequence[tuple[int, int]]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and of the model's columns."""
+        return n_rows(self.own), len(self.places)
+
+    def take(self, rows: NDArray[np.intp]) -> SideBySide:
+        """Return some rows."""
+        frame = None if isinstance(self.own, np.ndarray) or is_sparse(self.own) else frame_of(self.own)
+        own = _rows_of(self.own, rows) if frame is None else frame[rows].to_native()
+        made = None if isinstance(self.made, np.ndarray) or is_sparse(self.made) else frame_of(self.made)
+        return replace(self, own=own, made=_rows_of(self.made, rows) if made is None else made[rows].to_native())
+
+    def reader(self, schema: Schema) -> Callable[[int], Numbers | Dictionary]:
+        """Return a function from the model's number of a column to its values."""
+        n_own, n_made = len(self.names or ()) or _width(self.own), _width(self.made)
+        named = Schema(tuple(Column(name) for name in self.names or map(str, range(n_own))), self.names is not None)
+        read_own = _column_reader(self.own, named)
+        by_position = replace(schema, columns=tuple(Column(str(k)) for k in range(n_made)), named=False)
+        read_made = _column_reader(self.made, by_position)
+        return lambda index: (
+            read_own(self.places[index][0]) if self.places[index][1] < 0 else read_made(self.places[index][1])
+        )
+
+
+def _width(table: Any) -> int:
+    return int(table.shape[1])
+
+
+def _rows_of(table: Any, rows: NDArray[np.intp]) -> Any:
+    return table.tocsr()[rows] if is_sparse(table) else plain_array(table)[rows]
 
 
 def encode(table: object, schema: Schema, wanted: Iterable[int]) -> dict[int, NDArray[np.floating[Any]]]:
@@ -208,6 +264,8 @@ def n_rows(table: Any) -> int:
 
 def take_rows(table: object, schema: Schema, rows: NDArray[np.intp]) -> Any:
     """Return some rows of the model's columns, in the model's order, as a table of the same type."""
+    if isinstance(table, SideBySide):
+        return table.take(rows)
     if is_sparse(table):
         return table.tocsr()[rows]
     frame = None if isinstance(table, np.ndarray) else frame_of(table)
@@ -219,6 +277,8 @@ def take_rows(table: object, schema: Schema, rows: NDArray[np.intp]) -> Any:
 
 def _column_reader(table: object, schema: Schema) -> Callable[[int], Numbers | Dictionary]:
     """Return a function from the model's number of a column to its values in the table."""
+    if isinstance(table, SideBySide):
+        return table.reader(schema)
     if is_sparse(table):
         _check_width(table.shape[1], schema)
         if table.dtype.kind not in "fiub":
@@ -425,7 +485,18 @@ def _series_values(series: nw.Series[Any]) -> Numbers | Dictionary:
     if dtype.is_nested():
         message = f"column {series.name!r} holds {dtype}; a model splits on one value per row"
         raise TableError(message)
+    if series.implementation.is_pandas():
+        return _factorized(series.to_native())
     return index_labels(series.to_list())
+
+
+def _factorized(column: Any) -> Dictionary:
+    """Return the distinct values of a column of pandas', in order of appearance, found in compiled code."""
+    try:
+        positions, labels = column.factorize()
+    except TypeError:  # lists and the like: the general way has a message for them
+        return index_labels(column.tolist())
+    return Dictionary(labels.tolist(), positions)
 
 
 def _dictionary(series: nw.Series[Any]) -> Dictionary:

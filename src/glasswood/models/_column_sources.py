@@ -1,0 +1,299 @@
+"""Where the columns that transformers make come from: of which of the user's columns each one is computed.
+
+Exact only if no transformed column mixes several of the user's: the transformers that keep columns apart are listed
+here, everything else is refused.
+
+scikit-learn is never imported: if one of its objects is passed, it is already loaded, and classes are found by name.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from glasswood.errors import UnsupportedModelError
+from glasswood.models._foreign_encoders import trace_category_encoder, trace_skrub
+from glasswood.models._probes import N_PROBES, Shaped, Transformer, by_columns, by_rows, indexer, keeps_columns_apart
+from glasswood.tables._columns import is_missing
+from glasswood.text._printable import how_many
+
+__all__ = ["Given", "Notes", "Sources", "fitted", "flat_steps", "has", "kinds_of", "refuse", "trace_steps"]
+
+Sources = list[tuple[int, ...]]
+
+SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "QuantileTransformer", "PowerTransformer"}
+# How many columns each column becomes, for transformers that write them next to each other.
+WIDTHS: dict[str, Callable[[Any], list[int]]] = {
+    **dict.fromkeys({*SCALERS, "OrdinalEncoder", "Binarizer"}, lambda scaler: [1] * scaler.n_features_in_),
+    "OneHotEncoder": lambda encoder: _one_hot_widths(encoder),
+    "TargetEncoder": lambda encoder: [_n_targets(encoder)] * encoder.n_features_in_,
+    "KBinsDiscretizer": lambda binner: [1 if binner.encode == "ordinal" else int(n) for n in binner.n_bins_],
+    "SplineTransformer": lambda splines: [splines.n_features_out_ // splines.n_features_in_] * splines.n_features_in_,
+}
+# Positions of the columns that a transformer makes, where they are not in the order of the columns.
+POSITIONS: dict[str, Callable[[Any], Any]] = {
+    "SelectorMixin": lambda selector: selector.get_support(indices=True),
+    "MissingIndicator": lambda indicator: indicator.features_,
+    "SimpleImputer": lambda imputer: _imputed(imputer),
+}
+
+
+def fitted(obj: object, attribute: str = "n_features_in_") -> Any:
+    """Return an object that has an attribute that comes with being fitted."""
+    if not has(obj, attribute):
+        remedy = "fit it with refit=True" if attribute == "best_estimator_" else "fit it"
+        message = f"this {type(obj).__name__} has no {attribute}; {remedy} first"
+        raise UnsupportedModelError(message)
+    return obj
+
+
+def flat_steps(steps: Sequence[tuple[str, Any]], label: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the transformers that are at work, those of pipelines within included."""
+    for name, step in steps:
+        resamples = hasattr(step, "fit_resample") and not hasattr(step, "transform")  # at work in fit only
+        if "Pipeline" in kinds_of(step):
+            yield from flat_steps(step.steps, f"{label}{name}__")
+        elif step is not None and not isinstance(step, str) and not resamples:
+            yield label + name, step
+
+
+def kinds_of(obj: object) -> set[str]:
+    """Return the names of the classes of scikit-learn that an object is an instance of."""
+    return {cls.__name__ for cls in type(obj).__mro__ if cls.__module__.split(".")[0] == "sklearn"}
+
+
+def has(obj: object, attribute: str) -> bool:
+    return getattr(obj, attribute, None) is not None
+
+
+def refuse(transformer: object, label: str, why: str, cause: Exception | None = None) -> NoReturn:
+    message = (
+        f"the step {label!r} ({type(transformer).__name__}) {why}, so the model cannot be explained exactly in the "
+        "original columns. Explain the final estimator on the transformed table instead, "
+        "Explainer(pipeline[-1], pipeline[:-1].transform(X)), or use glasswood.sklearn, which falls back to "
+        "scikit-learn's brute force"
+    )
+    raise UnsupportedModelError(message) from cause
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """What is learned about the user's columns on the way, by their positions.
+
+    Parameters
+    ----------
+    labels : dict from int to list
+        The categories that encoders of a column know.
+    unproven : set of int
+        Columns that go through code that is not scikit-learn's own: what it does is known from rows only.
+    """
+
+    labels: dict[int, list[Hashable]] = field(default_factory=dict)
+    unproven: set[int] = field(default_factory=set)
+
+    def note(self, sources: Iterable[tuple[int, ...]], categories: Iterable[Iterable[Hashable]]) -> None:
+        """Note the categories of some columns: those of an encoder come before the one that an imputer fills in."""
+        for (source, *others), labels in zip(sources, categories, strict=True):
+            if not others:
+                self.labels[source] = list(dict.fromkeys([*labels, *self.labels.get(source, ())]))
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a transformer is given: columns with known sources, and rows of them if there is a table."""
+
+    sources: Sources
+    rows: Callable[[], Any] | None
+    notes: Notes
+
+    def of(self, positions: list[int], columns: object) -> Given:
+        """Return what a transformer of some columns is given; of one column that is not in a list, flat."""
+        rows = self.rows
+        sources = [self.sources[position] for position in positions]
+        flat = isinstance(columns, str | int | np.integer) and not isinstance(columns, bool)
+        index: int | list[int] = positions[0] if flat else positions
+        return Given(sources, None if rows is None else cache(lambda: indexer(rows())[:, index]), self.notes)
+
+    def after(self, transformer: Transformer, sources: Sources) -> Given:
+        """Return what the next transformer is given."""
+        rows = self.rows
+        return Given(sources, None if rows is None else cache(lambda: transformer.transform(rows())), self.notes)
+
+
+def trace_steps(steps: Sequence[tuple[str, Any]], given: Given, width: int | None) -> Sources:
+    """Return the sources of the columns that transformers make one after the other."""
+    widths = [*(getattr(step, "n_features_in_", None) for _, step in steps), width][1:]
+    for (label, step), known in zip(steps, widths, strict=True):
+        given = given.after(step, _trace(step, given, label, known))
+    return given.sources
+
+
+def _trace(transformer: Any, given: Given, label: str, width: int | None = None) -> Sources:
+    """Return the sources of the columns that a transformer makes; `width` is their number, if known."""
+    kinds, sources = kinds_of(transformer), given.sources
+    if isinstance(transformer, str) or transformer is None:
+        return [] if transformer == "drop" else sources
+    if getattr(transformer, "n_features_in_", len(sources)) != len(sources):
+        refuse(
+            transformer,
+            label,
+            f"was fitted on {how_many(transformer.n_features_in_, 'column')}, but gets {len(sources)}",
+        )
+    if "FrozenEstimator" in kinds:
+        return _trace(transformer.estimator, given, label, width)
+    if "Pipeline" in kinds:
+        return trace_steps(list(flat_steps(transformer.steps, f"{label}__")), given, width)
+    if "FeatureUnion" in kinds:
+        parts = [_trace(part, given, f"{label}__{name}") for name, part in transformer.transformer_list]
+        return [source for part in parts for source in part]
+    if "ColumnTransformer" in kinds:
+        return _trace_columns(transformer, given, label)
+    return _trace_one(transformer, given, label, width)
+
+
+def _trace_one(transformer: Any, given: Given, label: str, width: int | None) -> Sources:
+    """Return the sources of the columns that a transformer without others inside makes."""
+    kind, sources = _own_kind(transformer), given.sources
+    if kind == "FunctionTransformer":
+        return _trace_function(transformer, given, label, width)
+    if kind in POSITIONS:
+        if kind == "SimpleImputer":
+            given.notes.note(sources, map(_imputed_label, fitted(transformer).statistics_))
+        return [sources[int(position)] for position in POSITIONS[kind](fitted(transformer))]
+    if kind in WIDTHS:
+        widths = WIDTHS[kind](fitted(transformer))
+        if hasattr(transformer, "categories_"):
+            given.notes.note(sources, map(_listed, transformer.categories_))
+        return [source for source, n in zip(sources, widths, strict=True) for _ in range(n)]
+    given.notes.unproven.update(column for source in sources for column in source)
+    for trace in (trace_skrub, trace_category_encoder):
+        found = trace(transformer)
+        if found is not None:
+            given.notes.note([sources[position] for position in found.labels], found.labels.values())
+            return [sources[position] for position in found.positions]
+    if len(set(sources)) == 1:  # nothing to mix
+        return [sources[0]] * _width(transformer, label, width)
+    refuse(transformer, label, "is not known to keep columns separate")
+
+
+def _listed(categories: Any) -> list[Hashable]:
+    """Return the categories of an encoder, as values of Python's own types and without missing ones."""
+    return [label for label in np.asarray(categories).tolist() if not is_missing(label)]
+
+
+def _imputed_label(value: object) -> list[Hashable]:
+    """Return the category that an imputer writes for missing ones; nothing if it is a number."""
+    return [value] if isinstance(value, str) else []
+
+
+def _width(transformer: Any, label: str, width: int | None) -> int:
+    """Return how many columns a transformer makes."""
+    if width is not None:
+        return width
+    try:
+        return len(transformer.get_feature_names_out())
+    except Exception as error:  # noqa: BLE001 (anybody's code)
+        refuse(transformer, label, "does not say how many columns it makes", error)
+
+
+def _trace_columns(transformer: Any, given: Given, label: str) -> Sources:
+    """Return the sources of the columns of a ColumnTransformer."""
+    parts = fitted(transformer, "transformers_").transformers_
+    names = list(getattr(transformer, "feature_names_in_", ()))
+    left, found = set(range(len(given.sources))), []
+    for index, (name, part, columns) in enumerate(parts):
+        if index < len(transformer.transformers):
+            positions = _selected(columns, names, len(given.sources))
+            left -= set(positions)
+        else:
+            positions, columns = sorted(left), []  # the remainder
+        place = transformer.output_indices_[name]
+        width = place.stop - place.start
+        if not positions or not width:
+            continue
+        traced = _trace(part, given.of(positions, columns), f"{label}__{name}", width)
+        if len(traced) != width:
+            refuse(part, f"{label}__{name}", f"makes {width} columns where {len(traced)} were expected")
+        found += traced
+    return found
+
+
+def _selected(columns: slice | int | Iterable[Any], names: list[str], n_columns: int) -> list[int]:
+    """Return the positions that a column selection of a fitted ColumnTransformer stands for."""
+    if isinstance(columns, slice):
+        start, stop = columns.start, columns.stop
+        # Slices of labels include both ends.
+        start = names.index(start) if isinstance(start, str) else start
+        stop = names.index(stop) + 1 if isinstance(stop, str) else stop
+        return list(range(n_columns))[slice(start, stop, columns.step)]
+    if isinstance(columns, str | int | np.integer):
+        columns = [columns]
+    columns = list(columns)
+    if columns and all(isinstance(column, bool | np.bool_) for column in columns):
+        return [position for position, taken in enumerate(columns) if taken]
+    return [names.index(column) if isinstance(column, str) else int(column) % n_columns for column in columns]
+
+
+def _own_kind(transformer: object) -> str:
+    """Return the name of the scikit-learn class whose `transform` an object has; None for other libraries."""
+    # A class with its own `transform` may do anything, regardless of its base classes.
+    owner = next((cls for cls in type(transformer).__mro__ if "transform" in vars(cls)), object)
+    return owner.__name__ if owner.__module__.split(".")[0] == "sklearn" else ""
+
+
+def _imputed(imputer: Any) -> list[int]:
+    """Return the positions of the columns that are not empty, then of those with an indicator."""
+    # Before 1.8, an empty column was kept if it is filled with a constant; then it also has a value here.
+    kept = [n for n, value in enumerate(imputer.statistics_) if imputer.keep_empty_features or value == value]
+    return kept + ([] if imputer.indicator_ is None else imputer.indicator_.features_.tolist())
+
+
+def _one_hot_widths(encoder: Any) -> list[int]:
+    rare = getattr(encoder, "infrequent_categories_", [None] * len(encoder.categories_))
+    dropped = [None] * len(rare) if encoder.drop_idx_ is None else encoder.drop_idx_
+    return [
+        len(categories) - (0 if few is None else len(few) - 1) - (drop is not None)
+        for categories, few, drop in zip(encoder.categories_, rare, dropped, strict=True)
+    ]
+
+
+def _n_targets(encoder: Any) -> int:
+    return len(encoder.classes_) if encoder.target_type_ == "multiclass" else 1
+
+
+def _trace_function(transformer: Any, given: Given, label: str, width: int | None) -> Sources:
+    """Return the sources of what a FunctionTransformer makes, after trying it on rows."""
+    function, sources = transformer.func, given.sources
+    if function is None or (isinstance(function, np.ufunc) and function.nin == function.nout == 1):
+        return sources
+    given.notes.unproven.update(column for source in sources for column in source)
+    alone, random = len(set(sources)) == 1, given.rows is None
+    find = given.rows or (lambda: np.random.default_rng(0).normal(0, 3, (N_PROBES, len(sources))))
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            rows = find()
+            made = by_rows(transformer, rows)
+            apart = made is not None and (alone or _apart(transformer, rows, made, random))
+    except Exception as error:  # noqa: BLE001 (anybody's code)
+        if alone and random:
+            return [sources[0]] * _width(transformer, label, width)  # of texts or dates, say
+        remedy = "; pass rows, and it is tried on them" if random else ""
+        refuse(transformer, label, f"cannot be tried on rows ({type(error).__name__}: {error}){remedy}", error)
+    if made is None:
+        refuse(transformer, label, "gives a row different values depending on the other rows")
+    if not apart:
+        refuse(transformer, label, "does not turn each column into one column")
+    return [sources[0]] * made.shape[1] if alone else sources
+
+
+def _apart(transformer: Transformer, rows: Shaped, made: Shaped, random: bool) -> bool:  # noqa: FBT001 (whether numbers are random)
+    """Return whether the transformed rows have one column for each input column."""
+    if made.shape != rows.shape:
+        return False
+    return by_columns(transformer, rows, made, vary=True) if random else keeps_columns_apart(transformer, rows, made)

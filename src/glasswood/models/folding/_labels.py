@@ -1,0 +1,100 @@
+"""What transformers make of the categories of a column, of unseen ones and of missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.models.folding._trials import Trials, Unfoldable, equal, same
+from glasswood.tables._columns import UNSEEN, Column, LabelColumn
+from glasswood.tables._tables import Encoded
+
+__all__ = ["Labels", "fold_labels"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Labels:
+    """A column of categories: what each of them, an unseen one and a missing one become."""
+
+    labels: tuple[Hashable, ...]
+    values: dict[int, Floats]  # for each transformed column: of the labels, of an unseen one, of a missing one
+    refuse_unseen: bool
+    refuse_missing: bool
+
+    def column(self, name: str) -> Column:
+        """Return the column."""
+        return LabelColumn(name, self.labels, self.refuse_unseen, self.refuse_missing)
+
+    def agrees(self, made: int, encoded: Floats, values: Floats) -> bool:
+        """Return whether transformed values are those that the categories are known to become."""
+        n, missing = len(self.labels), np.isnan(encoded)
+        codes = np.where(missing, n + 1, np.where(encoded == UNSEEN, n, np.nan_to_num(encoded))).astype(np.intp)
+        return same(values, self.values[made][codes])
+
+
+def fold_labels(
+    trials: Trials, known: Mapping[int, Sequence[Hashable]], seen: Mapping[int, Sequence[Hashable]]
+) -> tuple[dict[int, Labels], dict[int, str]]:
+    """Return what the categories of some columns become, and why others cannot be folded.
+
+    Parameters
+    ----------
+    trials : Trials
+    known : dict from int to sequence
+        The categories that the encoders of each column know.
+    seen : dict from int to sequence
+        Those of the rows at hand. Any that is not treated like an unseen one is a category as well.
+    """
+    labels = {source: list(dict.fromkeys([*own, *seen[source]])) for source, own in known.items()}
+    tried = trials.of_values(labels)
+    unseen = trials.of_values({source: _unseen(own) for source, own in labels.items()})
+    missing = [trials.of_values({source: [value] for source in known}) for value in (float("nan"), None)]
+    found, reasons = {}, {}
+    for source, own in labels.items():
+        if source not in tried:
+            reasons[source] = "has categories that its transformers reject"
+            continue
+        others = [part[source] for part in missing if source in part]
+        try:
+            found[source] = _labels_of(own, len(known[source]), tried[source], unseen.get(source), others)
+        except Unfoldable as error:
+            reasons[source] = str(error)
+    return found, reasons
+
+
+def _labels_of(
+    labels: list[Hashable], n_known: int, seen: Encoded, unseen: Encoded | None, missing: list[Encoded]
+) -> Labels:
+    """Return a column of categories, given what these, unseen ones, NaN and None become; None: they are rejected."""
+    columns = list(seen)
+    if unseen is not None and not all(same(unseen[m], unseen[m][0]) for m in columns):
+        message = "gets different values for categories that its transformers do not know"
+        raise Unfoldable(message)
+    if len(missing) > 1 and unseen is not None:  # None may be just another unseen category, where NaN is imputed
+        other = [part for part in missing if not all(same(part[m], unseen[m][:1]) for m in columns)]
+        missing = other or missing
+    if len(missing) > 1 and not all(same(missing[0][m], missing[1][m]) for m in columns):
+        message = "gets different values for None and NaN"
+        raise Unfoldable(message)
+    nothing = dict.fromkeys(columns, np.array([np.nan]))
+    ends = nothing if unseen is None else unseen, missing[0] if missing else nothing
+    kept = np.arange(len(labels)) < n_known
+    for m, values in (unseen or {}).items():  # others are categories if they differ from unseen ones
+        kept |= ~equal(seen[m], values[0])
+    own = {m: np.concatenate([seen[m][kept], *(end[m][:1] for end in ends)]).astype(np.float64) for m in columns}
+    named = tuple(label for label, there in zip(labels, kept.tolist(), strict=True) if there)
+    return Labels(named, own, unseen is None, not missing)
+
+
+def _unseen(labels: Sequence[Hashable]) -> list[Any]:
+    """Return two labels that are not among those of a column."""
+    numbers = [label for label in labels if isinstance(label, int | float)]
+    if len(numbers) == len(labels):
+        return [int(max(numbers)) + 1, int(max(numbers)) + 2]
+    return ["no such category (glasswood)", "nor this (glasswood)"]

@@ -1,0 +1,128 @@
+"""Calling the fitted transformers on values of the user's columns, to see what the trees get to see of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.models._ensemble import TreeEnsemble
+from glasswood.models._pipelines import Chain, Unwrapped
+from glasswood.models._user_columns import transformed
+from glasswood.tables._points import Template
+from glasswood.tables._tables import Encoded, encode, is_sparse
+
+__all__ = ["Trials", "Unfoldable", "equal", "same"]
+
+Floats = NDArray[np.float64]
+
+
+class Unfoldable(Exception):
+    """Why a column cannot be folded."""
+
+
+class Trials:
+    """The transformers of a pipeline, ready to be called on values of one column or of several.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+        The trees behind the transformers.
+    given : Unwrapped
+    rows : table
+        At least one row of the user's: what the other columns hold meanwhile.
+
+    Attributes
+    ----------
+    chain : Chain
+        The transformers.
+    template : Template
+        Makes tables like the rows.
+    schema : Schema
+        The columns that the trees see.
+    made : dict from int to list of int
+        Of each column of the user's that matters, the transformed columns that are made of it and used.
+    """
+
+    def __init__(self, ensemble: TreeEnsemble, given: Unwrapped, rows: Any) -> None:
+        self.chain = given.transform or Chain((), given.columns)
+        self.template = Template(rows, given.columns)
+        self.schema = replace(ensemble.schema, named=False)
+        self.made: dict[int, list[int]] = {}
+        for made in ensemble.used_features.tolist():
+            for source in given.sources[made]:
+                self.made.setdefault(source, []).append(made)
+        self._dense = replace(self.schema, absent_is_missing=False)
+        self._in_parts = True
+
+    def zeros_are_missing(self, rows: Any) -> bool:
+        """Return whether rows become a sparse table, the zeros of which the model takes for missing values.
+
+        Raises
+        ------
+        TableError
+            If the transformers reject the rows.
+        """
+        return is_sparse(transformed(self.chain, rows)) and self.schema.absent_is_missing
+
+    def of_rows(self, rows: Any, columns: list[int]) -> Encoded:
+        """Return what the trees see of rows, in some transformed columns."""
+        return encode(transformed(self.chain, rows), self.schema, columns)
+
+    def of_values(self, values: Mapping[int, Any], *, dense: bool = False) -> dict[int, Encoded]:
+        """Return what the trees see of values of some columns, by column; those that transformers reject are left out.
+
+        All columns are tried in the same rows, as they do not mix, and one by one if that fails. If `dense`, zeros are
+        zeros, even if the model takes them for missing values.
+        """
+        if not values:
+            return {}
+        try:
+            found = self._together(values, dense=dense)
+        except Exception:  # noqa: BLE001 (anybody's code)
+            if len(values) == 1:
+                return {}
+            return {k: part for one in values for k, part in self.of_values({one: values[one]}, dense=dense).items()}
+        return {source: {m: found[m][: len(own)] for m in self.made[source]} for source, own in values.items()}
+
+    def of_numbers(self, numbers: Mapping[int, Floats]) -> Encoded:
+        """Return what the trees see of numbers of some columns, by transformed column; NaN where they are rejected."""
+        tried = self.of_values(numbers, dense=True)
+        rejected = {m: np.full(len(own), np.nan) for source, own in numbers.items() for m in self.made[source]}
+        return rejected | {m: values for part in tried.values() for m, values in part.items()}
+
+    def _together(self, values: Mapping[int, Any], *, dense: bool) -> Encoded:
+        """Return what the trees see of values of some columns, from those transformers only that these columns need.
+
+        Some transformers do not work in parts; then all of them are called from now on.
+        """
+        rows, schema = self.template.with_values(values), self._dense if dense else self.schema
+        wanted = [m for source in values for m in self.made[source]]
+        some = self.chain.only(wanted) if self._in_parts else None
+        if some is not None:
+            steps, made = some
+            place = {m: k for k, m in enumerate(made)}
+            part = replace(schema, columns=tuple(schema.columns[m] for m in made))
+            try:
+                found = encode(transformed(steps, rows), part, [place[m] for m in wanted])
+            except Exception:  # noqa: BLE001 (anybody's code)
+                found = {}
+            if found:
+                return {m: found[place[m]] for m in wanted}
+        whole = encode(transformed(self.chain, rows), schema, wanted)
+        self._in_parts = False
+        return whole
+
+
+def equal(values: NDArray[Any], expected: float) -> NDArray[np.bool_]:
+    """Return which values are equal to one; NaN is equal to NaN."""
+    return np.asarray((values == expected) | (np.isnan(values) & np.isnan(expected)))
+
+
+def same(values: NDArray[Any], expected: object) -> bool:
+    """Return whether values are equal to others, or to one; NaN is equal to NaN."""
+    other = np.broadcast_to(np.asarray(expected, dtype=np.float64), values.shape)
+    return bool(((values == other) | (np.isnan(values) & np.isnan(other))).all())
