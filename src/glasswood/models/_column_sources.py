@@ -99,16 +99,29 @@ class Notes:
         The categories that encoders of a column know.
     unproven : set of int
         Columns that go through code that is not scikit-learn's own: what it does is known from rows only.
+    uneven : set of int
+        Columns that go through functions which are not monotone, or treat one number unlike its neighbours. Between
+        the numbers that are tried, such a function may do anything.
     """
 
     labels: dict[int, list[Hashable]] = field(default_factory=dict)
     unproven: set[int] = field(default_factory=set)
+    uneven: set[int] = field(default_factory=set)
 
     def note(self, origins: Iterable[Origin], categories: Iterable[Iterable[Hashable]]) -> None:
         """Note the categories of columns with the user's own values; an encoder's come before an imputed one."""
         for ((source, *others), own), labels in zip(origins, categories, strict=True):
             if own and not others:
                 self.labels[source] = list(dict.fromkeys([*labels, *self.labels.get(source, ())]))
+
+    def note_encoded(self, origins: Sequence[Origin], categories: Iterable[Iterable[Hashable]]) -> None:
+        """Note the categories that an encoder knows. Of values that are not the user's own, they are just numbers."""
+        self.note(origins, categories)
+        self.note_uneven(origin for origin in origins if not origin.own)
+
+    def note_uneven(self, origins: Iterable[Origin]) -> None:
+        """Note that a function of some columns is not monotone."""
+        self.uneven.update(column for origin in origins for column in origin.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,23 +206,31 @@ def _trace_one(transformer: Any, given: Given, label: str, width: int | None) ->
     if kind == "SelectorMixin":
         return [origins[position] for position in fitted(transformer).get_support(indices=True).tolist()]
     if kind == "MissingIndicator":
+        _note_stand_in(transformer, given)
         return [origins[position].changed() for position in fitted(transformer).features_.tolist()]
     if kind == "SimpleImputer":
         return _trace_imputer(fitted(transformer), given)
     if kind in WIDTHS:
-        widths = WIDTHS[kind](fitted(transformer))
-        if hasattr(transformer, "categories_"):
-            given.notes.note(origins, map(_listed, transformer.categories_))
-        return [origin.changed() for origin, n in zip(origins, widths, strict=True) for _ in range(n)]
+        return _trace_by_widths(fitted(transformer), given, kind)
     given.notes.unproven.update(column for origin in origins for column in origin.columns)
     for trace_foreign in (trace_skrub, trace_category_encoder):
         found = trace_foreign(transformer)
         if found is not None:
-            given.notes.note([origins[position] for position in found.labels], found.labels.values())
+            given.notes.note_encoded([origins[position] for position in found.labels], found.labels.values())
             return [origins[position].changed() for position in found.positions]
     if _alone(origins):  # nothing to mix
         return [origins[0].changed()] * _width(transformer, label, width)
     refuse(transformer, label, "is not known to keep columns separate")
+
+
+def _trace_by_widths(transformer: Any, given: Given, kind: str) -> Origins:
+    """Return the origins of columns that are written next to each other, those of each column together."""
+    origins = given.origins
+    if hasattr(transformer, "categories_"):
+        given.notes.note_encoded(origins, map(_listed, transformer.categories_))
+    if kind == "SplineTransformer" or (kind == "KBinsDiscretizer" and transformer.encode != "ordinal"):
+        given.notes.note_uneven(origins)
+    return [origin.changed() for origin, n in zip(origins, WIDTHS[kind](transformer), strict=True) for _ in range(n)]
 
 
 def _listed(categories: Any) -> list[Hashable]:
@@ -280,10 +301,20 @@ def _own_kind(transformer: object) -> str:
 def _trace_imputer(imputer: Any, given: Given) -> Origins:
     """Return the origins of the columns that are not empty, then of those that indicate missing values."""
     given.notes.note(given.origins, map(_imputed_label, imputer.statistics_))
+    _note_stand_in(imputer, given)
     # Before 1.8, an empty column was kept if it is filled with a constant; then it also has a value here.
     kept = [n for n, value in enumerate(imputer.statistics_) if imputer.keep_empty_features or value == value]
     indicated = [] if imputer.indicator_ is None else imputer.indicator_.features_.tolist()
     return [given.origins[n] for n in kept] + [given.origins[n].changed() for n in indicated]
+
+
+def _note_stand_in(imputer: Any, given: Given) -> None:
+    """Note the value that stands for missing ones: it is a category of its own, or a number unlike its neighbours."""
+    value = imputer.missing_values
+    if isinstance(value, str):
+        given.notes.note(given.origins, [[value]] * len(given.origins))
+    elif not is_missing(value):
+        given.notes.note_uneven(given.origins)
 
 
 def _one_hot_widths(encoder: Any) -> list[int]:
