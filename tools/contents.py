@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 JUNK = {"__pycache__", "build", "dist", ".git", ".github", ".venv", ".hypothesis", ".mypy_cache", "catboost_info"}
 SDIST = {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "CMakeLists.txt", "PKG-INFO", "pyproject.toml"}
 SDIST_FOLDERS = {"src", "tests", "fuzz", "faults", "benchmarks", "docs", "tools"}
-WHEEL = {"glasswood/__init__.py", "glasswood/py.typed", "glasswood/kernels/_core.pyi", "glasswood/report/page/report.js"}
+WHEEL = {"glasswood/__init__.py", "glasswood/py.typed", "glasswood/report/page/report.js"}
 
 
 def names_in(path: Path) -> list[PurePosixPath]:
