@@ -19,7 +19,7 @@ def set_up(folder: Path) -> Path:
     """Create the environment, and return its Python."""
     venv.create(folder, with_pip=True)
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    pip = [python, "-m", "pip", "install", "--quiet"]
+    pip: list[str | Path] = [python, "-m", "pip", "install", "--quiet"]
     subprocess.run([*pip, "--upgrade", "pip>=25.1"], check=True, cwd=CHECKOUT)
     package = ["--constraint", "constraints.txt", "--editable", ".[all]", "--group", "dev"]
     subprocess.run([*pip, *package], check=True, cwd=CHECKOUT)
@@ -29,7 +29,5 @@ def set_up(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    if sys.version_info < (3, 11):
-        sys.exit("Glasswood needs Python 3.11 or newer")
     ready = set_up(CHECKOUT / ".venv")
     sys.stdout.write(f"Ready. Run the quick tests with: {ready.relative_to(CHECKOUT)} tools/quick.py\n")
