@@ -76,7 +76,7 @@ pandas_categorical:null
 def explainer():
     """Return an Explainer of the trees above, on rows in memory."""
     Path("model.txt").write_text(FILE, encoding="utf-8")
-    return gw.Explainer(gw.read_model("model.txt"), {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
+    return gw.Explainer(gw.read_model("model.txt"), X)
 
 
 def same_as_brute_force(model, predict):
