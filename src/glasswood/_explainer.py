@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from typing import Any, cast, overload
 
 import numpy as np
@@ -25,6 +24,7 @@ from glasswood.results import (
     Monotonicity,
     Pairs,
     Points,
+    Report,
     Spikes,
     Strengths,
     Surface,
@@ -917,15 +917,15 @@ class Explainer:
 
     def report(
         self,
-        path: str | PathLike[str],
+        path: str | PathLike[str] | None = None,
         *,
         title: str | None = None,
         response: str | None = None,
         by: object = None,
         n_interactions: int = 10,
         notes: str | Sequence[str] = (),
-    ) -> Path:
-        """Write a report for model validation and sign-off: one self-contained HTML file.
+    ) -> Report:
+        """Make a report for model validation and sign-off: one self-contained HTML page.
 
         The report describes the model, the rows and the checks, and shows the exact curves of all features, the
         strongest interactions, monotonicity, missing values and the spikes that a sampled curve would miss. Figures can
@@ -933,8 +933,8 @@ class Explainer:
 
         Parameters
         ----------
-        path : path
-            The file to write.
+        path : path, optional
+            The file to write. By default, none is written: notebooks show the report, and `Report.save` writes it.
         title : str, optional
             The title of the page. Defaults to the class of the model.
         response : {"raw", "probability", "prediction"}, optional
@@ -949,7 +949,7 @@ class Explainer:
 
         Returns
         -------
-        Path
+        Report
 
         Examples
         --------
@@ -959,15 +959,19 @@ class Explainer:
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     ex.report(folder + "/model.html", title="Diabetes", by="sex").name
+        ...     ex.report(folder + "/model.html", title="Diabetes", by="sex").path.name
         'model.html'
         """
-        from glasswood.report import Settings, Subject, write_report
+        from glasswood.report import Settings, Subject, report_of
 
-        path = new_file(path)
+        if path is not None:
+            new_file(path)  # refused before the work begins
         scope = self._scope(self._scale_of_figures(response))
         by = self._by if by is None else by
-        return write_report(Subject(scope), path, Settings(title, by, n_interactions, notes))
+        report = report_of(Subject(scope), Settings(title, by, n_interactions, notes))
+        if path is not None:
+            report.save(path)
+        return report
 
 
 def _key(scope: Scope, item: object) -> Any:

@@ -382,10 +382,10 @@ def report(folder):
         "xgboost_binary": {"response": "probability"},
     }.items():
         ex = _ex(kind, **options)
-        path = ex.report(
+        page = ex.report(
             folder / f"{kind}.html", title="Title <of> it", by=column("region"), n_interactions=2, notes="A note."
         )
-        found[kind] = _page(path.read_text(encoding="utf-8"), ex)
+        found[kind] = _page(page.path.read_text(encoding="utf-8"), ex)
     return found
 
 

@@ -135,7 +135,7 @@ def test_results_of_very_many_steps_are_drawn(deep):
 
 def test_the_report_of_a_deep_forest_is_small_and_says_what_it_draws(deep, tmp_path):
     model, X = deep
-    page = gw.Explainer(model, X).report(tmp_path / "report.html").read_text()
+    page = gw.Explainer(model, X).report().html
     assert len(page) < 3e6
     shape = gw.Explainer(model, X).partial_dependence("a", "b").shape
     assert re.search(rf"{shape[0]:,} x {shape[1]:,} cells drawn as \d+ x \d+: means of neighbouring", page)

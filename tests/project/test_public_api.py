@@ -24,6 +24,7 @@ PUBLIC = {
     "Interactions": None,
     "Monotonicity": None,
     "Points": None,
+    "Report": None,
     "Spikes": None,
     "Strengths": None,
     "Surface": None,

@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
+import pickle
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,7 +20,7 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegr
 
 import glasswood as gw
 from glasswood.plots._spec import Cells, Line, Scale, Steps
-from glasswood.report import Settings, Subject, _checks, _page, _panels, report_html
+from glasswood.report import Settings, Subject, _checks, _page, _panels, report_of
 from helpers.hostile_names import HOSTILE_NAMES
 
 
@@ -60,7 +63,7 @@ def data_of(html):
 
 
 def sections_of(explainer, **options):
-    data = data_of(report_html(Subject(explainer._scope()), Settings(**options)))
+    data = data_of(report_of(Subject(explainer._scope()), Settings(**options)).html)
     return {part["id"]: part for part in data["sections"]}
 
 
@@ -69,8 +72,9 @@ def sections_of(explainer, **options):
 
 def test_the_report_is_one_file_that_may_load_nothing(diabetes, tmp_path):
     X, model = diabetes
-    path = gw.Explainer(model, X).report(tmp_path / "model.html", title="A <b>title</b> & more")
-    html = path.read_text(encoding="utf-8")
+    report = gw.Explainer(model, X).report(tmp_path / "model.html", title="A <b>title</b> & more")
+    html = report.path.read_text(encoding="utf-8")
+    assert html == report.html
     page = Scripts(html)
     policy = page.metas["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; ")
@@ -278,10 +282,10 @@ def test_hostile_names_stay_data():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(300, len(HOSTILE_NAMES))), columns=HOSTILE_NAMES)
     model = GradientBoostingRegressor(n_estimators=20).fit(X.to_numpy(), X.sum(axis=1))
     explainer = gw.Explainer(gw.read_model(model), X.to_numpy())
-    harmless = Scripts(report_html(Subject(explainer._scope()), Settings()))
+    harmless = Scripts(report_of(Subject(explainer._scope()), Settings()).html)
     named = HistGradientBoostingRegressor(max_iter=20).fit(X, X.sum(axis=1))
     explainer = gw.Explainer(named, X)
-    html = report_html(Subject(explainer._scope()), Settings(title=HOSTILE_NAMES[0], notes=HOSTILE_NAMES))
+    html = report_of(Subject(explainer._scope()), Settings(title=HOSTILE_NAMES[0], notes=HOSTILE_NAMES)).html
     page = Scripts(html)
     assert page.tags == harmless.tags
     assert [script for script, _ in page.scripts] == [script for script, _ in harmless.scripts]
@@ -303,7 +307,7 @@ def test_json_in_html_is_json_and_ends_nothing():
 
 def test_a_title_with_half_a_character_is_written(diabetes, tmp_path):
     X, model = diabetes
-    assert gw.Explainer(model, X).report(tmp_path / "half.html", title="a\ud800b").exists()
+    assert gw.Explainer(model, X).report(tmp_path / "half.html", title="a\ud800b").path.exists()
 
 
 # ------------------------------------------------------------------------------------------------------ panels
@@ -408,3 +412,20 @@ def test_edges_stay_apart_and_numbers_are_short():
 def test_the_page_is_in_the_package():
     for name in ("report.html", "report.css", *_page.SCRIPTS):
         assert _page._file(name)
+
+
+def test_a_report_without_a_path_is_saved_later(diabetes, tmp_path):
+    X, model = diabetes
+    report = gw.Explainer(model, X).report(title="Diabetes")
+    assert report.path is None
+    assert "not saved" in repr(report)
+    with pytest.raises(gw.errors.FileError, match="save it first"):
+        os.fspath(report)
+    with pytest.raises(gw.errors.FileError, match="nowhere"):
+        report.save(tmp_path / "nowhere" / "page.html")
+    report.save(tmp_path / "page.html")
+    assert os.fspath(report) == str(report.path) == str(tmp_path / "page.html")
+    assert Path(report).read_text(encoding="utf-8") == report.html
+    with open(report, encoding="utf-8") as file:  # noqa: PTH123 (wherever a path does)
+        assert file.read() == report.html
+    assert pickle.loads(pickle.dumps(report)) == report

@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood.report import Settings, Subject, _checks, _findings, _groups, _model, report_html
+from glasswood.report import Settings, Subject, _checks, _findings, _groups, _model, report_of
 from glasswood.study._on_scale import OnScale
 
 
@@ -33,7 +33,7 @@ def subject_of(explainer):
 
 
 def sections_of(explainer, **options):
-    html = report_html(subject_of(explainer), Settings(**options))
+    html = report_of(subject_of(explainer), Settings(**options)).html
     data = json.loads(re.findall(r'id="data">(.*?)</script>', html, re.DOTALL)[0])
     return {part["id"]: part for part in data["sections"]}
 

@@ -185,7 +185,7 @@ def test_files_of_rows(path, says, tmp_path, monkeypatch):
 
 
 def test_a_report_that_cannot_be_written_is_refused_at_once(ex, tmp_path, monkeypatch):
-    monkeypatch.setattr("glasswood.report.report_html", lambda *_: pytest.fail("it was made in vain"))
+    monkeypatch.setattr("glasswood.report.report_of", lambda *_: pytest.fail("it was made in vain"))
     for path, says in (
         (tmp_path / "nodir" / "x.html", "there is no folder"),
         (tmp_path, "is a folder"),

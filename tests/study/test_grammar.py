@@ -287,8 +287,8 @@ def test_figures_of_classifiers_show_probabilities(tmp_path):
     assert ex.plot(response="raw").axes[0].get_ylabel() == label.format("log-odds")
     assert gw.Explainer(model, NUMBERS, response="raw").plot().axes[0].get_ylabel() == label.format("log-odds")
     assert gw.Explainer(model).plot().axes[0].get_ylabel() == label.format("log-odds")  # no rows
-    page = ex.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    raw = ex.report(tmp_path / "raw.html", response="raw").read_text(encoding="utf-8")
+    page = ex.report(tmp_path / "page.html").html
+    raw = ex.report(tmp_path / "raw.html", response="raw").html
     assert label.format("probability") in page
     assert label.format("probability") not in raw
 
@@ -369,7 +369,7 @@ def test_reports_of_classifier_pipelines_fall_back_to_the_importance_of_the_raw_
     monkeypatch.setattr("glasswood.study._overview.MOST_RESPONSES", 10)
     steps = make_column_transformer((SplineTransformer(), ["age"]), ("passthrough", ["income", "rooms"]))
     ex = gw.Explainer(make_pipeline(steps, HistGradientBoostingClassifier(max_iter=5)).fit(X, TWO), X)
-    page = ex.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    page = ex.report(tmp_path / "page.html").html
     assert "Importance (log-odds)" in page
     assert "It is that of the raw score" in page
 
@@ -381,9 +381,9 @@ def test_the_report_tells_the_scale_of_importance_even_if_units_are_the_same(mon
     logarithms = TransformedTargetRegressor(regressor, func=np.log, inverse_func=np.exp).fit(X, Y - Y.min() + 1)
     ex = gw.Explainer(logarithms, X, response="prediction")
     assert ex.units == gw.Explainer(logarithms, X).units == "value"
-    page = ex.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    page = ex.report(tmp_path / "page.html").html
     assert "It is that of the raw score, because a feature has too many different values" in page
     voting = VotingClassifier([("a", RandomForestClassifier(3, random_state=0))], voting="soft")
     combined = make_pipeline(steps, voting).fit(X, TWO)
-    page = gw.Explainer(combined, X).report(tmp_path / "other.html").read_text(encoding="utf-8")
+    page = gw.Explainer(combined, X).report(tmp_path / "other.html").html
     assert "Importance is not available: a feature has too many different values" in page

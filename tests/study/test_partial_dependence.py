@@ -522,7 +522,7 @@ def test_a_group_of_one_column_has_the_name_of_the_group(forest, tmp_path):
     assert list(every) == ["x0", "x2", "x3", "x4"]
     for name, curve in every.items():
         np.testing.assert_array_equal(ex.partial_dependence(name).values, curve.values)
-    assert ex.report(tmp_path / "report.html", n_interactions=1).exists()
+    assert ex.report(tmp_path / "report.html", n_interactions=1).path.exists()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -22,9 +22,23 @@ from glasswood.models._probes import N_PROBES, Shaped, Transformer, by_columns, 
 from glasswood.tables._columns import is_missing
 from glasswood.text._printable import how_many
 
-__all__ = ["Given", "Notes", "Sources", "fitted", "flat_steps", "has", "kinds_of", "refuse", "trace_steps"]
+__all__ = ["Notes", "Sources", "fitted", "flat_steps", "has", "kinds_of", "refuse", "trace"]
 
 Sources = list[tuple[int, ...]]
+
+
+class Origin(NamedTuple):
+    """The user's columns that a column is computed of, and whether its values are still the user's own."""
+
+    columns: tuple[int, ...]
+    own: bool
+
+    def changed(self) -> Origin:
+        """Return the origin of what is computed of the column."""
+        return Origin(self.columns, own=False)
+
+
+Origins = list[Origin]
 
 SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "QuantileTransformer", "PowerTransformer"}
 # How many columns each column becomes, for transformers that write them next to each other.
@@ -34,12 +48,6 @@ WIDTHS: dict[str, Callable[[Any], list[int]]] = {
     "TargetEncoder": lambda encoder: [_n_targets(encoder)] * encoder.n_features_in_,
     "KBinsDiscretizer": lambda binner: [1 if binner.encode == "ordinal" else int(n) for n in binner.n_bins_],
     "SplineTransformer": lambda splines: [splines.n_features_out_ // splines.n_features_in_] * splines.n_features_in_,
-}
-# Positions of the columns that a transformer makes, where they are not in the order of the columns.
-POSITIONS: dict[str, Callable[[Any], Any]] = {
-    "SelectorMixin": lambda selector: selector.get_support(indices=True),
-    "MissingIndicator": lambda indicator: indicator.features_,
-    "SimpleImputer": lambda imputer: _imputed(imputer),
 }
 
 
@@ -91,94 +99,138 @@ class Notes:
         The categories that encoders of a column know.
     unproven : set of int
         Columns that go through code that is not scikit-learn's own: what it does is known from rows only.
+    uneven : set of int
+        Columns that go through functions which are not monotone, or treat one number unlike its neighbours. Between
+        the numbers that are tried, such a function may do anything.
     """
 
     labels: dict[int, list[Hashable]] = field(default_factory=dict)
     unproven: set[int] = field(default_factory=set)
+    uneven: set[int] = field(default_factory=set)
 
-    def note(self, sources: Iterable[tuple[int, ...]], categories: Iterable[Iterable[Hashable]]) -> None:
-        """Note the categories of some columns: those of an encoder come before the one that an imputer fills in."""
-        for (source, *others), labels in zip(sources, categories, strict=True):
-            if not others:
+    def note(self, origins: Iterable[Origin], categories: Iterable[Iterable[Hashable]]) -> None:
+        """Note the categories of columns with the user's own values; an encoder's come before an imputed one."""
+        for ((source, *others), own), labels in zip(origins, categories, strict=True):
+            if own and not others:
                 self.labels[source] = list(dict.fromkeys([*labels, *self.labels.get(source, ())]))
+
+    def note_encoded(self, origins: Sequence[Origin], categories: Iterable[Iterable[Hashable]]) -> None:
+        """Note the categories that an encoder knows. Of values that are not the user's own, they are just numbers."""
+        self.note(origins, categories)
+        self.note_uneven(origin for origin in origins if not origin.own)
+
+    def note_uneven(self, origins: Iterable[Origin]) -> None:
+        """Note that a function of some columns is not monotone."""
+        self.uneven.update(column for origin in origins for column in origin.columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a transformer is given: columns with known sources, and rows of them if there is a table."""
+    """What a transformer is given: columns with known origins, and rows of them if there is a table."""
 
-    sources: Sources
+    origins: Origins
     rows: Callable[[], Any] | None
     notes: Notes
 
     def of(self, positions: list[int], columns: object) -> Given:
         """Return what a transformer of some columns is given; of one column that is not in a list, flat."""
         rows = self.rows
-        sources = [self.sources[position] for position in positions]
+        origins = [self.origins[position] for position in positions]
         flat = isinstance(columns, str | int | np.integer) and not isinstance(columns, bool)
         index: int | list[int] = positions[0] if flat else positions
-        return Given(sources, None if rows is None else cache(lambda: indexer(rows())[:, index]), self.notes)
+        return Given(origins, None if rows is None else cache(lambda: indexer(rows())[:, index]), self.notes)
 
-    def after(self, transformer: Transformer, sources: Sources) -> Given:
+    def after(self, transformer: Transformer, origins: Origins) -> Given:
         """Return what the next transformer is given."""
         rows = self.rows
-        return Given(sources, None if rows is None else cache(lambda: transformer.transform(rows())), self.notes)
+        return Given(origins, None if rows is None else cache(lambda: transformer.transform(rows())), self.notes)
 
 
-def trace_steps(steps: Sequence[tuple[str, Any]], given: Given, width: int | None) -> Sources:
-    """Return the sources of the columns that transformers make one after the other."""
+def trace(
+    steps: Sequence[tuple[str, Any]], n_columns: int, rows: Callable[[], Any] | None, width: int | None
+) -> tuple[Sources, Notes]:
+    """Return the user's columns that each transformed one is computed of, and what is learned about them on the way.
+
+    Parameters
+    ----------
+    steps : sequence of tuple of str and transformer
+        Transformers that come one after the other.
+    n_columns : int
+        How many columns the user's tables have.
+    rows : callable or None
+        Returns rows of the user's, on which functions are tried.
+    width : int or None
+        How many columns the steps make, if known.
+    """
+    notes = Notes()
+    given = Given([Origin((column,), own=True) for column in range(n_columns)], rows, notes)
+    return [origin.columns for origin in _trace_steps(steps, given, width)], notes
+
+
+def _trace_steps(steps: Sequence[tuple[str, Any]], given: Given, width: int | None) -> Origins:
+    """Return the origins of the columns that transformers make one after the other."""
     widths = [*(getattr(step, "n_features_in_", None) for _, step in steps), width][1:]
     for (label, step), known in zip(steps, widths, strict=True):
         given = given.after(step, _trace(step, given, label, known))
-    return given.sources
+    return given.origins
 
 
-def _trace(transformer: Any, given: Given, label: str, width: int | None = None) -> Sources:
-    """Return the sources of the columns that a transformer makes; `width` is their number, if known."""
-    kinds, sources = kinds_of(transformer), given.sources
+def _trace(transformer: Any, given: Given, label: str, width: int | None = None) -> Origins:
+    """Return the origins of the columns that a transformer makes; `width` is their number, if known."""
+    kinds, origins = kinds_of(transformer), given.origins
     if isinstance(transformer, str) or transformer is None:
-        return [] if transformer == "drop" else sources
-    if getattr(transformer, "n_features_in_", len(sources)) != len(sources):
+        return [] if transformer == "drop" else origins
+    if getattr(transformer, "n_features_in_", len(origins)) != len(origins):
         refuse(
             transformer,
             label,
-            f"was fitted on {how_many(transformer.n_features_in_, 'column')}, but gets {len(sources)}",
+            f"was fitted on {how_many(transformer.n_features_in_, 'column')}, but gets {len(origins)}",
         )
     if "FrozenEstimator" in kinds:
         return _trace(transformer.estimator, given, label, width)
     if "Pipeline" in kinds:
-        return trace_steps(list(flat_steps(transformer.steps, f"{label}__")), given, width)
+        return _trace_steps(list(flat_steps(transformer.steps, f"{label}__")), given, width)
     if "FeatureUnion" in kinds:
         parts = [_trace(part, given, f"{label}__{name}") for name, part in transformer.transformer_list]
-        return [source for part in parts for source in part]
+        return [origin for part in parts for origin in part]
     if "ColumnTransformer" in kinds:
         return _trace_columns(transformer, given, label)
     return _trace_one(transformer, given, label, width)
 
 
-def _trace_one(transformer: Any, given: Given, label: str, width: int | None) -> Sources:
-    """Return the sources of the columns that a transformer without others inside makes."""
-    kind, sources = _own_kind(transformer), given.sources
+def _trace_one(transformer: Any, given: Given, label: str, width: int | None) -> Origins:
+    """Return the origins of the columns that a transformer without others inside makes."""
+    kind, origins = _own_kind(transformer), given.origins
     if kind == "FunctionTransformer":
         return _trace_function(transformer, given, label, width)
-    if kind in POSITIONS:
-        if kind == "SimpleImputer":
-            given.notes.note(sources, map(_imputed_label, fitted(transformer).statistics_))
-        return [sources[int(position)] for position in POSITIONS[kind](fitted(transformer))]
+    if kind == "SelectorMixin":
+        return [origins[position] for position in fitted(transformer).get_support(indices=True).tolist()]
+    if kind == "MissingIndicator":
+        _note_stand_in(transformer, given)
+        return [origins[position].changed() for position in fitted(transformer).features_.tolist()]
+    if kind == "SimpleImputer":
+        return _trace_imputer(fitted(transformer), given)
     if kind in WIDTHS:
-        widths = WIDTHS[kind](fitted(transformer))
-        if hasattr(transformer, "categories_"):
-            given.notes.note(sources, map(_listed, transformer.categories_))
-        return [source for source, n in zip(sources, widths, strict=True) for _ in range(n)]
-    given.notes.unproven.update(column for source in sources for column in source)
-    for trace in (trace_skrub, trace_category_encoder):
-        found = trace(transformer)
+        return _trace_by_widths(fitted(transformer), given, kind)
+    given.notes.unproven.update(column for origin in origins for column in origin.columns)
+    for trace_foreign in (trace_skrub, trace_category_encoder):
+        found = trace_foreign(transformer)
         if found is not None:
-            given.notes.note([sources[position] for position in found.labels], found.labels.values())
-            return [sources[position] for position in found.positions]
-    if len(set(sources)) == 1:  # nothing to mix
-        return [sources[0]] * _width(transformer, label, width)
+            given.notes.note_encoded([origins[position] for position in found.labels], found.labels.values())
+            return [origins[position].changed() for position in found.positions]
+    if _alone(origins):  # nothing to mix
+        return [origins[0].changed()] * _width(transformer, label, width)
     refuse(transformer, label, "is not known to keep columns separate")
+
+
+def _trace_by_widths(transformer: Any, given: Given, kind: str) -> Origins:
+    """Return the origins of columns that are written next to each other, those of each column together."""
+    origins = given.origins
+    if hasattr(transformer, "categories_"):
+        given.notes.note_encoded(origins, map(_listed, transformer.categories_))
+    if kind == "SplineTransformer" or (kind == "KBinsDiscretizer" and transformer.encode != "ordinal"):
+        given.notes.note_uneven(origins)
+    return [origin.changed() for origin, n in zip(origins, WIDTHS[kind](transformer), strict=True) for _ in range(n)]
 
 
 def _listed(categories: Any) -> list[Hashable]:
@@ -201,14 +253,14 @@ def _width(transformer: Any, label: str, width: int | None) -> int:
         refuse(transformer, label, "does not say how many columns it makes", error)
 
 
-def _trace_columns(transformer: Any, given: Given, label: str) -> Sources:
-    """Return the sources of the columns of a ColumnTransformer."""
+def _trace_columns(transformer: Any, given: Given, label: str) -> Origins:
+    """Return the origins of the columns of a ColumnTransformer."""
     parts = fitted(transformer, "transformers_").transformers_
     names = list(getattr(transformer, "feature_names_in_", ()))
-    left, found = set(range(len(given.sources))), []
+    left, found = set(range(len(given.origins))), []
     for index, (name, part, columns) in enumerate(parts):
         if index < len(transformer.transformers):
-            positions = _selected(columns, names, len(given.sources))
+            positions = _selected(columns, names, len(given.origins))
             left -= set(positions)
         else:
             positions, columns = sorted(left), []  # the remainder
@@ -246,11 +298,23 @@ def _own_kind(transformer: object) -> str:
     return owner.__name__ if owner.__module__.split(".")[0] == "sklearn" else ""
 
 
-def _imputed(imputer: Any) -> list[int]:
-    """Return the positions of the columns that are not empty, then of those with an indicator."""
+def _trace_imputer(imputer: Any, given: Given) -> Origins:
+    """Return the origins of the columns that are not empty, then of those that indicate missing values."""
+    given.notes.note(given.origins, map(_imputed_label, imputer.statistics_))
+    _note_stand_in(imputer, given)
     # Before 1.8, an empty column was kept if it is filled with a constant; then it also has a value here.
     kept = [n for n, value in enumerate(imputer.statistics_) if imputer.keep_empty_features or value == value]
-    return kept + ([] if imputer.indicator_ is None else imputer.indicator_.features_.tolist())
+    indicated = [] if imputer.indicator_ is None else imputer.indicator_.features_.tolist()
+    return [given.origins[n] for n in kept] + [given.origins[n].changed() for n in indicated]
+
+
+def _note_stand_in(imputer: Any, given: Given) -> None:
+    """Note the value that stands for missing ones: it is a category of its own, or a number unlike its neighbours."""
+    value = imputer.missing_values
+    if isinstance(value, str):
+        given.notes.note(given.origins, [[value]] * len(given.origins))
+    elif not is_missing(value):
+        given.notes.note_uneven(given.origins)
 
 
 def _one_hot_widths(encoder: Any) -> list[int]:
@@ -266,14 +330,16 @@ def _n_targets(encoder: Any) -> int:
     return len(encoder.classes_) if encoder.target_type_ == "multiclass" else 1
 
 
-def _trace_function(transformer: Any, given: Given, label: str, width: int | None) -> Sources:
-    """Return the sources of what a FunctionTransformer makes, after trying it on rows."""
-    function, sources = transformer.func, given.sources
-    if function is None or (isinstance(function, np.ufunc) and function.nin == function.nout == 1):
-        return sources
-    given.notes.unproven.update(column for source in sources for column in source)
-    alone, random = len(set(sources)) == 1, given.rows is None
-    find = given.rows or (lambda: np.random.default_rng(0).normal(0, 3, (N_PROBES, len(sources))))
+def _trace_function(transformer: Any, given: Given, label: str, width: int | None) -> Origins:
+    """Return the origins of what a FunctionTransformer makes, after trying it on rows."""
+    function, origins = transformer.func, given.origins
+    if function is None:
+        return origins
+    if isinstance(function, np.ufunc) and function.nin == function.nout == 1:
+        return [origin.changed() for origin in origins]
+    given.notes.unproven.update(column for origin in origins for column in origin.columns)
+    alone, random = _alone(origins), given.rows is None
+    find = given.rows or (lambda: np.random.default_rng(0).normal(0, 3, (N_PROBES, len(origins))))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -282,14 +348,20 @@ def _trace_function(transformer: Any, given: Given, label: str, width: int | Non
             apart = made is not None and (alone or _apart(transformer, rows, made, random))
     except Exception as error:  # noqa: BLE001 (anybody's code)
         if alone and random:
-            return [sources[0]] * _width(transformer, label, width)  # of texts or dates, say
+            return [origins[0].changed()] * _width(transformer, label, width)  # of texts or dates, say
         remedy = "; pass rows, and it is tried on them" if random else ""
         refuse(transformer, label, f"cannot be tried on rows ({type(error).__name__}: {error}){remedy}", error)
     if made is None:
         refuse(transformer, label, "gives a row different values depending on the other rows")
     if not apart:
         refuse(transformer, label, "does not turn each column into one column")
-    return [sources[0]] * made.shape[1] if alone else sources
+    changed = [origin.changed() for origin in origins]
+    return changed[:1] * made.shape[1] if alone else changed
+
+
+def _alone(origins: Origins) -> bool:
+    """Return whether columns are all computed of the same ones."""
+    return len({origin.columns for origin in origins}) == 1
 
 
 def _apart(transformer: Transformer, rows: Shaped, made: Shaped, random: bool) -> bool:  # noqa: FBT001 (whether numbers are random)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from glasswood.errors import UnsupportedModelError
 from glasswood.models._column_sources import (
-    Given,
     Notes,
     Sources,
     fitted,
@@ -24,7 +23,7 @@ from glasswood.models._column_sources import (
     has,
     kinds_of,
     refuse,
-    trace_steps,
+    trace,
 )
 from glasswood.models._frozen import frozen
 from glasswood.tables._columns import NumberColumn
@@ -133,10 +132,8 @@ def unwrap(model: object, table: Any = None) -> Unwrapped | None:
     if n_columns is None:
         message = f"this {type(model).__name__} does not know its number of columns; fit it first"
         raise UnsupportedModelError(message)
-    notes = Notes()
     rows = None if table is None else lambda: _own(table, columns)
-    given = Given([(column,) for column in range(n_columns)], rows, notes)
-    sources = trace_steps(steps, given, getattr(core, "n_features_in_", None))
+    sources, notes = trace(steps, n_columns, rows, getattr(core, "n_features_in_", None))
     if len(sources) != getattr(core, "n_features_in_", len(sources)):
         refuse(
             steps[-1][1], steps[-1][0], f"gives {how_many(len(sources), 'column')} to a model of {core.n_features_in_}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import version
-from pathlib import Path
 from typing import NamedTuple
 
 from glasswood.report._checks import checks_section
@@ -26,10 +25,10 @@ from glasswood.report._sections import (
     spikes_section,
 )
 from glasswood.report._subject import Section, Subject, column, section
-from glasswood.tables._files import write_whole
+from glasswood.results import Report
 from glasswood.text._printable import how_many
 
-__all__ = ["Settings", "Subject", "report_html", "write_report"]
+__all__ = ["Settings", "Subject", "report_of"]
 
 ORDER = [
     "summary",
@@ -58,15 +57,10 @@ class Settings(NamedTuple):
     notes: str | Sequence[str] = ()
 
 
-def write_report(subject: Subject, path: Path, settings: Settings) -> Path:
-    """Write the report of an explainer to a file, and return its path."""
-    write_whole(path, report_html(subject, settings).encode())
-    return path
-
-
-def report_html(subject: Subject, settings: Settings) -> str:
-    """Return the report of an explainer as HTML."""
+def report_of(subject: Subject, settings: Settings) -> Report:
+    """Return the report of an explainer."""
     title = subject.study.ensemble.source if settings.title is None else str(settings.title)
+    title = title.encode("utf-8", "replace").decode("utf-8")  # half characters are legal in Python only
     made = {part["id"]: part for part in _sections(subject, settings)}
     data = {
         "title": title,
@@ -76,7 +70,7 @@ def report_html(subject: Subject, settings: Settings) -> str:
         "total": rounded(subject.total, 9),
         "sections": [made[name] for name in ORDER if name in made],
     }
-    return page_of(title, data)
+    return Report(title, page_of(title, data))
 
 
 def _sections(subject: Subject, settings: Settings) -> list[Section]:

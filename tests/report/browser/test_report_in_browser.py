@@ -32,7 +32,9 @@ def report(tmp_path_factory):
     X, y = census()
     model = HistGradientBoostingRegressor(max_iter=30, categorical_features="from_dtype").fit(X, y)
     groups = np.where(X["age"] > 50, "old", "young")
-    return gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "model.html", by=groups, title="Census")
+    return (
+        gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "model.html", by=groups, title="Census").path
+    )
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,7 @@ def wide_report(tmp_path_factory):
     X = pd.DataFrame(rng.normal(size=(1000, 300)), columns=[f"feature {k}" for k in range(300)])
     y = X.to_numpy() @ rng.normal(size=300) + X["feature 7"] ** 2 * 5
     model = ExtraTreesRegressor(15, max_features=1, max_leaf_nodes=64, random_state=0).fit(X, y)
-    return gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "wide.html")
+    return gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "wide.html").path
 
 
 def features(page):
@@ -82,6 +84,29 @@ def test_the_page_is_quiet_fits_and_is_accessible(visit, report, width, scheme):
     assert there.accessibility() == []
     assert there.complaints == []
     assert there.requests == [report.as_uri()]
+
+
+def test_a_notebook_shows_the_page_in_a_frame_that_sees_nothing_else(visit, tmp_path):
+    X, y = census(500)
+    report = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X[["age"]], y), X[["age"]]).report(
+        title='"><script>parent.document.title = "gone"</script>'
+    )
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<title>Notebook</title><h1>Notebook</h1>{report._repr_html_()}", encoding="utf-8")
+    there = visit()
+    page = there.open(notebook)
+    frame = page.frame_locator("iframe")
+    frame.locator("#features .figure").first.scroll_into_view_if_needed()
+    frame.locator("#features .figure svg").first.wait_for()
+    frame.get_by_role("link", name="Features").first.click()
+    end = time.monotonic() + 30  # it scrolls smoothly
+    while page.frames[1].evaluate("document.querySelector('#features').getBoundingClientRect().top") > 100:
+        assert time.monotonic() < end
+        page.wait_for_timeout(50)
+    assert page.title() == "Notebook"
+    assert not page.frames[1].evaluate("(() => { try { return !!parent.document } catch { return false } })()")
+    assert there.complaints == []
+    assert there.requests == [notebook.as_uri()]
 
 
 def test_search_and_sort(visit, report):
@@ -249,7 +274,7 @@ def test_all_figures_and_categories_are_printed(visit, tmp_path):
     X["place"] = pd.Categorical(rng.choice([f"place {k}" for k in range(20)], 800))
     y = X[[f"x{k}" for k in range(13)]].sum(axis=1) + X["place"].cat.codes
     model = HistGradientBoostingRegressor(max_iter=30, categorical_features="from_dtype").fit(X, y)
-    path = gw.Explainer(model, X).report(tmp_path / "print.html", notes="A note.")
+    path = gw.Explainer(model, X).report(tmp_path / "print.html", notes="A note.").path
     there = visit()
     page = there.open(path)
     assert len(titles_of(page)) == 12
@@ -276,7 +301,7 @@ def test_one_more_figure_is_in_the_singular(visit, tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(300, 13)), columns=[f"x{k}" for k in range(13)])
     model = HistGradientBoostingRegressor(max_iter=30).fit(X, X.sum(axis=1))
-    page = visit().open(gw.Explainer(model, X).report(tmp_path / "one.html", n_interactions=0))
+    page = visit().open(gw.Explainer(model, X).report(tmp_path / "one.html", n_interactions=0).path)
     assert page.locator("#features .more").inner_text() == "Show 1 more figure"
 
 
@@ -286,7 +311,7 @@ def test_cuts_and_whole_numbers_in_words(visit, tmp_path):
     X = pd.DataFrame({"flag": rng.integers(0, 2, 400), "half": rng.integers(0, 9, 400) / 2})
     model = xgboost.XGBRegressor(n_estimators=4, max_depth=2).fit(X, X["flag"] + X["half"])
     there = visit()
-    page = there.open(gw.Explainer(model, X).report(tmp_path / "cuts.html"))
+    page = there.open(gw.Explainer(model, X).report(tmp_path / "cuts.html").path)
 
     def spoken(name):
         page.locator(f"#feature-{name}").scroll_into_view_if_needed()
@@ -317,7 +342,9 @@ def test_hostile_names_do_nothing(visit, tmp_path):
     y = X[HOSTILE_NAMES].sum(axis=1) + (X["category"].cat.codes % 3) * 4
     model = HistGradientBoostingRegressor(max_iter=20, categorical_features="from_dtype").fit(X, y)
     title = HOSTILE_NAMES[0] + HOSTILE_NAMES[1]
-    path = gw.Explainer(model, X).report(tmp_path / "hostile.html", title=title, by="category", notes=HOSTILE_NAMES)
+    path = (
+        gw.Explainer(model, X).report(tmp_path / "hostile.html", title=title, by="category", notes=HOSTILE_NAMES).path
+    )
     there = visit(390)
     page = there.open(path)
     assert page.title() == title
@@ -374,7 +401,7 @@ def adult_report(shared, tmp_path_factory):
     X, y = table.drop(columns=["income", "split"]), table["income"].astype(str).str.contains(">50K")
     model = HistGradientBoostingClassifier(max_iter=50, categorical_features="from_dtype", random_state=0).fit(X, y)
     start = time.process_time()
-    path = gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "adult.html", by="sex")
+    path = gw.Explainer(model, X).report(tmp_path_factory.mktemp("report") / "adult.html", by="sex").path
     return path, time.process_time() - start
 
 

@@ -114,6 +114,8 @@ class _Folder:
             warnings.simplefilter("ignore")
             known = {source: own for source in self._left if (own := self._known_labels(source))}
             seen = {source: self._seen_labels(source) for source in known}
+            uneven = [source for source in self._left if source in self._given.notes.uneven and source not in known]
+            self._reasons |= dict.fromkeys(uneven, "is not transformed by a monotone function")
             numbers = [source for source in self._left if source not in known]
             by_label, refused = fold_labels(self._trials, known, seen)
             by_number, unsure = fold_numbers(

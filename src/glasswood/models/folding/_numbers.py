@@ -75,7 +75,7 @@ def fold_numbers(
     zeros_are_missing : bool
         Whether the trees take zeros for missing values.
     """
-    folder = _Folder(trials, ensemble, zeros_are_missing)
+    folder = _Folder(trials, ensemble, zeros_are_missing=zeros_are_missing)
     found = folder.fold(sources)
     return found, folder.reasons
 
@@ -83,7 +83,7 @@ def fold_numbers(
 class _Folder:
     """Folds columns of numbers; `reasons` says why some of them cannot be."""
 
-    def __init__(self, trials: Trials, ensemble: TreeEnsemble, zeros_are_missing: bool) -> None:  # noqa: FBT001
+    def __init__(self, trials: Trials, ensemble: TreeEnsemble, *, zeros_are_missing: bool) -> None:
         self._trials, self._ensemble, self._zeros_are_missing = trials, ensemble, zeros_are_missing
         self.reasons: dict[int, str] = {}
 

@@ -378,6 +378,14 @@ function start() {
       cards = id && allCards.find((one) => one.find(id) >= 0);
     if (cards) cards.reveal(cards.find(id), "instant");
   };
+  if (location.protocol === "about:")
+    // In the frame of a notebook, links to places of this page would lead to the notebook.
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest('a[href^="#"]');
+      if (!link) return;
+      event.preventDefault();
+      document.getElementById(link.getAttribute("href").slice(1))?.scrollIntoView();
+    });
   window.addEventListener("hashchange", follow);
   window.addEventListener("load", follow);
   if (location.hash) history.scrollRestoration = "manual"; // the link says where to be
