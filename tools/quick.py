@@ -19,7 +19,6 @@ TESTS = [
     "tests/tables/test_tables.py",
     "tests/study/test_partial_dependence.py",
     "tests/results/test_results.py",
-    "tests/project/test_imports.py",
     "tests/project/test_public_api.py",
     "tests/project/test_release.py",
     "tests/project/test_versions.py",
