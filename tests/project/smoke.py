@@ -193,6 +193,12 @@ def shap():
     assert explainer().shap_values(X[:5]).to_shap().values.shape == (5, 3)
 
 
+def shapiq():
+    """Shapley values of a row as shapiq's own object."""
+    values = explainer().shap_values(X[:5])
+    np.testing.assert_allclose(values.to_shapiq(row=3).get_n_order_values(1), values.values[3])
+
+
 def mlflow():
     """MLflow, and the evaluator."""
     import mlflow
@@ -245,7 +251,7 @@ def spark():
 
 
 PARTS = {
-    "all": [sklearn, xgboost, lightgbm, catboost, treelite, plot, plotly, cli, skops, parquet, shap, mlflow],
+    "all": [sklearn, xgboost, lightgbm, catboost, treelite, plot, plotly, cli, skops, parquet, shap, shapiq, mlflow],
     "clusters": [dask, ray, spark],
 }
 

@@ -14,6 +14,7 @@ UNTESTED = {
     "pyspark",
     "ray",
     "shap",
+    "shapiq",
 }  # their oldest versions are not part of .ci/minimum
 
 

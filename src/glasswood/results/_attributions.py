@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from glasswood.errors import MissingExtraError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.results._frames import to_frame
@@ -158,18 +157,41 @@ class Attributions(ReadOnly):
         >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X)
         >>> explanation = ex.shap_values(X).to_shap()  # doctest: +SKIP
         """
-        try:
-            import shap
-        except ImportError as error:
-            raise MissingExtraError.of("shap", extra="shap", what="to_shap") from error
-        base = np.tile(self.mean, (len(self), 1))
-        return shap.Explanation(
-            np.array(self.values),
-            base_values=base[:, 0] if len(self.outputs) == 1 else base,
-            data=self.columns(),
-            feature_names=list(self.names),
-            output_names=None if len(self.outputs) == 1 else list(map(str, self.outputs)),
-        )
+        from glasswood.results._exports import shap_explanation
+
+        return shap_explanation(self)
+
+    def to_shapiq(self, row: int = 0, *, output: Hashable = None, output_index: int | None = None) -> Any:
+        """Return the values of one row as `shapiq.InteractionValues`, for the plots of the shapiq package.
+
+        Parameters
+        ----------
+        row : int, default 0
+            The number of the row.
+        output : label, optional
+            The output (class or target); required if there are several.
+        output_index : int, optional
+            The output by its position in `outputs`.
+
+        Returns
+        -------
+        shapiq.InteractionValues
+            Shapley values have the index "SV", Banzhaf values "BV", and Shapley interactions "k-SII" of order 2.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X)
+        >>> ex.shap_interaction_values(X[:3]).to_shapiq(row=1).plot_network()  # doctest: +SKIP
+        """
+        from glasswood.results._exports import shapiq_values
+        from glasswood.results.panels._outputs import one_output
+
+        place = position_of(self.outputs, output, output_index)
+        return shapiq_values(self, row, one_output(self.heights, self.outputs, place, "an object of shapiq"))
 
     def panel(
         self, row: int = 0, output: int | None = None, **options: Unpack[AttributionOptions]
