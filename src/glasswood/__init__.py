@@ -49,7 +49,7 @@ __all__ = [
     "summarize",
 ]
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,8 @@ import pytest
 from faults._list import Fault, read_faults
 from faults._run import copy_tree, try_fault
 
+import glasswood as gw
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 FAULTS = {fault.name: fault for fault in read_faults()}
 CHEAP = ("partials: a sum writes into its first part", "background: a difference keeps the number of rows")
@@ -40,6 +42,8 @@ def test_nine_of_ten_are_caught():
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory):
     """A copy of this checkout."""
+    if not (CHECKOUT / ".git").exists() or Path(gw.__file__).parents[1] != CHECKOUT / "src":
+        pytest.skip("faults are tried in a Git clone with an editable install")
     copy = tmp_path_factory.mktemp("clean") / "checkout"
     copy_tree(CHECKOUT, copy)
     return copy

@@ -7,7 +7,15 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-UNTESTED = {"dask", "distributed", "pyspark", "ray", "shap"}  # their oldest versions are not part of .ci/minimum
+UNTESTED = {
+    "dask",
+    "distributed",
+    "mlflow-skinny",
+    "pyspark",
+    "ray",
+    "shap",
+    "shapiq",
+}  # their oldest versions are not part of .ci/minimum
 
 
 def minima(requirements):

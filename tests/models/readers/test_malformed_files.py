@@ -34,6 +34,7 @@ catboost = pytest.importorskip("catboost")
 skops_io = pytest.importorskip("skops.io")
 
 ROOT = Path(__file__).parents[3]
+PACKAGE = Path(gw.__file__).parents[1]  # in this checkout, or installed from a wheel
 X = np.random.default_rng(0).normal(size=(300, 3)).round(2)
 Y = X[:, 0] + X[:, 1] * X[:, 2]
 
@@ -430,7 +431,7 @@ def test_skops(damage, tmp_path):
 
 def run_fuzzer(*arguments):
     """Run the fuzzer of files in a process of its own, and return what it printed."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": f"{PACKAGE}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-m", "fuzz.files", *arguments]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
