@@ -1,11 +1,12 @@
 """Draws the figures of the pages: each docs/figures/NAME.py has a function `draw`, which returns a figure.
 
-Pages show them as `/_figures/NAME.svg`.
+Pages show them as `/_figures/NAME.png`.
 """
 
 from __future__ import annotations
 
 import runpy
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,19 +14,21 @@ from typing import Any
 
 def draw_figures(app: Any) -> None:
     """Draw each figure whose script is newer than its file."""
-    import matplotlib as mpl
+    import matplotlib.pyplot as plt
 
     source = Path(app.srcdir)
     folder = source / "_figures"
     folder.mkdir(exist_ok=True)
+    sys.path.insert(0, str(source / "figures"))  # for what figures share
     for script in sorted((source / "figures").glob("[!_]*.py")):
-        target = folder / f"{script.stem}.svg"
+        target = folder / f"{script.stem}.png"
         if target.exists() and target.stat().st_mtime > script.stat().st_mtime:
             continue
-        with mpl.rc_context({"svg.hashsalt": script.stem, "svg.fonttype": "path"}), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("error")
             figure = runpy.run_path(str(script))["draw"]()
-            figure.savefig(target, metadata={"Date": None}, bbox_inches="tight", facecolor="white")
+            figure.savefig(target, dpi=150, bbox_inches="tight", facecolor="white")
+        plt.close(figure)
 
 
 def setup(app: Any) -> dict[str, bool]:
