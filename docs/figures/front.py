@@ -1,4 +1,4 @@
-"""The picture of the README: what its first lines draw. `python docs/figures/front.py` writes docs/_static/front.png."""
+"""The picture of the README. `python docs/figures/front.py` writes docs/_static/front.png."""
 
 from __future__ import annotations
 
