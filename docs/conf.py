@@ -66,6 +66,7 @@ sphinx_gallery_conf = {
 # HTML
 html_theme = "pydata_sphinx_theme"
 html_title = "Glasswood"
+html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
