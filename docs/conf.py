@@ -25,6 +25,7 @@ extensions = [
     "figures_by_code",
     "mathml",
     "repository_links",
+    "results",
 ]
 exclude_patterns = ["_ext", "_templates", "figures", "explanation/paper-results.md", "gallery/**/*.md5"]
 templates_path = ["_templates"]
