@@ -26,6 +26,7 @@ extensions = [
     "mathml",
     "repository_links",
     "results",
+    "supported_versions",
 ]
 exclude_patterns = ["_ext", "_templates", "figures", "explanation/paper-results.md", "gallery/**/*.md5"]
 templates_path = ["_templates"]

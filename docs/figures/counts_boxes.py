@@ -17,7 +17,7 @@ def draw() -> Any:
     for colour, (name, (start, stop, height)) in enumerate(BOXES.items()):
         left.fill_between([start, stop], height, alpha=0.35, color=f"C{colour}", label=f"leaf {name}")
         left.plot([start, start, stop, stop], [0, height, height, 0], color=f"C{colour}")
-    left.set(title="each leaf is a box over the feature", xlabel="age", ylabel="value × count / rows")
+    left.set(title="each leaf is a box over the feature", xlabel="age", ylabel="value * count / rows")
     left.legend(frameon=False)
     total = [sum(height for start, stop, height in BOXES.values() if start <= at < stop) for at in edges[:-1]]
     right.stairs(total, edges, linewidth=2)
