@@ -32,7 +32,7 @@ exclude_patterns = ["_ext", "_templates", "figures", "explanation/paper-results.
 templates_path = ["_templates"]
 nitpicky = True
 nitpick_ignore_regex = [("py:obj", ".*")]  # names of parameters in docstrings are no links
-suppress_warnings = ["config.cache"]  # the gallery's settings hold functions
+suppress_warnings = ["toc.empty_glob"]  # the gallery, if there are no examples
 
 # Markdown
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"]
