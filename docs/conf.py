@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
 # HTML
 html_theme = "pydata_sphinx_theme"
 html_title = "Glasswood"
+html_favicon = "_static/icon.svg"
 html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
