@@ -72,6 +72,7 @@ html_favicon = "_static/icon.svg"
 html_context = {"default_mode": "auto"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_sidebars = {page: [] for page in ("index", "getting-started", "questions", "coming-from")}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
