@@ -657,7 +657,7 @@ def sessions(page):
 
 def test_the_commands_of_the_page_run(tmp_path, monkeypatch, capsys):
     pytest.importorskip("xgboost")
-    page = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/guide/cli.md").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], {})
     found = list(sessions(page))

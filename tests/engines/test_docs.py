@@ -1,4 +1,4 @@
-"""The examples of docs/engines.md run as they stand, each in a process and a folder of its own."""
+"""The examples of docs/guide/clusters.md run as they stand, each in a process and a folder of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.xdist_group("engines")
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "engines.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "guide" / "clusters.md").read_text(encoding="utf-8")
 EXAMPLES = dict(re.findall(r"## (\w+)\n.*?```python\n(.*?)```", PAGE, re.DOTALL))
 
 

@@ -352,7 +352,7 @@ def test_subclasses(diabetes):
     assert isinstance(Mine.from_estimator(*diabetes, [0]), Mine)
 
 
-# ----------------------------------------------------------------------- what is different, as docs/sklearn.md says
+# ------------------------------------------------------------------- what is different, as docs/guide/sklearn.md says
 
 
 def test_steps_are_drawn_as_steps(diabetes):

@@ -1,4 +1,4 @@
-"""The drop-in for scikit-learn's partial_dependence: what its tests show, and every difference in docs/sklearn.md."""
+"""The drop-in for scikit-learn's partial_dependence: its tests, and every difference in docs/guide/sklearn.md."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ def test_more_errors(iris):
         partial_dependence(HistGradientBoostingRegressor(max_iter=2).fit(X, y), X.assign(**{X.columns[0]: np.nan}), [0])
 
 
-# ------------------------------------------------------------- the differences to scikit-learn, as in docs/sklearn.md
+# -------------------------------------------------------- the differences to scikit-learn, as in docs/guide/sklearn.md
 
 
 def test_one_scale_for_every_kind_and_wrapper(iris):

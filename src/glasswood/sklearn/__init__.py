@@ -3,7 +3,8 @@
     from glasswood.sklearn import PartialDependenceDisplay, partial_dependence
 
 This package owns what scikit-learn's users see (arguments, grids, shapes, figures); the values come from `Explainer`.
-The differences to scikit-learn, each with its reason, are in docs/sklearn.md. `import glasswood` does not import it.
+The differences to scikit-learn, each with its reason, are in docs/guide/sklearn.md. `import glasswood` does not import
+it.
 """
 
 from glasswood.errors import MissingExtraError

@@ -73,7 +73,8 @@ def partial_dependence(  # noqa: PLR0913 (scikit-learn's signature)
     Returns
     -------
     Bunch
-        `grid_values`: one array per feature. `average`: (n_outputs, *grid). `individual`: (n_outputs, n_rows, *grid).
+        `grid_values`: one array per feature. `average`: ``(n_outputs, *grid)``. `individual`:
+        ``(n_outputs, n_rows, *grid)``.
         If a column has missing values, also `missing`: for each feature None, or a Bunch of `average` and `individual`
         where it is missing, without the axis of that feature.
 

@@ -1,0 +1,12 @@
+"""Curves: one feature, with the spread of the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from _diabetes import explainer
+
+
+def draw() -> Any:
+    """Return the figure."""
+    return explainer().partial_dependence("bmi").plot(std=True)

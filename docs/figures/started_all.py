@@ -1,0 +1,13 @@
+"""Getting started: all curves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from _diabetes import explainer
+
+
+def draw() -> Any:
+    """Return the figure."""
+    ex = explainer()
+    return ex.plot()
