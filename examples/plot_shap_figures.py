@@ -35,6 +35,7 @@ print(f"largest error of the sums: {error:.1e}")
 
 explanation = values.to_shap()
 shap.plots.beeswarm(explanation, max_display=10, show=False)
+plt.tight_layout()
 plt.show()
 
 # %%
@@ -44,6 +45,7 @@ plt.show()
 
 doubtful = int(np.abs(model.decision_function(X)).argmin())
 shap.plots.waterfall(explanation[doubtful], max_display=10, show=False)
+plt.tight_layout()
 plt.show()
 
 # %%
@@ -52,6 +54,7 @@ plt.show()
 
 strongest = X.columns[values.mean_abs().argmax()]
 shap.plots.scatter(explanation[:, strongest], color=explanation, show=False)
+plt.tight_layout()
 plt.show()
 
 # %%
@@ -59,6 +62,7 @@ plt.show()
 # -----------------------------------
 
 shap.plots.heatmap(explanation[:200], max_display=10, show=False)
+plt.tight_layout()
 plt.show()
 
 # %%
