@@ -37,7 +37,8 @@ Points = Mapping[str, Any]
 
 def points_of(X: pd.DataFrame, k: int) -> dict[str, Any]:
     """Return k evenly spaced values between the 5th and the 95th percentile of each column."""
-    return {name: np.linspace(*np.nanquantile(X[name].to_numpy(), [0.05, 0.95]), k) for name in X}
+    ends = {name: np.nanquantile(X[name].to_numpy(), [0.05, 0.95]) for name in X}
+    return {name: np.linspace(low, high, k) for name, (low, high) in ends.items()}
 
 
 def curves_at(explainer: gw.Explainer, points: Points) -> dict[str, Any]:
@@ -180,8 +181,11 @@ CASES: dict[str, Callable[[Report], None]] = {"small": small, "kdd": kdd, "depth
 def merge(new: Path, into: Path) -> None:
     """Write new figures into the file of the day; cases that were not run again keep theirs."""
     found = json.loads(new.read_text())
+    cases = {figure["case"] for figure in found["figures"]}
+    found["loads"] = dict.fromkeys(sorted(cases), found.pop("load_before_and_after"))
     if into.exists():
-        before, cases = json.loads(into.read_text()), {figure["case"] for figure in found["figures"]}
+        before = json.loads(into.read_text())
+        found["loads"] = before["loads"] | found["loads"]
         found["figures"] = [figure for figure in before["figures"] if figure["case"] not in cases] + found["figures"]
     into.parent.mkdir(exist_ok=True)
     into.write_text(json.dumps(found, indent=1) + "\n")
@@ -198,6 +202,9 @@ def main() -> None:
         sys.argv.remove("--write")
         sys.argv += ["--json", str(new)]
     report = Report(__doc__ or "", CASES)
+    if write and report.quick:
+        message = "--quick claims nothing, so it writes no results"
+        raise SystemExit(message)
     for case in report.cases:
         CASES[case](report)
     report.finish()
