@@ -53,8 +53,8 @@ importance.plot(top=12, figsize=(7, 4))
 plt.show()
 
 # %%
-# The first seven are the columns that matter; all others are noise that the model has picked up. ``x030`` and ``x200``
-# are only just ahead of the noise, because importance is about a feature's own curve, and theirs are flat: they act
+# The first seven are the columns that matter; the others are noise that the model has picked up. ``x030`` and ``x200``
+# are far behind the other five, because importance is about a feature's own curve, and theirs are nearly flat: they act
 # through interactions.
 #
 # Interactions
