@@ -34,7 +34,7 @@ train, test = train_test_split(people.index, test_size=7_500, random_state=0)
 def fit(*without):
     """Return a model of all columns but some, its predictions, and their quality on the test rows."""
     columns = people.columns.drop(["income", "race", "sex", *without])
-    model = lightgbm.LGBMClassifier(verbose=-1).fit(people.loc[train, columns], people.loc[train, "income"])
+    model = lightgbm.LGBMClassifier(n_jobs=1, verbose=-1).fit(people.loc[train, columns], people.loc[train, "income"])
     probability = pd.Series(model.predict_proba(people.loc[test, columns])[:, 1], index=test)
     return model, probability, roc_auc_score(rich[test], probability)
 

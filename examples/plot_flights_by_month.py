@@ -35,7 +35,7 @@ for month, rows in flights.groupby("month"):
 features = flights.columns.drop(["month", "arr_delay"])
 arrival = (flights["arr_delay"] > 15).map({True: "late", False: "in time"})
 train, test = flights.index[::2], flights.index[1::2]
-model = lightgbm.LGBMClassifier(learning_rate=0.05, num_leaves=15, verbose=-1)
+model = lightgbm.LGBMClassifier(learning_rate=0.05, num_leaves=15, n_jobs=1, verbose=-1)
 model.fit(flights.loc[train, features], arrival[train])
 probability = model.predict_proba(flights[features])[:, 1]
 print(f"AUC on the other half: {roc_auc_score(arrival[test], probability[test]):.3f}")

@@ -28,7 +28,8 @@ X = pd.DataFrame({"salary": rng.lognormal(11, 0.5, n).clip(10_000, 300_000).roun
 X.loc[rng.random(n) < 0.03, "salary"] = 60_000
 chance = 0.06 - 0.03 * (X["salary"] / 300_000) + 0.25 * (X["salary"] == 60_000) + 0.2 * X["salary"].between(95e3, 96e3)
 fraud = rng.random(n) < chance
-model = xgboost.XGBClassifier(tree_method="exact", max_depth=4, learning_rate=0.1, min_child_weight=10).fit(X, fraud)
+model = xgboost.XGBClassifier(tree_method="exact", max_depth=4, learning_rate=0.1, min_child_weight=10, n_jobs=1)
+model.fit(X, fraud)
 
 # %%
 # Sampled curves
