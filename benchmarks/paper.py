@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -205,8 +206,12 @@ def main() -> None:
     if write and report.quick:
         message = "--quick claims nothing, so it writes no results"
         raise SystemExit(message)
-    for case in report.cases:
-        CASES[case](report)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        for case in report.cases:
+            CASES[case](report)
+    except KeyboardInterrupt:
+        print("Interrupted: what was measured until then is kept.", file=sys.stderr)
     report.finish()
     print(
         "Not reproduced: KDD Cup with all 4,898,431 rows (10 % are here), the real rows of IEEE-CIS (made ones are "
