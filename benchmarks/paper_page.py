@@ -76,7 +76,7 @@ def measured(values: dict[tuple[str, ...], float | None], task: str) -> list[str
 def large(found: dict[str, Any], name: str, title: str) -> str:
     case, values = of_case(found, f"{name} ")
     if not values:
-        return ""
+        return f"\n## {title}\n\nNot measured in this run.\n"
     head = ["task", "glasswood", "woodelf", "woodelf / glasswood"]
     head += [f"paper: {what}" for what in ("scikit-learn", "FastPD", "Woodelf++ CPU", "Woodelf++ GPU")]
     rows = [[task, *measured(values, task), *(cell or "-" for cell in LARGE[name][task])] for task in LARGE[name]]
@@ -99,7 +99,7 @@ def depths(found: dict[str, Any]) -> str:
     cases = {depth: of_case(found, f"depth {depth},") for depth in range(1, 11)}
     cases = {depth: case for depth, case in cases.items() if case[1]}
     if not cases:
-        return ""
+        return "\n## Depth 1 to 10\n\nNot measured in this run.\n"
     rows = []
     for task, paper in DEPTHS.items():
         for who, label in (("glasswood", "glasswood"), ("woodelf", "woodelf (once)")):
@@ -115,6 +115,8 @@ def depths(found: dict[str, Any]) -> str:
 4,898,431 rows. {load_of(found, case)}
 
 """
+    if left := [str(depth) for depth in range(1, 11) if depth not in cases]:
+        text += f"Not measured in this run: depth {', '.join(left)}.\n\n"
     return text + table(["", *(f"D={depth}" for depth in cases)], rows)
 
 
