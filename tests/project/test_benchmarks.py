@@ -13,11 +13,26 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SCRIPTS = sorted(path.stem for path in BENCHMARKS.glob("*.py") if "__main__" in path.read_text())
 NEED_SHARED = {
-    *("curves", "deep", "engines", "forests", "interactions", "pipelines", "responses", "rows", "start", "streams"),
+    *(
+        "curves",
+        "deep",
+        "engines",
+        "forests",
+        "interactions",
+        "paper",
+        "pipelines",
+        "responses",
+        "rows",
+        "start",
+        "streams",
+    ),
     "weights",
 }
 LONG = {"deep", "engines", "forests", "growth", "readers", "start"}  # `pytest -m slow tests/project/test_benchmarks.py`
-PART = {"engines": ["--case", "dask"]}  # the other engines take minutes to start; tests/engines has them
+PART = {
+    "engines": ["--case", "dask"],  # the other engines take minutes to start; tests/engines has them
+    "paper": ["--case", "small", "--case", "depths"],
+}
 
 
 @pytest.mark.parametrize(
