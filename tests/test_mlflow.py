@@ -77,5 +77,5 @@ def test_other_models_are_left_to_others(tmp_path, caplog):
 def test_unknown_settings_are_refused(tmp_path):
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     model = HistGradientBoostingRegressor(max_iter=2).fit(X, y)
-    with pytest.raises(gw.errors.ArgumentError, match="titel"):
-        evaluated(model, X, y, tmp_path, "regressor", titel="Diabetes")
+    with pytest.raises(gw.errors.ArgumentError, match="heading"):
+        evaluated(model, X, y, tmp_path, "regressor", heading="Diabetes")
