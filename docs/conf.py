@@ -28,7 +28,7 @@ extensions = [
     "results",
     "supported_versions",
 ]
-exclude_patterns = ["_ext", "_templates", "figures", "explanation/paper-results.md", "gallery/**/*.md5"]
+exclude_patterns = ["_ext", "_templates", "figures", "gallery/**/*.md5"]
 templates_path = ["_templates"]
 nitpicky = True
 nitpick_ignore_regex = [("py:obj", ".*")]  # names of parameters in docstrings are no links
