@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -28,11 +29,10 @@ extensions = [
     "results",
     "supported_versions",
 ]
-exclude_patterns = ["_ext", "_templates", "figures", "explanation/paper-results.md", "gallery/**/*.md5"]
+exclude_patterns = ["_ext", "_templates", "figures", "gallery/**/*.md5"]
 templates_path = ["_templates"]
 nitpicky = True
 nitpick_ignore_regex = [("py:obj", ".*")]  # names of parameters in docstrings are no links
-suppress_warnings = ["toc.empty_glob"]  # the gallery, if there are no examples
 
 # Markdown
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath", "substitution"]
@@ -85,3 +85,19 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+
+
+# Pages that are generated, by the gallery and by a benchmark, and may not be there
+OPTIONAL = {"gallery/index": ROOT / "examples", "paper-results": DOCS / "explanation" / "paper-results.md"}
+
+
+def without_missing_pages(_app: object, _name: str, text: list[str]) -> None:
+    """Take generated pages that do not exist out of the tables of contents."""
+    for page, source in OPTIONAL.items():
+        if not source.exists():
+            text[0] = text[0].replace(f"\n{page}\n", "\n")
+
+
+def setup(app: Any) -> None:
+    """Connect what pages depend on."""
+    app.connect("source-read", without_missing_pages)

@@ -1,4 +1,4 @@
-"""The directive `results`: includes a generated page if it is there, or says that it is not."""
+"""The directive `results`: a link to a page that a benchmark writes, if it is there."""
 
 from __future__ import annotations
 
@@ -11,20 +11,17 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class Results(SphinxDirective):
-    """Includes a file of results that a benchmark writes, relative to the page."""
+    """A sentence with a link to a page of results beside this one."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return the parsed file."""
-        path = Path(self.env.doc2path(self.env.docname)).parent / self.arguments[0]
-        if not path.exists():
-            return [nodes.paragraph("", "No results of this benchmark are stored yet.")]
-        self.env.note_dependency(str(path))
-        lines = StringList(path.read_text(encoding="utf-8").splitlines(), source=str(path))
-        holder = nodes.section()
-        holder.document = self.state.document
-        self.state.nested_parse(lines, 0, holder, match_titles=True)
+        """Return the sentence."""
+        name = self.arguments[0]
+        there = (Path(self.env.doc2path(self.env.docname)).parent / name).exists()
+        text = f"The results are on [a page of their own]({name})." if there else "No results are stored yet."
+        holder = nodes.container()
+        self.state.nested_parse(StringList([text], source=name), 0, holder)
         return list(holder.children)
 
 
