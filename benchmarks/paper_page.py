@@ -23,17 +23,18 @@ means that contenders waited for other work. Read ratios rather than times.
 
 - **glasswood** and **woodelf** (the authors' own package, `woodelf_explainer`) were measured here, in the same run,
   from the fitted model and the table in memory to all values in hand. The best of {rounds} (depths: of at most 2) is
-  given; "once" marks a single run of woodelf, which suffers more from a busy machine. A dash means that woodelf was not
-  run: the time limit of its case was used up, or the task is left out because it would take too long.
+  given; "once" marks a single run of woodelf, which suffers more from a busy machine. A dash means
+  that a contender was not run: the time limit of woodelf was used up, the task is left out for woodelf because it would
+  take too long, or the run was stopped before.
 - Columns marked **paper** are the authors' own figures, copied from the paper. They were measured on Google Colab, in
-  the case of KDD Cup on ten times as many rows, and with other versions. Ratios between them and ours would be
-  meaningless. A star marks an estimate of the authors.
+  the case of KDD Cup on ten to a hundred times as many rows, and with other versions. Ratios between them and ours
+  would be meaningless. A star marks an estimate of the authors.
 - woodelf chooses its points (two percentiles of each column) as part of its time; glasswood is given them.
 - "Any-order PDIV": the mean absolute value of every set over all rows. "n=10,000": all values of 10,000 rows.
 
 **Not reproduced:** KDD Cup with all 4,898,431 rows (the 10 % sample is used here); the real rows of IEEE-CIS, which may
 not be redistributed (a real XGBoost model of that data is used here, with as many rows made from its cuts; the paper
-fitted a model of scikit-learn); FastPD, an R package; GPUs.
+fitted a model of scikit-learn); its table of depths on IEEE-CIS; FastPD, an R package; GPUs.
 """
 
 
