@@ -54,7 +54,7 @@ def test_pages_have_a_title_and_a_conclusion():
 
 
 def test_data_is_small_and_has_a_source():
-    readme = (EXAMPLES / "data" / "README.md").read_text(encoding="utf-8")
+    readme = (EXAMPLES / "data" / "SOURCES.md").read_text(encoding="utf-8")
     for file in (EXAMPLES / "data").glob("*.parquet"):
         assert file.stat().st_size <= 300_000, file.name
         assert file.name in readme
