@@ -554,3 +554,19 @@ def test_a_pipeline_of_dates_without_rows():
 
 def month(X):
     return X.apply(lambda column: column.dt.month)
+
+
+def test_many_columns_are_tried_together(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {f"text {k}": rng.choice(["a", "b"], 50).astype(object) for k in range(40)}
+        | {f"number {k}": rng.normal(size=50) for k in range(40)}
+    )
+    steps = make_column_transformer((OrdinalEncoder(), list(X)[:40]), (StandardScaler(), list(X)[40:]))
+    pipeline = make_pipeline(steps, RandomForestClassifier(20, random_state=0)).fit(X, X["text 3"] == "a")
+    calls = []
+    for kind in (OrdinalEncoder, StandardScaler):
+        own = kind.transform
+        monkeypatch.setattr(kind, "transform", lambda self, table, own=own: calls.append(1) or own(self, table))
+    assert open_model(pipeline, X).columns is None
+    assert len(calls) < 40  # and not some for each column

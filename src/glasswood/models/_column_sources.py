@@ -32,6 +32,7 @@ class Origin(NamedTuple):
 
     columns: tuple[int, ...]
     own: bool
+    filled: bool = False  # whether missing values were imputed
 
     def changed(self) -> Origin:
         """Return the origin of what is computed of the column."""
@@ -102,15 +103,22 @@ class Notes:
     uneven : set of int
         Columns that go through functions which are not monotone, or treat one number unlike its neighbours. Between
         the numbers that are tried, such a function may do anything.
+    refuse_unseen, refuse_missing : set of int
+        Columns whose encoders are known to raise an error for categories that they do not know, and for missing values.
+    refuse_infinite : set of int
+        Columns whose scalers are known to raise an error for infinite numbers. What is known need not be tried.
     """
 
     labels: dict[int, list[Hashable]] = field(default_factory=dict)
     unproven: set[int] = field(default_factory=set)
     uneven: set[int] = field(default_factory=set)
+    refuse_unseen: set[int] = field(default_factory=set)
+    refuse_missing: set[int] = field(default_factory=set)
+    refuse_infinite: set[int] = field(default_factory=set)
 
     def note(self, origins: Iterable[Origin], categories: Iterable[Iterable[Hashable]]) -> None:
         """Note the categories of columns with the user's own values; an encoder's come before an imputed one."""
-        for ((source, *others), own), labels in zip(origins, categories, strict=True):
+        for ((source, *others), own, _), labels in zip(origins, categories, strict=True):
             if own and not others:
                 self.labels[source] = list(dict.fromkeys([*labels, *self.labels.get(source, ())]))
 
@@ -228,9 +236,23 @@ def _trace_by_widths(transformer: Any, given: Given, kind: str) -> Origins:
     origins = given.origins
     if hasattr(transformer, "categories_"):
         given.notes.note_encoded(origins, map(_listed, transformer.categories_))
+        _note_refused(transformer, given)
+    else:
+        given.notes.refuse_infinite.update(origin.columns[0] for origin in origins if origin.own)
     if kind == "SplineTransformer" or (kind == "KBinsDiscretizer" and transformer.encode != "ordinal"):
         given.notes.note_uneven(origins)
     return [origin.changed() for origin, n in zip(origins, WIDTHS[kind](transformer), strict=True) for _ in range(n)]
+
+
+def _note_refused(encoder: Any, given: Given) -> None:
+    """Note the columns in which an encoder is known to reject categories."""
+    if getattr(encoder, "handle_unknown", None) != "error":
+        return
+    for ((source, *others), own, filled), categories in zip(given.origins, encoder.categories_, strict=True):
+        if own and not others:
+            given.notes.refuse_unseen.add(source)
+            if not filled and not any(map(is_missing, np.asarray(categories).tolist())):
+                given.notes.refuse_missing.add(source)
 
 
 def _listed(categories: Any) -> list[Hashable]:
@@ -305,7 +327,8 @@ def _trace_imputer(imputer: Any, given: Given) -> Origins:
     # Before 1.8, an empty column was kept if it is filled with a constant; then it also has a value here.
     kept = [n for n, value in enumerate(imputer.statistics_) if imputer.keep_empty_features or value == value]
     indicated = [] if imputer.indicator_ is None else imputer.indicator_.features_.tolist()
-    return [given.origins[n] for n in kept] + [given.origins[n].changed() for n in indicated]
+    filled = is_missing(imputer.missing_values)
+    return [given.origins[n]._replace(filled=filled) for n in kept] + [given.origins[n].changed() for n in indicated]
 
 
 def _note_stand_in(imputer: Any, given: Given) -> None:

@@ -130,10 +130,9 @@ def rows_with(table: object, points: Mapping[str, list[Any]], positions: Sequenc
         return _array_with(rows, replaced)
     import narwhals as nw
 
-    copies = nw.from_native(rows, eager_only=True)
-    for values, name in zip(points.values(), _names_in(frame, list(points), positions), strict=True):
-        copies = copies.with_columns(_like(frame.get_column(name), values).alias(name))
-    return copies.to_native()
+    names = _names_in(frame, list(points), positions)
+    made = [_like(frame.get_column(name), own).alias(name) for name, own in zip(names, points.values(), strict=True)]
+    return nw.from_native(rows, eager_only=True).with_columns(*made).to_native()
 
 
 class Template:

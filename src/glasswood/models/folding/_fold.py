@@ -117,9 +117,9 @@ class _Folder:
             uneven = [source for source in self._left if source in self._given.notes.uneven and source not in known]
             self._reasons |= dict.fromkeys(uneven, "is not transformed by a monotone function")
             numbers = [source for source in self._left if source not in known]
-            by_label, refused = fold_labels(self._trials, known, seen)
+            by_label, refused = fold_labels(self._trials, self._given.notes, known, seen)
             by_number, unsure = fold_numbers(
-                self._trials, self._ensemble, numbers, zeros_are_missing=self._zeros_are_missing
+                self._trials, self._given.notes, self._ensemble, numbers, zeros_are_missing=self._zeros_are_missing
             )
             self._reasons |= refused | unsure
             found: dict[int, Number | Labels] = {**by_label, **by_number}

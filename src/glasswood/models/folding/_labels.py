@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.models._column_sources import Notes
 from glasswood.models.folding._trials import Trials, Unfoldable, equal, same
 from glasswood.tables._columns import UNSEEN, Column, LabelColumn
 from glasswood.tables._tables import Encoded
@@ -39,13 +40,15 @@ class Labels:
 
 
 def fold_labels(
-    trials: Trials, known: Mapping[int, Sequence[Hashable]], seen: Mapping[int, Sequence[Hashable]]
+    trials: Trials, notes: Notes, known: Mapping[int, Sequence[Hashable]], seen: Mapping[int, Sequence[Hashable]]
 ) -> tuple[dict[int, Labels], dict[int, str]]:
     """Return what the categories of some columns become, and why others cannot be folded.
 
     Parameters
     ----------
     trials : Trials
+    notes : Notes
+        Which columns are known to refuse unseen categories or missing values, which are not tried.
     known : dict from int to sequence
         The categories that the encoders of each column know.
     seen : dict from int to sequence
@@ -53,8 +56,9 @@ def fold_labels(
     """
     labels = {source: list(dict.fromkeys([*own, *seen[source]])) for source, own in known.items()}
     tried = trials.of_values(labels)
-    unseen = trials.of_values({source: _unseen(own) for source, own in labels.items()})
-    missing = [trials.of_values({source: [value] for source in known}) for value in (float("nan"), None)]
+    unseen = trials.of_values({k: _unseen(own) for k, own in labels.items() if k not in notes.refuse_unseen})
+    may_miss = [source for source in known if source not in notes.refuse_missing]
+    missing = [trials.of_values({source: [value] for source in may_miss}) for value in (float("nan"), None)]
     found, reasons = {}, {}
     for source, own in labels.items():
         if source not in tried:

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.models._column_sources import Notes
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models.folding._cut_search import Cuts, from_places, grid_between, places, search
 from glasswood.models.folding._trials import Trials, Unfoldable, same
@@ -61,13 +62,15 @@ class Number:
 
 
 def fold_numbers(
-    trials: Trials, ensemble: TreeEnsemble, sources: Sequence[int], *, zeros_are_missing: bool
+    trials: Trials, notes: Notes, ensemble: TreeEnsemble, sources: Sequence[int], *, zeros_are_missing: bool
 ) -> tuple[dict[int, Number], dict[int, str]]:
     """Return where the cuts are in some columns of numbers, and why others cannot be folded.
 
     Parameters
     ----------
     trials : Trials
+    notes : Notes
+        Which columns are known to refuse infinite numbers, which are not tried.
     ensemble : TreeEnsemble
         The trees behind the transformers.
     sources : sequence of int
@@ -75,7 +78,7 @@ def fold_numbers(
     zeros_are_missing : bool
         Whether the trees take zeros for missing values.
     """
-    folder = _Folder(trials, ensemble, zeros_are_missing=zeros_are_missing)
+    folder = _Folder(trials, notes, ensemble, zeros_are_missing=zeros_are_missing)
     found = folder.fold(sources)
     return found, folder.reasons
 
@@ -83,8 +86,9 @@ def fold_numbers(
 class _Folder:
     """Folds columns of numbers; `reasons` says why some of them cannot be."""
 
-    def __init__(self, trials: Trials, ensemble: TreeEnsemble, *, zeros_are_missing: bool) -> None:
-        self._trials, self._ensemble, self._zeros_are_missing = trials, ensemble, zeros_are_missing
+    def __init__(self, trials: Trials, notes: Notes, ensemble: TreeEnsemble, *, zeros_are_missing: bool) -> None:
+        self._trials, self._notes = trials, notes
+        self._ensemble, self._zeros_are_missing = ensemble, zeros_are_missing
         self.reasons: dict[int, str] = {}
 
     def fold(self, sources: Sequence[int]) -> dict[int, Number]:
@@ -122,7 +126,7 @@ class _Folder:
         for positive, largest in product((False, True), ENDS):
             ends = SMALLEST if positive else -largest, largest
             grids = {source: grid_between(known[source], *ends) for source in left}
-            fitting = {k: own for k, own in grids.items() if ends[1] <= self._largest(k) and _covers(known[k], *ends)}
+            fitting = {k: own for k, own in grids.items() if self._may_take(k, largest) and _covers(known[k], *ends)}
             tried = self._trials.of_values(fitting, dense=True)
             sure = {k: encoded for k, encoded in tried.items() if largest < np.inf or _knows_ends(encoded)}
             found |= {k: (grids[k], encoded) for k, encoded in sure.items()}
@@ -148,6 +152,10 @@ class _Folder:
             accepted = self._trials.of_values({source: from_places(np.array([middle]))}, dense=True)
             inner, outer = (middle, outer) if accepted else (inner, middle)
         return float(from_places(np.array([inner]))[0])
+
+    def _may_take(self, source: int, largest: float) -> bool:
+        """Return whether a column may take numbers of up to some size, as far as is known without a trial."""
+        return largest <= self._largest(source) and (largest < np.inf or source not in self._notes.refuse_infinite)
 
     def _largest(self, source: int) -> float:
         return SINGLE if self._trials.template.number_type(source) == np.float32 else np.inf

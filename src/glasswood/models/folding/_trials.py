@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._pipelines import Chain, Unwrapped
 from glasswood.models._user_columns import transformed
-from glasswood.tables._points import Template
+from glasswood.tables._points import Template, take
 from glasswood.tables._tables import Encoded, encode, is_sparse
 
 __all__ = ["Trials", "Unfoldable", "equal", "same"]
@@ -56,7 +56,8 @@ class Trials:
             for source in given.sources[made]:
                 self.made.setdefault(source, []).append(made)
         self._dense = replace(self.schema, absent_is_missing=False)
-        self._in_parts = True
+        self._row = take(rows, [0])
+        self._parts: dict[tuple[int, ...], bool] = {}  # whether transformers work without the others, by what they make
 
     def zeros_are_missing(self, rows: Any) -> bool:
         """Return whether rows become a sparse table, the zeros of which the model takes for missing values.
@@ -95,26 +96,30 @@ class Trials:
         return rejected | {m: values for part in tried.values() for m, values in part.items()}
 
     def _together(self, values: Mapping[int, Any], *, dense: bool) -> Encoded:
-        """Return what the trees see of values of some columns, from those transformers only that these columns need.
-
-        Some transformers do not work in parts; then all of them are called from now on.
-        """
+        """Return what the trees see of values of some columns, from those transformers only that these columns need."""
         rows, schema = self.template.with_values(values), self._dense if dense else self.schema
         wanted = [m for source in values for m in self.made[source]]
-        some = self.chain.only(wanted) if self._in_parts else None
-        if some is not None:
-            steps, made = some
-            place = {m: k for k, m in enumerate(made)}
-            part = replace(schema, columns=tuple(schema.columns[m] for m in made))
+        some = self.chain.only(wanted)
+        if some is None or not self._works(*some):
+            return encode(transformed(self.chain, rows), schema, wanted)
+        steps, made = some
+        place = {m: k for k, m in enumerate(made)}
+        part = replace(schema, columns=tuple(schema.columns[m] for m in made))
+        found = encode(transformed(steps, rows), part, [place[m] for m in wanted])
+        return {m: found[place[m]] for m in wanted}
+
+    def _works(self, steps: Chain, made: list[int]) -> bool:
+        """Return whether transformers work without the others: whether they take a row of the user's."""
+        part = tuple(made)
+        if part not in self._parts:
             try:
-                found = encode(transformed(steps, rows), part, [place[m] for m in wanted])
+                columns = tuple(self.schema.columns[m] for m in made)
+                encode(transformed(steps, self._row), replace(self.schema, columns=columns), range(len(made)))
             except Exception:  # noqa: BLE001 (anybody's code)
-                found = {}
-            if found:
-                return {m: found[place[m]] for m in wanted}
-        whole = encode(transformed(self.chain, rows), schema, wanted)
-        self._in_parts = False
-        return whole
+                self._parts[part] = False
+            else:
+                self._parts[part] = True
+        return self._parts[part]
 
 
 def equal(values: NDArray[Any], expected: float) -> NDArray[np.bool_]:
