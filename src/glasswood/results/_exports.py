@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from glasswood.errors import MissingExtraError
-
-if TYPE_CHECKING:
-    from glasswood.results._attributions import Attributions
+from glasswood.results.panels._drawable import DrawableAttributions
 
 __all__ = ["shap_explanation", "shapiq_values"]
 
@@ -19,23 +17,23 @@ __all__ = ["shap_explanation", "shapiq_values"]
 SHAPIQ_INDICES = {"Shapley values": "SV", "Banzhaf values": "BV", "Shapley interactions": "k-SII"}
 
 
-def shap_explanation(found: Attributions) -> Any:
+def shap_explanation(found: DrawableAttributions) -> Any:
     """Return all values as a `shap.Explanation`."""
     try:
         import shap
     except ImportError as error:
         raise MissingExtraError.of("shap", extra="shap", what="to_shap") from error
-    base = np.tile(found.mean, (len(found), 1))
+    base, alone = np.tile(found.mean, (len(found), 1)), len(found.outputs) == 1
     return shap.Explanation(
-        np.array(found.values),
-        base_values=base[:, 0] if len(found.outputs) == 1 else base,
+        np.array(found.heights[..., 0] if alone else found.heights),
+        base_values=base[:, 0] if alone else base,
         data=found.columns(),
         feature_names=list(found.names),
-        output_names=None if len(found.outputs) == 1 else list(map(str, found.outputs)),
+        output_names=None if alone else list(map(str, found.outputs)),
     )
 
 
-def shapiq_values(found: Attributions, row: int, output: int) -> Any:
+def shapiq_values(found: DrawableAttributions, row: int, output: int) -> Any:
     """Return the values of one row and output as `shapiq.InteractionValues`."""
     try:
         import shapiq
