@@ -201,6 +201,14 @@ def test_a_feature_of_a_single_value_shows_its_cuts_all_the_same():
     assert high >= cuts[9]
 
 
+def test_rows_beyond_the_outermost_cuts_are_shown_if_they_are_many():
+    X = pd.DataFrame({"a": np.random.default_rng(0).normal(size=1000)})
+    model = DecisionTreeRegressor(max_leaf_nodes=3).fit(X, (X["a"] > 0) + 2.0 * (X["a"] > 0.02))
+    low, high = gw.Explainer(model, X).partial_dependence("a").panel().x.view
+    assert low == pytest.approx(X["a"].min())
+    assert high == pytest.approx(X["a"].max())
+
+
 def test_the_data_is_spread_evenly_over_uneven_cells():
     scale = Scale("x", (0.0, 1.0, 10.0), view=(0.0, 10.0))
     bins, dense = histogram(scale, (0.5, 0.5), n_bins=10)

@@ -34,6 +34,7 @@ MOST_CATEGORIES = 30
 LARGEST = np.finfo(np.float64).max
 FAR = 10.0  # a cut is far out if its distance is this many times the range of all cuts before it
 TAIL = 0.005  # the share of rows at either end that need not be seen at once
+MANY = 0.25  # the share of rows in an outermost cell, from which on it is shown up to its end
 SQUASHED = 3.0  # the axis is cut if the other rows would get less than one part in this many
 
 
@@ -225,6 +226,8 @@ def _where_rows_are(edges: NDArray[np.float64], support: NDArray[np.float64]) ->
             first -= 1
         else:
             last += 1
-    begin, end = edges[max(first, 1)], edges[min(last + 1, edges.size - 2)]  # the outermost cells have no end
+    # Where the outermost cells end, a few rows may be far out.
+    begin = edges[0] if support[0] >= MANY * support.sum() else edges[max(first, 1)]
+    end = edges[-1] if support[-1] >= MANY * support.sum() else edges[min(last + 1, edges.size - 2)]
     room = 0.1 * (end - begin) or np.inf
     return float(max(edges[0], begin - room)), float(min(edges[-1], end + room))
