@@ -79,3 +79,13 @@ def test_unknown_settings_are_refused(tmp_path):
     model = HistGradientBoostingRegressor(max_iter=2).fit(X, y)
     with pytest.raises(gw.errors.ArgumentError, match="heading"):
         evaluated(model, X, y, tmp_path, "regressor", heading="Diabetes")
+
+
+def test_features_whose_names_become_the_same(tmp_path):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    X = X[["bmi", "s5"]].set_axis(["size (cm)", "size [cm]"], axis=1)
+    model = HistGradientBoostingRegressor(max_iter=5).fit(X, y)
+    found = evaluated(model, X, y, tmp_path, "regressor", response="prediction")
+    own = [value for name, value in found.metrics.items() if name.startswith("glasswood/")]
+    assert sorted(own) == sorted(gw.Explainer(model, X).importance().total)
+    assert gw.Explainer(model, found.artifacts["glasswood/background.gw"].content, response="prediction") is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from mlflow.models.evaluation.artifacts import CsvEvaluationArtifact
 from mlflow.models.evaluation.base import EvaluationArtifact, EvaluationResult, ModelEvaluator
 from mlflow.tracking import MlflowClient
+from numpy.typing import NDArray
 
 from glasswood._explainer import Explainer
 from glasswood._summarize import summarize
@@ -86,12 +87,14 @@ class GlasswoodEvaluator(ModelEvaluator):  # type: ignore[misc]
             return None
         report = explainer.report(**{name: value for name, value in evaluator_config.items() if name != "response"})
         importance = explainer.importance()
-        top = np.argsort(-np.asarray(importance.total), kind="stable")[:MOST_METRICS]
-        metrics = {f"glasswood/importance/{_allowed(importance.names[k])}": float(importance.total[k]) for k in top}
+        metrics = _metrics(importance.names, np.asarray(importance.total))
         contents = {
             "report.html": (PageArtifact, report.html),
             "curves.csv": (CsvEvaluationArtifact, explainer.partial_dependence().to_frame()),
-            "background.gw": (BackgroundArtifact, summarize(_raw(model), rows)),
+            "background.gw": (
+                BackgroundArtifact,
+                summarize(_raw(model), rows, response=evaluator_config.get("response")),
+            ),
         }
         return EvaluationResult(metrics, _log(run_id, contents, metrics), run_id)
 
@@ -105,9 +108,13 @@ def _raw(model: Any) -> object:
         raise UnsupportedModelError(message) from error
 
 
-def _allowed(name: str) -> str:
-    """Return a name as MLflow allows it for metrics."""
-    return re.sub(r"[^\w\-. ]", "_", name)
+def _metrics(names: Sequence[str], importance: NDArray[np.float64]) -> dict[str, float]:
+    """Return the largest importances by names that MLflow allows; features whose names become the same get numbers."""
+    metrics: dict[str, float] = {}
+    for k in np.argsort(-importance, kind="stable")[:MOST_METRICS].tolist():
+        name = "glasswood/importance/" + re.sub(r"[^\w\-. ]", "_", names[k])
+        metrics[f"{name} {k}" if name in metrics else name] = float(importance[k])
+    return metrics
 
 
 def _log(

@@ -56,6 +56,8 @@ def test_shapiq_of_one_class():
         np.testing.assert_array_equal([one[(player,)] for player in range(4)], found.values[1, :, k])
     with pytest.raises(gw.errors.GlasswoodError, match="output"):
         found.to_shapiq(1)
+    with pytest.raises(gw.errors.TableError, match="no row 2; the rows are numbered from 0 to 1"):
+        found.to_shapiq(2, output=0)
 
 
 def test_without_shapiq(diabetes, monkeypatch):

@@ -188,10 +188,12 @@ class Attributions(ReadOnly):
         >>> ex.shap_interaction_values(X[:3]).to_shapiq(row=1).plot_network()  # doctest: +SKIP
         """
         from glasswood.results._exports import shapiq_values
-        from glasswood.results.panels._outputs import one_output
+        from glasswood.results.panels._outputs import one_output, one_row
 
         place = position_of(self.outputs, output, output_index)
-        return shapiq_values(self, row, one_output(self.heights, self.outputs, place, "an object of shapiq"))
+        return shapiq_values(
+            self, one_row(len(self), row), one_output(self.heights, self.outputs, place, "an object of shapiq")
+        )
 
     def panel(
         self, row: int = 0, output: int | None = None, **options: Unpack[AttributionOptions]

@@ -1,4 +1,4 @@
-"""Which outputs of a result a figure shows, and what its scale is called."""
+"""Which outputs and which row of a result a figure shows, and what its scale is called."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from glasswood.errors import TableError
 from glasswood.models._outputs import NO_LABELS
 from glasswood.text._plain import shorten
 
-__all__ = ["MOST_LINES", "one_output", "outputs_shown", "scale_label"]
+__all__ = ["MOST_LINES", "one_output", "one_row", "outputs_shown", "scale_label"]
 
 LABEL = 22  # letters of a class in the label of an axis, so that the scale is never cut
 MOST_LINES = 8  # the number of distinguishable colours
@@ -36,6 +36,15 @@ def one_output(heights: NDArray[np.float64], outputs: Sequence[Any], output: int
         message = f"{what} shows one output; pass output=, one of {list(outputs[:20])!r}"
         raise TableError(message)
     return numbers[0]
+
+
+def one_row(n_rows: int, row: int) -> int:
+    """Return the number of a row that is asked for; negative numbers count from the end."""
+    if not -n_rows <= row < n_rows:
+        known = f"the rows are numbered from 0 to {n_rows - 1}" if n_rows else "the result has no rows"
+        message = f"there is no row {row}; {known}"
+        raise TableError(message)
+    return row % n_rows
 
 
 def scale_label(

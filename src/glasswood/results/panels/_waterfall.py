@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glasswood.errors import TableError
 from glasswood.plots._spec import Waterfall
 from glasswood.results.panels._drawable import DrawableAttributions, DrawableSets
-from glasswood.results.panels._outputs import scale_label
+from glasswood.results.panels._outputs import one_row, scale_label
 from glasswood.text._plain import number, plain
 
 if TYPE_CHECKING:
@@ -54,15 +54,12 @@ class _Parts(NamedTuple):
 
 
 def _place(result: DrawableAttributions | DrawableSets, n_rows: int, row: int, output: int | None) -> _Place:
-    if not -n_rows <= row < n_rows:
-        known = f"the rows are numbered from 0 to {n_rows - 1}" if n_rows else "the result has no rows"
-        message = f"there is no row {row}; {known}"
-        raise TableError(message)
+    row = one_row(n_rows, row)
     if output is None and len(result.outputs) > 1:
         message = f"a waterfall shows one output; pass output=, one of {list(result.outputs[:20])!r}"
         raise TableError(message)
     k = 0 if output is None else output
-    return _Place(row % n_rows, n_rows, k, scale_label(result.units, result.outputs, [k], average=False))
+    return _Place(row, n_rows, k, scale_label(result.units, result.outputs, [k], average=False))
 
 
 def _waterfall(place: _Place, parts: _Parts, top: int) -> Waterfall:
