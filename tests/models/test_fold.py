@@ -10,7 +10,12 @@ from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
@@ -422,6 +427,39 @@ def test_encoders(kind):
         expected = pipeline.predict(X.assign(city=pd.Series([value] * len(X), dtype=object))).mean()
         np.testing.assert_allclose(curve(value), expected, rtol=0, atol=1e-12, err_msg=str(value))
     assert curve.axis.rows.sum() == len(X)
+
+
+@pytest.mark.parametrize(("knows", "dtype"), [(np.nan, "str"), (np.nan, object), (None, object)])
+def test_none_and_nan_are_two_values_for_an_encoder(knows, dtype):
+    X, y = labelled()
+    texts = X["city"].astype(object)
+    X = X.assign(city=texts.where(texts.notna(), knows).astype(dtype))
+    pipeline = make_pipeline(
+        make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["city"]), remainder="passthrough"),
+        RandomForestRegressor(n_estimators=5, random_state=0),
+    ).fit(X, y + 9 * X["city"].isna())
+    explainer = gw.Explainer(pipeline, X)
+    rows = X[:4].assign(city=pd.Series([None, np.nan, "a", "never seen"], dtype=object))
+    predicted = pipeline.predict(rows)
+    assert predicted[0] != predicted[1]
+    values = explainer.shap_values(rows)
+    np.testing.assert_allclose(values.values.sum(1) + values.base_values, predicted, rtol=0, atol=1e-9)
+    curve = explainer.partial_dependence("city")  # where nobody can tell them apart, a missing value is the known one
+    assert curve(None) == curve(np.nan) == curve([np.nan, "a"])[0] != curve("never seen")
+    told = explainer.partial_dependence("city", at={"city": [None, "a"]})
+    np.testing.assert_allclose(told.heights[0], curve(None), rtol=0, atol=1e-12)
+
+
+def test_none_is_rejected_if_the_encoder_rejects_it():
+    X, y = labelled()
+    encoder = OrdinalEncoder(encoded_missing_value=-2)
+    steps = make_column_transformer((encoder, ["city"]), ("passthrough", ["x"]))
+    pipeline = make_pipeline(steps, RandomForestRegressor(n_estimators=5, random_state=0)).fit(X, y)
+    explainer = gw.Explainer(pipeline, X)
+    with pytest.raises(ValueError, match="unknown categories"):
+        pipeline.predict(X[:1].assign(city=pd.Series([None], dtype=object)))
+    with pytest.raises(gw.errors.TableError, match=r"'city' holds categories that the model was not .*: \[None\]"):
+        explainer.shap_values(X[:1].assign(city=pd.Series([None], dtype=object)))
 
 
 def test_numbers_as_categories():

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.parallel._once import Deferred
-from glasswood.tables._columns import Column, Extent, Numbers, cells_of, dictionary_of, is_missing
+from glasswood.tables._columns import Column, Extent, Numbers, cells_of, index_labels, is_missing
 
 __all__ = ["LARGEST", "Axis", "columns_of", "spread", "squeezed"]
 
@@ -96,7 +96,7 @@ class Axis(ReadOnly):
         values: Numbers = np.asarray(x)
         if self.categories is not None and values.dtype.kind in "OUS":
             values = np.asarray(x, dtype=object)  # NumPy alone would turn a NaN among strings into the string "nan"
-            return self.locate(self.column.encode(dictionary_of(values.ravel()))).reshape(values.shape)
+            return self.locate(self.column.encode(index_labels(values.ravel().tolist()))).reshape(values.shape)
         if values.dtype.kind == "O":  # pandas' missing values are not numbers for NumPy
             numbers = [np.nan if is_missing(value) else value for value in values.ravel().tolist()]
             return self.locate(self.column.encode(np.array(numbers, dtype=object))).reshape(values.shape)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from glasswood.errors import TableError
 
 __all__ = [
+    "NAN",
+    "NONE",
     "UNSEEN",
     "CodeColumn",
     "Column",
@@ -31,6 +33,9 @@ Numbers = NDArray[Any]
 
 UNSEEN = -1.0
 """The code of a category unknown to the model. A missing one is NaN."""
+
+NAN, NONE = -2, -3
+"""The positions of NaN and None in a dictionary of Python's objects. Elsewhere a missing value has the position -1."""
 
 
 class Extent(NamedTuple):
@@ -163,12 +168,14 @@ class LabelColumn(Column):
     """Categories known by their labels; the position of a label is its code.
 
     `refuse_unseen` is for libraries that raise on a category they were not trained with, `refuse_missing` for
-    transformers of a pipeline that raise on missing ones.
+    transformers of a pipeline that raise on missing ones. An encoder that knows one of NaN and None takes the other one
+    for an unseen category, `unseen_missing`, among Python's objects; other tables have one kind of missing values only.
     """
 
     labels: tuple[Hashable, ...]
     refuse_unseen: bool = False
     refuse_missing: bool = False
+    unseen_missing: int | None = None
 
     @property
     def categories(self) -> tuple[Hashable, ...]:
@@ -186,8 +193,11 @@ class LabelColumn(Column):
         self._refuse_other_kinds(dictionary.labels)
         code_of = {label: float(code) for code, label in enumerate(self.labels)}
         codes = np.array([code_of.get(label, UNSEEN) for label in dictionary.labels], dtype=np.float64)
-        if self.refuse_unseen and (codes == UNSEEN).any():
-            found = [label for label, code in zip(dictionary.labels, codes, strict=True) if code == UNSEEN]
+        found = [label for label, code in zip(dictionary.labels, codes.tolist(), strict=True) if code == UNSEEN]
+        unseen = dictionary.positions == (len(codes) if self.unseen_missing is None else self.unseen_missing)
+        if unseen.any():
+            found.append(None if self.unseen_missing == NONE else float("nan"))
+        if self.refuse_unseen and found:
             message = (
                 f"column {self.name!r} holds categories that the model was not trained with: {found[:5]!r}; "
                 "the model's own library refuses them too. Map them to known categories or to missing first."
@@ -195,7 +205,8 @@ class LabelColumn(Column):
             raise TableError(message)
         if self.refuse_missing:
             _refuse_missing(self.name, bool((dictionary.positions < 0).any()))
-        return dictionary.take(codes)
+        taken = dictionary.take(codes)
+        return np.where(unseen, UNSEEN, taken) if unseen.any() else taken
 
     def _refuse_other_kinds(self, labels: Sequence[Hashable]) -> None:
         """Raise an error if all values are of the wrong type, such as numbers where categories are strings."""
@@ -286,7 +297,7 @@ def dictionary_of(values: Numbers | Dictionary) -> Dictionary:
     if isinstance(values, Dictionary):
         return values
     if values.dtype.kind in "OUS":
-        return index_labels(values.tolist())
+        return index_labels(values.tolist(), objects=True)
     labels, positions = np.unique(values, return_inverse=True)
     if labels.dtype.kind == "f" and labels.size and np.isnan(labels[-1]):  # NaN sorts last, and once
         labels = labels[:-1]
@@ -294,12 +305,20 @@ def dictionary_of(values: Numbers | Dictionary) -> Dictionary:
     return Dictionary(labels.tolist(), positions)
 
 
-def index_labels(values: Sequence[Hashable]) -> Dictionary:
-    """Return the distinct labels of a sequence in order of appearance, and the position of each value."""
+def index_labels(values: Sequence[Hashable], *, objects: bool = False) -> Dictionary:
+    """Return the distinct labels of a sequence in order of appearance, and the position of each value.
+
+    If `objects`, NaN and None are told apart, as libraries do in tables of Python's objects.
+    """
     position_of: dict[Hashable, int] = {}
     try:
         positions = np.fromiter(
-            (-1 if is_missing(value) else position_of.setdefault(value, len(position_of)) for value in values),
+            (
+                missing_position(value, objects)
+                if is_missing(value)
+                else position_of.setdefault(value, len(position_of))
+                for value in values
+            ),
             dtype=np.int64,
             count=len(values),
         )
@@ -309,6 +328,11 @@ def index_labels(values: Sequence[Hashable]) -> Dictionary:
         )
         raise TableError(message) from error
     return Dictionary(list(position_of), positions)
+
+
+def missing_position(value: object, objects: bool = True) -> int:  # noqa: FBT001, FBT002 (called for each value)
+    """Return the position of a missing value in a dictionary."""
+    return (NONE if value is None else NAN) if objects else -1
 
 
 def is_missing(value: object) -> bool:

@@ -199,5 +199,5 @@ def as_trained(table: object, schema: Schema) -> Any:
         values = dictionary_of(frame_values(frame, name))
         known = {label: label for label in column.labels}  # 5.0 is called 5, if the model does
         labels = [known.get(label, label) for label in values.labels]
-        made[name] = pd.Categorical.from_codes(values.positions, categories=labels)
+        made[name] = pd.Categorical.from_codes(np.maximum(values.positions, -1), categories=labels)
     return pd.DataFrame(made, index=native.index if frame.implementation.is_pandas() else None)

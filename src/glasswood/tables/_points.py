@@ -202,15 +202,24 @@ class Template:
         """Return rows with some values in columns of categories: of the table's own types, or as objects of pandas'.
 
         A column of truth values cannot be missing, and one of numbers cannot be a text, but transformers may take both.
+        A column of pandas' texts makes NaN of None, but further rows may come with None.
         """
+        pandas = self._frame is not None and self._frame.implementation.is_pandas()
+        if pandas and any(value is None for values in labels.values() for value in values):
+            return self._with_objects(rows, labels, positions)
         try:
             return rows_with(self._table, labels, positions)
         except TableError:
-            if self._frame is None or self._names is None or not self._frame.implementation.is_pandas():
+            if not pandas:
                 raise
-            objects = {self._names[k]: values for k, values in zip(positions, labels.values(), strict=True)}
-            own = type(rows[next(iter(objects))])
-            return rows.assign(**{k: own(values, dtype=object, index=rows.index) for k, values in objects.items()})
+            return self._with_objects(rows, labels, positions)
+
+    def _with_objects(self, rows: Any, labels: Mapping[str, list[Any]], positions: Sequence[int]) -> Any:
+        """Return rows of pandas' with some values as Python's objects."""
+        names = [(self._names or [])[k] for k in positions]
+        own = type(rows[names[0]])
+        given = zip(names, labels.values(), strict=True)
+        return rows.assign(**{name: own(values, dtype=object, index=rows.index) for name, values in given})
 
     def _with_numbers(self, rows: Any, columns: Mapping[int, NDArray[np.float64]]) -> Any:
         types = {k: self.number_type(k) for k in columns}

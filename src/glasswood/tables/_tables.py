@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
-from glasswood.tables._columns import Column, Dictionary, Numbers, index_labels, numbers_of
+from glasswood.tables._columns import Column, Dictionary, Numbers, index_labels, missing_position, numbers_of
 from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
@@ -495,7 +495,10 @@ def _factorized(column: Any) -> Dictionary:
     try:
         positions, labels = column.factorize()
     except TypeError:  # lists and the like: the general way has a message for them
-        return index_labels(column.tolist())
+        return index_labels(column.tolist(), objects=True)
+    missing = np.flatnonzero(positions < 0)
+    if missing.size and column.dtype == np.dtype(object):
+        positions[missing] = [missing_position(value) for value in column.iloc[missing]]
     return Dictionary(labels.tolist(), positions)
 
 

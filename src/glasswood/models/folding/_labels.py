@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.models._column_sources import Notes
 from glasswood.models.folding._trials import Trials, Unfoldable, equal, same
-from glasswood.tables._columns import UNSEEN, Column, LabelColumn
+from glasswood.tables._columns import NAN, NONE, UNSEEN, Column, LabelColumn
 from glasswood.tables._tables import Encoded
 
 __all__ = ["Labels", "fold_labels"]
@@ -27,10 +27,11 @@ class Labels:
     values: dict[int, Floats]  # for each transformed column: of the labels, of an unseen one, of a missing one
     refuse_unseen: bool
     refuse_missing: bool
+    unseen_missing: int | None
 
     def column(self, name: str) -> Column:
         """Return the column."""
-        return LabelColumn(name, self.labels, self.refuse_unseen, self.refuse_missing)
+        return LabelColumn(name, self.labels, self.refuse_unseen, self.refuse_missing, self.unseen_missing)
 
     def agrees(self, made: int, encoded: Floats, values: Floats) -> bool:
         """Return whether transformed values are those that the categories are known to become."""
@@ -58,42 +59,53 @@ def fold_labels(
     tried = trials.of_values(labels)
     unseen = trials.of_values({k: _unseen(own) for k, own in labels.items() if k not in notes.refuse_unseen})
     may_miss = [source for source in known if source not in notes.refuse_missing]
-    missing = [trials.of_values({source: [value] for source in may_miss}) for value in (float("nan"), None)]
+    nan, none = (trials.of_values({source: [value] for source in may_miss}) for value in (float("nan"), None))
     found, reasons = {}, {}
     for source, own in labels.items():
         if source not in tried:
             reasons[source] = "has categories that its transformers reject"
             continue
-        others = [part[source] for part in missing if source in part]
+        missing = {NAN: nan.get(source), NONE: none.get(source)}
         try:
-            found[source] = _labels_of(own, len(known[source]), tried[source], unseen.get(source), others)
+            found[source] = _labels_of(own, len(known[source]), tried[source], unseen.get(source), missing)
         except Unfoldable as error:
             reasons[source] = str(error)
     return found, reasons
 
 
 def _labels_of(
-    labels: list[Hashable], n_known: int, seen: Encoded, unseen: Encoded | None, missing: list[Encoded]
+    labels: list[Hashable],
+    n_known: int,
+    seen: Encoded,
+    unseen: Encoded | None,
+    missing: Mapping[int, Encoded | None],
 ) -> Labels:
     """Return a column of categories, given what these, unseen ones, NaN and None become; None: they are rejected."""
     columns = list(seen)
     if unseen is not None and not all(same(unseen[m], unseen[m][0]) for m in columns):
         message = "gets different values for categories that its transformers do not know"
         raise Unfoldable(message)
-    if len(missing) > 1 and unseen is not None:  # None may be just another unseen category, where NaN is imputed
-        other = [part for part in missing if not all(same(part[m], unseen[m][:1]) for m in columns)]
-        missing = other or missing
-    if len(missing) > 1 and not all(same(missing[0][m], missing[1][m]) for m in columns):
+    like_unseen = [which for which, part in missing.items() if _same(part, unseen)]
+    other = like_unseen[0] if len(like_unseen) == 1 else None  # just another unseen category, while the other is known
+    taken = [part for which, part in missing.items() if part is not None and which != other]
+    if len(taken) > 1 and not _same(*taken):
         message = "gets different values for None and NaN"
         raise Unfoldable(message)
     nothing = dict.fromkeys(columns, np.array([np.nan]))
-    ends = nothing if unseen is None else unseen, missing[0] if missing else nothing
+    ends = nothing if unseen is None else unseen, taken[0] if taken else nothing
     kept = np.arange(len(labels)) < n_known
     for m, values in (unseen or {}).items():  # others are categories if they differ from unseen ones
         kept |= ~equal(seen[m], values[0])
     own = {m: np.concatenate([seen[m][kept], *(end[m][:1] for end in ends)]).astype(np.float64) for m in columns}
     named = tuple(label for label, there in zip(labels, kept.tolist(), strict=True) if there)
-    return Labels(named, own, unseen is None, not missing)
+    return Labels(named, own, unseen is None, not taken, other)
+
+
+def _same(part: Encoded | None, other: Encoded | None) -> bool:
+    """Return whether two values become the same, or are both rejected."""
+    if part is None or other is None:
+        return part is other
+    return all(same(values, other[m][:1]) for m, values in part.items())
 
 
 def _unseen(labels: Sequence[Hashable]) -> list[Any]:
