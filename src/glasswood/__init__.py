@@ -7,6 +7,7 @@ from glasswood._summarize import summarize
 from glasswood.counting._background import Background
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._read_model import read_model
+from glasswood.models._read_trees import read_trees
 from glasswood.results import (
     Attributions,
     Comparison,
@@ -46,6 +47,7 @@ __all__ = [
     "errors",
     "metrics",
     "read_model",
+    "read_trees",
     "summarize",
 ]
 

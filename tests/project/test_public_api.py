@@ -34,6 +34,12 @@ PUBLIC = {
     "errors": None,
     "metrics": None,
     "read_model": "(model: 'object', rows: 'object' = None) -> 'TreeEnsemble'",
+    "read_trees": (
+        "(trees: 'Iterable[Mapping[str, Any]]', feature_names: 'Sequence[str]', *, base: 'ArrayLike' = 0.0, "
+        "link: \"Literal['identity', 'logistic', 'softmax', 'exp']\" = 'identity', "
+        "labels: 'Sequence[Hashable]' = ('prediction',), divisor: 'float' = 1.0, "
+        "comparison: \"Literal['<=', '<', 'float32 <=', 'float32 <']\" = '<=') -> 'TreeEnsemble'"
+    ),
     "summarize": (
         "(model: 'object', source: 'object', *, order: 'int | None' = 1, "
         "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'object' = None, by: 'object' = None, "
