@@ -21,9 +21,9 @@ The tasks of the Woodelf++ paper, run on {date} with `python benchmarks/paper.py
 {machine}; {versions}. Each section names the load average before and after its measurements; on two cores, more than 2
 means that contenders waited for other work. Read ratios rather than times.
 
-- **glasswood** and **woodelf** (the authors' own package, `woodelf_explainer`) were measured here, in the same run,
-  from the fitted model and the table in memory to all values in hand. The best of {rounds} (depths: of at most 2) is
-  given; "once" marks a single run of woodelf, which suffers more from a busy machine. A dash means
+- **glasswood** and **woodelf** (the authors' own package, `woodelf_explainer`) were measured here in turn, task by
+  task, from the fitted model and the table in memory to all values in hand. The best of {rounds} (depths: of at most
+  2) is given; "once" marks a single run of woodelf, which suffers more from a busy machine. A dash means
   that a contender was not run: the time limit of woodelf was used up, the task is left out for woodelf because it would
   take too long, or the run was stopped before.
 - Columns marked **paper** are the authors' own figures, copied from the paper. They were measured on Google Colab, in
