@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-SCRIPTS = sorted(path.stem for path in BENCHMARKS.glob("*.py") if "__main__" in path.read_text())
+MEASURE = [path for path in BENCHMARKS.glob("*.py") if "from measure import" in path.read_text()]
+SCRIPTS = sorted(path.stem for path in MEASURE if "__main__" in path.read_text())
 NEED_SHARED = {
     *(
         "curves",
@@ -63,3 +64,22 @@ def test_benchmark_runs(script, tmp_path, request):
 def test_every_script_is_in_the_readme():
     readme = (BENCHMARKS / "README.md").read_text()
     assert [script for script in SCRIPTS if f"benchmarks/{script}.py" not in readme] == []
+
+
+def test_the_page_of_measurements_is_up_to_date(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    from results_page import PAGE, page_of, results
+
+    assert PAGE.read_text(encoding="utf-8") == page_of(results())
+
+
+def test_the_speed_that_the_readme_claims_was_measured(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    from results_page import results
+
+    figures = {(one["case"], one["what"]): one["value"] for one in results()["curves"]["figures"]}
+    case = next(case for case, _ in figures if case.startswith("covertype"))
+    text = (BENCHMARKS.parent / "README.md").read_text()
+    every = "glasswood, every PDP at full resolution"
+    assert f"takes {figures[case, every]:.3g} s" in text
+    assert f"which is {figures[case, f'{every} / predict']:.2g} of the time of one `model.predict`" in text
