@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import sys
 from contextlib import suppress
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import combinations
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 from glasswood.counting._plan import make_plan
 from glasswood.effects._closed_forms import Effects
 from glasswood.engines._local import count
-from glasswood.kernels import _core
+from glasswood.kernels import _core, _cpu
 from helpers import twin
 from helpers.core_calls import NAMES, ask_everything, copied, recorded, wrong
 from helpers.strategies import ensembles, tables
@@ -90,3 +92,23 @@ def test_counts_curves_and_pairs_are_those_of_the_twin(ensemble, n_rows, seed, w
         for a, b in combinations(range(min(3, ensemble.n_features)), 2):
             ours, theirs = effects.pair(a, b).all(), twin.interaction(plan, expected, a, b) * effects.unit
             np.testing.assert_array_equal(ours, theirs)
+
+
+FLAGS = {  # as Linux names them
+    "v2": "cx16 lahf_lm pni popcnt sse4_1 sse4_2 ssse3",
+    "v3": "abm avx avx2 bmi1 bmi2 f16c fma movbe",
+    "v4": "avx512bw avx512cd avx512dq avx512f avx512vl",
+    "avx512": "avx512_vpopcntdq",
+}
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="flags of Linux on x86-64")
+def test_levels_are_those_of_the_processor():
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    flags = set(next(line for line in lines if line.startswith("flags")).split(":")[1].split())
+    expected = []
+    for level, needed in FLAGS.items():
+        if not flags >= set(needed.split()):
+            break
+        expected.insert(0, level)
+    assert _cpu.levels() == expected

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from tests.helpers.adversarial import FINITE_OR_MISSING, hostile_array
 
 import glasswood as gw
+from helpers.adversarial import FINITE_OR_MISSING, hostile_array
 
 STUMP = {"feature": [0, -1, -1], "cut": [1.5, 0, 0], "left": [1, -1, -1], "right": [2, -1, -1], "value": [9, 1, 2]}
 
