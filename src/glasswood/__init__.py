@@ -16,12 +16,14 @@ from glasswood.results import (
     Ice,
     Importance,
     Interactions,
+    Measures,
     Monotonicity,
     Points,
     Report,
     Spikes,
     Strengths,
     Surface,
+    Violations,
 )
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "Ice",
     "Importance",
     "Interactions",
+    "Measures",
     "Monotonicity",
     "Points",
     "Report",
@@ -42,6 +45,7 @@ __all__ = [
     "Strengths",
     "Surface",
     "TreeEnsemble",
+    "Violations",
     "compare",
     "errors",
     "metrics",
