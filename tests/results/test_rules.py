@@ -127,7 +127,7 @@ def test_files_have_comments(tmp_path):
         "psi > 0.2",
         "city_*: psi > 0.4",
         "item #3: psi > 0.5",
-        "a: psi > 1.0",
+        "a: psi > 1",
     ]
 
 

@@ -80,7 +80,9 @@ class Rule:
     feature: str | None = None
 
     def __str__(self) -> str:
-        return f"{'' if self.feature is None else f'{self.feature}: '}{self.measure} {self.op} {self.limit!r}"
+        short = f"{self.limit:g}"
+        limit = short if float(short) == self.limit else repr(self.limit)
+        return f"{'' if self.feature is None else f'{self.feature}: '}{self.measure} {self.op} {limit}"
 
     @property
     def direction(self) -> str:
