@@ -120,17 +120,14 @@ def compare(
     the rows have drifted
     """
     _check(explainers)
+    scopes = {name: explainer._scope(explainer.response) for name, explainer in explainers.items()}
+    if reference is None and limits is None:
+        return compare_scopes(scopes, output, output_index)
     rules = None if limits is None else rules_of(limits)
-    names = [str(name) for name in explainers]
-    if reference is not None and reference not in names:
-        message = f"reference= names one of the explainers ({', '.join(map(repr, names))}), not {reference!r}"
-        raise ArgumentError(message)
-    scopes = {str(name): explainer._scope(explainer.response) for name, explainer in explainers.items()}
+    against = _reference_of(list(map(str, explainers)), reference)
     comparison = compare_scopes(scopes, output, output_index)
-    if reference is None and rules is None:
-        return comparison
-    against = names[0] if reference is None else reference
-    measures = measures_of(scopes, comparison, against, rules, lambda scope: scope.choose(output, output_index))
+    named = {str(name): scope for name, scope in scopes.items()}
+    measures = measures_of(named, comparison, against, rules, lambda scope: scope.choose(output, output_index))
     if measures.caveat:
         warnings.warn(measures.caveat, UserWarning, stacklevel=2)
     return replace(comparison, measures=measures)
@@ -148,3 +145,16 @@ def _check(explainers: object) -> None:
         if explainer._by is not None:
             message = f"{name!r} has groups of rows (by=); make an Explainer for each group, and compare these"
             raise TableError(message)
+
+
+def _reference_of(names: list[str], reference: str | None) -> str:
+    """Return the name of the reference, the first one by default."""
+    if len(set(names)) < len(names):
+        message = f"explainers that are measured against a reference need different names, not {', '.join(names)}"
+        raise ArgumentError(message)
+    if reference is None:
+        return names[0]
+    if reference not in names:
+        message = f"reference= names one of the explainers ({', '.join(map(repr, names))}), not {reference!r}"
+        raise ArgumentError(message)
+    return reference

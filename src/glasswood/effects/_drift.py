@@ -42,26 +42,28 @@ def mean_and_largest(heights: Floats, rows: Floats, n_joined: int) -> tuple[Floa
     """
     share, distance = distances(heights, rows)
     mean = share @ distance
-    own = rows / rows.sum(axis=1, keepdims=True)
-    parts = [share[cells] @ distance[cells] / share[cells].sum() for cells in _stretches(own, n_joined)]
+    stretch = _stretches(rows / rows.sum(axis=1, keepdims=True), n_joined)
+    kept = stretch >= 0
+    sums = np.zeros((int(stretch.max(initial=-1)) + 1, distance.shape[1]))
+    np.add.at(sums, stretch[kept], share[kept, None] * distance[kept])
+    parts = sums / np.bincount(stretch[kept], share[kept])[:, None]
     return mean, np.max([mean, *parts], axis=0)
 
 
-def _stretches(share: Floats, n_joined: int) -> list[list[int]]:
-    """Return cells with enough rows of both groups, (2, n_cells), alone or joined."""
-    found: list[list[int]] = []
-    large: NDArray[np.bool_] = np.asarray((share >= LEAST).all(axis=0))
-    run: list[int] = []
-    held = np.zeros(2)
-    for cell in range(large.size):
-        if large[cell]:
-            found.append([cell])
-            run, held = [], np.zeros(2)
+def _stretches(share: Floats, n_joined: int) -> NDArray[np.int64]:
+    """Return the number of each cell's stretch, given the shares of both groups in it; -1 for too few rows."""
+    found, number = np.full(share.shape[1], -1), 0
+    start, p, q = 0, 0.0, 0.0  # a run of small cells, and what it holds
+    for cell, (first, second) in enumerate(share.T.tolist()):
+        if first >= LEAST and second >= LEAST:
+            start, p, q = cell, first, second  # a stretch of its own; a run before it has too few rows
         elif cell < n_joined:
-            run, held = [*run, cell], held + share[:, cell]
-            if (held >= LEAST).all():
-                found.append(run)
-                run, held = [], np.zeros(2)
+            p, q = p + first, q + second
+        else:
+            start, p, q = cell + 1, 0.0, 0.0
+        if p >= LEAST and q >= LEAST:
+            found[start : cell + 1] = number
+            number, start, p, q = number + 1, cell + 1, 0.0, 0.0
     return found
 
 

@@ -37,20 +37,20 @@ def draw_series(ax: Axes, panel: Series, look: Look) -> list[Line2D]:
         ax.plot(x[beyond], np.asarray(track.values)[beyond], linestyle="none", **style)
     if panel.chance:
         ax.plot(x, panel.chance, color=look.dim, linestyle=":", linewidth=1.4, zorder=2)
-        ax.annotate("by chance", (x[0], panel.chance[0]), **_beside(look, "left"))
+        ax.annotate("by chance", (x[:2].mean(), np.mean(panel.chance[:2])), **_beside(look, "center"))
     for limit, text in panel.limits:
         ax.axhline(limit, color=look.ink, linewidth=1, linestyle="--", zorder=2)
         ax.annotate(look.readable(text), (1.0, limit), xycoords=("axes fraction", "data"), **_beside(look, "right"))
     ax.set_xticks(x, [look.readable(text) for text in several(panel.labels, 16)], **_turned(panel), **PLAIN)
     ax.set_xlim(-0.4, len(x) - 0.6)
     ax.set_ylim(*_heights(panel))
-    ax.set_ylabel(in_lines(look, panel.y_label, 34), **PLAIN)
+    ax.set_ylabel(in_lines(look, panel.y_label, 31), **PLAIN)
     return drawn
 
 
 def _beside(look: Look, end: str) -> dict[str, Any]:
-    """Return the style of a text at an end of a line, readable above other lines and below marks."""
-    place = {"xytext": (-2 if end == "right" else 2, 3), "textcoords": "offset points", "ha": end, "va": "bottom"}
+    """Return the style of a text above a line, readable above other lines and below marks."""
+    place = {"xytext": (-2 if end == "right" else 0, 3), "textcoords": "offset points", "ha": end, "va": "bottom"}
     box = {"facecolor": look.paper, "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
     return {**place, "fontsize": "x-small", "color": look.dim, "bbox": box, "zorder": 2.5, **PLAIN}
 
