@@ -446,6 +446,7 @@ FIGURES = {
     "importance": lambda ex, X: ex.importance(),
     "strengths": lambda ex, X: ex.interaction_strengths(),
     "comparison": lambda ex, X: gw.compare({"one": ex, "other": ex}),
+    "measures": lambda ex, X: gw.compare({"one": ex, "other": ex}, limits={"level": 1, "ndcg": 0.5}).measures,
     "explainer": lambda ex, X: ex,
 }
 
