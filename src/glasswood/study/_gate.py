@@ -156,7 +156,7 @@ class _Against:
                 self._measured(value, feature, rule) for feature, rule in rules for value in self._values(feature, rule)
             ]
             if not values and measure != "unseen":  # of which there are none without categories
-                message = f"{str(rules[0][1])!r} cannot be judged: the model uses none of the features"
+                message = f"{str(rules[0][1])!r} cannot be judged: the model uses no feature that it applies to"
                 raise TableError(message)
             found += sorted(values, key=lambda one: -one.value if MEASURES[one.measure].op == ">" else one.value)
         return found
