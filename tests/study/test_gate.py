@@ -414,6 +414,17 @@ def test_what_cannot_be_judged_is_an_error(model, groups, explainers):
     refused(still, {"psi": 1}, gw.errors.TableError, "uses no feature that it applies to")
 
 
+def test_a_model_without_categories_has_no_unseen_ones(groups):
+    then, now = (frame[["a", "b"]] for frame in groups)
+    fitted = HistGradientBoostingRegressor(max_iter=5).fit(then, then["a"])
+    found = gw.compare({"then": gw.Explainer(fitted, then), "now": gw.Explainer(fitted, now)}, limits={"unseen": 0.0})
+    assert (len(found.measures), bool(found.violations)) == (0, False)
+    assert found.measures.to_dicts() == []
+    assert list(found.measures.to_frame())[:2] == ["name", "measure"]
+    with pytest.raises(gw.errors.ArgumentError, match="nothing to draw"):
+        found.measures.plot()
+
+
 def test_different_models_have_three_measures(model, groups):
     X = groups[0][["a", "b"]]
     y = X["a"] * X["b"]

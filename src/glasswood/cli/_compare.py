@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,11 +17,12 @@ from glasswood.cli._options import MODEL, Command, model_options, output_options
 from glasswood.cli._output import check_destination, check_folder, columns_of, note, write_table
 from glasswood.errors import ArgumentError, ModelMismatchError, TableError
 from glasswood.results import Measured, parse_rule, rules_in_file
+from glasswood.tables._files import write_whole
 from glasswood.text._printable import how_many, printable
 
 __all__ = ["COMMANDS"]
 
-BROKEN = 1  # the exit code if a limit is exceeded
+BROKEN, NOT_JUDGED = 1, 2  # exit codes
 FIGURES = (".html", ".pdf", ".png", ".svg")
 TOP = 20
 
@@ -161,8 +163,8 @@ def _check_figure(path: Path, *, gated: bool) -> None:
 def _tell(found: Comparison, destination: tuple[str, str | None], top: int | None, figure: Path | None) -> None:
     """Write the measures, the worst first, and end with the exit code of the gate."""
     violations, measures = found.violations, found.measures
-    if measures is None:  # never: there is a reference
-        return
+    if measures is None:  # the line above raises an error in this case
+        raise click.exceptions.Exit(NOT_JUDGED)
     if figure is not None:
         _draw(measures, figure)
     told = sorted(measures.to_dicts(), key=lambda one: not one["broken"])[:top]
@@ -181,10 +183,14 @@ def _tell(found: Comparison, destination: tuple[str, str | None], top: int | Non
 
 def _draw(measures: Measures, path: Path) -> None:
     """Write the figure of measures to a file."""
-    if path.suffix.lower() == ".html":
-        measures.plot(engine="plotly").write_html(path, include_plotlyjs=True)
+    form = path.suffix.lower().removeprefix(".")
+    if form == "html":
+        written = measures.plot(engine="plotly").to_html(include_plotlyjs=True).encode()
     else:
-        measures.plot().savefig(path)
+        file = io.BytesIO()
+        measures.plot().savefig(file, format=form)
+        written = file.getvalue()
+    write_whole(path, written)
     note(f"wrote {path}")
 
 

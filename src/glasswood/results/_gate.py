@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasswood.errors import ArgumentError
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._plain import number
@@ -253,6 +254,9 @@ class Measures(_Listed):
         from glasswood.plots._draw import Canvas, plot_page
 
         known = list(dict.fromkeys(one.measure for one in self.found))
+        if not known:
+            message = "nothing was judged, so there is nothing to draw: the model has no such features"
+            raise ArgumentError(message)
         chosen = known if measures is None else [measures] if isinstance(measures, str) else list(measures)
         wanted = [features] if isinstance(features, str) else features
         panels = [self.panel(measure, wanted) for measure in chosen]
