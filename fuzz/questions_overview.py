@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -98,6 +99,35 @@ def comparison(s: Session) -> None:
             s.same("curve of a comparison", curve(s.values(points[player.columns[0]])), want)
 
 
+def gate(s: Session) -> None:
+    """The level of two groups of rows is that of the library's scores, and a group is not beyond its own limits."""
+    setting = s.setting
+    rows = setting.background
+    if not s.singles or len(rows) < 4 or setting.groups or setting.weight is not None:
+        return
+    from fuzz.oracle import Oracle
+
+    half = int(s.rng.integers(2, len(rows) - 1))
+    parts = {"one": rows[:half], "two": rows[half:].reset_index(drop=True), "same": rows[:half]}
+    scores = [Oracle(setting.score, part, None).score(part) for part in parts.values()]
+    deviation = scores[0].std(axis=0)
+    explainers = {
+        name: gw.Explainer(setting.fitted.model, part, response=setting.response) for name, part in parts.items()
+    }
+    rules = ["psi > 0", "difference > 0", "largest > 0", "level > 0", "ndcg < 1", "missing > 0", "unseen > 0"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # few rows
+        found = gw.compare(explainers, reference="one", limits=rules).measures
+    s.true("a group is as itself", not [one for one in found.violations if one.name == "same"], found.violations)
+    told = {one.output: one.value for one in found if (one.measure, one.name) == ("level", "two")}
+    outputs = [None] if len(told) == 1 else explainers["one"].outputs
+    level = np.array([[told[output] for output in outputs]])
+    if level.shape[1] < deviation.size:  # the positive class of two
+        deviation = deviation[1:]
+    want = np.abs(scores[1].mean(axis=0) - scores[0].mean(axis=0))
+    s.same("level", level * deviation, want[None], factor=10)
+
+
 def _some_results(s: Session) -> list[Call]:
     """Return results of every kind that the Explainer gives."""
     for player in s.few(s.setting.players, 1):
@@ -135,4 +165,4 @@ def _compare_snapshots(s: Session, what: str, got: dict, want: dict) -> None:
             s.equal(f"{what}: {path}", got[path], want[path], within=1e-12, scale=size)
 
 
-QUESTIONS = (comparison, importance, looks, monotonicity, pickles, strengths)
+QUESTIONS = (comparison, gate, importance, looks, monotonicity, pickles, strengths)

@@ -17,12 +17,14 @@ from glasswood.results import (
     Ice,
     Importance,
     Interactions,
+    Measures,
     Monotonicity,
     Points,
     Report,
     Spikes,
     Strengths,
     Surface,
+    Violations,
 )
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "Ice",
     "Importance",
     "Interactions",
+    "Measures",
     "Monotonicity",
     "Points",
     "Report",
@@ -43,6 +46,7 @@ __all__ = [
     "Strengths",
     "Surface",
     "TreeEnsemble",
+    "Violations",
     "compare",
     "errors",
     "metrics",

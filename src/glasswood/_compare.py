@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
 
 from glasswood._explainer import Explainer
-from glasswood.errors import TableError
-from glasswood.results import Comparison
+from glasswood.errors import ArgumentError, TableError
+from glasswood.results import Comparison, rules_of
 from glasswood.study._comparison import compare_scopes
+from glasswood.study._gate import measures_of
 
 __all__ = ["compare"]
 
 
 def compare(
-    explainers: Mapping[str, Explainer], *, output: object = None, output_index: int | None = None
+    explainers: Mapping[str, Explainer],
+    *,
+    output: object = None,
+    output_index: int | None = None,
+    reference: str | None = None,
+    limits: Mapping[str, float] | Sequence[str] | PathLike[str] | None = None,
 ) -> Comparison:
-    """Compare the curves of several explainers on common cells.
+    """Compare the curves of several explainers on common cells, and judge them by limits if asked to.
 
     The explainers have one model and different rows, to detect drift, or several models with the same outputs. Only
     features that all of them have are compared; groups, and columns of pipelines that have points only, are left out.
@@ -29,10 +38,57 @@ def compare(
         second class.
     output_index : int, optional
         The output to compare, by its position among the labels.
+    reference : str, optional
+        The name of the explainer that all others are measured against; the result then has `Comparison.measures` and
+        `Comparison.violations`. By default the first one if there are limits.
+    limits : mapping, sequence of str or Path, optional
+        Limits of measures: ``{"psi": 0.2, "age: psi": 0.3}``, rules such as ``["psi > 0.2", "city_*: psi > 0.3"]``, or
+        the path of a file with one rule per line. By default, if there is a reference, those of the table below. A rule
+        is ``[feature:] measure (> >= < <=) number``; the last colon divides. In the name of a feature, ``*`` stands for
+        any text and ``?`` for any character. A rule for a feature replaces a rule for a pattern, and that the rule for
+        all features, on the same side of the same measure. What cannot be judged is an error.
 
     Returns
     -------
     Comparison
+
+    Warns
+    -----
+    UserWarning
+        If "psi" is judged and an explainer has fewer than 500 rows.
+
+    Notes
+    -----
+    =============  =================  =======  =====================================================================
+    measure        of each            default  definition
+    =============  =================  =======  =====================================================================
+    `psi`          feature            > 0.2    population stability index: the sum of (p - q) log(p / q) over bins
+    `difference`   feature, output    > 0.1    mean over rows of the distance of the centred curves / s
+    `largest`      feature, output    > 0.5    the same where it is largest / s
+    `level`        output             > 0.2    distance of the mean scores / s
+    `ndcg`         model              < 0.9    agreement of the order of importances, 1 if it is the same
+    `missing`      feature            > 0.02   share of missing values minus the reference's
+    `unseen`       feature            > 0.02   share of categories unknown to the model minus the reference's
+    =============  =================  =======  =====================================================================
+
+    p and q are the shares of the rows of the reference and of the other explainer in a bin, at least 0.0001. Bins are
+    ten with about the same number of the reference's rows, or categories; missing values are a bin. If both have the
+    same distribution, its mean is about (bins - 1) (1 / n + 1 / m) for n and m rows: `Measured.chance`.
+
+    s is the standard deviation of the scores of the reference. A saved Background knows it if it was made with
+    ``summarize(..., response=...)`` on the same scale (``response="raw"`` for the raw score). `largest` looks at cells
+    with at least 0.5 % of the rows of both; smaller ones are joined with their neighbours and count with their mean.
+
+    `ndcg` is sum_r a(r) / log2(r + 1), where a(r) is the reference's importance of the feature at rank r of the other
+    explainer's importances, divided by the same sum in the reference's own order [1]_. It hardly reacts if features of
+    similar importance swap their ranks.
+
+    Different models have `difference`, `largest` and `ndcg` only. Features that the model does not use are not judged.
+
+    References
+    ----------
+    .. [1] K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM Transactions on
+       Information Systems 20 (2002).
 
     Examples
     --------
@@ -51,10 +107,30 @@ def compare(
     {'young': Curve(bmi: ...), 'old': Curve(bmi: ...)}
     >>> bool(drift.shift[drift.features.index("age")] == drift.shift.max())
     True
+
+    Limits: the ages have changed, and the result says so.
+
+    >>> import warnings
+    >>> warnings.simplefilter("ignore")  # fewer than 500 rows
+    >>> judged = gw.compare({"all": gw.Explainer(model, X), "old": gw.Explainer(model, X[old])}, limits={"psi": 0.5})
+    >>> judged.violations
+    Violations(1 of 10 values: old: age psi ... (limit 0.5, ... by chance))
+    >>> if judged.violations:
+    ...     print("the rows have drifted")
+    the rows have drifted
     """
     _check(explainers)
     scopes = {name: explainer._scope(explainer.response) for name, explainer in explainers.items()}
-    return compare_scopes(scopes, output, output_index)
+    if reference is None and limits is None:
+        return compare_scopes(scopes, output, output_index)
+    rules = None if limits is None else rules_of(limits)
+    against = _reference_of(list(map(str, explainers)), reference)
+    comparison = compare_scopes(scopes, output, output_index)
+    named = {str(name): scope for name, scope in scopes.items()}
+    measures = measures_of(named, comparison, against, rules, lambda scope: scope.choose(output, output_index))
+    if measures.caveat:
+        warnings.warn(measures.caveat, UserWarning, stacklevel=2)
+    return replace(comparison, measures=measures)
 
 
 def _check(explainers: object) -> None:
@@ -69,3 +145,16 @@ def _check(explainers: object) -> None:
         if explainer._by is not None:
             message = f"{name!r} has groups of rows (by=); make an Explainer for each group, and compare these"
             raise TableError(message)
+
+
+def _reference_of(names: list[str], reference: str | None) -> str:
+    """Return the name of the reference, the first one by default."""
+    if len(set(names)) < len(names):
+        message = f"explainers that are measured against a reference need different names, not {', '.join(names)}"
+        raise ArgumentError(message)
+    if reference is None:
+        return names[0]
+    if reference not in names:
+        message = f"reference= names one of the explainers ({', '.join(map(repr, names))}), not {reference!r}"
+        raise ArgumentError(message)
+    return reference

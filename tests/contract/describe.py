@@ -24,6 +24,7 @@ RESULTS = tuple(
 # Attributes that hold objects without a public name, and so are not part of the contract.
 NOT_FROZEN = {"axis", "source", "find_rows", "find_density", "schema", "score", "core_trees", "raw_interaction", "pair"}
 NOT_FROZEN |= {"fingerprint", "facts"}  # a digest of the plan, and words
+NOT_FROZEN |= {"measures", "violations"}  # only of comparisons with a reference; the command line has them
 WORDS = {"caveat"}  # frozen as: whether there are any
 
 # What methods without arguments return, or with these.

@@ -193,6 +193,13 @@ MISTAKES = {
         "other",
     ),
     "comparison of tables": (lambda folder: gw.compare({"one": _ex(), "other": _table()}), "other"),
+    "limit of no measure": (lambda folder: gw.compare({"one": _ex(), "other": _ex()}, limits={"shift": 1}), "shift"),
+    "limit of no feature": (lambda folder: gw.compare({"one": _ex(), "other": _ex()}, limits={"agee: psi": 1}), "agee"),
+    "limit of no rows": (
+        lambda folder: gw.compare({"one": _ex(), "other": gw.Explainer(model_of("hist_regressor"))}, limits={"psi": 1}),
+        "other",
+    ),
+    "violations of nothing": (lambda folder: gw.compare({"one": _ex(), "other": _ex()}).violations, "reference"),
     "importance without rows": (lambda folder: gw.Explainer(model_of("hist_regressor")).importance(), "background"),
     "importance of an unknown feature": (lambda folder: _ex().importance()["agee"], "agee"),
     "values of an unknown feature": (lambda folder: _ex().interaction_values(_table()[:2])["agee"], "agee"),
@@ -247,6 +254,9 @@ COMMANDS = {
     "interactions of counts": "interactions MODEL pairs.gw --top 2 --json",
     "interactions of three": "interactions MODEL rows.parquet --max-order 3 --top 5 --json",
     "compare groups": "compare MODEL --background n=by-north.gw --background s=by-south.gw --json",
+    "compare with limits": "compare MODEL --background n=by-north.gw --background s=by-south.gw --fail-if psi>9 --json",
+    "compare beyond limits": "compare MODEL --background n=by-north.gw --background s=by-south.gw --fail-if psi>0",
+    "compare by no measure": "compare MODEL --background n=by-north.gw --background s=by-south.gw --fail-if shift>0",
     "compare models": "compare MODEL CATEGORIES --data rows.parquet --json",
     "report": "report MODEL rows.parquet -o page.html --interactions 1",
     "completion": "completion bash",
@@ -436,6 +446,7 @@ FIGURES = {
     "importance": lambda ex, X: ex.importance(),
     "strengths": lambda ex, X: ex.interaction_strengths(),
     "comparison": lambda ex, X: gw.compare({"one": ex, "other": ex}),
+    "measures": lambda ex, X: gw.compare({"one": ex, "other": ex}, limits={"level": 1, "ndcg": 0.5}).measures,
     "explainer": lambda ex, X: ex,
 }
 

@@ -91,6 +91,8 @@ METHODS = {"mean_abs", "mean_square", "std", "matrix", "top_per_row", "blocks", 
 
 def _value(thing: object, name: str) -> Any:
     """Return an attribute; of some methods, what they return."""
+    if name == "violations" and getattr(thing, "measures", thing) is None:
+        return None  # nothing was judged
     value = getattr(thing, name)
     if name not in METHODS or not callable(value):
         return value

@@ -22,6 +22,7 @@ PUBLIC = {
     "Ice": None,
     "Importance": None,
     "Interactions": None,
+    "Measures": None,
     "Monotonicity": None,
     "Points": None,
     "Report": None,
@@ -29,7 +30,9 @@ PUBLIC = {
     "Strengths": None,
     "Surface": None,
     "TreeEnsemble": None,
-    "compare": "(explainers: 'Mapping[str, Explainer]', *, output: 'object' = None, output_index: 'int | None' = None) "
+    "Violations": None,
+    "compare": "(explainers: 'Mapping[str, Explainer]', *, output: 'object' = None, output_index: 'int | None' = None, "
+    "reference: 'str | None' = None, limits: 'Mapping[str, float] | Sequence[str] | PathLike[str] | None' = None) "
     "-> 'Comparison'",
     "errors": None,
     "metrics": None,

@@ -85,7 +85,15 @@ def things():
         "Importance": ex.importance(),
         "Strengths": ex.interaction_strengths(),
         "Comparison": gw.compare({"<u>one": ex, "two": gw.Explainer(model, X[:100])}),
+        "Measures": judged({"<u>one": ex, "two": gw.Explainer(model, X[:100])}),
+        "Violations": judged({"<u>one": ex, "two": gw.Explainer(model, X[:100])}).violations,
     }
+
+
+def judged(explainers):
+    """Return measures of which some are beyond their limits."""
+    with pytest.warns(UserWarning, match="below 500 rows"):
+        return gw.compare(explainers, limits={"psi": 0.0, "level": 0.0}).measures
 
 
 KINDS = [
@@ -105,6 +113,8 @@ KINDS = [
     "Importance",
     "Strengths",
     "Comparison",
+    "Measures",
+    "Violations",
 ]
 
 
@@ -181,6 +191,8 @@ def test_no_name_tells_a_terminal_what_to_do():
         ex.monotonicity(),
         ex.spikes(points=2),
         gw.compare({TERMINAL: ex, TURNED: gw.Explainer(model, X[:100])}),
+        judged({TERMINAL: ex, TURNED: gw.Explainer(model, X[:100])}),
+        judged({TERMINAL: ex, TURNED: gw.Explainer(model, X[:100])}).violations,
     ]
     for thing in shown:
         assert repr(thing).isprintable(), repr(thing)
@@ -223,6 +235,8 @@ def test_one_is_followed_by_a_singular(tmp_path):
         ex.monotonicity(),
         ex.spikes(),
         gw.compare({"one": ex, "two": ex}),
+        gw.compare({"one": ex, "two": ex}, limits={"missing": 0.0}).measures,
+        gw.compare({"one": ex, "two": ex}, limits={"missing": 0.0}).violations,
     ]
     for thing in things:
         html = thing._repr_html_() if hasattr(thing, "_repr_html_") else ""

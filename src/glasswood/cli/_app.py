@@ -14,6 +14,7 @@ from click.shell_completion import get_completion_class
 from glasswood import __version__
 from glasswood.cli import _ask as _questions
 from glasswood.cli import _check as _checks
+from glasswood.cli import _compare as _comparisons
 from glasswood.cli import _report as _pages
 from glasswood.cli import _summarize as _counts
 from glasswood.cli._options import DEBUG, Command
@@ -33,8 +34,8 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 EPILOG = """\b
 Exit codes:
   0  done
-  1  a check failed: the scores differ from those of the model's library
-  2  wrong usage, or a file that cannot be read
+  1  a check failed: scores differ from those of the model's library, or a limit of compare is exceeded
+  2  wrong usage, a file that cannot be read, or limits that cannot be judged
   3  an unexpected error (please report it)
 
 \b
@@ -82,8 +83,10 @@ def completion(*, shell: str) -> None:
         click.echo(kind(app, {}, "glasswood", COMPLETE).source())
 
 
-for command in (*_pages.COMMANDS, *_checks.COMMANDS, *_counts.COMMANDS, *_questions.COMMANDS, completion):
-    app.add_command(command)
+for commands in (_pages, _checks, _counts, _questions, _comparisons):
+    for command in commands.COMMANDS:
+        app.add_command(command)
+app.add_command(completion)
 
 
 def run(arguments: Sequence[str] | None) -> int:

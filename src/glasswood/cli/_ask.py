@@ -1,4 +1,4 @@
-"""glasswood curve, interactions, compare: questions about a model, answered as tables."""
+"""glasswood curve, interactions: questions about a model, answered as tables."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Any
 import click
 import numpy as np
 
-import glasswood as gw
-from glasswood import Background, Curve, Explainer
+from glasswood import Curve, Explainer
 from glasswood.cli._files import open_data, open_explainer
 from glasswood.cli._options import MODEL, Command, model_options, output_options, response_option, table_options
-from glasswood.cli._output import check_destination, write_table
+from glasswood.cli._output import check_destination, columns_of, write_table
 from glasswood.errors import TableError
-from glasswood.tables._tables import frame_of
 
 __all__ = ["COMMANDS"]
 
@@ -62,7 +60,7 @@ def curve(  # noqa: PLR0913 (one command has all its options)
         raise click.UsageError(message)
     explainer = open_explainer(opened(model), data, response=response)
     if joint:
-        write_table(_columns_of(explainer.partial_dependence(*features, **asked)), destination, "csv")
+        write_table(columns_of(explainer.partial_dependence(*features, **asked)), destination, "csv")
         return
     found = [explainer.partial_dependence(feature, **asked) for feature in features]
     if not features:
@@ -71,7 +69,7 @@ def curve(  # noqa: PLR0913 (one command has all its options)
         if len(found) != 1:
             message = "columns of a pipeline do not fit in one table; pass a single FEATURE"
             raise click.UsageError(message)
-        write_table(_columns_of(found[0]), destination, "csv")
+        write_table(columns_of(found[0]), destination, "csv")
         return
     parts = [_cells(one) for one in found]
     write_table({name: [x for part in parts for x in part[name]] for name in parts[0]}, destination, "csv")
@@ -147,110 +145,13 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     rows = open_data(data, in_memory=True)
     explainer = Explainer(opened(model), rows)
     if max_order == 2:
-        write_table(_columns_of(explainer.interaction_strengths(**asked).top(top)), destination)
+        write_table(columns_of(explainer.interaction_strengths(**asked).top(top)), destination)
         return
     if data.endswith(".gw"):
         message = f"--max-order {max_order} needs the rows themselves, but {data!r} only has counts"
         raise TableError(message)
     found = explainer.interaction_values(rows, max_order=max_order, **asked).top(top)
-    write_table(_columns_of(found), destination)
+    write_table(columns_of(found), destination)
 
 
-@click.command(
-    cls=Command,
-    short_help="Compare a model on groups of rows, or models.",
-    examples=[
-        "glasswood compare model.json --background 2025=out-2025.gw --background 2026=out-2026.gw",
-        "glasswood compare champion.json challenger.txt --data rows.parquet --top 10",
-    ],
-)
-@click.argument("models", nargs=-1, required=True, type=MODEL, metavar="MODEL [MODEL]...")
-@click.option(
-    "--background",
-    "backgrounds",
-    multiple=True,
-    metavar="NAME=FILE",
-    help="A background or data to evaluate one model on; pass two or more.",
-)
-@click.option("--data", metavar="FILE", help="The rows on which to compare several models.")
-@click.option(
-    "--top",
-    type=click.IntRange(1),
-    metavar="N",
-    default=20,
-    show_default=True,
-    help="The number of features, the most different first.",
-)
-@response_option("Default: raw.")
-@output_options
-@table_options
-@model_options
-def compare(  # noqa: PLR0913 (one command has all its options)
-    *,
-    opened: Callable[[Path], Any],
-    models: tuple[Path, ...],
-    backgrounds: tuple[str, ...],
-    data: str | None,
-    top: int,
-    response: str | None,
-    asked: dict[str, Any],
-    destination: tuple[str, str | None],
-) -> None:
-    """Compare one MODEL on several backgrounds (drift), or several MODELs on the same data, which is read into memory.
-
-    `difference` is the mean difference of the centred curves of a feature over the rows, `largest` the largest one;
-    `shift` is the population stability index of the feature's values: above 0.25, their distributions differ clearly.
-    """
-    check_destination(destination)
-    if len(models) == 1:
-        if len(backgrounds) < 2 or data is not None:
-            message = "pass two or more --background NAME=FILE with one MODEL, or one --data FILE with several MODELs"
-            raise click.UsageError(message)
-        model = opened(models[0])
-        explainers = {name: open_explainer(model, path, response) for name, path in _named(backgrounds).items()}
-    else:
-        if backgrounds or data is None:
-            message = "pass one --data FILE with several MODELs; a background belongs to a single model"
-            raise click.UsageError(message)
-        rows = open_data(data, in_memory=True)  # models have different cuts, so counts for each are not enough
-        if isinstance(rows, Background):
-            message = f"{data!r} has counts for a single model; to compare several models, pass the rows themselves"
-            raise TableError(message)
-        explainers = {
-            name: Explainer(opened(path), rows, response=response) for name, path in _names_of(models).items()
-        }
-    write_table(_columns_of(gw.compare(explainers, **asked).top(top)), destination)
-
-
-def _named(backgrounds: tuple[str, ...]) -> dict[str, str]:
-    """Return the file of each name."""
-    found: dict[str, str] = {}
-    for text in backgrounds:
-        name, equals, path = text.partition("=")
-        if not (name and equals and path):
-            message = f"--background {text!r} is not of the form NAME=FILE"
-            raise click.UsageError(message)
-        if name in found:
-            message = f"--background {name!r} is given twice"
-            raise click.UsageError(message)
-        found[name] = path
-    return found
-
-
-def _names_of(models: tuple[Path, ...]) -> dict[str, Path]:
-    """Return the models by the shortest kind of name that is unique."""
-    for name in (lambda path: path.stem, lambda path: path.name, str):
-        found = {name(path): path for path in models}
-        if len(found) == len(models):
-            return found
-    message = f"a MODEL is given twice: {', '.join(map(str, models))}"
-    raise click.UsageError(message)
-
-
-def _columns_of(result: object) -> dict[str, Any]:
-    """Return a frame, or the frame of a result, as columns."""
-    frame = frame_of(result.to_frame() if hasattr(result, "to_frame") else result)
-    return {} if frame is None else {name: frame[name].to_list() for name in frame.columns}
-
-
-COMMANDS = [curve, interactions, compare]
+COMMANDS = [curve, interactions]

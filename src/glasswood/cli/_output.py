@@ -18,9 +18,19 @@ import numpy as np
 
 from glasswood.tables._files import write_whole
 from glasswood.tables._parquet import write_parquet
+from glasswood.tables._tables import frame_of
 from glasswood.text._printable import printable
 
-__all__ = ["FORMATS", "check_destination", "check_folder", "describe", "note", "print_json", "write_table"]
+__all__ = [
+    "FORMATS",
+    "check_destination",
+    "check_folder",
+    "columns_of",
+    "describe",
+    "note",
+    "print_json",
+    "write_table",
+]
 
 FORMATS = ("text", "csv", "json", "parquet")
 
@@ -47,6 +57,12 @@ def safe_cell(value: object) -> Any:
     if isinstance(value, float | np.floating):
         return "" if math.isnan(value) else repr(float(value))
     return "" if value is None else value
+
+
+def columns_of(result: object) -> dict[str, Any]:
+    """Return a frame, or the frame of a result, as columns."""
+    frame = frame_of(result.to_frame() if hasattr(result, "to_frame") else result)
+    return {} if frame is None else {name: frame[name].to_list() for name in frame.columns}
 
 
 def write_table(columns: Columns, destination: tuple[str, str | None], default: str = "text") -> None:

@@ -17,7 +17,7 @@ WORDS = [
     (r"\boutput=", "--output-name"),
     (r"\bmax_order\b=?", "--max-order"),
     (r"\bby=(?=['\"\[(])", "--by "),
-    (r"\b(by|engine|checkpoint|order|title)=(?=\W|$)", r"--\1"),
+    (r"\b(by|engine|checkpoint|order|reference|title)=(?=\W|$)", r"--\1"),
     (r"\bExplainer\(model, X\)", "MODEL DATA"),
 ]
 

@@ -246,6 +246,12 @@ class ResponseMoments:
         found: NDArray[np.float64] = self._means[-1]
         return found
 
+    @property
+    def deviation(self) -> NDArray[np.float64]:
+        """The standard deviation of the rows as they are, for each output."""
+        found: NDArray[np.float64] = self._spreads[-1]
+        return found
+
     @once
     def curves(self) -> dict[int, NDArray[np.float64]]:
         """The means with each feature in each of its cells, (n_cells, n_outputs) each."""

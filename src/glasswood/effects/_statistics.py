@@ -19,6 +19,8 @@ __all__ = [
     "Moments",
     "Trend",
     "apart",
+    "distances",
+    "in_bins",
     "independent_moments",
     "joint_rows",
     "missed",
@@ -318,15 +320,20 @@ def apart(heights: Floats, rows: Floats) -> tuple[Floats, Floats]:
     `heights` is (n_curves, n_cells, n_outputs), `rows` is (n_curves, n_cells), or empty if rows are not known: then the
     mean is NaN, and all cells have equal weight for the rest.
     """
-    known = rows.size > 0
+    share, distance = distances(heights, rows)
+    mean = share @ distance if rows.size else np.full(heights.shape[2], np.nan)
+    return mean, distance[share > 0].max(axis=0)
+
+
+def distances(heights: Floats, rows: Floats) -> tuple[Floats, Floats]:
+    """Return the share of the rows in each cell, and how far the centred curves are apart there, see `apart`."""
     share = np.full(heights.shape[1], 1 / heights.shape[1])
-    if known:
+    if rows.size:
         share = (rows / rows.sum(axis=1, keepdims=True)).mean(axis=0)
     centred = heights - np.einsum("c,gck->gk", share, heights)[:, None]
     distance = np.ptp(centred, axis=0)
     distance[distance <= NOISE * np.abs(heights).max(initial=0.0)] = 0.0
-    mean = share @ distance if known else np.full(heights.shape[2], np.nan)
-    return mean, distance[share > 0].max(axis=0)
+    return share, distance
 
 
 def stability_index(rows: Floats, *, ordered: bool) -> float:
@@ -337,15 +344,19 @@ def stability_index(rows: Floats, *, ordered: bool) -> float:
     """
     share = rows / rows.sum(axis=1, keepdims=True)
     if ordered:
-        total = share[:, :-1].mean(axis=0)
-        middle = (np.cumsum(total) - total / 2) / max(total.sum(), np.finfo(np.float64).tiny)
-        bins = np.minimum((middle * BINS).astype(np.int64), BINS - 1)
-        merged = np.zeros((len(share), BINS + 1))
-        np.add.at(merged[:, :-1].T, bins, share[:, :-1].T)
-        merged[:, -1] = share[:, -1]
-        share = merged
+        share = in_bins(share, by=share.mean(axis=0))
     share = share[:, share.max(axis=0) > 0]
     share = np.maximum(share, SMALLEST_SHARE)
     logarithm = np.log(share)
     difference, ratio = share[:, None] - share[None], logarithm[:, None] - logarithm[None]
     return float((difference * ratio).sum(axis=2).max())
+
+
+def in_bins(share: Floats, by: Floats) -> Floats:
+    """Return shares in ten bins of neighbouring cells, (n_groups, 11), the missing ones last; `by` is about even."""
+    middle = (np.cumsum(by[:-1]) - by[:-1] / 2) / max(by[:-1].sum(), np.finfo(np.float64).tiny)
+    bins = np.minimum((middle * BINS).astype(np.int64), BINS - 1)
+    merged = np.zeros((len(share), BINS + 1))
+    np.add.at(merged[:, :-1].T, bins, share[:, :-1].T)
+    merged[:, -1] = share[:, -1]
+    return merged

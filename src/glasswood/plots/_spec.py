@@ -17,8 +17,10 @@ __all__ = [
     "Network",
     "Panel",
     "Scale",
+    "Series",
     "Sheet",
     "Steps",
+    "Track",
     "Waterfall",
 ]
 
@@ -208,7 +210,39 @@ class Dots:
     note: str = ""
 
 
-Panel = Dots | Steps | Cells | Bars | Matrix | Network | Waterfall
+@dataclass(frozen=True)
+class Track:
+    """One line of a series: a value at each place, NaN where there is none, and which of them are beyond a limit.
+
+    `colour` is the number of its colour and mark, which a line has in common with those of its name in other panels;
+    None for a line that is alone.
+    """
+
+    name: str
+    values: tuple[float, ...]
+    broken: tuple[bool, ...]
+    colour: int | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """Values over time, a line each. `labels` are the places, from left to right.
+
+    `faint` are the values of further lines, which are not named. `limits` are heights to compare with, and what they
+    are. `chance` is what values would be by chance at each place; empty if that is not known.
+    """
+
+    title: str
+    y_label: str
+    labels: tuple[str, ...]
+    tracks: tuple[Track, ...]
+    faint: tuple[tuple[float, ...], ...] = ()
+    limits: tuple[tuple[float, str], ...] = ()
+    chance: tuple[float, ...] = ()
+    note: str = ""
+
+
+Panel = Dots | Steps | Cells | Bars | Matrix | Network | Series | Waterfall
 
 # The file that draws each kind of panel: there is one of this name in `matplotlib/`, and one in `plotly/`.
 DRAWN_IN: dict[type[Panel], str] = {
@@ -217,6 +251,7 @@ DRAWN_IN: dict[type[Panel], str] = {
     Dots: "_dots",
     Matrix: "_pairs",
     Network: "_pairs",
+    Series: "_series",
     Steps: "_steps",
     Waterfall: "_bars",
 }

@@ -7,11 +7,13 @@ from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
 from glasswood.results._curves import Curve, Points, Spread
 from glasswood.results._frames import check_memory, to_frame
+from glasswood.results._gate import Measured, Measures, Violations
 from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._joint_rows import JointRows
 from glasswood.results._report import Report
+from glasswood.results._rules import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._shown import ShownRows
 from glasswood.results._surfaces import REMEDY, Surface
@@ -21,6 +23,7 @@ from glasswood.text._plain import text_of
 __all__ = [
     "BASES",
     "LARGEST",
+    "MEASURES",
     "REMEDY",
     "Attributions",
     "Axis",
@@ -33,10 +36,13 @@ __all__ = [
     "Interactions",
     "JointRows",
     "Lazy",
+    "Measured",
+    "Measures",
     "Monotonicity",
     "Pairs",
     "Points",
     "Report",
+    "Rule",
     "SetValues",
     "ShownRows",
     "Spike",
@@ -44,8 +50,14 @@ __all__ = [
     "Spread",
     "Strengths",
     "Surface",
+    "Violations",
     "arrange",
     "check_memory",
+    "default_rules",
+    "parse_rule",
+    "rules_by_value",
+    "rules_in_file",
+    "rules_of",
     "squeezed",
     "table_html",
     "text_of",

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import TableError
+from glasswood.errors import ArgumentError, TableError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.results._basis import with_basis
 from glasswood.results._curves import Curve
 from glasswood.results._frames import to_frame
+from glasswood.results._gate import Measures, Violations
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -60,6 +61,8 @@ class Comparison(ReadOnly):
     units : str
     shared : mapping from str to tuple of Curve
         The curves of each feature, on common cells, in the order of `names`.
+    measures : Measures or None
+        How far each explainer is from the reference, and the limits; None if `compare` was not given a reference.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class Comparison(ReadOnly):
     outputs: tuple[Any, ...]
     units: str
     shared: Mapping[str, tuple[Curve, ...]]
+    measures: Measures | None = None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -101,6 +105,14 @@ class Comparison(ReadOnly):
     def caveat(self) -> str:
         """A limitation of the numbers; empty if the rows in common cells are known."""
         return "" if self.basis == "rows" else "rows in common cells are not known"
+
+    @property
+    def violations(self) -> Violations:
+        """The measures beyond their limits; true if there are any. Only if `compare` was given a reference."""
+        if self.measures is None:
+            message = 'nothing was judged; pass a reference: compare(explainers, reference="name", limits={"psi": 0.2})'
+            raise ArgumentError(message)
+        return self.measures.violations
 
     @property
     def total(self) -> NDArray[np.float64]:
@@ -131,15 +143,12 @@ class Comparison(ReadOnly):
         See `compare`.
         """
         n = max(0, n)
-        return Comparison(
-            names=self.names,
+        return replace(
+            self,
             features=self.features[:n],
             difference=self.difference[:n],
             largest=self.largest[:n],
             shift=self.shift[:n],
-            basis=self.basis,
-            outputs=self.outputs,
-            units=self.units,
             shared={feature: self.shared[feature] for feature in self.features[:n]},
         )
 

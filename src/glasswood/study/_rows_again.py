@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.engines._pass import RowsPart
+from glasswood.models._scale import Scale
 from glasswood.study._study import Study
 from glasswood.tables._columns import Column, cells_of
 
-__all__ = ["blocks_of_cells", "finite_ends", "rows_in_cells"]
+__all__ = ["blocks_of_cells", "deviation_of_scores", "finite_ends", "rows_in_cells"]
+
+BLOCK = 2**16  # rows that are scored at a time
 
 
 def finite_ends(study: Study, features: Sequence[int]) -> dict[int, tuple[float, float]]:
@@ -82,3 +85,31 @@ def blocks_of_cells(study: Study, size: int) -> Iterator[tuple[CellBlock, NDArra
                 filled = 0
     if filled:
         yield CellBlock(cells[:, :filled]), None if weight is None else weight[:filled]
+
+
+def deviation_of_scores(study: Study, scale: Scale) -> NDArray[np.float64]:
+    """Return the standard deviation of the rows' responses on a scale, for each output.
+
+    Blocks are added by their means and sums of squares around these, so that nothing is lost if the mean is large.
+    """
+    ensemble = study.ensemble
+
+    def moments(part: RowsPart) -> list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]:
+        found, n_rows = [], part.columns.n_rows
+        for first in range(0, n_rows, BLOCK):
+            last = min(n_rows, first + BLOCK)
+            scores = ensemble.scores_of(part.columns.encode(first, last), last - first).astype(np.float64)
+            values = scale.of_scores(scores)
+            weight = np.ones(last - first) if part.weight is None else part.weight[first:last]
+            mean = weight @ values / max(float(weight.sum()), np.finfo(np.float64).tiny)
+            found.append((float(weight.sum()), mean, weight @ (values - mean) ** 2))
+        return found
+
+    total, mean, squares = 0.0, np.zeros(scale.outputs.n_columns), np.zeros(scale.outputs.n_columns)
+    for blocks in study.over.each(ensemble.schema, ensemble.used_features.tolist(), moments):
+        for weight, own, around in blocks:
+            if weight > 0:
+                squares += around + (own - mean) ** 2 * (total * weight / (total + weight))
+                mean += (own - mean) * (weight / (total + weight))
+                total += weight
+    return np.sqrt(squares / total)

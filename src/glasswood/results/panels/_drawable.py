@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -20,6 +20,8 @@ __all__ = [
     "DrawableCurve",
     "DrawableIce",
     "DrawableImportance",
+    "DrawableMeasured",
+    "DrawableMeasures",
     "DrawablePoints",
     "DrawableSets",
     "DrawableStrengths",
@@ -85,6 +87,37 @@ class DrawableComparison(Protocol):
     """A `Comparison`."""
 
     def curves(self, feature: str) -> Mapping[str, DrawableCurve]: ...
+
+
+class DrawableMeasured(Protocol):
+    """A `Measured`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def measure(self) -> str: ...
+    @property
+    def feature(self) -> str | None: ...
+    @property
+    def output(self) -> Any: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def limit(self) -> float: ...
+    @property
+    def rule(self) -> str: ...
+    @property
+    def broken(self) -> bool: ...
+    @property
+    def chance(self) -> float | None: ...
+
+
+class DrawableMeasures(Protocol):
+    """A `Measures`."""
+
+    @property
+    def reference(self) -> str: ...
+    def __iter__(self) -> Iterator[DrawableMeasured]: ...
 
 
 class DrawableSurface(Protocol):
