@@ -185,6 +185,17 @@ def test_few_rows_are_told(compare):
     assert (code, err) == (0, "glasswood: warning: 'few' has 100 rows: below 500 rows, psi may be large by chance\n")
 
 
+def test_rows_say_what_their_counts_say(compare):
+    rules = ["--fail-if", "level>9", "--fail-if", "largest>9", "--json"]
+    counts, rows = (
+        json.loads(compare(*rules, data=[f"--background={name}={name}{end}" for name in ALL])[1])
+        for end in (".gw", ".parquet")
+    )
+    assert len(rows) == 8
+    for one, other in zip(counts, rows, strict=True):
+        assert one | {"value": pytest.approx(one["value"], rel=1e-5)} == other
+
+
 def test_models_have_three_measures(compare, home):
     data = ["other.json", "--data", "rows.parquet"]
     code, out, _ = compare("--reference", "model", "--json", data=data)

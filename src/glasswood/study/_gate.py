@@ -130,10 +130,11 @@ class _Side:
         found = self._scope.overview.importance(self._chosen)
         return dict(zip(found.names, np.sqrt((found.heights**2).sum(axis=1)).tolist(), strict=True))
 
-    def uses(self, feature: str) -> bool:
-        """Return whether the model uses a feature."""
+    @once
+    def used(self) -> frozenset[str]:
+        """The features that the model uses."""
         study = self._scope.study
-        return study.uses(study.ensemble.feature_names.index(feature))
+        return frozenset(name for f, name in enumerate(study.ensemble.feature_names) if study.uses(f))
 
 
 class _Against:
@@ -182,7 +183,7 @@ class _Against:
             return self._level() if rule.measure == "level" else self._ndcg()
         curves = [self._reference.curves[feature], self._other.curves[feature]]
         reason = ""
-        if not (self._reference.uses(feature) or self._other.uses(feature)):
+        if feature not in self._reference.used | self._other.used:
             reason = f"the model does not use {feature!r}"
         elif rule.measure == "unseen" and curves[0].categories is None:
             reason = f"{feature!r} has no categories"
