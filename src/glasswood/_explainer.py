@@ -32,6 +32,7 @@ from glasswood.results import (
 from glasswood.study._grids import grid_of
 from glasswood.study._scope import Scope
 from glasswood.study._study import study_of
+from glasswood.tables._row_values import RowColumns
 from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
 
@@ -61,6 +62,14 @@ class Explainer:
         score; their results are what they predict.
     by : name of a column, sequence of names, or array of shape (n_rows,), optional
         Groups of background rows. Every question is then answered for each group, unless it asks for other groups.
+    target : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
+        What was observed for the background's rows: numbers, or labels of classes. Curves then have `Curve.observed`,
+        `Curve.predicted` and what follows from them. With `exposure`, the row's total, such as its number of claims.
+    exposure : name of a column, or array of shape (n_rows,), optional
+        The exposure of each row, such as policy-years: observed and predicted are then totals divided by exposure.
+    prediction : name of a column, sequence of names, or array, optional
+        What the model predicts for each row, as `predict` or `predict_proba` return it. By default it is computed,
+        which takes about as long as `predict`.
 
     Notes
     -----
@@ -95,8 +104,12 @@ class Explainer:
         sample_weight: object = None,
         response: str | None = None,
         by: object = None,
+        target: object = None,
+        exposure: object = None,
+        prediction: object = None,
     ) -> None:
-        self._study = study_of(model, background, groups, sample_weight, response)
+        values = RowColumns(target, exposure, None, prediction)
+        self._study = study_of(model, background, groups, sample_weight, response, values)
         self._response, self._by = response, by
         self._lock = Lock()  # of the next mapping
         self._scopes: dict[str, Scope] = {}

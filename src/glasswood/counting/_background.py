@@ -125,12 +125,22 @@ class Background(ReadOnly):
             "counts": self.counts.size,
             "groups of columns": ", ".join(self.groups) or "none",
             "sums of responses": ", ".join(self._responses) or "none",
+            "observed": ", ".join(self._targets) or "none",
             "fingerprint": self.fingerprint,
         }
 
     @property
     def _responses(self) -> list[str]:
         """The units of responses of which there are sums."""
+        return [name for name in self._wide if name not in self._targets]
+
+    @property
+    def _targets(self) -> list[str]:
+        """What is known of the rows beside the model's columns: targets, and what belongs to them."""
+        return [name for name in self._wide if name.startswith("target ")]
+
+    @property
+    def _wide(self) -> list[str]:
         return [name.rpartition(" ")[0] for name, how in self.combine.items() if how == "wide sum"]
 
     @property

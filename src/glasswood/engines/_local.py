@@ -23,6 +23,7 @@ from glasswood.parallel._progress import bar
 from glasswood.parallel._threads import n_threads, sum_over, sum_over_batches
 from glasswood.tables._parquet import Fragment
 from glasswood.tables._row_columns import places_of_groups, row_weights, sorted_groups
+from glasswood.tables._row_values import NO_VALUES, RowValues
 from glasswood.tables._sources import InMemory, Stream
 from glasswood.tables._tables import OpenColumns, ReadableColumns, open_columns
 from glasswood.text._printable import how_many
@@ -35,7 +36,7 @@ FEW_LEAVES = 64  # of a tree, for which bitsets are always the better way
 ROWS_PER_LEAF = 3  # of a tree, from which on they are: a bitset takes as long for one row as for 4,096
 
 
-def count(
+def count(  # noqa: PLR0913 (one call has all settings of a pass)
     plan: CountPlan,
     table: object,
     sample_weight: object = None,
@@ -43,13 +44,14 @@ def count(
     threads: int | None = None,
     lists_only: bool | None = None,
     further: Sequence[Wanted] = (),
+    values: RowValues = NO_VALUES,
 ) -> Background:
     """Return the counts of a plan over all rows of a table; with lists only if that is said, or if rows are few."""
     columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
-    return _count(plan, columns, sample_weight, threads, lists_only=lists_only, further=further)
+    return _count(plan, columns, sample_weight, threads, lists_only=lists_only, further=further, values=values)
 
 
-def _count(
+def _count(  # noqa: PLR0913 (one call has all settings of a pass)
     plan: CountPlan,
     columns: ReadableColumns,
     sample_weight: object,
@@ -57,6 +59,7 @@ def _count(
     *,
     lists_only: bool | None = None,
     further: Sequence[Wanted] = (),
+    values: RowValues = NO_VALUES,
 ) -> Background:
     """Do the same, given the columns that the plan's trees use."""
     if lists_only is None:
@@ -64,12 +67,16 @@ def _count(
         lists_only = leaves >= FEW_LEAVES * trees and columns.n_rows * trees < ROWS_PER_LEAF * leaves
     weights, unit = weights_of_rows(sample_weight, columns.n_rows)
     counter = Counter(plan, further, lists_only=lists_only)
-    planes = {plane: _count_rows(counter, columns, weight, threads) for plane, weight in weights}
+    planes = {plane: _count_rows(counter, columns, weight, threads, values) for plane, weight in weights}
     return background_of(counter, planes, columns.n_rows, unit, column_of(sample_weight))
 
 
 def _count_rows(
-    counter: Counter, columns: ReadableColumns, weight: NDArray[np.int64] | None, threads: int | None
+    counter: Counter,
+    columns: ReadableColumns,
+    weight: NDArray[np.int64] | None,
+    threads: int | None,
+    values: RowValues,
 ) -> Tally:
     rows = None if weight is None or weight.all() else np.flatnonzero(weight)
     n_rows = columns.n_rows if rows is None else rows.size
@@ -77,7 +84,8 @@ def _count_rows(
     def add(tally: Tally, first: int, last: int) -> None:
         some = slice(first, last) if rows is None else rows[first:last]
         with columns.read(some, counter.digested) as (encoded, digests):
-            counter.add(tally, encoded, last - first, None if weight is None else weight[some], digests)
+            own = None if weight is None else weight[some]
+            counter.add(tally, encoded, last - first, own, digests, values.take(some))
 
     batch = min(batch_size(n_rows), counter.most_rows)
     tallies = sum_over_batches(n_rows, batch, counter.start, add, threads)
@@ -86,13 +94,14 @@ def _count_rows(
     return tallies[0]
 
 
-def count_groups(
+def count_groups(  # noqa: PLR0913 (one call has all settings of a pass)
     plan: CountPlan,
     table: object,
     sample_weight: object,
     keys: Sequence[Any],
     places: NDArray[np.intp],
     further: Sequence[Wanted] = (),
+    values: RowValues = NO_VALUES,
 ) -> dict[Any, Background]:
     """Return the counts of a plan over groups of rows, given each row's place in the list of the groups' keys."""
     e = plan.ensemble
@@ -113,7 +122,7 @@ def count_groups(
             planes[group][plane] = tallies[-1]
             n_tallies += 1
         number = np.cumsum(sizes > 0) - 1  # of a group among those that have rows here
-        _count_rows_of_groups(counter, tallies, columns, SomeRows(rows, number[places[rows]], weight))
+        _count_rows_of_groups(counter, tallies, columns, SomeRows(rows, number[places[rows]], weight, values))
     n_rows = np.bincount(places, minlength=len(keys)).tolist()
     return {
         key: background_of(counter, planes[group], n_rows[group], float(units[group]), column_of(sample_weight))
@@ -130,7 +139,7 @@ def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: O
 
     def add(_: None, part: int) -> None:
         chosen = np.flatnonzero((some.places >= limits[part]) & (some.places < limits[part + 1]))
-        add_groups(counter, tallies, columns, SomeRows(some.rows[chosen], some.places[chosen], some.weight))
+        add_groups(counter, tallies, columns, some._replace(rows=some.rows[chosen], places=some.places[chosen]))
 
     sum_over(range(limits.size - 1), lambda: None, add)
 
@@ -141,7 +150,7 @@ def batch_size(n_rows: int) -> int:
     return min(BATCH, max(BLOCK, share // BLOCK * BLOCK))
 
 
-def count_table(
+def count_table(  # noqa: PLR0913 (one call has all settings of a pass)
     plan: CountPlan,
     source: InMemory,
     sample_weight: object,
@@ -149,6 +158,7 @@ def count_table(
     *,
     lists_only: bool | None = None,
     further: Sequence[Wanted] = (),
+    values: RowValues = NO_VALUES,
 ) -> Any:
     """Return the counts of a plan over all rows of a table in memory, or over groups of them."""
     if isinstance(sample_weight, str):
@@ -156,9 +166,10 @@ def count_table(
     schema, features = plan.ensemble.schema, plan.ensemble.used_features
     if by is None:
         columns = source.open_in_parts(schema, features)
-        return _count(plan, columns, sample_weight, lists_only=lists_only, further=further)
+        return _count(plan, columns, sample_weight, lists_only=lists_only, further=further, values=values)
     columns = source.open(schema, features)
-    return sorted_groups(count_groups(plan, columns, sample_weight, *places_of_groups(source.given, by), further))
+    groups = places_of_groups(source.given, by)
+    return sorted_groups(count_groups(plan, columns, sample_weight, *groups, further, values))
 
 
 def count_files(job: Job, fragments: list[Fragment], checkpoint: Checkpoint | None, threads: int | None) -> Partial:

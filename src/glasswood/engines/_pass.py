@@ -27,9 +27,10 @@ from glasswood.parallel._threads import in_order
 from glasswood.tables._columns import Dictionary
 from glasswood.tables._parquet import Fragment, read_fragment
 from glasswood.tables._row_columns import row_weights, sorted_groups, without_columns
+from glasswood.tables._row_values import NO_COLUMNS, RowColumns, RowValues
 from glasswood.tables._seal import Seal
 from glasswood.tables._sources import EngineFrame, Files, InMemory, Source, Stream
-from glasswood.tables._tables import OpenColumns, Schema, column_names
+from glasswood.tables._tables import OpenColumns, Schema, column_names, n_rows
 
 __all__ = ["Pass", "RowsPart", "bundles", "finish", "verify"]
 
@@ -81,6 +82,7 @@ class Pass:
     ) -> None:
         self.source = source
         self._before: UserColumns | None = None
+        self._further: tuple[Any, ...] = ()  # columns that are not the model's
         self._engine, self._session = engine_of(engine)
         self.names: list[Any] | None
         self._folder = checkpoint
@@ -140,7 +142,7 @@ class Pass:
         """
         if not isinstance(self.source, InMemory):
             found = copy(self)
-            found._before = opened.columns
+            found._before, found._further = opened.columns, tuple(further)
             return found
         table = opened.table
         if opened.columns is None and not opened.ensemble.schema.named:
@@ -155,15 +157,19 @@ class Pass:
         *,
         lists_only: bool | None = None,
         further: Sequence[Wanted] = (),
+        values: RowColumns | RowValues = NO_COLUMNS,
     ) -> Any:
         """Return the counts of a plan, and further statistics: a Background, or one per group.
 
-        Tables in memory may be counted with lists only, see `glasswood.counting._counter`.
+        Tables in memory may be counted with lists only, see `glasswood.counting._counter`. Their values may be known.
         """
         if isinstance(self.source, InMemory):
-            return count_table(plan, self.source, sample_weight, by, lists_only=lists_only, further=further)
+            known = self.values_of(values, sample_weight)
+            return count_table(
+                plan, self.source, sample_weight, by, lists_only=lists_only, further=further, values=known
+            )
         plan.refuse_uncountable(plan.order)
-        job = self._job(plan, sample_weight, by, further)
+        job = self._job(plan, sample_weight, by, further, values)
         if isinstance(self.source, Files):
             partial = self._count_files(job, self.source)
             expected = [fragment.digest for fragment in self.source.fragments]
@@ -191,15 +197,34 @@ class Pass:
             checkpoint.add(partial, [fragment.digest for fragment in wave])
         return checkpoint.partial
 
-    def _job(self, plan: CountPlan, sample_weight: object, by: object, further: Sequence[Wanted] = ()) -> Job:
+    def values_of(self, values: RowColumns | RowValues, sample_weight: object) -> RowValues:
+        """Return the values of the rows of a table in memory."""
+        if isinstance(values, RowValues):
+            return values
+        table = self.table_in_memory.given
+        by_name = isinstance(sample_weight, str)
+        weight = row_weights(table, sample_weight) if by_name and values else sample_weight
+        return values.read(table, n_rows(table), None if weight is None else np.asarray(weight))
+
+    def _job(
+        self,
+        plan: CountPlan,
+        sample_weight: object,
+        by: object,
+        further: Sequence[Wanted] = (),
+        values: RowColumns | RowValues = NO_COLUMNS,
+    ) -> Job:
         """Return the job: the columns to read, and what to count."""
         schema = plan.ensemble.schema
         groups = () if by is None else tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
-        others = [*groups, *([] if sample_weight is None else [sample_weight])]
+        columns = values if isinstance(values, RowColumns) else NO_COLUMNS
+        columns.refuse_absent(self.names)
+        others = [*groups, *([] if sample_weight is None else [sample_weight]), *columns.names]
         names = self._names_of(schema, plan.ensemble.used_features, others)
         if sample_weight is not None and self.head is not None:
             row_weights(self.head, sample_weight)  # raises errors that would otherwise occur on a worker
-        return Job(plan.ensemble, plan.order, plan.groups, names, groups, sample_weight, tuple(further), self._before)
+        what = (plan.ensemble, plan.order, plan.groups, names)
+        return Job(*what, groups, sample_weight, tuple(further), self._before, columns)
 
     def _dumps(self, parts: object) -> bytes:
         """Return a job as the engine pickles it, which can send functions of a notebook."""
@@ -218,7 +243,8 @@ class Pass:
                 raise TableError(message)
         if self.names is None:
             return None
-        own = self.names if schema.named else [name for name in self.names if name not in further]
+        not_its = {*further, *self._further}
+        own = self.names if schema.named else [name for name in self.names if name not in not_its]
         found = column_names(own, schema)
         return {int(index): found[index] for index in features}
 

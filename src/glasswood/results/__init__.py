@@ -11,6 +11,7 @@ from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._joint_rows import JointRows
+from glasswood.results._observations import Observations
 from glasswood.results._report import Report
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._shown import ShownRows
@@ -34,6 +35,7 @@ __all__ = [
     "JointRows",
     "Lazy",
     "Monotonicity",
+    "Observations",
     "Pairs",
     "Points",
     "Report",

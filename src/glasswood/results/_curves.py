@@ -15,6 +15,7 @@ from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._frames import to_frame
+from glasswood.results._observations import Observations
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from glasswood.results.panels._options import CurveOptions, PointOptions
 
 __all__ = ["Curve", "Points", "Spread", "values_of"]
+
+NO_TARGET = (
+    "it is not known what was observed: make the Explainer with target=, or the Background with "
+    "summarize(model, rows, target=...)"
+)
 
 
 class Spread(Deferred[NDArray[np.float64]]):
@@ -79,11 +85,46 @@ class Curve(ReadOnly):
     outputs: tuple[Any, ...]
     units: str
     find_spread: Spread = field(default_factory=Spread.unknown)
+    find_observations: Deferred[Observations] | None = None
 
     @property
     def name(self) -> str:
         """The name of the feature."""
         return self.axis.name
+
+    @property
+    def observations(self) -> Observations:
+        """What was observed and predicted for the rows in each cell, missing values included.
+
+        It is on the scale of `predict` and `predict_proba`, whatever the scale of the curve, and computed when it is
+        first asked for. The Explainer, or the Background, must have been made with ``target=``.
+        """
+        if self.find_observations is None:
+            raise BackgroundError(NO_TARGET)
+        return self.find_observations()
+
+    @property
+    def observed(self) -> NDArray[np.float64]:
+        """What was observed for the rows at each of `values`, on average: see `Observations` for the formulas."""
+        return self._main(self.observations.observed)
+
+    @property
+    def predicted(self) -> NDArray[np.float64]:
+        """What was predicted for the rows at each of `values`, on average."""
+        return self._main(self.observations.predicted)
+
+    @property
+    def residual(self) -> NDArray[np.float64]:
+        """Observed minus predicted, at each of `values`."""
+        return self._main(self.observations.residual)
+
+    @property
+    def actual_expected(self) -> NDArray[np.float64]:
+        """Observed divided by predicted (A/E), at each of `values`."""
+        return self._main(self.observations.actual_expected)
+
+    def _main(self, lines: NDArray[np.float64]) -> NDArray[np.float64]:
+        return squeezed(read_only(lines)[: self.axis.n_main])
 
     @property
     def cuts(self) -> NDArray[np.float64]:
@@ -165,10 +206,13 @@ class Curve(ReadOnly):
         return table_html(repr(self), self._listed())
 
     def _listed(self) -> dict[str, Any]:
-        return columns_of([self.axis], self.heights, self.outputs, self.axis.rows)
+        listed = columns_of([self.axis], self.heights, self.outputs, self.axis.rows)
+        return listed if self.find_observations is None else listed | self.observations.columns
 
     def to_frame(self) -> Any:
         """Return one row per cell (and output): its limits, its value, and the number of background rows in it.
+
+        If a target is known, there are also the columns of `Observations.to_frame`.
 
         Examples
         --------

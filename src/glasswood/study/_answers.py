@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -26,6 +26,7 @@ from glasswood.results import (
     Ice,
     Interactions,
     JointRows,
+    Observations,
     Points,
     SetValues,
     ShownRows,
@@ -203,6 +204,26 @@ class Answers:
             outputs=chosen.labels,
             units=self._scale.units,
             find_spread=Spread(lambda: self._values.spread(feature)[:, chosen.columns]),  # equal for both classes
+            find_observations=Deferred(lambda: self._observations(feature, chosen))
+            if self._study.has_targets
+            else None,
+        )
+
+    def _observations(self, feature: int, chosen: Chosen) -> Observations:
+        """Return what was observed and predicted in the cells of a feature."""
+        targets = self._study.targets
+        found, whole = targets.of_feature(feature), targets.whole
+        chosen = replace(chosen, total=None if chosen.total is None else 1.0)  # of a scale of probabilities
+        return Observations(
+            axis=self.axis(feature),
+            exposure=found.exposure,
+            observed=chosen.levels(found.observed),
+            predicted=chosen.levels(found.predicted),
+            spread=found.spread[:, chosen.columns],  # equal for both classes
+            mean_observed=chosen.levels(whole.observed)[0],
+            mean_predicted=chosen.levels(whole.predicted)[0],
+            outputs=chosen.labels,
+            units=targets.units,
         )
 
     def surface(self, a: int, b: int, chosen: Chosen) -> Surface:

@@ -13,11 +13,13 @@ from glasswood.counting._background import Background
 from glasswood.counting._column_ends import extents_of
 from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
 from glasswood.counting._players import Players, players_of
+from glasswood.counting._statistic import Wanted
 from glasswood.effects._closed_forms import Effects, path_dependent
 from glasswood.effects._evaluate import BackgroundRows, Evaluator
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
+from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets, target_columns
 from glasswood.engines._pass import Pass
 from glasswood.errors import BackgroundError
 from glasswood.kernels import _core
@@ -35,6 +37,7 @@ from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
 from glasswood.tables._points import take
 from glasswood.tables._row_columns import names_in, names_of_groups, places_of_groups, sorted_groups
+from glasswood.tables._row_values import NO_COLUMNS, RowColumns
 from glasswood.tables._seal import Seal
 from glasswood.tables._sources import InMemory, open_source
 from glasswood.tables._tables import OpenColumns
@@ -86,7 +89,10 @@ class Study:
         self._wanted: dict[str, WantedResponses] = {}
         self._moments: dict[str, ResponseMoments] = {}
         asked = scale_of(model, response)
-        self._along = () if asked.additive or not over.once_only else (self._wanted_of(asked),)
+        self._targets = WantedTargets.of_model(model, over.columns) if over.columns else None
+        along: list[Wanted] = [] if asked.additive else [self._wanted_of(asked)]
+        along += [] if self._targets is None else [self._targets]
+        self._along = tuple(along) if over.once_only else ()
 
     @property
     def combined(self) -> bool:
@@ -136,7 +142,24 @@ class Study:
             raise BackgroundError(NO_ROWS)
         return ResponseMoments(self.ensemble, scale, background.vectors[wanted.key], background.total)
 
-    def _sum_along(self, wanted: WantedResponses) -> Background:
+    @property
+    def has_targets(self) -> bool:
+        """Whether it is known, or can be, what was observed."""
+        counted = self.over.counted
+        return self._targets is not None or (counted is not None and find_targets(self.model, counted) is not None)
+
+    @once
+    def targets(self) -> TargetMoments:
+        """What was observed and predicted, after a pass over the rows if need be; only if there are any."""
+        known = [found for found in (*self._counted.values(), self.over.counted) if found is not None]
+        found = next(filter(None, (find_targets(self.model, background) for background in known)), None)
+        if found is None and self._targets is not None:
+            found = find_targets(self.model, self._sum_along(self._targets))
+        if found is None:
+            raise BackgroundError(NO_ROWS)
+        return found
+
+    def _sum_along(self, wanted: Wanted) -> Background:
         """Return sums over rows, and the counts of the same pass, unless these are too many."""
         names = self.ensemble.feature_names
         plan = make_plan(self.ensemble, 1, {"all columns (together)": names}) if self.in_parts else self.plan(1)
@@ -379,16 +402,18 @@ def study_of(
     groups: Mapping[str, Sequence[str]] | None = None,
     weight: object = None,
     response: str | None = None,
+    values: RowColumns = NO_COLUMNS,
 ) -> Study:
     """Return a study of a model; the parameters are those of `Explainer`."""
     counted = background if isinstance(background, Background) else None
     rows = Pass(open_source(background)) if background is not None and counted is None else None
-    opened, rows = _open(model, rows, names_in(None, weight))
+    opened, rows = _open(model, rows, [*names_in(None, weight), *values.names])
     if counted is not None and opened.has_transformers and not _fits(opened, counted):
         single = open_model(model, single=True)
         opened = single if _fits(single, counted) else opened
     players = players_of(opened, groups, None if counted is None else counted.groups)
-    over = average_over(counted, rows, weight)
+    values = target_columns(values, opened, weight)
+    over = average_over(counted, rows, weight, values)
     ensemble = replace(players.ensemble, schema=over.with_labels(players.ensemble.schema))
     originals = None if opened.columns is None else opened.columns.snapshot()
     opened = replace(opened, ensemble=ensemble, table=None, columns=None)

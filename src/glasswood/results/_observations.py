@@ -1,0 +1,108 @@
+"""Observations: what was observed and predicted for the rows in each cell of a feature, beside its curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.kernels._read_only import ReadOnly
+from glasswood.results._axis import Axis, columns_of
+from glasswood.results._frames import to_frame
+from glasswood.text._html import table_html
+from glasswood.text._printable import how_many, printable
+
+__all__ = ["Observations"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Observations(ReadOnly):
+    """What was observed and what was predicted for the background's rows in each cell of a feature.
+
+    With weights w, exposures e (1 if none were given), targets y and predictions m, summed over the rows of a cell:
+
+    ``observed = sum(w y) / sum(w e)``, ``predicted = sum(w m) / sum(w e)``, ``residual = observed - predicted``,
+    ``actual_expected = sum(w y) / sum(w m)``, ``spread = sqrt(sum(w y^2 / e) / sum(w e) - observed^2)``.
+
+    The target is a row's total, such as its number of claims, and all are ratios of sums, as insurers use them [1]_.
+    For classes, y is 1 for rows of the class and 0 for others, and m its probability. A cell without rows has NaN.
+    Unlike a curve, this compares different rows: differences between cells may be due to other features.
+
+    Every array has one line per cell, missing values last, and one column per output.
+
+    References
+    ----------
+    .. [1] M. Goldburd, A. Khare, D. Tevet, D. Guller: Generalized Linear Models for Insurance Rating, Casualty
+       Actuarial Society Monograph 5, 2nd edition, 2020, chapter 7.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, target=y)
+    >>> found = ex.partial_dependence("bmi").observations
+    >>> found
+    Observations(bmi: ... cells, observed ..., predicted ...)
+    >>> found.to_frame().columns.tolist()
+    ['bmi_above', 'bmi_to', 'observed', 'predicted', 'residual', 'actual_expected', 'spread', 'exposure']
+    """
+
+    axis: Axis
+    exposure: NDArray[np.float64]
+    observed: NDArray[np.float64]
+    predicted: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    mean_observed: NDArray[np.float64]
+    mean_predicted: NDArray[np.float64]
+    outputs: tuple[Any, ...]
+    units: str
+
+    @property
+    def residual(self) -> NDArray[np.float64]:
+        """Observed minus predicted."""
+        return self.observed - self.predicted
+
+    @property
+    def actual_expected(self) -> NDArray[np.float64]:
+        """Observed divided by predicted (A/E); NaN where nothing is predicted."""
+        return np.divide(
+            self.observed, self.predicted, out=np.full_like(self.observed, np.nan), where=self.predicted != 0
+        )
+
+    def __repr__(self) -> str:
+        means = f"observed {_told(self.mean_observed)}, predicted {_told(self.mean_predicted)}"
+        return f"Observations({printable(self.axis.name)}: {how_many(self.axis.n_cells, 'cell')}, {means})"
+
+    def _repr_html_(self) -> str:
+        return table_html(repr(self), self._listed())
+
+    @property
+    def columns(self) -> dict[str, NDArray[np.float64]]:
+        """The columns of a frame: one entry per cell and output."""
+        found = {name: getattr(self, name).ravel() for name in COLUMNS}
+        return found | {"exposure": np.repeat(self.exposure, len(self.outputs))}
+
+    def _listed(self) -> dict[str, Any]:
+        listed = columns_of([self.axis], self.observed, self.outputs, None)
+        del listed["value"]
+        return listed | self.columns
+
+    def to_frame(self) -> Any:
+        """Return one row per cell (and output).
+
+        Examples
+        --------
+        See `Observations`.
+        """
+        return to_frame(self._listed())
+
+
+COLUMNS = ("observed", "predicted", "residual", "actual_expected", "spread")
+
+
+def _told(values: NDArray[np.float64]) -> str:
+    return ", ".join(f"{value:.6g}" for value in values[:3].tolist()) + (", ..." if values.size > 3 else "")
