@@ -314,3 +314,54 @@ def test_kernel_adds_exactly():
             for place in (cells[0, row], 4 + cells[1, row], 8):
                 expected[place] += units
         assert (numbers_of(sums).reshape(expected.shape) == expected).all()
+
+
+def test_figures_show_what_was_observed(case):
+    model, frame = case
+    ex = gw.Explainer(model, frame, response="prediction", **ASKED)
+    for feature in ("a", "b", "kind"):
+        curve = ex.partial_dependence(feature)
+        panel = curve.panel(observed=True)
+        assert [line.name for line in panel.lines] == ["partial dependence", "observed", "predicted"]
+        for engine in ("matplotlib", "plotly"):
+            assert curve.plot(observed=True, engine=engine) is not None
+    pooled = ex.partial_dependence("a").panel(observed=True).lines[1].heights
+    assert 2 <= len(dict.fromkeys(pooled)) <= 20
+    assert {"observed", "exposure"} <= set(ex.partial_dependence().to_frame().columns)
+    with pytest.raises(ArgumentError, match="response="):
+        gw.Explainer(model, frame, **ASKED).partial_dependence("a").plot(observed=True)
+    with pytest.raises(ArgumentError, match="centered"):
+        ex.partial_dependence("a", centered=True).plot(observed=True)
+
+
+def test_pooled_cells_are_ratios_of_sums(case):
+    model, frame = case
+    curve = gw.Explainer(model, frame, response="prediction", **ASKED).partial_dependence("a")
+    heights = np.array(curve.panel(observed=True).lines[1].heights)
+    found = curve.observations
+    for height in set(heights.tolist()):
+        cells = np.flatnonzero(heights == height)
+        sums = np.nansum(found.observed[cells, 0] * found.exposure[cells]), found.exposure[cells].sum()
+        assert height == pytest.approx(sums[0] / sums[1], rel=1e-12)
+        assert sums[1] >= 0.05 * found.exposure[: heights.size].sum()
+
+
+def test_the_report_tells_what_was_observed(case):
+    model, frame = case
+    page = gw.Explainer(model, frame, response="prediction", **ASKED).report().html
+    assert "actual/expected" in page
+    assert '"observed"' in page
+    raw = gw.Explainer(model, frame, **ASKED).report().html
+    assert "actual/expected" in raw
+    assert '"observed"' not in raw
+
+
+def test_results_are_kept_without_their_rows(case):
+    import pickle
+
+    model, frame = case
+    curve = gw.Explainer(model, frame, **ASKED).partial_dependence("a")
+    again = pickle.loads(pickle.dumps(curve))
+    np.testing.assert_array_equal(again.observed, curve.observed)
+    assert repr(again.observations) == repr(curve.observations)
+    assert "observed" in again.observations._repr_html_()

@@ -212,7 +212,7 @@ class TargetMoments:
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
         self._numbers = numbers_of(limbs).reshape(n_cells, n_terms)
-        self._unit, self.units = unit, scale.units
+        self._unit, self.scale = unit, scale
         last = np.cumsum(cells[used])
         self._place = dict(zip(used.tolist(), zip(last - cells[used], last, strict=True), strict=True))
         self._n_cells = cells

@@ -17,6 +17,7 @@ from glasswood.counting._partial import WHOLE, Partial, ledger_of
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._reading import Reading
 from glasswood.counting._statistic import Tally, Wanted
+from glasswood.counting._weights import fixed_point
 from glasswood.engines._checkpoint import Checkpoint
 from glasswood.engines._engine import engine_of, load_engine
 from glasswood.engines._local import count_files, count_stream, count_table
@@ -27,7 +28,7 @@ from glasswood.parallel._threads import in_order
 from glasswood.tables._columns import Dictionary
 from glasswood.tables._parquet import Fragment, read_fragment
 from glasswood.tables._row_columns import row_weights, sorted_groups, without_columns
-from glasswood.tables._row_values import NO_COLUMNS, RowColumns, RowValues
+from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 from glasswood.tables._seal import Seal
 from glasswood.tables._sources import EngineFrame, Files, InMemory, Source, Stream
 from glasswood.tables._tables import OpenColumns, Schema, column_names, n_rows
@@ -199,12 +200,14 @@ class Pass:
 
     def values_of(self, values: RowColumns | RowValues, sample_weight: object) -> RowValues:
         """Return the values of the rows of a table in memory."""
-        if isinstance(values, RowValues):
-            return values
+        if isinstance(values, RowValues) or not values:
+            return values if isinstance(values, RowValues) else NO_VALUES
         table = self.table_in_memory.given
-        by_name = isinstance(sample_weight, str)
-        weight = row_weights(table, sample_weight) if by_name and values else sample_weight
-        return values.read(table, n_rows(table), None if weight is None else np.asarray(weight))
+        if isinstance(sample_weight, str):
+            weight: NDArray[Any] | None = row_weights(table, sample_weight)
+        else:
+            weight = fixed_point(sample_weight, n_rows(table))[0]
+        return values.read(table, n_rows(table), weight)
 
     def _job(
         self,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from glasswood.errors import ArgumentError, TableError
 from glasswood.models._outputs import position_of
-from glasswood.results._axis import columns_of
 from glasswood.results._curves import Curve, Points, values_of
 from glasswood.results._frames import stacked, to_frame
 from glasswood.results._surfaces import Surface
@@ -136,6 +135,7 @@ class Curves(Mapping[Any, Any]):
         sort: str | None = None,
         xscale: str = "linear",
         std: bool = False,
+        observed: bool = False,
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -159,6 +159,8 @@ class Curves(Mapping[Any, Any]):
         std : bool, default False
             Whether to shade one standard deviation of the rows' own (ICE) curves above and below each curve, see
             `Curve.std`. Surfaces and points have none.
+        observed : bool, default False
+            Whether to draw what was observed and predicted beside each curve, see `Curve.observations`.
         sharey : bool, default True
             Whether all panels have the same heights.
         title : str, optional
@@ -185,7 +187,11 @@ class Curves(Mapping[Any, Any]):
         """
         chosen: dict[str, Any] = {"output": output, "output_index": output_index, "sort": sort, "xscale": xscale}
         return _draw(
-            self._drawers(std=std, **chosen), "result", page, sharey=sharey, canvas=(engine, ax, title, figsize)
+            self._drawers(std=std, observed=observed, **chosen),
+            "result",
+            page,
+            sharey=sharey,
+            canvas=(engine, ax, title, figsize),
         )
 
     def _drawers(
@@ -338,7 +344,7 @@ def _panel(
     """Return the panel of one result."""
     result = found[key]
     if isinstance(result, Points | Surface):
-        options = {name: value for name, value in options.items() if name != "std"}  # they have no spread
+        options = {name: value for name, value in options.items() if name not in ("std", "observed")}  # they have none
     outputs = result.first.outputs if hasattr(result, "first") else result.outputs
     panel: Panel = result.panel(output=position_of(outputs, output, output_index), **options)
     return panel
@@ -375,7 +381,7 @@ def _common_columns(result: Curve | Points) -> dict[str, list[Any]]:
         found: dict[str, Any] = {"category": next(iter(result.columns.values())), **values_of(result)}
     else:
         names = {f"{result.name}_above": "above", f"{result.name}_to": "to", result.name: "category"}
-        listed = columns_of([result.axis], result.heights, result.outputs, result.axis.rows)
+        listed = result.columns
         found = {names.get(name, name): values for name, values in listed.items()}
     return {name: list(values) for name, values in found.items()}
 

@@ -21,7 +21,7 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Cells, Dots, Steps
-    from glasswood.results.panels._options import CurveOptions, PointOptions
+    from glasswood.results.panels._options import PointOptions, SingleCurveOptions
 
 __all__ = ["Curve", "Points", "Spread", "values_of"]
 
@@ -203,9 +203,11 @@ class Curve(ReadOnly):
         return f"Curve({printable(self.name)}: {what}{outputs}, {self.units} from {low:.6g} to {high:.6g})"
 
     def _repr_html_(self) -> str:
-        return table_html(repr(self), self._listed())
+        return table_html(repr(self), self.columns)
 
-    def _listed(self) -> dict[str, Any]:
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of `to_frame`, by name."""
         listed = columns_of([self.axis], self.heights, self.outputs, self.axis.rows)
         return listed if self.find_observations is None else listed | self.observations.columns
 
@@ -218,7 +220,7 @@ class Curve(ReadOnly):
         --------
         See `Curve`.
         """
-        return to_frame(self._listed())
+        return to_frame(self.columns)
 
     def centered(self) -> Curve:
         """Return the curve minus its value in the first cell with rows, or in the most frequent category.
@@ -236,9 +238,19 @@ class Curve(ReadOnly):
         rows, first = self.rows, 0
         if rows.size and rows.any():
             first = int(np.argmax(rows)) if self.categories is not None else int(np.flatnonzero(rows)[0])
-        return replace(self, heights=self.heights - self.heights[first], mean=self.mean - self.heights[first])
+        return replace(
+            self,
+            heights=self.heights - self.heights[first],
+            mean=self.mean - self.heights[first],
+            find_observations=self._not_comparable(),
+        )
 
-    def panel(self, output: int | None = None, **options: Unpack[CurveOptions]) -> Steps:
+    def _not_comparable(self) -> Deferred[Observations] | None:
+        """Return the observations beside a curve that is on no scale of theirs."""
+        found = self.find_observations
+        return None if found is None else Deferred(lambda: replace(found(), comparable=False))
+
+    def panel(self, output: int | None = None, **options: Unpack[SingleCurveOptions]) -> Steps:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
@@ -257,6 +269,7 @@ class Curve(ReadOnly):
         sort: str | None = None,
         xscale: str = "linear",
         std: bool = False,
+        observed: bool = False,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -271,6 +284,9 @@ class Curve(ReadOnly):
         std : bool, default False
             Whether to shade one standard deviation of the rows' own (ICE) curves above and below the curve, see
             `Curve.std`.
+        observed : bool, default False
+            Whether to draw what was observed and predicted, too: see `Curve.observations`. Neighbouring cells are
+            drawn together until each has a twentieth of the exposure.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
@@ -301,8 +317,9 @@ class Curve(ReadOnly):
         """
         from glasswood.plots._draw import Canvas, put
 
+        place = position_of(self.outputs, output, output_index)
         return put(
-            [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale, std=std)],
+            [self.panel(place, sort=sort, xscale=xscale, std=std, observed=observed)],
             Canvas(engine, ax, title, figsize),
         )
 

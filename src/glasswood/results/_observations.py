@@ -30,7 +30,8 @@ class Observations(ReadOnly):
     For classes, y is 1 for rows of the class and 0 for others, and m its probability. A cell without rows has NaN.
     Unlike a curve, this compares different rows: differences between cells may be due to other features.
 
-    Every array has one line per cell, missing values last, and one column per output.
+    Every array has one line per cell, missing values last, and one column per output. `comparable` is whether the curve
+    is on the same scale, that of `predict` and `predict_proba`, so that one figure can show all.
 
     References
     ----------
@@ -60,6 +61,7 @@ class Observations(ReadOnly):
     mean_predicted: NDArray[np.float64]
     outputs: tuple[Any, ...]
     units: str
+    comparable: bool = True
 
     @property
     def residual(self) -> NDArray[np.float64]:
@@ -72,6 +74,12 @@ class Observations(ReadOnly):
         return np.divide(
             self.observed, self.predicted, out=np.full_like(self.observed, np.nan), where=self.predicted != 0
         )
+
+    @property
+    def ratio(self) -> NDArray[np.float64]:
+        """Observed divided by predicted over all rows, for each output."""
+        zero = np.where(self.mean_predicted == 0, np.nan, self.mean_predicted)
+        return np.asarray(self.mean_observed / zero)
 
     def __repr__(self) -> str:
         means = f"observed {_told(self.mean_observed)}, predicted {_told(self.mean_predicted)}"

@@ -223,7 +223,8 @@ class Answers:
             mean_observed=chosen.levels(whole.observed)[0],
             mean_predicted=chosen.levels(whole.predicted)[0],
             outputs=chosen.labels,
-            units=targets.units,
+            units=targets.scale.units,
+            comparable=self._scale.same_as(targets.scale),
         )
 
     def surface(self, a: int, b: int, chosen: Chosen) -> Surface:

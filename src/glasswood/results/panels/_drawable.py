@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from glasswood.effects._pairs import Pair
     from glasswood.results._axis import Axis
     from glasswood.results._joint_rows import JointRows
+    from glasswood.results._observations import Observations
     from glasswood.results._shown import ShownRows
 
 __all__ = [
@@ -50,6 +51,8 @@ class DrawableCurve(_Heights, Protocol):
     def mean(self) -> NDArray[np.float64]: ...
     @property
     def find_spread(self) -> Callable[[], NDArray[np.float64]]: ...
+    @property
+    def observations(self) -> Observations: ...
 
 
 class _AtPoints(_Heights, Protocol):
