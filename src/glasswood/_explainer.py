@@ -32,7 +32,7 @@ from glasswood.results import (
 from glasswood.study._grids import grid_of
 from glasswood.study._scope import Scope
 from glasswood.study._study import study_of
-from glasswood.tables._row_values import RowColumns
+from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
 
@@ -70,6 +70,11 @@ class Explainer:
     prediction : name of a column, sequence of names, or array, optional
         What the model predicts for each row, as `predict` or `predict_proba` return it. By default it is computed,
         which takes about as long as `predict`.
+    folds : int, optional
+        The number of folds that the background's rows are divided into, for errors and bands, see `Curve.error`: 20 are
+        enough. Counting then takes two to three times as long.
+    fold_by : name of a column, or array of shape (n_rows,), optional
+        The values by which rows are divided, see `summarize`. By default the numbers of the rows.
 
     Notes
     -----
@@ -107,8 +112,10 @@ class Explainer:
         target: object = None,
         exposure: object = None,
         prediction: object = None,
+        folds: int | None = None,
+        fold_by: object = None,
     ) -> None:
-        values = RowColumns(target, exposure, None, prediction)
+        values = RowColumns(target, exposure, None, prediction, n_folds(folds, fold_by), fold_by)
         self._study = study_of(model, background, groups, sample_weight, response, values)
         self._response, self._by = response, by
         self._lock = Lock()  # of the next mapping
@@ -856,6 +863,8 @@ class Explainer:
         sort: str | None = None,
         xscale: str = "linear",
         std: bool = False,
+        observed: bool = False,
+        error: bool = False,
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -890,6 +899,10 @@ class Explainer:
         std : bool, default False
             Whether to shade one standard deviation of the rows' own (ICE) curves above and below each curve, see
             `Curve.std`. Surfaces and points have none.
+        observed : bool, default False
+            Whether to draw what was observed and predicted beside each curve, see `Curve.observations`.
+        error : bool, default False
+            Whether to shade a band of 95 % around each curve, see `Curve.error`.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
@@ -921,7 +934,8 @@ class Explainer:
         listed = self._scope(response).ranked() if asked is None else list(asked)
         chosen, note = page_of(listed, page)  # only the features of a page are computed
         found = self.partial_dependence(chosen, output=output, output_index=output_index, response=response, by=by)
-        panels = [make() for make in found._drawers(sort=sort, xscale=xscale, std=std)]
+        options: dict[str, Any] = {"sort": sort, "xscale": xscale, "std": std, "observed": observed, "error": error}
+        panels = [make() for make in found._drawers(**options)]
         return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def _scale_of_figures(self, response: str | None) -> str:

@@ -15,7 +15,7 @@ from glasswood.engines._pass import Pass
 from glasswood.models._opened import open_model
 from glasswood.models._scale import scale_of
 from glasswood.tables._row_columns import names_in
-from glasswood.tables._row_values import RowColumns
+from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import open_source
 
 __all__ = ["summarize"]
@@ -33,6 +33,8 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     target: object = None,
     exposure: object = None,
     prediction: object = None,
+    folds: int | None = None,
+    fold_by: object = None,
     engine: object = "auto",
     checkpoint: str | PathLike[str] | None = None,
 ) -> Any:
@@ -70,6 +72,13 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     prediction : name of a column, sequence of names, or array, optional
         What the model predicts for each row, as `predict` or `predict_proba` return it. By default it is computed,
         which takes about as long as `predict`.
+    folds : int, optional
+        The number of folds that rows are divided into and counted apart, for errors and bands, see `Curve.error`: 20
+        are enough. The counts then take as many times the memory.
+    fold_by : name of a column, or array of shape (n_rows,), optional
+        The values by which rows are divided: equal values are in the same fold. A column of customers, say, if their
+        rows are alike. By default the numbers of the rows, which tables and Parquet files have; streams and frames of
+        clusters need a column.
     engine : {"auto", "threads", "dask", "spark", "ray"}, Dask Client, or SparkSession, default "auto"
         The engine that reads Parquet files: threads of this process, or the workers of a cluster that can access the
         same paths. A Spark, Dask or Ray frame is always counted by its own engine.
@@ -95,7 +104,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     {'old': Background(... rows, order 1, ... counts), 'young': Background(... rows, order 1, ... counts)}
     """
     rows = Pass(open_source(source), engine=engine, checkpoint=checkpoint)
-    values = RowColumns(target, exposure, None, prediction)
+    values = RowColumns(target, exposure, None, prediction, n_folds(folds, fold_by), fold_by)
     further = [*names_in(by, sample_weight), *values.names]
     opened = open_model(model, rows.head, further, whole=rows.in_memory)
     players = players_of(opened, groups)
@@ -104,6 +113,6 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     asked = response is not None or not scale.additive
     responses = (WantedResponses.of_model(opened.ensemble, scale),) if asked else ()
     values = target_columns(values, opened, sample_weight)
-    targets = (WantedTargets.of_model(opened, values),) if values else ()
+    targets = (WantedTargets.of_model(opened, values),) if values.observes else ()
     wanted = (WantedEnds(), *responses, *targets)
     return rows.taken_by(opened, further).count(plan, sample_weight, by, further=wanted, values=values)

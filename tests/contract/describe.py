@@ -24,6 +24,7 @@ RESULTS = tuple(
 # Attributes that hold objects without a public name, and so are not part of the contract.
 NOT_FROZEN = {"axis", "source", "find_rows", "find_density", "schema", "score", "core_trees", "raw_interaction", "pair"}
 NOT_FROZEN |= {"fingerprint", "facts"}  # a digest of the plan, and words
+NOT_FROZEN |= {"find_observations", "find_folds", "folds"}
 WORDS = {"caveat"}  # frozen as: whether there are any
 
 # What methods without arguments return, or with these.
@@ -82,7 +83,10 @@ def _numbers(answer, exact):
 
 
 def _attribute(answer, name, exact):
-    value = getattr(answer, name)
+    try:
+        value = getattr(answer, name)
+    except gw.errors.GlasswoodError as error:  # it was not asked for
+        return {"error": type(error).__name__}
     return bool(value) if name in WORDS else _plain(value, exact)
 
 

@@ -96,6 +96,26 @@ class Job:
         return Counter(self.plan, self.further)
 
     @property
+    def grouped(self) -> bool:
+        """Whether rows are counted in groups: by columns, or in folds, or both."""
+        return bool(self.by) or self.values.folds > 0
+
+    def groups_of(self, table: object, fold: NDArray[np.intp] | None) -> tuple[list[Any], NDArray[np.intp]]:
+        """Return the groups that rows fall into, and each row's place in their list; the fold is last in a key."""
+        keys, places = group_rows(table, self.by) if self.by else ([WHOLE], np.zeros(n_rows(table), dtype=np.intp))
+        if fold is None:
+            return keys, places
+        folds = range(self.values.folds)
+        keyed = [(*(key if isinstance(key, tuple) else (key,)), number) for key in keys for number in folds]
+        return keyed, places * len(folds) + fold
+
+    def group_of(self, key: Any) -> Any:
+        """Return the group of a key, without its fold."""
+        if not self.values.folds:
+            return key
+        return WHOLE if not self.by else key[0] if len(self.by) == 1 else key[:-1]
+
+    @property
     def columns(self) -> list[Any]:
         """The names of all columns that the job needs, each once."""
         wanted = [*self.reading.columns, *self.by, *(() if self.weight is None else (self.weight,)), *self.values.names]
@@ -106,7 +126,7 @@ class Job:
         """A hash of everything that the counts depend on, the data excepted."""
         told = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight)
         further = [wanted.key for wanted in self.further]
-        return blake2b(repr((*told, *further, self.values.key)).encode(), digest_size=16).hexdigest()
+        return blake2b(repr((*told, *further, self.values.whole_key)).encode(), digest_size=16).hexdigest()
 
     def ship(self, dumps: Dumps | None = None) -> ShippedJob:
         """Return the job as bytes, made by an engine's own way to pickle: that can send functions of a notebook."""
@@ -173,10 +193,14 @@ class Sums:
         self.since = monotonic()  # when it began
         self._lowest: dict[Any, int] = {}  # plane of weights that counts, by group
         self._waiting: list[Any] = []  # tables whose rows are sorted by group together
+        self._folds: list[NDArray[np.intp]] = []  # of their rows
 
-    def add(self, table: object) -> int:
-        """Count the rows of a table, at once or with those of the next ones, and return their number."""
-        if not self.job.by:
+    def add(self, table: object, first: int = 0) -> int:
+        """Count the rows of a table, at once or with those of the next ones, and return their number.
+
+        `first` is the number of its first row in the source, where that is needed.
+        """
+        if not self.job.grouped:
             weight = self._weights(table)
             self._add_whole(self._open(table), weight, self._values(table, weight))
             return n_rows(table)
@@ -184,6 +208,8 @@ class Sums:
         if self._waiting and not can_join(self._waiting[0], table):
             self.flush()
         self._waiting.append(table)
+        if self.job.values.folds:
+            self._folds.append(self.job.values.folds_of(table, n_rows(table), first))
         if sum(n_rows(part) for part in self._waiting) >= MANY_ROWS or sum(map(n_bytes, self._waiting)) >= MANY_BYTES:
             self.flush()
         return n_rows(table)
@@ -193,8 +219,9 @@ class Sums:
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
+        folds, self._folds = self._folds, []
         table = join(waiting)
-        keys, places = group_rows(table, self.job.by)
+        keys, places = self.job.groups_of(table, np.concatenate(folds) if folds else None)
         order = _sorted(places, len(keys))
         weight = self._weights(table)
         sizes = np.bincount(places, minlength=len(keys))
@@ -383,7 +410,7 @@ def add_fragment(sums: Sums, fragment: Fragment) -> int:
     counted = 0
     try:
         for table in read_fragment(fragment, sums.job.columns):
-            counted += sums.add(table)
+            counted += sums.add(table, (fragment.first_row or 0) + counted)
     except TableError as error:
         if fragment.path in str(error):
             raise

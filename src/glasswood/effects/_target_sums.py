@@ -53,7 +53,7 @@ N_PER_OUTPUT = 4  # sums: of the target, the prediction, and the squares of both
 
 def target_columns(columns: RowColumns, model: Opened, sample_weight: object) -> RowColumns:
     """Return what is read of rows as a model needs it: its classes, or the number of its outputs."""
-    if not columns:
+    if not columns.observes:
         return columns
     if columns.target is None:
         message = "exposure= and prediction= are told beside what was observed; pass target=, too"

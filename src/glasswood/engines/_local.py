@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background, background_of
 from glasswood.counting._counter import Counter
+from glasswood.counting._folds import background_of_folds
 from glasswood.counting._job import Job, SomeRows, Sums, add_fragment, add_groups, new_tally
-from glasswood.counting._partial import Partial
+from glasswood.counting._partial import WHOLE, Partial
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Tally, Wanted
 from glasswood.counting._weights import ColumnWeights, column_of, weights_of_groups, weights_of_rows
@@ -110,12 +111,15 @@ def count_groups(  # noqa: PLR0913 (one call has all settings of a pass)
         message = f"by= has the shape {places.shape}, but the table has {how_many(columns.n_rows, 'row')}"
         raise TableError(message)
     weights, units = weights_of_groups(sample_weight, places, len(keys))
+    n_rows = np.bincount(places, minlength=len(keys)).tolist()
+    n_folds = 1 if values.fold is None else int(values.told_folds.split()[0])
+    places = places if values.fold is None else places * n_folds + values.fold
     counter = Counter(plan, further)
-    planes: list[dict[int, Tally]] = [{} for _ in keys]
+    planes: list[dict[int, Tally]] = [{} for _ in range(len(keys) * n_folds)]
     n_tallies = 0
     for plane, weight in weights:
         rows = np.arange(columns.n_rows) if weight is None else np.flatnonzero(weight)
-        sizes = np.bincount(places[rows], minlength=len(keys))
+        sizes = np.bincount(places[rows], minlength=len(planes))
         tallies = []
         for group in np.flatnonzero(sizes).tolist():
             tallies.append(new_tally(counter, n_tallies))
@@ -123,12 +127,16 @@ def count_groups(  # noqa: PLR0913 (one call has all settings of a pass)
             n_tallies += 1
         number = np.cumsum(sizes > 0) - 1  # of a group among those that have rows here
         _count_rows_of_groups(counter, tallies, columns, SomeRows(rows, number[places[rows]], weight, values))
-    n_rows = np.bincount(places, minlength=len(keys)).tolist()
-    return {
-        key: background_of(counter, planes[group], n_rows[group], float(units[group]), column_of(sample_weight))
-        for group, key in enumerate(keys)
-        if n_rows[group]
-    }
+
+    def background(group: int) -> Background:
+        own, settings = planes[group * n_folds : (group + 1) * n_folds], (n_rows[group], float(units[group]))
+        if values.fold is None:
+            return background_of(counter, own[0], *settings, column_of(sample_weight))
+        return background_of_folds(
+            counter, dict(enumerate(own)), values.told_folds, *settings, column_of(sample_weight)
+        )
+
+    return {key: background(group) for group, key in enumerate(keys) if n_rows[group] or key == WHOLE}
 
 
 def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
@@ -164,10 +172,14 @@ def count_table(  # noqa: PLR0913 (one call has all settings of a pass)
     if isinstance(sample_weight, str):
         sample_weight = ColumnWeights(row_weights(source.given, sample_weight), sample_weight)
     schema, features = plan.ensemble.schema, plan.ensemble.used_features
-    if by is None:
+    if by is None and values.fold is None:
         columns = source.open_in_parts(schema, features)
         return _count(plan, columns, sample_weight, lists_only=lists_only, further=further, values=values)
     columns = source.open(schema, features)
+    if by is None:
+        groups: tuple[list[Any], NDArray[np.intp]] = [WHOLE], np.zeros(columns.n_rows, dtype=np.intp)
+        found = count_groups(plan, columns, sample_weight, *groups, further, values)
+        return found[WHOLE]
     groups = places_of_groups(source.given, by)
     return sorted_groups(count_groups(plan, columns, sample_weight, *groups, further, values))
 

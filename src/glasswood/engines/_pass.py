@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.counting._background import background_of
+from glasswood.counting._background import Background, background_of
+from glasswood.counting._folds import background_of_folds
 from glasswood.counting._job import Job, partition_digest
 from glasswood.counting._partial import WHOLE, Partial, ledger_of
 from glasswood.counting._plan import CountPlan
@@ -26,7 +27,7 @@ from glasswood.models._opened import Opened
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._threads import in_order
 from glasswood.tables._columns import Dictionary
-from glasswood.tables._parquet import Fragment, read_fragment
+from glasswood.tables._parquet import Fragment, located, read_fragment
 from glasswood.tables._row_columns import row_weights, sorted_groups, without_columns
 from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 from glasswood.tables._seal import Seal
@@ -185,6 +186,11 @@ class Pass:
         return finish(job, partial, expected)
 
     def _count_files(self, job: Job, source: Files) -> Partial:
+        if job.values.by_position:
+            if self._folder is not None:
+                message = "folds by position change if files are added to a checkpoint; name a column in fold_by="
+                raise TableError(message)
+            source = replace(source, fragments=located(source.fragments))
         checkpoint = None if self._folder is None else Checkpoint(self._folder, job)
         fragments = source.fragments if checkpoint is None else checkpoint.remaining(source.fragments)
         if self._engine in ("auto", "threads"):
@@ -203,11 +209,13 @@ class Pass:
         if isinstance(values, RowValues) or not values:
             return values if isinstance(values, RowValues) else NO_VALUES
         table = self.table_in_memory.given
+        fold = values.folds_of(table, n_rows(table)) if values.folds else None
         if isinstance(sample_weight, str):
             weight: NDArray[Any] | None = row_weights(table, sample_weight)
         else:
             weight = fixed_point(sample_weight, n_rows(table))[0]
-        return values.read(table, n_rows(table), weight)
+        found = values.read(table, n_rows(table), weight)
+        return found if fold is None else replace(found, fold=fold, told_folds=values.told_folds)
 
     def _job(
         self,
@@ -222,6 +230,12 @@ class Pass:
         groups = () if by is None else tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
         columns = values if isinstance(values, RowColumns) else NO_COLUMNS
         columns.refuse_absent(self.names)
+        if columns.by_position and not isinstance(self.source, Files):
+            message = (
+                "the rows of streams and of frames on a cluster have no fixed numbers, so folds= needs a column to "
+                "make folds by: fold_by="
+            )
+            raise TableError(message)
         others = [*groups, *([] if sample_weight is None else [sample_weight]), *columns.names]
         names = self._names_of(schema, plan.ensemble.used_features, others)
         if sample_weight is not None and self.head is not None:
@@ -357,15 +371,23 @@ def verify(partial: Partial, expected: Sequence[bytes]) -> None:
 def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
     """Return the background of a partial, or one per group, after proving that it has every row exactly once."""
     verify(partial, expected)
-    planes: dict[Any, dict[int, Tally]] = {key: {} for key in (partial.rows if job.by else [WHOLE])}
+    rows: dict[Any, int] = {} if job.by else {WHOLE: 0}
+    for key, n_more in partial.rows.items():
+        rows[job.group_of(key)] = rows.get(job.group_of(key), 0) + n_more
+    planes: dict[Any, dict[int, dict[int, Tally]]] = {key: {} for key in rows}
     for (key, plane), tally in partial.tallies.items():
         _check_sums(job.plan, key, tally)
-        planes[key][plane] = tally.writable()
-    found = {
-        key: background_of(job.counter, parts, partial.rows.get(key, 0), weight=job.weight)
-        for key, parts in planes.items()
-    }
+        fold = key[-1] if job.values.folds else 0
+        planes[job.group_of(key)].setdefault(fold, {})[plane] = tally.writable()
+    found = {key: _background(job, parts, rows[key]) for key, parts in planes.items()}
     return sorted_groups(found) if job.by else found[WHOLE]
+
+
+def _background(job: Job, folds: Mapping[int, dict[int, Tally]], n_rows: int) -> Background:
+    """Return the background of a group of rows, given its sums by fold (all in one if there are none) and by plane."""
+    if job.values.folds:
+        return background_of_folds(job.counter, folds, job.values.told_folds, n_rows, weight=job.weight)
+    return background_of(job.counter, folds.get(0, {}), n_rows, weight=job.weight)
 
 
 def _check_sums(plan: CountPlan, key: object, tally: Tally) -> None:

@@ -5,7 +5,8 @@ from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
 from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
-from glasswood.results._curves import Curve, Points, Spread
+from glasswood.results._curves import Curve, OtherScale, Points, Spread
+from glasswood.results._folds import Folds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
@@ -28,6 +29,7 @@ __all__ = [
     "Comparison",
     "Curve",
     "Curves",
+    "Folds",
     "Grouped",
     "Ice",
     "Importance",
@@ -36,6 +38,7 @@ __all__ = [
     "Lazy",
     "Monotonicity",
     "Observations",
+    "OtherScale",
     "Pairs",
     "Points",
     "Report",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.errors import ArgumentError, BackgroundError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.results._axis import Axis, columns_of
+from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
@@ -62,6 +65,7 @@ class Observations(ReadOnly):
     outputs: tuple[Any, ...]
     units: str
     comparable: bool = True
+    folds: Mapping[str, Folds] = field(default_factory=dict)
 
     @property
     def residual(self) -> NDArray[np.float64]:
@@ -74,6 +78,40 @@ class Observations(ReadOnly):
         return np.divide(
             self.observed, self.predicted, out=np.full_like(self.observed, np.nan), where=self.predicted != 0
         )
+
+    def error(self, what: str = "observed") -> NDArray[np.float64]:
+        """Return standard errors: how much an average would differ with other rows of the same kind, for this model.
+
+        Parameters
+        ----------
+        what : {"observed", "predicted", "residual", "actual_expected"}, default "observed"
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, target=y, folds=10)
+        >>> ex.partial_dependence("sex").observations.error("residual").round(1)
+        array([[...],
+               [...],
+               [ nan]])
+        """
+        if not self.folds:
+            raise BackgroundError(NO_FOLDS)
+        if what not in ERRORS:
+            message = f"what must be one of {', '.join(ERRORS)}, not {what!r}"
+            raise ArgumentError(message)
+        observed, predicted = self.folds["observed"], self.folds["predicted"]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            parts = {
+                "observed": observed.heights,
+                "predicted": predicted.heights,
+                "residual": observed.heights - predicted.heights,
+                "actual_expected": observed.heights / predicted.heights,
+            }
+            return Folds(parts[what], observed.shares).error(getattr(self, what))
 
     @property
     def ratio(self) -> NDArray[np.float64]:
@@ -88,16 +126,21 @@ class Observations(ReadOnly):
     def _repr_html_(self) -> str:
         return table_html(repr(self), self._listed())
 
-    @property
-    def columns(self) -> dict[str, NDArray[np.float64]]:
-        """The columns of a frame: one entry per cell and output."""
+    def numbers(self) -> dict[str, NDArray[np.float64]]:
+        """Return the columns of a frame that are not about cells: one entry per cell and output.
+
+        Examples
+        --------
+        See `Observations`.
+        """
         found = {name: getattr(self, name).ravel() for name in COLUMNS}
-        return found | {"exposure": np.repeat(self.exposure, len(self.outputs))}
+        errors = {f"{name}_error": self.error(name).ravel() for name in ("observed", "residual")} if self.folds else {}
+        return found | {"exposure": np.repeat(self.exposure, len(self.outputs))} | errors
 
     def _listed(self) -> dict[str, Any]:
         listed = columns_of([self.axis], self.observed, self.outputs, None)
         del listed["value"]
-        return listed | self.columns
+        return listed | self.numbers()
 
     def to_frame(self) -> Any:
         """Return one row per cell (and output).
@@ -110,6 +153,7 @@ class Observations(ReadOnly):
 
 
 COLUMNS = ("observed", "predicted", "residual", "actual_expected", "spread")
+ERRORS = COLUMNS[:4]
 
 
 def _told(values: NDArray[np.float64]) -> str:

@@ -236,7 +236,8 @@ class OverTable(Average):
 
         Many counts are kept in 32 bits if they fit, which takes half the memory.
         """
-        wanted, values = tuple(further), self._values
+        wanted = tuple(further)
+        values = replace(self._values, fold=None) if lists_only else self._values  # of a part of the trees
         found: Background = self._rows.count(plan, self.weight, lists_only=lists_only, further=wanted, values=values)
         if found.counts.size < MANY_COUNTS or found.total > np.iinfo(np.int32).max:
             return found

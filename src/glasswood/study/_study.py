@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
 from glasswood.counting._column_ends import extents_of
+from glasswood.counting._folds import folds_in, without_each_fold
 from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
 from glasswood.counting._players import Players, players_of
 from glasswood.counting._statistic import Wanted
@@ -21,7 +22,7 @@ from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets, target_columns
 from glasswood.engines._pass import Pass
-from glasswood.errors import BackgroundError
+from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import CubeMetric
@@ -30,7 +31,7 @@ from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Lock, once
 from glasswood.results import SetValues
-from glasswood.study._averages import NO_ROWS, Average, average_over
+from glasswood.study._averages import NO_ROWS, Average, OverCounts, average_over
 from glasswood.study._in_parts import count_in_parts
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
@@ -88,9 +89,10 @@ class Study:
         self._scales: dict[str | None, Scale] = {}
         self._wanted: dict[str, WantedResponses] = {}
         self._moments: dict[str, ResponseMoments] = {}
+        self._without_folds: dict[str, list[tuple[float, Study]]] = {}
         asked = scale_of(model, response)
-        self._targets = WantedTargets.of_model(model, over.columns) if over.columns else None
-        along: list[Wanted] = [] if asked.additive else [self._wanted_of(asked)]
+        self._targets = WantedTargets.of_model(model, over.columns) if over.columns.observes else None
+        along: list[Wanted] = [] if asked.additive else [self.wanted_of(asked)]
         along += [] if self._targets is None else [self._targets]
         self._along = tuple(along) if over.once_only else ()
 
@@ -109,7 +111,7 @@ class Study:
                 self._scales[response] = found
             return self._scales[response]
 
-    def _wanted_of(self, scale: Scale) -> WantedResponses:
+    def wanted_of(self, scale: Scale) -> WantedResponses:
         """Return the sums over rows that answers on a scale come from."""
         with self._lock:
             if scale.response not in self._wanted:
@@ -120,7 +122,7 @@ class Study:
         """Return whether there are sums over rows of responses on a scale, or can be."""
         if self.over.can_count:
             return True
-        key, counted = self._wanted_of(scale).key, self.over.counted
+        key, counted = self.wanted_of(scale).key, self.over.counted
         return (counted is not None and key in counted.vectors) or any(key == wanted.key for wanted in self._along)
 
     def moments(self, scale: Scale) -> ResponseMoments:
@@ -131,7 +133,7 @@ class Study:
             return self._moments[scale.response]
 
     def _find_moments(self, scale: Scale) -> ResponseMoments:
-        wanted = self._wanted_of(scale)
+        wanted = self.wanted_of(scale)
         if not self._can_sum(scale):
             raise BackgroundError(self.over.no_sums.format(response=scale.response))
         known = [found for found in (*self._counted.values(), self.over.counted) if found is not None]
@@ -141,6 +143,11 @@ class Study:
         if background.total <= 0:
             raise BackgroundError(NO_ROWS)
         return ResponseMoments(self.ensemble, scale, background.vectors[wanted.key], background.total)
+
+    @property
+    def wanted_targets(self) -> Wanted | None:
+        """What was observed, as it is asked for; None if that is only known from counts."""
+        return self._targets
 
     @property
     def has_targets(self) -> bool:
@@ -155,6 +162,36 @@ class Study:
         found = next(filter(None, (find_targets(self.model, background) for background in known)), None)
         if found is None and self._targets is not None:
             found = find_targets(self.model, self._sum_along(self._targets))
+        if found is None:
+            raise BackgroundError(NO_ROWS)
+        return found
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether rows are counted in folds, so that answers have errors."""
+        counted = self.over.counted
+        return self.over.columns.folds > 0 or (counted is not None and folds_in(counted) != "")
+
+    def without_folds(self, wanted: Wanted | None = None) -> list[tuple[float, Study]]:
+        """Return the study without each fold of its rows, and the fold's share; with what else is wanted of rows."""
+        key = "" if wanted is None else wanted.key
+        with self._lock:
+            if key not in self._without_folds:
+                self._without_folds[key] = [
+                    (left.share, Study(self.model, self._players, OverCounts(left.background, None), None, self._plans))
+                    for left in without_each_fold(self._with_folds(wanted))
+                ]
+            return self._without_folds[key]
+
+    def _with_folds(self, wanted: Wanted | None) -> Background:
+        """Return counts of the rows in folds, and what else is wanted."""
+        if self.in_parts:
+            message = "the model has too many counts for folds; explain fewer trees, or a sample of the rows"
+            raise TooLargeError(message)
+        found = self.counted(1)
+        if wanted is not None and (found is None or wanted.key not in found.vectors):
+            known = [one for one in (*self._counted.values(), self.over.counted) if one is not None]
+            found = next((one for one in known if wanted.key in one.vectors), None) or self._sum_along(wanted)
         if found is None:
             raise BackgroundError(NO_ROWS)
         return found

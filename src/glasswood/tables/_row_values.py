@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import TableError
+from glasswood.errors import ArgumentError, TableError
 from glasswood.tables._columns import Dictionary, dictionary_of, numbers_of
+from glasswood.tables._folds import fold_of_keys, fold_of_positions, keys_of_column, keys_of_values
 from glasswood.tables._tables import frame_of, frame_values
-from glasswood.text._arguments import brief
+from glasswood.text._arguments import brief, whole_number
 from glasswood.text._printable import how_many
 
-__all__ = ["NO_COLUMNS", "NO_VALUES", "RowColumns", "RowValues", "names_of_values"]
+__all__ = ["NO_COLUMNS", "NO_VALUES", "RowColumns", "RowValues", "n_folds", "names_of_values"]
 
 Floats = NDArray[np.float64]
 ROLES = ("target", "exposure", "offset", "prediction")
@@ -29,9 +30,15 @@ class RowValues:
     ----------
     by_role : mapping from str to ndarray
         Those that were asked for: "target" (classes as one indicator per output), "exposure", "offset", "prediction".
+    fold : ndarray of shape (n_rows,), optional
+        The fold of each row.
+    told_folds : str
+        How many folds there are, and by what.
     """
 
     by_role: Mapping[str, Floats] = field(default_factory=dict)
+    fold: NDArray[np.intp] | None = None
+    told_folds: str = ""
 
     def __contains__(self, role: str) -> bool:
         return role in self.by_role
@@ -41,7 +48,10 @@ class RowValues:
 
     def take(self, rows: slice | NDArray[np.intp]) -> RowValues:
         """Return those of some rows."""
-        return RowValues({role: values[rows] for role, values in self.by_role.items()}) if self.by_role else self
+        if not self.by_role and self.fold is None:
+            return self
+        fold = None if self.fold is None else self.fold[rows]
+        return RowValues({role: values[rows] for role, values in self.by_role.items()}, fold, self.told_folds)
 
 
 NO_VALUES = RowValues()
@@ -54,6 +64,10 @@ class RowColumns:
     Parameters
     ----------
     target, exposure, offset, prediction : names or arrays, optional
+    folds : int
+        The number of folds that rows are divided into; 0 for none.
+    fold_by : name of a column, array, or None
+        What folds are made by; None for the numbers of the rows in the source.
     classes : tuple, optional
         The labels that the target may have; None if it is a number.
     n_outputs : int
@@ -66,12 +80,30 @@ class RowColumns:
     exposure: object = None
     offset: object = None
     prediction: object = None
+    folds: int = 0
+    fold_by: object = None
     classes: tuple[Any, ...] | None = None
     n_outputs: int = 1
     least: float = -np.inf
 
     def __bool__(self) -> bool:
+        return self.observes or self.folds > 0
+
+    @property
+    def observes(self) -> bool:
+        """Whether any value of rows is wanted, and not just their folds."""
         return any(given is not None for _, given in self._given())
+
+    @property
+    def told_folds(self) -> str:
+        """How many folds there are, and by what, as "20 by 'id'"."""
+        by = "position" if self.fold_by is None else repr(self.fold_by) if isinstance(self.fold_by, str) else "given"
+        return f"{self.folds} by {by}"
+
+    @property
+    def by_position(self) -> bool:
+        """Whether folds are made by the numbers of rows in the source."""
+        return self.folds > 0 and self.fold_by is None
 
     def _given(self) -> Iterator[tuple[str, Any]]:
         return ((role, getattr(self, role)) for role in ROLES)
@@ -83,7 +115,8 @@ class RowColumns:
     @property
     def names(self) -> list[str]:
         """The names of all columns that are read."""
-        return [name for role, given in self._given() for name in self._names(role, given)]
+        names = [name for role, given in self._given() for name in self._names(role, given)]
+        return [*names, *([self.fold_by] if self.folds and isinstance(self.fold_by, str) else [])]
 
     def _names(self, role: str, given: object) -> list[str]:
         """Return the columns of a role; none if its values are given. A list of labels is not one of columns."""
@@ -96,6 +129,11 @@ class RowColumns:
         told = [(role, self._names(role, given)) for role, given in self._given() if given is not None]
         return ", ".join(f"{role} {', '.join(map(repr, names)) or 'given'}" for role, names in told)
 
+    @property
+    def whole_key(self) -> str:
+        """The same, and what folds are made by."""
+        return f"{self.key} {self.told_folds}"
+
     def refuse_absent(self, columns: Sequence[Any] | None) -> None:
         """Refuse what a source that is no table in memory does not have: its columns are known by their names only."""
         for role, given in self._given():
@@ -106,10 +144,26 @@ class RowColumns:
                 if columns is None or name not in columns:
                     message = f"{role}= names the column {name!r}, which the source does not have"
                     raise TableError(message)
+        if self.folds and self.fold_by is not None:
+            if not isinstance(self.fold_by, str):
+                message = f"fold_by= names a column of a source; an array is for a table, not {brief(self.fold_by)}"
+                raise TableError(message)
+            if columns is None or self.fold_by not in columns:
+                message = f"fold_by= names the column {self.fold_by!r}, which the source does not have"
+                raise TableError(message)
+
+    def folds_of(self, table: object, n_rows: int, first: int = 0) -> NDArray[np.intp]:
+        """Return the folds of a table's rows, given the number of the first one in the source."""
+        if self.fold_by is None:
+            return fold_of_positions(first, n_rows, self.folds)
+        if isinstance(self.fold_by, str):
+            return fold_of_keys(keys_of_column(table, self.fold_by), self.folds)
+        given = _columns_of(self.fold_by, "fold_by=", n_rows)
+        return fold_of_keys(keys_of_values(given[0]), self.folds)
 
     def read(self, table: object, n_rows: int, weight: NDArray[Any] | None = None) -> RowValues:
         """Return the values of a table's rows. Those of weight 0 count for nothing, so that they may be missing."""
-        if not self:
+        if not self.observes:
             return NO_VALUES
         counts = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
         found = {role: self._values(role, given, table, counts) for role, given in self._given() if given is not None}
@@ -140,6 +194,21 @@ class RowColumns:
 
 
 NO_COLUMNS = RowColumns()
+MOST_FOLDS = 1000
+
+
+def n_folds(folds: object, fold_by: object) -> int:
+    """Return the number of folds, 0 for none."""
+    if folds is None:
+        if fold_by is not None:
+            message = "fold_by= says by what rows are divided into folds; pass their number, too: folds=20"
+            raise ArgumentError(message)
+        return 0
+    found = whole_number(folds, "folds is a number of parts of the rows", 2)
+    if found > MOST_FOLDS:
+        message = f"folds must be at most {MOST_FOLDS:,}, not {found:,}; 20 are enough"
+        raise ArgumentError(message)
+    return found
 
 
 def names_of_values(given: object) -> list[str]:

@@ -38,6 +38,7 @@ class SingleCurveOptions(CurveOptions, total=False):
     """Of `panel_of_curve`."""
 
     observed: bool
+    error: bool
 
 
 class IceOptions(PointOptions, total=False):
