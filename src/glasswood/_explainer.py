@@ -67,6 +67,10 @@ class Explainer:
         `Curve.predicted` and what follows from them. With `exposure`, the row's total, such as its number of claims.
     exposure : name of a column, or array of shape (n_rows,), optional
         The exposure of each row, such as policy-years: observed and predicted are then totals divided by exposure.
+    offset : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
+        What is added to the raw score of each row before the link, see `summarize`. Results on the raw scale are about
+        the trees alone; on the scale of the response, there are curves and importance, per unit of `exposure` if
+        that is given, too.
     prediction : name of a column, sequence of names, or array, optional
         What the model predicts for each row, as `predict` or `predict_proba` return it. By default it is computed,
         which takes about as long as `predict`.
@@ -111,11 +115,12 @@ class Explainer:
         by: object = None,
         target: object = None,
         exposure: object = None,
+        offset: object = None,
         prediction: object = None,
         folds: int | None = None,
         fold_by: object = None,
     ) -> None:
-        values = RowColumns(target, exposure, None, prediction, n_folds(folds, fold_by), fold_by)
+        values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
         self._study = study_of(model, background, groups, sample_weight, response, values)
         self._response, self._by = response, by
         self._lock = Lock()  # of the next mapping

@@ -32,6 +32,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     response: str | None = None,
     target: object = None,
     exposure: object = None,
+    offset: object = None,
     prediction: object = None,
     folds: int | None = None,
     fold_by: object = None,
@@ -69,6 +70,10 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         was observed and predicted on average for the rows in each cell. With `exposure`, the row's total.
     exposure : name of a column, or array of shape (n_rows,), optional
         The exposure of each row, such as policy-years: observed and predicted are then totals divided by exposure.
+    offset : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
+        What is added to the raw score of each row before the link, such as the logarithm of its exposure, if the model
+        was trained with it (`base_margin` of XGBoost, which replaces the base score; `init_score` of LightGBM;
+        `baseline` of CatBoost). Predictions are then totals of rows.
     prediction : name of a column, sequence of names, or array, optional
         What the model predicts for each row, as `predict` or `predict_proba` return it. By default it is computed,
         which takes about as long as `predict`.
@@ -104,15 +109,15 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     {'old': Background(... rows, order 1, ... counts), 'young': Background(... rows, order 1, ... counts)}
     """
     rows = Pass(open_source(source), engine=engine, checkpoint=checkpoint)
-    values = RowColumns(target, exposure, None, prediction, n_folds(folds, fold_by), fold_by)
+    values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
     further = [*names_in(by, sample_weight), *values.names]
     opened = open_model(model, rows.head, further, whole=rows.in_memory)
     players = players_of(opened, groups)
     plan = make_plan(players.ensemble, order, players.groups)
     scale = scale_of(opened, response)
     asked = response is not None or not scale.additive
-    responses = (WantedResponses.of_model(opened.ensemble, scale),) if asked else ()
     values = target_columns(values, opened, sample_weight)
-    targets = (WantedTargets.of_model(opened, values),) if values.observes else ()
+    responses = (WantedResponses.of_model(opened.ensemble, scale, values.told_offset),) if asked else ()
+    targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
     wanted = (WantedEnds(), *responses, *targets)
     return rows.taken_by(opened, further).count(plan, sample_weight, by, further=wanted, values=values)

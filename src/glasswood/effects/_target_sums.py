@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,10 +56,13 @@ def target_columns(columns: RowColumns, model: Opened, sample_weight: object) ->
     """Return what is read of rows as a model needs it: its classes, or the number of its outputs."""
     if not columns.observes:
         return columns
-    if columns.target is None:
+    if columns.target is None and (columns.exposure is not None or columns.prediction is not None):
         message = "exposure= and prediction= are told beside what was observed; pass target=, too"
         raise ArgumentError(message)
-    scale = scale_of_targets(model, own=columns.prediction is None)
+    if columns.offset is not None and model.combination is not None:
+        message = f"a {model.ensemble.source} has no score that is a sum over trees, to which offset= could be added"
+        raise ArgumentError(message)
+    scale = scale_of_targets(model, own=columns.prediction is None and columns.target is not None)
     outputs = scale.outputs
     classes = outputs.labels if outputs.binary or (scale.units == "probability" and len(outputs.labels) > 1) else None
     if columns.exposure is not None and classes is not None:
@@ -94,21 +98,25 @@ class WantedTargets:
         That of predictions.
     key : str
         The name of the vector: what was read of the rows, and a hash of what predictions depend on.
+    offset : bool, default False
+        Whether rows have an offset: predictions are then those of the row, and not per unit of exposure.
     """
 
     scale: Scale
     key: str
+    offset: bool = False
 
     @classmethod
     def of_model(cls, model: Opened, columns: RowColumns) -> WantedTargets:
         """Return those of a model, given what is read of the rows."""
         own = columns.prediction is None
         scale = scale_of_targets(model, own=own)
-        return cls(scale, f"{columns.key} {_digest(model.ensemble, scale, own=own)}")
+        key = f"{columns.key} {_digest(model.ensemble, scale, own=own)}"
+        return cls(scale, key, columns.offset is not None)
 
     def of(self, plan: CountPlan) -> TargetSums:
         """Return the statistic of a model."""
-        return TargetSums(plan.ensemble, self.scale, self.key)
+        return TargetSums(plan.ensemble, self.scale, self.key, offset=self.offset)
 
 
 def _digest(ensemble: TreeEnsemble, scale: Scale, *, own: bool) -> str:
@@ -127,11 +135,13 @@ class TargetSums:
         That of predictions.
     name : str
         The name of the vector.
+    offset : bool, default False
+        Whether rows have an offset.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str) -> None:
+    def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str, *, offset: bool = False) -> None:
         self._plan = make_plan(ensemble, 1, {})
-        self._scale, self._name = scale, name
+        self._scale, self._name, self._offset = scale, name, offset
         n_cells = self._plan.cells.n_cells[ensemble.used_features]
         self._first = np.cumsum(n_cells) - n_cells  # the first cell of each feature
         self._shape = (int(n_cells.sum()) + 1, 1 + N_PER_OUTPUT * scale.outputs.n_columns, LIMBS)
@@ -145,7 +155,7 @@ class TargetSums:
 
     @once_here
     def _responses(self) -> Responses:
-        return Responses(self._plan, self._scale.link, self._scale.inverse)
+        return Responses(self._plan, self._scale.link, self._scale.inverse, offset=self._offset)
 
     @once_here
     def _questions(self) -> Questions:
@@ -171,9 +181,12 @@ class TargetSums:
         target = values["target"]
         n_rows = len(target)
         exposure = values["exposure"] if "exposure" in values else np.ones((n_rows, 1))
-        known = "prediction" in values
-        predicted = values["prediction"] if known else self._responses.write_cells(cells, self._questions)[0].T
-        predicted = predicted * exposure  # the model predicts rates
+        if "prediction" in values:
+            predicted = values["prediction"]
+        else:
+            offset = values["offset"] if self._offset else None
+            predicted = self._responses.write_cells(cells, self._questions, offset)[0].T
+        predicted = predicted if self._offset else predicted * exposure  # without an offset, the model predicts rates
         terms = np.empty((n_rows, self._shape[1]))
         terms[:, :1] = exposure
         for place, part in enumerate((target, predicted, target**2 / exposure, predicted**2 / exposure)):
@@ -191,6 +204,13 @@ def _fit(terms: NDArray[np.float64], weight: NDArray[np.int64]) -> bool:
     return bool(largest < LARGEST or largest * float(weight.max(initial=1)) < LARGEST_WEIGHTED)
 
 
+class Weights(NamedTuple):
+    """The sum of the rows' weights, and their unit."""
+
+    total: float
+    unit: float
+
+
 class TargetMoments:
     """What was observed and what was predicted, for every cell of every feature and for all rows.
 
@@ -201,18 +221,18 @@ class TargetMoments:
         That of predictions.
     limbs : ndarray of int64
         The sums.
-    unit : float
-        The unit of the rows' weights.
+    weights : Weights
+        The sum of the rows' weights, and their unit.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, scale: Scale, limbs: NDArray[np.int64], unit: float) -> None:
+    def __init__(self, ensemble: TreeEnsemble, scale: Scale, limbs: NDArray[np.int64], weights: Weights) -> None:
         cells, used = make_plan(ensemble, 1, {}).cells.n_cells, ensemble.used_features
         n_cells, n_terms = int(cells[used].sum()) + 1, 1 + N_PER_OUTPUT * scale.outputs.n_columns
         if limbs.size != n_cells * n_terms * LIMBS:
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
         self._numbers = numbers_of(limbs).reshape(n_cells, n_terms)
-        self._unit, self.scale = unit, scale
+        self._weights, self.scale = weights, scale
         last = np.cumsum(cells[used])
         self._place = dict(zip(used.tolist(), zip(last - cells[used], last, strict=True), strict=True))
         self._n_cells = cells
@@ -228,6 +248,11 @@ class TargetMoments:
         """Those of all rows: one line."""
         return self._ratios(len(self._numbers) - 1, len(self._numbers))
 
+    @property
+    def mean_exposure(self) -> float:
+        """The mean exposure of rows; 1 if none was given."""
+        return float(self.whole.exposure[0]) / self._weights.total
+
     def _unknown(self, n_cells: int) -> Ratios:
         lines = np.full((n_cells, (self._numbers.shape[1] - 1) // N_PER_OUTPUT), np.nan)
         return Ratios(np.full(n_cells, np.nan), lines, lines, lines)
@@ -242,7 +267,7 @@ class TargetMoments:
         rest = square * size - target**2
         rest = np.where(rest > square * size >> NOISE, rest, 0)
         spread = np.sqrt(_divided(rest, size**2, known))
-        shown = np.array([float(number) for number in exposure.ravel()]) * (2.0**-FRACTION * self._unit)
+        shown = np.array([float(number) for number in exposure.ravel()]) * (2.0**-FRACTION * self._weights.unit)
         return Ratios(
             read_only(shown),
             read_only(_divided(target, size, known)),
@@ -281,5 +306,5 @@ def find_targets(model: Opened, background: Background) -> TargetMoments | None:
             own = ", prediction " not in name
             scale = scale_of_targets(model, own=own)
             if name.rpartition(" ")[2] == _digest(model.ensemble, scale, own=own):
-                return TargetMoments(model.ensemble, scale, limbs, background.unit)
+                return TargetMoments(model.ensemble, scale, limbs, Weights(background.weight, background.unit))
     return None

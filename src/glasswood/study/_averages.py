@@ -94,6 +94,11 @@ class Average(ABC):
         raise BackgroundError(NO_ROWS)
 
     @property
+    def offset(self) -> NDArray[np.float64] | None:
+        """The offsets of the rows of a table in memory, (n_rows, n_outputs); None if there are none."""
+        return None
+
+    @property
     def source(self) -> InMemory | None:
         """The table in memory; None if there is none."""
         return None
@@ -215,6 +220,11 @@ class OverTable(Average):
     def weights(self) -> NDArray[np.float64] | None:
         """The weights of the rows; None if there are none."""
         return None if self.weight is None else np.asarray(self.weight, dtype=np.float64)
+
+    @property
+    def offset(self) -> NDArray[np.float64] | None:
+        """The offsets of the rows, (n_rows, n_outputs); None if there are none."""
+        return self._values.by_role.get("offset")
 
     @once
     def shares(self) -> NDArray[np.float64]:

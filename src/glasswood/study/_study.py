@@ -22,7 +22,7 @@ from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets, target_columns
 from glasswood.engines._pass import Pass
-from glasswood.errors import BackgroundError, TooLargeError
+from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import CubeMetric
@@ -91,7 +91,7 @@ class Study:
         self._moments: dict[str, ResponseMoments] = {}
         self._without_folds: dict[str, list[tuple[float, Study]]] = {}
         asked = scale_of(model, response)
-        self._targets = WantedTargets.of_model(model, over.columns) if over.columns.observes else None
+        self._targets = WantedTargets.of_model(model, over.columns) if over.columns.target is not None else None
         along: list[Wanted] = [] if asked.additive else [self.wanted_of(asked)]
         along += [] if self._targets is None else [self._targets]
         self._along = tuple(along) if over.once_only else ()
@@ -115,7 +115,9 @@ class Study:
         """Return the sums over rows that answers on a scale come from."""
         with self._lock:
             if scale.response not in self._wanted:
-                self._wanted[scale.response] = WantedResponses.of_model(self.ensemble, scale)
+                wanted = WantedResponses.of_model(self.ensemble, scale, self.over.columns.told_offset)
+                counted = self.over.counted
+                self._wanted[scale.response] = wanted if counted is None else wanted.known_in(counted)
             return self._wanted[scale.response]
 
     def _can_sum(self, scale: Scale) -> bool:
@@ -143,6 +145,21 @@ class Study:
         if background.total <= 0:
             raise BackgroundError(NO_ROWS)
         return ResponseMoments(self.ensemble, scale, background.vectors[wanted.key], background.total)
+
+    def refuse_offset(self, what: str, scale: Scale) -> None:
+        """Refuse what is not known for rows with an offset."""
+        if not scale.additive and self.wanted_of(scale).offset:
+            message = (
+                f"{what} on this scale is not available with offset=; curves and importance are, and everything on the "
+                'raw scale (response="raw"), which is about the trees alone'
+            )
+            raise UnsupportedModelError(message)
+
+    def per_unit(self, scale: Scale) -> float:
+        """Return what responses on a scale are divided by: the mean exposure, if offsets and exposures are known."""
+        if scale.additive or not self.wanted_of(scale).offset or not self.has_targets:
+            return 1.0
+        return self.targets.mean_exposure
 
     @property
     def wanted_targets(self) -> Wanted | None:

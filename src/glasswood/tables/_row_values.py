@@ -95,6 +95,12 @@ class RowColumns:
         return any(given is not None for _, given in self._given())
 
     @property
+    def told_offset(self) -> str:
+        """The offset in words; nothing, if there is none."""
+        names = self._names("offset", self.offset)
+        return "" if self.offset is None else ", ".join(map(repr, names)) or "given"
+
+    @property
     def told_folds(self) -> str:
         """How many folds there are, and by what, as "20 by 'id'"."""
         by = "position" if self.fold_by is None else repr(self.fold_by) if isinstance(self.fold_by, str) else "given"
