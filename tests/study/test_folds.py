@@ -212,3 +212,17 @@ def test_figures_show_bands(case):
     assert ex.plot(["a"], observed=True, error=True) is not None
     assert ex.partial_dependence(["a", ("a", "b")]).plot(error=True) is not None
     assert "error" in ex.partial_dependence().to_frame()
+
+
+def test_only_curves_are_counted_in_folds(case, tmp_path):
+    model, frame = case
+    frame.to_parquet(tmp_path / "rows.parquet")
+    for source in (frame, str(tmp_path / "rows.parquet")):
+        ex = gw.Explainer(model, source, folds=K)
+        surface = ex.partial_dependence("a", "b")  # first, with counts of pairs
+        alone = gw.Explainer(model, source, folds=K).partial_dependence("a")
+        np.testing.assert_array_equal(ex.partial_dependence("a").error, alone.error)
+        assert surface.values.shape == gw.Explainer(model, frame).partial_dependence("a", "b").values.shape
+    once = gw.Explainer(model, iter([frame]), folds=K, fold_by="id")
+    once.partial_dependence("a", "b")
+    assert once.partial_dependence("a").error.shape == alone.error.shape

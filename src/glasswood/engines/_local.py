@@ -34,6 +34,7 @@ __all__ = ["count", "count_files", "count_groups", "count_stream", "count_table"
 BLOCK = 8192  # of which the kernels' own blocks are parts
 BATCH = 8 * BLOCK
 FEW_LEAVES = 64  # of a tree, for which bitsets are always the better way
+FEW_GROUPS, MOST_HELD = 64, 2**24  # groups that are counted in the order of the rows, and the counts of all threads
 ROWS_PER_LEAF = 3  # of a tree, from which on they are: a bitset takes as long for one row as for 4,096
 
 
@@ -140,7 +141,15 @@ def count_groups(  # noqa: PLR0913 (one call has all settings of a pass)
 
 
 def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
-    """Count rows of several groups. Each thread takes groups with about the same total number of rows."""
+    """Count rows of several groups. Each thread takes groups with about the same total number of rows.
+
+    Few groups are counted in the order of the rows instead, by threads with tallies of their own: rows of a group that
+    are far apart cost twice as much to bring together.
+    """
+    n_counts = sum(vector.size for vector in counter.vectors)
+    if len(tallies) <= FEW_GROUPS and n_threads() * len(tallies) * n_counts <= MOST_HELD:
+        _count_in_order(counter, tallies, columns, some)
+        return
     ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))
     wanted = some.rows.size * np.arange(1, n_threads()) // n_threads()
     limits = np.unique(np.concatenate([[0], np.searchsorted(ends, wanted) + 1, [len(tallies)]]))
@@ -150,6 +159,21 @@ def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: O
         add_groups(counter, tallies, columns, some._replace(rows=some.rows[chosen], places=some.places[chosen]))
 
     sum_over(range(limits.size - 1), lambda: None, add)
+
+
+def _count_in_order(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
+    """Count rows of a few groups, batch by batch in their order, each sorted by group."""
+
+    def add(own: list[Tally], first: int, last: int) -> None:
+        part = some._replace(rows=some.rows[first:last], places=some.places[first:last])
+        add_groups(counter, own, columns, part)
+
+    def start() -> list[Tally]:
+        return [counter.start() for _ in tallies]
+
+    for found in sum_over_batches(some.rows.size, BATCH, start, add):
+        for tally, more in zip(tallies, found, strict=True):
+            tally += more
 
 
 def batch_size(n_rows: int) -> int:

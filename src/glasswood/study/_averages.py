@@ -129,7 +129,10 @@ class Average(ABC):
         *,
         lists_only: bool | None = None,  # noqa: ARG002
     ) -> Background | None:
-        """Return the counts of a plan and further statistics, after a pass over the rows; None if there are none."""
+        """Return the counts of a plan and further statistics, after a pass over the rows; None if there are none.
+
+        Counts of order 1 are in folds, if there are any; others only if rows cannot be counted again.
+        """
         return self.counted
 
     def count_by(self, plan: CountPlan, by: object) -> Any:  # noqa: ARG002
@@ -247,7 +250,7 @@ class OverTable(Average):
         Many counts are kept in 32 bits if they fit, which takes half the memory.
         """
         wanted = tuple(further)
-        values = replace(self._values, fold=None) if lists_only else self._values  # of a part of the trees
+        values = self._values if plan.order == 1 and not lists_only else replace(self._values, fold=None)
         found: Background = self._rows.count(plan, self.weight, lists_only=lists_only, further=wanted, values=values)
         if found.counts.size < MANY_COUNTS or found.total > np.iinfo(np.int32).max:
             return found
@@ -314,7 +317,8 @@ class OverSource(Average):
         lists_only: bool | None = None,  # noqa: ARG002
     ) -> Background:
         """Return the counts of a plan, the ends of columns, and further statistics."""
-        found: Background = self._rows.count(plan, self.weight, further=(WantedEnds(), *further), values=self.columns)
+        columns = self.columns if plan.order == 1 or not self.can_count else self.columns.without_folds
+        found: Background = self._rows.count(plan, self.weight, further=(WantedEnds(), *further), values=columns)
         self._n_rows = found.n_rows
         return found
 

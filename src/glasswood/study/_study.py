@@ -205,13 +205,17 @@ class Study:
         if self.in_parts:
             message = "the model has too many counts for folds; explain fewer trees, or a sample of the rows"
             raise TooLargeError(message)
-        found = self.counted(1)
-        if wanted is not None and (found is None or wanted.key not in found.vectors):
-            known = [one for one in (*self._counted.values(), self.over.counted) if one is not None]
-            found = next((one for one in known if wanted.key in one.vectors), None) or self._sum_along(wanted)
-        if found is None:
+        keys = set() if wanted is None else {wanted.key}
+        for found in (*self._counted.values(), self.over.counted):
+            if found is not None and folds_in(found) and keys <= found.vectors.keys():
+                return found
+        if wanted is not None:
+            return self._sum_along(wanted)
+        counted = self.over.count(self.plan(1), self._along)
+        if counted is None:
             raise BackgroundError(NO_ROWS)
-        return found
+        self._counted[counted.order] = counted
+        return counted
 
     def _sum_along(self, wanted: Wanted) -> Background:
         """Return sums over rows, and the counts of the same pass, unless these are too many."""

@@ -107,6 +107,11 @@ class RowColumns:
         return f"{self.folds} by {by}"
 
     @property
+    def without_folds(self) -> RowColumns:
+        """The same without folds."""
+        return replace(self, folds=0, fold_by=None)
+
+    @property
     def by_position(self) -> bool:
         """Whether folds are made by the numbers of rows in the source."""
         return self.folds > 0 and self.fold_by is None
