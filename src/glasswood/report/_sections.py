@@ -129,7 +129,7 @@ def features_section(
     }
     parts = {"tools": True, "linked": True, "page": 12, "range": _common_range(figures)}
     ranked = {"sort": 1, "down": True} if importance else {}
-    text = (about, _about_observations(subject), _about_table(subject))
+    text = (about, _about_observations(subject), _about_bands(subject), _about_table(subject))
     return section("features", "Features", *text, table=table | ranked, figures=figures, **parts)
 
 
@@ -178,7 +178,8 @@ def _range(result: Curve | Points | None, output: int | None = None) -> tuple[fl
 
 def _panel(result: Curve | Points, most: int, total: float) -> dict[str, Any]:
     if isinstance(result, Curve):
-        panel = panels.panel_of_curve(result, fit=False, observed=shows_observations(result))
+        error = result.find_folds is not None and len(result.outputs) == 1
+        panel = panels.panel_of_curve(result, fit=False, observed=shows_observations(result), error=error)
     else:
         panel = panels.steps_of_points(result, fit=False)
     return steps_json(merged_steps(panel, most), total)
@@ -202,6 +203,16 @@ def _about_observations(subject: Subject) -> str:
     return (
         f"{text} Observed and predicted are those of the rows in each step, so that they include the effects of other "
         "features; narrow steps are drawn together until they have a twentieth of the exposure."
+    )
+
+
+def _about_bands(subject: Subject) -> str:
+    """Return what bands are, in a sentence."""
+    if not subject.study.has_folds or subject.several:
+        return ""
+    return (
+        "Bands hold 95 % of what other rows of the same kind would give, for the same model: they are found by leaving "
+        "out one fold of the rows at a time. They say nothing about training the model again."
     )
 
 
