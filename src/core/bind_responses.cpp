@@ -45,7 +45,7 @@ void bound_write_replies(const Array2<const std::uint16_t>& states, int64_t row,
 
 bool bound_ask(const Array3<const double>& reply, const Array3<const double>& own, const Array<const int64_t>& seat_chunk,
                const Array<const int64_t>& output, const HeldQuestions& questions, int link, double factor,
-               const Array<const double>& constant, const Array<const double>& weight, const Array4<double>& sums,
+               const Array<const double>& constant, const Array2<const double>& offset, const Array<const double>& weight, const Array4<double>& sums,
                const Array2<const int64_t>& digits, bool weighted, bool large, double whole_factor, const Array4<int64_t>& whole,
                const Array3<double>& out) {
     const Questions& q = questions.view;
@@ -53,6 +53,10 @@ bool bound_ask(const Array3<const double>& reply, const Array3<const double>& ow
     const int64_t n_states = int64_t(reply.shape(0)), n_values = int64_t(reply.shape(1)), n_seats = int64_t(seat_chunk.size());
     check(n_rows % PARTS == 0, "the number of rows is no multiple of 8");
     check_size(weight.size(), n_rows, "weight");
+    if (offset.size() > 0) {
+        check_size(offset.shape(0), constant.size(), "offset");
+        check_size(offset.shape(1), n_rows, "a line of offset");
+    }
     check_size(own.shape(1), reply.shape(1), "own, for a chunk,");
     check_size(own.shape(2), n_rows, "a line of own");
     check_size(output.size(), own.shape(0), "output");
@@ -84,7 +88,7 @@ bool bound_ask(const Array3<const double>& reply, const Array3<const double>& ow
         check_size(out.shape(2), n_rows, "a line of out");
     }
     return ask(cube_of(reply), cube_of(own), PlacesOfChunks{span_of(seat_chunk), span_of(output)}, q,
-               Response{Link(link), factor, span_of(constant)}, span_of(weight), {sums.data(), sums.size()},
+               Response{Link(link), factor, span_of(constant)}, {offset.data(), offset.size()}, span_of(weight), {sums.data(), sums.size()},
                WholeSums{{whole.data(), whole.size()}, matrix_of(digits), weighted, large, whole_factor}, {out.data(), out.size()});
 }
 
@@ -97,7 +101,7 @@ void bind_responses(nb::module_& m) {
     m.def("write_replies", &bound_write_replies, arg("states"), nb::arg("row"), nb::arg("chunks"), arg("value"), arg("asked"), arg("reply"),
           arg("own"), without_gil());
     m.def("ask", &bound_ask, arg("reply"), arg("own"), arg("seat_chunk"), arg("output"), nb::arg("questions"), nb::arg("link"),
-          nb::arg("factor"), arg("constant"), arg("weight"), arg("sums"), arg("digits"), nb::arg("weighted"), nb::arg("large"),
+          nb::arg("factor"), arg("constant"), arg("offset"), arg("weight"), arg("sums"), arg("digits"), nb::arg("weighted"), nb::arg("large"),
           nb::arg("whole_factor"), arg("whole"), arg("out"), without_gil());
 }
 

@@ -141,5 +141,6 @@ void bind_leaves(nb::module_& m);
 void bind_walks(nb::module_& m);
 void bind_closed_forms(nb::module_& m);
 void bind_pairs(nb::module_& m);
+void bind_targets(nb::module_& m);
 
 }  // namespace glasswood

@@ -13,4 +13,5 @@ NB_MODULE(GLASSWOOD_MODULE, m) {
     glasswood::bind_walks(m);
     glasswood::bind_closed_forms(m);
     glasswood::bind_pairs(m);
+    glasswood::bind_targets(m);
 }

@@ -121,8 +121,8 @@ void write_replies(Matrix<const std::uint16_t> states, int64_t row, const Chunke
 }
 
 bool ask(Cube<const double> reply, Cube<const double> own, const PlacesOfChunks& places, const Questions& questions,
-         const Response& response, std::span<const double> weight, std::span<double> sums, const WholeSums& whole,
-         std::span<double> out) {
+         const Response& response, std::span<const double> offset, std::span<const double> weight, std::span<double> sums,
+         const WholeSums& whole, std::span<double> out) {
     const int64_t n_values = reply.n_rows, n_rows = reply.n_columns, n_outputs = int64_t(response.constant.size());
     std::vector<double> total_of(n_outputs * n_rows, 0.0), now_of(n_outputs * n_rows), y_of(n_outputs * n_rows);
     const Matrix<double> total{total_of.data(), n_outputs, n_rows}, now{now_of.data(), n_outputs, n_rows};
@@ -130,6 +130,7 @@ bool ask(Cube<const double> reply, Cube<const double> own, const PlacesOfChunks&
     const auto add = whole.weighted ? (whole.large ? add_whole<true, true> : add_whole<true, false>)
                                     : (whole.large ? add_whole<false, true> : add_whole<false, false>);
     bool fits = true;
+    std::copy(offset.begin(), offset.end(), total_of.begin());
     for (int64_t chunk = 0; chunk < own.n_layers; ++chunk)
         for (int64_t k = 0; k < n_values; ++k) {
             double* to = total[places.output[chunk] + k];

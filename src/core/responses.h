@@ -48,9 +48,10 @@ constexpr double LARGEST = 33554432.0;  // 2**25: a response times the factor
 // Asks each player's questions: what the response of each row is, if the player takes a value. Adds the weighted sums of
 // responses and of their squares, in eight parts, to `sums`, (n_questions, n_outputs, 2, 8), unless it is empty; adds to
 // whole sums; writes the response of each row to `out`, (n_questions, n_outputs, n_rows), unless it is empty. Returns whether
-// all responses fit in whole sums; those are wrong if not.
+// all responses fit in whole sums; those are wrong if not. `offset`, (n_outputs, n_rows), is added to each row's sum of leaf
+// values, unless it is empty.
 bool ask(Cube<const double> reply, Cube<const double> own, const PlacesOfChunks& places, const Questions& questions,
-         const Response& response, std::span<const double> weight, std::span<double> sums, const WholeSums& whole,
-         std::span<double> out);
+         const Response& response, std::span<const double> offset, std::span<const double> weight, std::span<double> sums,
+         const WholeSums& whole, std::span<double> out);
 
 }  // namespace glasswood

@@ -32,6 +32,7 @@ from glasswood.results import (
 from glasswood.study._grids import grid_of
 from glasswood.study._scope import Scope
 from glasswood.study._study import study_of
+from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
 
@@ -61,6 +62,23 @@ class Explainer:
         score; their results are what they predict.
     by : name of a column, sequence of names, or array of shape (n_rows,), optional
         Groups of background rows. Every question is then answered for each group, unless it asks for other groups.
+    target : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
+        What was observed for the background's rows: numbers, or labels of classes. Curves then have `Curve.observed`,
+        `Curve.predicted` and what follows from them. With `exposure`, the row's total, such as its number of claims.
+    exposure : name of a column, or array of shape (n_rows,), optional
+        The exposure of each row, such as policy-years: observed and predicted are then totals divided by exposure.
+    offset : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
+        What is added to the raw score of each row before the link, see `summarize`. Results on the raw scale are about
+        the trees alone; on the scale of the response, there are curves and importance, per unit of `exposure` if
+        that is given, too.
+    prediction : name of a column, sequence of names, or array, optional
+        What the model predicts for each row, as `predict` or `predict_proba` return it. By default it is computed,
+        which takes about as long as `predict`.
+    folds : int, optional
+        The number of folds that the background's rows are divided into, for errors and bands, see `Curve.error`: 20 are
+        enough. Counting then takes two to three times as long.
+    fold_by : name of a column, or array of shape (n_rows,), optional
+        The values by which rows are divided, see `summarize`. By default the numbers of the rows.
 
     Notes
     -----
@@ -95,8 +113,15 @@ class Explainer:
         sample_weight: object = None,
         response: str | None = None,
         by: object = None,
+        target: object = None,
+        exposure: object = None,
+        offset: object = None,
+        prediction: object = None,
+        folds: int | None = None,
+        fold_by: object = None,
     ) -> None:
-        self._study = study_of(model, background, groups, sample_weight, response)
+        values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
+        self._study = study_of(model, background, groups, sample_weight, response, values)
         self._response, self._by = response, by
         self._lock = Lock()  # of the next mapping
         self._scopes: dict[str, Scope] = {}
@@ -843,6 +868,8 @@ class Explainer:
         sort: str | None = None,
         xscale: str = "linear",
         std: bool = False,
+        observed: bool = False,
+        error: bool = False,
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -877,6 +904,10 @@ class Explainer:
         std : bool, default False
             Whether to shade one standard deviation of the rows' own (ICE) curves above and below each curve, see
             `Curve.std`. Surfaces and points have none.
+        observed : bool, default False
+            Whether to draw what was observed and predicted beside each curve, see `Curve.observations`.
+        error : bool, default False
+            Whether to shade a band of 95 % around each curve, see `Curve.error`.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
@@ -908,7 +939,8 @@ class Explainer:
         listed = self._scope(response).ranked() if asked is None else list(asked)
         chosen, note = page_of(listed, page)  # only the features of a page are computed
         found = self.partial_dependence(chosen, output=output, output_index=output_index, response=response, by=by)
-        panels = [make() for make in found._drawers(sort=sort, xscale=xscale, std=std)]
+        options: dict[str, Any] = {"sort": sort, "xscale": xscale, "std": std, "observed": observed, "error": error}
+        panels = [make() for make in found._drawers(**options)]
         return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def _scale_of_figures(self, response: str | None) -> str:

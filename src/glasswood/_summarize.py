@@ -10,10 +10,12 @@ from glasswood.counting._column_ends import WantedEnds
 from glasswood.counting._plan import make_plan
 from glasswood.counting._players import players_of
 from glasswood.effects._response_sums import WantedResponses
+from glasswood.effects._target_sums import WantedTargets, target_columns
 from glasswood.engines._pass import Pass
 from glasswood.models._opened import open_model
 from glasswood.models._scale import scale_of
 from glasswood.tables._row_columns import names_in
+from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import open_source
 
 __all__ = ["summarize"]
@@ -28,6 +30,12 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     sample_weight: object = None,
     by: object = None,
     response: str | None = None,
+    target: object = None,
+    exposure: object = None,
+    offset: object = None,
+    prediction: object = None,
+    folds: int | None = None,
+    fold_by: object = None,
     engine: object = "auto",
     checkpoint: str | PathLike[str] | None = None,
 ) -> Any:
@@ -57,6 +65,25 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         A scale on which curves, their spread (`Curve.std`), importance and what follows from them can be asked for
         later, beside the raw scale. The sums over rows that this needs are found in the same pass, which then takes a
         few times as long as one `predict` of all rows. With "raw", they are needed for the spread only.
+    target : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
+        What was observed: numbers, or labels of classes. Curves then have `Curve.observed` and `Curve.predicted`: what
+        was observed and predicted on average for the rows in each cell. With `exposure`, the row's total.
+    exposure : name of a column, or array of shape (n_rows,), optional
+        The exposure of each row, such as policy-years: observed and predicted are then totals divided by exposure.
+    offset : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
+        What is added to the raw score of each row before the link, such as the logarithm of its exposure, if the model
+        was trained with it (`base_margin` of XGBoost, which replaces the base score; `init_score` of LightGBM;
+        `baseline` of CatBoost). Predictions are then totals of rows.
+    prediction : name of a column, sequence of names, or array, optional
+        What the model predicts for each row, as `predict` or `predict_proba` return it. By default it is computed,
+        which takes about as long as `predict`.
+    folds : int, optional
+        The number of folds that rows are divided into and counted apart, for errors and bands, see `Curve.error`: 20
+        are enough. The counts then take as many times the memory.
+    fold_by : name of a column, or array of shape (n_rows,), optional
+        The values by which rows are divided: equal values are in the same fold. A column of customers, say, if their
+        rows are alike. By default the numbers of the rows, which tables and Parquet files have; streams and frames of
+        clusters need a column.
     engine : {"auto", "threads", "dask", "spark", "ray"}, Dask Client, or SparkSession, default "auto"
         The engine that reads Parquet files: threads of this process, or the workers of a cluster that can access the
         same paths. A Spark, Dask or Ray frame is always counted by its own engine.
@@ -81,11 +108,16 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     >>> gw.summarize(model, X, by=["young" if age < 0 else "old" for age in X["age"]])
     {'old': Background(... rows, order 1, ... counts), 'young': Background(... rows, order 1, ... counts)}
     """
-    rows, further = Pass(open_source(source), engine=engine, checkpoint=checkpoint), names_in(by, sample_weight)
+    rows = Pass(open_source(source), engine=engine, checkpoint=checkpoint)
+    values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
+    further = [*names_in(by, sample_weight), *values.names]
     opened = open_model(model, rows.head, further, whole=rows.in_memory)
     players = players_of(opened, groups)
     plan = make_plan(players.ensemble, order, players.groups)
     scale = scale_of(opened, response)
     asked = response is not None or not scale.additive
-    responses = (WantedResponses.of_model(opened.ensemble, scale),) if asked else ()
-    return rows.taken_by(opened, further).count(plan, sample_weight, by, further=(WantedEnds(), *responses))
+    values = target_columns(values, opened, sample_weight)
+    responses = (WantedResponses.of_model(opened.ensemble, scale, values.told_offset),) if asked else ()
+    targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
+    wanted = (WantedEnds(), *responses, *targets)
+    return rows.taken_by(opened, further).count(plan, sample_weight, by, further=wanted, values=values)

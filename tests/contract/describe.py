@@ -25,6 +25,7 @@ RESULTS = tuple(
 NOT_FROZEN = {"axis", "source", "find_rows", "find_density", "schema", "score", "core_trees", "raw_interaction", "pair"}
 NOT_FROZEN |= {"fingerprint", "facts"}  # a digest of the plan, and words
 NOT_FROZEN |= {"measures", "violations"}  # only of comparisons with a reference; the command line has them
+NOT_FROZEN |= {"find_observations", "find_folds", "folds"}
 WORDS = {"caveat"}  # frozen as: whether there are any
 
 # What methods without arguments return, or with these.
@@ -83,7 +84,10 @@ def _numbers(answer, exact):
 
 
 def _attribute(answer, name, exact):
-    value = getattr(answer, name)
+    try:
+        value = getattr(answer, name)
+    except gw.errors.GlasswoodError as error:  # it was not asked for
+        return {"error": type(error).__name__}
     return bool(value) if name in WORDS else _plain(value, exact)
 
 

@@ -9,6 +9,8 @@
 #include "kernels.h"
 #include "lists.h"
 #include "subsets.h"
+#include "targets.h"
+#include "vectors.h"
 
 namespace glasswood {
 namespace {
@@ -174,8 +176,33 @@ void run_ends(const Inputs& in, const std::vector<int64_t>& some, const std::vec
 
 }  // namespace
 
+void run_targets(const Inputs& in, Digests& out) {
+    const int64_t n_rows = 1000, n_terms = 3;
+    const std::vector<int32_t> cells = cells_of(in, n_rows);
+    const std::vector<int64_t>& ends = in.model.cell_first;
+    const std::vector<int64_t> first(ends.begin(), ends.end() - 1);
+    Random random;
+    std::vector<double> drawn(n_rows * n_terms);
+    for (double& term : drawn) term = random.value() * std::ldexp(1.0, int(random.below(30)));
+    const std::vector<double>& terms = drawn;
+    const std::pair<const char*, Weights> weights[] = {{"", {}}, {" small weights", in.rows.small_weight}, {" large weights", in.rows.large_weight}};
+    for (const auto& [name, weight] : weights) {
+        const Weights own = weight.empty() ? weight : weight.first(n_rows);
+        std::vector<int64_t> whole((ends.back() + 1) * n_terms * LIMBS), parts(whole);
+        const auto add = [&](std::vector<int64_t>& sums, int64_t begin, int64_t end) {
+            add_targets(matrix(cells, n_rows), first, begin, end, matrix(terms, n_terms), own, {sums.data(), ends.back() + 1, n_terms, LIMBS});
+        };
+        add(whole, 0, n_rows);
+        add(parts, 700, n_rows);
+        add(parts, 0, 700);
+        out.add(std::string("targets") + name, whole);
+        out.check(whole == parts, std::string("sums of targets do not depend on the order of the rows") + name);
+    }
+}
+
 void run_counting(const Inputs& in, Digests& out) {
     run_digests(in, out);
+    run_targets(in, out);
     const Rows& rows = in.rows;
     const std::vector<int64_t> whole{0, rows.n_rows}, some{0, 7, 64, 3000, 4096, rows.n_rows};
     std::vector<int64_t> many;  // over 512 in a block of 4,096 rows

@@ -395,7 +395,7 @@ void run_responses(const Inputs& in, Digests& out) {
         std::vector<double> sums(n_questions * N_OUTPUTS * 2 * PARTS), answers(n_questions * N_OUTPUTS * WIDTH);
         const auto ask_for = [&](const WholeSums& whole) {
             return ask({reply.data(), n_states, N_OUTPUTS, WIDTH}, {own.data(), chunks.n_chunks(), N_OUTPUTS, WIDTH},
-                       {chunks.seat_chunk, output}, questions, {link, 1.0 / 256, constant}, weight, sums, whole, answers);
+                       {chunks.seat_chunk, output}, questions, {link, 1.0 / 256, constant}, {}, weight, sums, whole, answers);
         };
         ask_for({});
         out.add(std::string("responses ") + name, answers);

@@ -220,6 +220,16 @@ def test_probabilities(run, way, few, classifier):
     np.testing.assert_array_equal(*(curve.std() for curve in curves))
 
 
+@names([*ONE_OF_EACH, spark_frame_in_slices], COSTLY)
+def test_what_was_observed_in_folds(run, way, few):
+    asked = {"target": "unused", "folds": 3, "fold_by": "unused", "by": "day", "sample_weight": "weight"}
+    found, expected = run(way, few.model, few.folder, **asked), gw.summarize(few.model, few.frame, **asked)
+    assert found == expected
+    curves = [gw.Explainer(few.model, part[3]).partial_dependence("x0") for part in (found, expected)]
+    np.testing.assert_array_equal(*(curve.observed for curve in curves))
+    np.testing.assert_array_equal(*(curve.error for curve in curves))
+
+
 @names([dask_frame, ray_files, spark_files], COSTLY)
 def test_a_combination_of_models(run, way, few):
     numbers = few.frame[["x2", "x3"]]

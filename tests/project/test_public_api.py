@@ -16,7 +16,9 @@ PUBLIC = {
     "Curves": None,
     "Explainer": (
         "(model: 'object', background: 'object' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
-        "sample_weight: 'object' = None, response: 'str | None' = None, by: 'object' = None) -> 'None'"
+        "sample_weight: 'object' = None, response: 'str | None' = None, by: 'object' = None, "
+        "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
+        "folds: 'int | None' = None, fold_by: 'object' = None) -> 'None'"
     ),
     "Grouped": None,
     "Ice": None,
@@ -24,6 +26,7 @@ PUBLIC = {
     "Interactions": None,
     "Measures": None,
     "Monotonicity": None,
+    "Observations": None,
     "Points": None,
     "Report": None,
     "Spikes": None,
@@ -46,7 +49,9 @@ PUBLIC = {
     "summarize": (
         "(model: 'object', source: 'object', *, order: 'int | None' = 1, "
         "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'object' = None, by: 'object' = None, "
-        "response: 'str | None' = None, engine: 'object' = 'auto', "
+        "response: 'str | None' = None, "
+        "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
+        "folds: 'int | None' = None, fold_by: 'object' = None, engine: 'object' = 'auto', "
         "checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"
     ),
 }

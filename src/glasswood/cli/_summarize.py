@@ -65,6 +65,12 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
     "Default: counts only, for the raw score."
 )
 @click.option("--weight", metavar="COLUMN", help="The weights of the rows.")
+@click.option("--target", metavar="COLUMN", help="What was observed: curves then tell observed and predicted.")
+@click.option("--exposure", metavar="COLUMN", help="The exposure of the rows, of which targets are totals.")
+@click.option("--offset", metavar="COLUMN", help="What is added to the raw score of the rows before the link.")
+@click.option("--prediction", metavar="COLUMN", help="The model's predictions. By default, they are computed.")
+@click.option("--folds", type=int, metavar="N", help="Count rows in this number of folds, for errors and bands: 20.")
+@click.option("--fold-by", metavar="COLUMN", help="Rows with equal values here are in the same fold.")
 @click.option("--checkpoint", metavar="FOLDER", help="Save progress here; after a crash, the same command resumes.")
 @click.option(
     "--engine",
@@ -85,6 +91,12 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     order: int | None,
     response: str | None,
     weight: str | None,
+    target: str | None,
+    exposure: str | None,
+    offset: str | None,
+    prediction: str | None,
+    folds: int | None,
+    fold_by: str | None,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -98,12 +110,15 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
         message = f"{data[0]!r} is already a background; use glasswood merge to add backgrounds"
         raise TableError(message)
     loaded = opened(model)
-    read = proved(loaded, data[0], further=[*by, *([] if weight is None else [weight])])
+    others = filter(None, (weight, target, exposure, offset, prediction, fold_by))
+    read = proved(loaded, data[0], further=[*by, *others])
     in_memory = isinstance(open_source(source), InMemory)  # CSV
     if in_memory:
         settings = {"engine": "auto"} | ({} if settings["checkpoint"] is None else settings)
     wrapped = read.columns is not None or read.combination is not None or read.inverse is not None
     asked: dict[str, Any] = {"order": order, "response": response, "sample_weight": weight, "by": list(by) or None}
+    asked |= {"target": target, "exposure": exposure, "offset": offset, "prediction": prediction}
+    asked |= {"folds": folds, "fold_by": fold_by}
     with _cluster(settings) as settings:
         found = count(loaded if wrapped else read.ensemble, source, **asked, **settings)
     if not by:

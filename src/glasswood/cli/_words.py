@@ -17,6 +17,9 @@ WORDS = [
     (r"\boutput=", "--output-name"),
     (r"\bmax_order\b=?", "--max-order"),
     (r"\bby=(?=['\"\[(])", "--by "),
+    (r"\bfold_by\b=?", "--fold-by"),
+    (r"\bfolds=(\d+)", r"--folds \1"),
+    (r"\b(target|exposure|offset|prediction|folds)=(?=\W|$)", r"--\1"),
     (r"\b(by|engine|checkpoint|order|reference|title)=(?=\W|$)", r"--\1"),
     (r"\bExplainer\(model, X\)", "MODEL DATA"),
 ]

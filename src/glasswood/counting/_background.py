@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._counter import Counter
+from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import UFUNCS, Combine, Tally, combine
 from glasswood.counting._weights import in_one_unit, refuse_large_sum
 from glasswood.counting._wide import limbs_of, numbers_of
@@ -24,7 +25,7 @@ from glasswood.text._arguments import new_file
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many
 
-__all__ = ["Background", "background_of"]
+__all__ = ["SUMS", "Background", "background_of", "background_of_tally"]
 
 FORMAT = "glasswood background 3"  # file type and version
 
@@ -125,13 +126,31 @@ class Background(ReadOnly):
             "counts": self.counts.size,
             "groups of columns": ", ".join(self.groups) or "none",
             "sums of responses": ", ".join(self._responses) or "none",
+            "observed": ", ".join(self._targets) or "none",
+            "folds": ", ".join(self._folds) or "none",
             "fingerprint": self.fingerprint,
         }
 
     @property
     def _responses(self) -> list[str]:
         """The units of responses of which there are sums."""
-        return [name.rpartition(" ")[0] for name, how in self.combine.items() if how == "wide sum"]
+        return [name for name in self._wide if name not in self._targets]
+
+    @property
+    def _targets(self) -> list[str]:
+        """What is known of the rows beside the model's columns: targets, and what belongs to them."""
+        return [name for name in self._wide if name.startswith("target ")]
+
+    @property
+    def _wide(self) -> list[str]:
+        wide = [name for name, how in self.combine.items() if how == "wide sum" and not name.startswith("folds ")]
+        return [name.rpartition(" ")[0] for name in wide]
+
+    @property
+    def _folds(self) -> list[str]:
+        """How many folds of the rows are counted apart, and by what."""
+        held = [name for name in self.combine if name.startswith("folds ") and name.endswith(": weight")]
+        return [name.removeprefix("folds ").removesuffix(": weight") for name in held]
 
     @property
     def weight(self) -> float:
@@ -339,12 +358,16 @@ def background_of(
     refuse_large_sum(planes, weight)
     tally, own_unit = in_one_unit(planes) if planes else (counter.start(), 1.0)
     tally.n_rows = n_rows
-    tally = counter.finish(tally)
+    return background_of_tally(plan, counter.finish(tally), unit * own_unit)
+
+
+def background_of_tally(plan: CountPlan, tally: Tally, unit: float) -> Background:
+    """Return the background of a tally that is finished."""
     return Background(
         order=plan.order,
         n_rows=tally.n_rows,
         total=tally.total,
-        unit=unit * own_unit,
+        unit=unit,
         vectors=tally.vectors,
         combine=tally.combine,
         fingerprint=plan.fingerprint,

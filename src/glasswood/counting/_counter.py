@@ -12,6 +12,7 @@ from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Batch, Columns, Statistic, Tally, Vector, Wanted
 from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
+from glasswood.tables._row_values import NO_VALUES, RowValues
 from glasswood.tables._tables import Digests
 
 __all__ = ["Counter"]
@@ -65,9 +66,10 @@ class Counter:
         n_rows: int,
         weight: NDArray[np.int64] | None = None,
         digests: Digests | None = None,
+        values: RowValues = NO_VALUES,
     ) -> None:
         """Count some rows: the encoded columns of all used features, in order, and their weights if there are any."""
-        self.add_groups([tally], columns, np.array([0, n_rows]), weight, digests)
+        self.add_groups([tally], columns, np.array([0, n_rows]), weight, digests, values)
 
     def add_groups(
         self,
@@ -76,6 +78,7 @@ class Counter:
         bounds: NDArray[np.int64],
         weight: NDArray[np.int64] | None = None,
         digests: Digests | None = None,
+        values: RowValues = NO_VALUES,
     ) -> None:
         """Count rows that are sorted by group: those from bounds[k] to bounds[k + 1] go to tallies[k].
 
@@ -90,6 +93,8 @@ class Counter:
         weight : ndarray of shape (n_rows,), int64, optional
         digests : Digests, optional
             Digests to take of columns that are among `digested`.
+        values : RowValues, optional
+            What else is known of the rows.
         """
         some = np.flatnonzero(np.diff(bounds)).tolist()
         if not some:
@@ -98,7 +103,7 @@ class Counter:
         bounds = np.append(bounds[some], bounds[-1]).astype(np.int64)
         weights = np.empty(0, dtype=np.int64) if weight is None else weight
         held = _core.Columns([aligned(column) for column in columns.values()], int(bounds[-1]))
-        batch = Batch(columns, bounds, weights, held, digests)
+        batch = Batch(columns, bounds, weights, held, digests, values)
         for statistic in self._statistics:
             statistic.add(tallies, batch)
         n_rows = np.diff(bounds)

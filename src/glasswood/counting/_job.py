@@ -24,6 +24,7 @@ from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import once
 from glasswood.tables._parquet import Fragment, can_join, join, n_bytes, read_fragment
 from glasswood.tables._row_columns import group_rows, row_weights
+from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 from glasswood.tables._tables import OpenColumns, n_rows
 from glasswood.text._printable import how_many
 
@@ -65,6 +66,8 @@ class Job:
         Statistics beside the counts.
     before : UserColumns or None
         Transformers that make some of the model's columns; then `names` has the columns that they take.
+    values : RowColumns
+        What else is read of the rows.
     """
 
     ensemble: TreeEnsemble
@@ -75,6 +78,7 @@ class Job:
     weight: object = None
     further: tuple[Wanted, ...] = ()
     before: UserColumns | None = None
+    values: RowColumns = NO_COLUMNS
 
     @once
     def reading(self) -> Reading:
@@ -92,9 +96,29 @@ class Job:
         return Counter(self.plan, self.further)
 
     @property
+    def grouped(self) -> bool:
+        """Whether rows are counted in groups: by columns, or in folds, or both."""
+        return bool(self.by) or self.values.folds > 0
+
+    def groups_of(self, table: object, fold: NDArray[np.intp] | None) -> tuple[list[Any], NDArray[np.intp]]:
+        """Return the groups that rows fall into, and each row's place in their list; the fold is last in a key."""
+        keys, places = group_rows(table, self.by) if self.by else ([WHOLE], np.zeros(n_rows(table), dtype=np.intp))
+        if fold is None:
+            return keys, places
+        folds = range(self.values.folds)
+        keyed = [(*(key if isinstance(key, tuple) else (key,)), number) for key in keys for number in folds]
+        return keyed, places * len(folds) + fold
+
+    def group_of(self, key: Any) -> Any:
+        """Return the group of a key, without its fold."""
+        if not self.values.folds:
+            return key
+        return WHOLE if not self.by else key[0] if len(self.by) == 1 else key[:-1]
+
+    @property
     def columns(self) -> list[Any]:
         """The names of all columns that the job needs, each once."""
-        wanted = [*self.reading.columns, *self.by, *(() if self.weight is None else (self.weight,))]
+        wanted = [*self.reading.columns, *self.by, *(() if self.weight is None else (self.weight,)), *self.values.names]
         return list(dict.fromkeys(wanted))
 
     @once
@@ -102,13 +126,13 @@ class Job:
         """A hash of everything that the counts depend on, the data excepted."""
         told = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight)
         further = [wanted.key for wanted in self.further]
-        return blake2b(repr((*told, *further)).encode(), digest_size=16).hexdigest()
+        return blake2b(repr((*told, *further, self.values.whole_key)).encode(), digest_size=16).hexdigest()
 
     def ship(self, dumps: Dumps | None = None) -> ShippedJob:
         """Return the job as bytes, made by an engine's own way to pickle: that can send functions of a notebook."""
         before = None if self.before is None else replace(self.before, table=None)
-        parts = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight, self.further, before)
-        packed = _packed(parts, dumps)
+        what = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight)
+        packed = _packed((*what, self.further, before, self.values), dumps)
         return ShippedJob(blake2b(packed, digest_size=16).hexdigest(), packed)
 
 
@@ -169,16 +193,23 @@ class Sums:
         self.since = monotonic()  # when it began
         self._lowest: dict[Any, int] = {}  # plane of weights that counts, by group
         self._waiting: list[Any] = []  # tables whose rows are sorted by group together
+        self._folds: list[NDArray[np.intp]] = []  # of their rows
 
-    def add(self, table: object) -> int:
-        """Count the rows of a table, at once or with those of the next ones, and return their number."""
-        if not self.job.by:
-            self._add_whole(self._open(table), self._weights(table))
+    def add(self, table: object, first: int = 0) -> int:
+        """Count the rows of a table, at once or with those of the next ones, and return their number.
+
+        `first` is the number of its first row in the source, where that is needed.
+        """
+        if not self.job.grouped:
+            weight = self._weights(table)
+            self._add_whole(self._open(table), weight, self._values(table, weight))
             return n_rows(table)
         self._open(table).encode(0, 1)  # errors are to name the right file
         if self._waiting and not can_join(self._waiting[0], table):
             self.flush()
         self._waiting.append(table)
+        if self.job.values.folds:
+            self._folds.append(self.job.values.folds_of(table, n_rows(table), first))
         if sum(n_rows(part) for part in self._waiting) >= MANY_ROWS or sum(map(n_bytes, self._waiting)) >= MANY_BYTES:
             self.flush()
         return n_rows(table)
@@ -188,15 +219,17 @@ class Sums:
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
+        folds, self._folds = self._folds, []
         table = join(waiting)
-        keys, places = group_rows(table, self.job.by)
+        keys, places = self.job.groups_of(table, np.concatenate(folds) if folds else None)
         order = _sorted(places, len(keys))
         weight = self._weights(table)
         sizes = np.bincount(places, minlength=len(keys))
         some = np.flatnonzero(sizes)
         ends = np.cumsum(sizes[some])
+        values = self._values(table, weight).take(order)
         weight = None if weight is None else weight[order]
-        self._add_sorted([keys[group] for group in some], ends, self._move(waiting, order), weight)
+        self._add_sorted([keys[group] for group in some], ends, self._move(waiting, order), weight, values)
 
     def _move(self, tables: Sequence[Any], order: NDArray[np.intp]) -> dict[int, NDArray[Any]]:
         """Return the encoded columns of tables that are below each other, in another order of the rows.
@@ -231,30 +264,38 @@ class Sums:
         self.digests, self.since = [], monotonic()
         return partial
 
-    def _add_whole(self, columns: OpenColumns, weight: NDArray[Any] | None) -> None:
+    def _add_whole(self, columns: OpenColumns, weight: NDArray[Any] | None, values: RowValues) -> None:
         """Count rows that are one group."""
         self.rows.setdefault(WHOLE, 0)  # for a table of no rows
         batch = min(BATCH, self.job.counter.most_rows)
         for first in range(0, columns.n_rows, batch):
             last = min(first + batch, columns.n_rows)
             part = None if weight is None else weight[first:last]
-            self._add_sorted([WHOLE], np.array([last - first]), columns.encode(first, last), part)
+            known = values.take(slice(first, last))
+            self._add_sorted([WHOLE], np.array([last - first]), columns.encode(first, last), part, known)
 
     def _add_sorted(
-        self, keys: Sequence[Any], ends: NDArray[np.int64], columns: Columns, weight: NDArray[Any] | None
+        self,
+        keys: Sequence[Any],
+        ends: NDArray[np.int64],
+        columns: Columns,
+        weight: NDArray[Any] | None,
+        values: RowValues,
     ) -> None:
         """Count rows that are sorted by group, given the groups' keys and where each ends."""
         sizes = np.diff(ends, prepend=0)
         for key, size in zip(keys, sizes.tolist(), strict=True):
             self.rows[key] = self.rows.get(key, 0) + size
         if weight is None or not keys:  # of a table of no rows
-            self._add_plane(0, keys, ends, columns, None)
+            self._add_plane(0, keys, ends, columns, None, values)
             return
         lowest = np.repeat(self._lowest_planes(keys, ends, weight), sizes)
         for plane, digits in split(weight, lowest):
             rows = np.flatnonzero(digits)
-            held = columns if rows.size == digits.size else {index: part[rows] for index, part in columns.items()}
-            self._add_plane(plane, keys, np.searchsorted(rows, ends), held, digits[rows])
+            held, known = columns, values
+            if rows.size < digits.size:
+                held, known = {index: part[rows] for index, part in columns.items()}, values.take(rows)
+            self._add_plane(plane, keys, np.searchsorted(rows, ends), held, digits[rows], known)
 
     def _lowest_planes(self, keys: Sequence[Any], ends: NDArray[np.int64], weight: NDArray[Any]) -> NDArray[np.int64]:
         """Return the lowest plane of weights that counts for each group, given all of its weights so far."""
@@ -270,6 +311,7 @@ class Sums:
         ends: NDArray[np.int64],
         columns: Columns,
         digits: NDArray[np.int64] | None,
+        values: RowValues,
     ) -> None:
         """Count rows that are sorted by group, with their digits in one plane."""
         sizes = np.diff(ends, prepend=0)
@@ -279,8 +321,9 @@ class Sums:
             self.job.counter,
             tallies,
             ends[some],
-            lambda first, last: {index: values[first:last] for index, values in columns.items()},
+            lambda first, last: {index: column[first:last] for index, column in columns.items()},
             digits,
+            values,
         )
         for tally in tallies:
             refuse_large_sum({plane: tally}, self.job.weight)
@@ -292,6 +335,9 @@ class Sums:
 
     def _weights(self, table: object) -> NDArray[Any] | None:
         return None if self.job.weight is None else row_weights(table, self.job.weight)
+
+    def _values(self, table: object, weight: NDArray[Any] | None) -> RowValues:
+        return self.job.values.read(table, n_rows(table), weight)
 
 
 def new_tally(counter: Counter, n_before: int) -> Tally:
@@ -308,11 +354,12 @@ def new_tally(counter: Counter, n_before: int) -> Tally:
 
 
 class SomeRows(NamedTuple):
-    """Some rows of a table, each one's place in a list of groups, and the weights of all rows of the table."""
+    """Some rows of a table, each one's place in a list of groups; weights and values of all rows of the table."""
 
     rows: NDArray[np.intp]
     places: NDArray[np.intp]
     weight: NDArray[np.int64] | None
+    values: RowValues = NO_VALUES
 
 
 def add_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
@@ -320,7 +367,8 @@ def add_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns,
     rows = some.rows[_sorted(some.places, len(tallies))]
     ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))
     weight = None if some.weight is None else some.weight[rows]
-    add_sorted(counter, tallies, ends, lambda first, last: columns.take(rows[first:last]), weight)
+    values = some.values.take(rows)
+    add_sorted(counter, tallies, ends, lambda first, last: columns.take(rows[first:last]), weight, values)
 
 
 def add_sorted(
@@ -329,6 +377,7 @@ def add_sorted(
     ends: NDArray[np.int64],
     columns: Callable[[int, int], Columns],
     weight: NDArray[np.int64] | None,
+    values: RowValues,
 ) -> None:
     """Count rows that are sorted by group, given where each group ends and the encoded columns of any of the rows."""
     n_rows = int(ends[-1]) if ends.size else 0  # of an empty table
@@ -338,7 +387,8 @@ def add_sorted(
         low, high = (int(np.searchsorted(ends, row, side="right")) for row in (first, last - 1))
         bounds = np.concatenate([[first], ends[low:high], [last]]) - first
         part = None if weight is None else weight[first:last]
-        counter.add_groups(tallies[low : high + 1], columns(first, last), bounds, part)
+        known = values.take(slice(first, last))
+        counter.add_groups(tallies[low : high + 1], columns(first, last), bounds, part, values=known)
 
 
 def _sorted(places: NDArray[np.intp], n_places: int) -> NDArray[np.intp]:
@@ -360,7 +410,7 @@ def add_fragment(sums: Sums, fragment: Fragment) -> int:
     counted = 0
     try:
         for table in read_fragment(fragment, sums.job.columns):
-            counted += sums.add(table)
+            counted += sums.add(table, (fragment.first_row or 0) + counted)
     except TableError as error:
         if fragment.path in str(error):
             raise

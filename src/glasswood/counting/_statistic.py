@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
 from glasswood.kernels import _core
+from glasswood.tables._row_values import NO_VALUES, RowValues
 from glasswood.tables._tables import Digests
 
 __all__ = ["Batch", "Columns", "Combine", "Statistic", "Tally", "Vector", "Wanted", "combine"]
@@ -108,6 +109,8 @@ class Batch:
         The columns, as kernels take them.
     digests : Digests, optional
         Digests that whoever reads columns first must take of them.
+    values : RowValues
+        What else is known of the rows, such as their target.
     """
 
     columns: Columns
@@ -115,6 +118,7 @@ class Batch:
     weight: NDArray[np.int64]
     held: _core.Columns
     digests: Digests | None = None
+    values: RowValues = NO_VALUES
 
     @property
     def n_rows(self) -> int:

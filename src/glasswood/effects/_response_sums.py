@@ -7,13 +7,14 @@ model alone. So they depend neither on the order of the rows nor on who adds the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, WIDTH, digits_of, limbs_of, numbers_of
@@ -34,6 +35,7 @@ DIGITS = 52  # binary digits of a response behind the unit of the kernel
 FRACTION = 40  # binary digits behind the point of a response of Python's own functions
 LARGEST = 2.0**30  # such a response
 PART = 20  # binary digits of a number that are multiplied with a weight at a time
+WITH_OFFSET = " with offset "
 NOISE = 4  # units of a square: what rounding can make of no spread
 
 
@@ -46,19 +48,36 @@ class WantedResponses:
     scale : Scale
     key : str
         The name of the vector, see `name_of`.
+    offset : bool, default False
+        Whether rows have an offset.
     """
 
     scale: Scale
     key: str
+    offset: bool = False
 
     @classmethod
-    def of_model(cls, ensemble: TreeEnsemble, scale: Scale) -> WantedResponses:
-        """Return those of a model."""
-        return cls(scale, name_of(ensemble, scale))
+    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, offset: str = "") -> WantedResponses:
+        """Return those of a model, for rows without an offset, or with one that is described in words."""
+        key = name_of(ensemble, scale)
+        if not offset or scale.link == "identity":
+            return cls(scale, key)
+        units, _, digest = key.rpartition(" ")
+        return cls(scale, f"{units}{WITH_OFFSET}{offset} {digest}", offset=True)
+
+    def known_in(self, background: Background) -> WantedResponses:
+        """Return those that a background has: with an offset, if rows were counted with one."""
+        units, _, digest = self.key.rpartition(" ")
+        held = [
+            name
+            for name in background.vectors
+            if name.startswith(units + WITH_OFFSET) and name.rpartition(" ")[2] == digest
+        ]
+        return replace(self, key=held[0], offset=True) if held and self.key not in background.vectors else self
 
     def of(self, plan: CountPlan) -> ResponseSums:
         """Return the statistic of a model."""
-        return ResponseSums(plan.ensemble, self.scale, self.key)
+        return ResponseSums(plan.ensemble, self.scale, self.key, offset=self.offset)
 
 
 class ResponseSums:
@@ -70,11 +89,13 @@ class ResponseSums:
     scale : Scale
     name : str
         The name of the vector.
+    offset : bool, default False
+        Whether rows have an offset.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str) -> None:
+    def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str, *, offset: bool = False) -> None:
         self._plan = make_plan(ensemble, 1, {})
-        self._scale, self._name = scale, name
+        self._scale, self._name, self._offset = scale, name, offset
         self._unit = _unit(self._plan, scale)
 
     most_rows = MOST_ROWS
@@ -90,7 +111,7 @@ class ResponseSums:
 
     @once_here
     def _responses(self) -> Responses:
-        return Responses(self._plan, self._scale.link, self._scale.inverse)
+        return Responses(self._plan, self._scale.link, self._scale.inverse, offset=self._offset)
 
     @once_here
     def _questions(self) -> Questions:
@@ -108,19 +129,27 @@ class ResponseSums:
             sums = tally.vectors[self._name].reshape(self._shape)
             here = np.ascontiguousarray(cells[:, first:last])
             weight = batch.weight[first:last]
+            offset = batch.values["offset"][first:last] if self._offset else None
             if self._scale.inverse is None:
-                self._responses.add_whole(here, self._questions, weight, self._unit, sums)
+                self._responses.add_whole(here, self._questions, weight, self._unit, sums, offset)
             else:
-                self._add_of_python(here, weight, sums)
+                self._add_of_python(here, weight, sums, offset)
 
-    def _add_of_python(self, cells: NDArray[np.int32], weight: NDArray[np.int64], sums: NDArray[np.int64]) -> None:
+    def _add_of_python(
+        self,
+        cells: NDArray[np.int32],
+        weight: NDArray[np.int64],
+        sums: NDArray[np.int64],
+        offset: NDArray[np.float64] | None,
+    ) -> None:
         """Add the responses of a function of Python's, in multiples of 2**-40."""
         n_rows = cells.shape[1]
         digits = digits_of(weight if weight.size else np.ones(n_rows, dtype=np.int64))
         step = max(1, MOST_ANSWERS // int(np.prod(self._shape[:2])))
         for first in range(0, n_rows, step):
             here = slice(first, first + step)
-            values = self._responses.write_cells(np.ascontiguousarray(cells[:, here]), self._questions)
+            own = None if offset is None else offset[here]
+            values = self._responses.write_cells(np.ascontiguousarray(cells[:, here]), self._questions, own)
             if not (np.abs(values) <= LARGEST).all():
                 raise TooLargeError(TOO_LARGE)
             values = np.ldexp(np.rint(np.ldexp(values, FRACTION)), -FRACTION)  # whose last digits depend on the machine

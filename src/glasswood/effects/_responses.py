@@ -104,15 +104,21 @@ class Responses:
     inverse : callable, optional
         A further function of arrays, whose last axis are the outputs: the inverse of a transformed target, or what
         several models make of their scores.
+    offset : bool, default False
+        Whether rows have an offset, a number that is added to their score before the link.
     """
 
-    def __init__(self, plan: CountPlan, link: Link, inverse: Callable[[Any], Any] | None = None) -> None:
+    def __init__(
+        self, plan: CountPlan, link: Link, inverse: Callable[[Any], Any] | None = None, *, offset: bool = False
+    ) -> None:
         self.plan = plan
         self.inverse = inverse
         self.chunks = Chunks.of(plan, 1, MOST_STATES)
         score = plan.ensemble.score
         scale = 1.0 if link == "identity" else score.link_scale
-        self._score = (LINKS[link], score.factor * scale, score.constant * scale)
+        constant = score.constant_with_offset if offset else score.constant
+        self._score = (LINKS[link], score.factor * scale, constant * scale)
+        self._factor = score.factor  # of offsets, which are added to sums of leaf values
 
     def questions(self, asked: Iterable[Asked]) -> Questions:
         """Return questions about players."""
@@ -194,6 +200,7 @@ class Responses:
         digits: NDArray[np.int64],
         unit: Unit,
         sums: NDArray[np.int64],
+        offset: NDArray[np.float64] | None = None,
     ) -> None:
         """Add the responses of rows, and their squares, to sums of wide whole numbers.
 
@@ -205,24 +212,33 @@ class Responses:
             The rows' weights; empty for rows without weights.
         unit : Unit
         sums : ndarray of shape (n_questions, n_outputs, 2, LIMBS), int64
+        offset : ndarray of shape (n_rows, n_outputs), optional
         """
-        self._ask(cells, questions, _Wanted(whole=sums, digits=digits, factor=unit.factor, large=unit.large))
+        self._ask(cells, questions, _Wanted(whole=sums, digits=digits, factor=unit.factor, large=unit.large), offset)
 
     def write(self, rows: Cells, span: tuple[int, int], questions: Questions) -> NDArray[np.float64]:
         """Return the responses of the rows of a span: (n_questions, n_outputs, n_rows)."""
         return self.write_cells(rows.cells(*span), questions)
 
-    def write_cells(self, cells: NDArray[np.int32], questions: Questions) -> NDArray[np.float64]:
+    def write_cells(
+        self, cells: NDArray[np.int32], questions: Questions, offset: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Return the responses of rows, given their cells: (n_questions, n_outputs, n_rows)."""
         n_rows = cells.shape[1]
         out = np.empty((questions.n_questions, self.plan.ensemble.n_outputs, n_rows))
-        self._ask(cells, questions, _Wanted(out=out))
+        self._ask(cells, questions, _Wanted(out=out), offset)
         if self.inverse is None:
             return out
         scores = out.transpose(0, 2, 1).reshape(-1, out.shape[1])  # outputs last
         return _turned(self.inverse, scores).reshape(out.shape[0], n_rows, -1).transpose(0, 2, 1)
 
-    def _ask(self, cells: NDArray[np.int32], questions: Questions, wanted: _Wanted) -> None:
+    def _ask(
+        self,
+        cells: NDArray[np.int32],
+        questions: Questions,
+        wanted: _Wanted,
+        offset: NDArray[np.float64] | None = None,
+    ) -> None:
         chunks, value = self.chunks, self.plan.ensemble.value
         n_states, n_rows = int(chunks.state_first[-1]), cells.shape[1]
         width = min(MOST_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
@@ -236,6 +252,8 @@ class Responses:
         weight = np.ones(n_rows) if not wanted.weight.size else wanted.weight
         digits = np.full((1, n_rows), -1) if not weighted else digits_of(wanted.digits)
         here, digits_here = np.empty(width), np.empty((len(digits), width), dtype=np.int64)
+        added = np.empty((0, 0)) if offset is None else np.ascontiguousarray(offset.T) / self._factor
+        added_here = np.zeros((len(added), width if added.size else 0))
         asked = np.zeros(chunks.n_seats, dtype=bool)
         asked[questions.seats] = True
         for row in range(0, n_rows, width):
@@ -246,6 +264,8 @@ class Responses:
             _core.write_replies(states, row % block, chunks.leaves, value, asked, reply, own)
             here[:], digits_here[:] = 0, 0
             here[: last - row], digits_here[:, : last - row] = weight[row:last], digits[:, row:last]
+            if added.size:
+                added_here[:, : last - row] = added[:, row:last]
             fits = _core.ask(
                 reply,
                 own,
@@ -253,6 +273,7 @@ class Responses:
                 chunks.output,
                 questions.held,
                 *self._score,
+                added_here,
                 here,
                 wanted.sums,
                 digits_here,

@@ -50,7 +50,7 @@ class Checkpoint:
             raise BackgroundError(message) from error
         digests = [counted[at : at + SIZE] for at in range(0, len(counted), SIZE)]
         fits = all(job.counter.fits(tally) for tally in partial.tallies.values())
-        keyed = all((key == WHOLE) == (not job.by) for key in partial.rows)
+        keyed = all((key == WHOLE) == (not job.grouped) for key in partial.rows)
         if not (fits and keyed) or (len(digests), ledger_of(digests)) != (partial.n_fragments, partial.ledger):
             message = f"the checkpoint {str(self.path)!r} is inconsistent; remove it and count again"
             raise BackgroundError(message)

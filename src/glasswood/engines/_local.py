@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background, background_of
 from glasswood.counting._counter import Counter
+from glasswood.counting._folds import background_of_folds
 from glasswood.counting._job import Job, SomeRows, Sums, add_fragment, add_groups, new_tally
-from glasswood.counting._partial import Partial
+from glasswood.counting._partial import WHOLE, Partial
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Tally, Wanted
 from glasswood.counting._weights import ColumnWeights, column_of, weights_of_groups, weights_of_rows
@@ -23,6 +24,7 @@ from glasswood.parallel._progress import bar
 from glasswood.parallel._threads import n_threads, sum_over, sum_over_batches
 from glasswood.tables._parquet import Fragment
 from glasswood.tables._row_columns import places_of_groups, row_weights, sorted_groups
+from glasswood.tables._row_values import NO_VALUES, RowValues
 from glasswood.tables._sources import InMemory, Stream
 from glasswood.tables._tables import OpenColumns, ReadableColumns, open_columns
 from glasswood.text._printable import how_many
@@ -32,10 +34,11 @@ __all__ = ["count", "count_files", "count_groups", "count_stream", "count_table"
 BLOCK = 8192  # of which the kernels' own blocks are parts
 BATCH = 8 * BLOCK
 FEW_LEAVES = 64  # of a tree, for which bitsets are always the better way
+FEW_GROUPS, MOST_HELD = 64, 2**24  # groups that are counted in the order of the rows, and the counts of all threads
 ROWS_PER_LEAF = 3  # of a tree, from which on they are: a bitset takes as long for one row as for 4,096
 
 
-def count(
+def count(  # noqa: PLR0913 (one call has all settings of a pass)
     plan: CountPlan,
     table: object,
     sample_weight: object = None,
@@ -43,13 +46,14 @@ def count(
     threads: int | None = None,
     lists_only: bool | None = None,
     further: Sequence[Wanted] = (),
+    values: RowValues = NO_VALUES,
 ) -> Background:
     """Return the counts of a plan over all rows of a table; with lists only if that is said, or if rows are few."""
     columns = open_columns(table, plan.ensemble.schema, plan.ensemble.used_features)
-    return _count(plan, columns, sample_weight, threads, lists_only=lists_only, further=further)
+    return _count(plan, columns, sample_weight, threads, lists_only=lists_only, further=further, values=values)
 
 
-def _count(
+def _count(  # noqa: PLR0913 (one call has all settings of a pass)
     plan: CountPlan,
     columns: ReadableColumns,
     sample_weight: object,
@@ -57,6 +61,7 @@ def _count(
     *,
     lists_only: bool | None = None,
     further: Sequence[Wanted] = (),
+    values: RowValues = NO_VALUES,
 ) -> Background:
     """Do the same, given the columns that the plan's trees use."""
     if lists_only is None:
@@ -64,12 +69,16 @@ def _count(
         lists_only = leaves >= FEW_LEAVES * trees and columns.n_rows * trees < ROWS_PER_LEAF * leaves
     weights, unit = weights_of_rows(sample_weight, columns.n_rows)
     counter = Counter(plan, further, lists_only=lists_only)
-    planes = {plane: _count_rows(counter, columns, weight, threads) for plane, weight in weights}
+    planes = {plane: _count_rows(counter, columns, weight, threads, values) for plane, weight in weights}
     return background_of(counter, planes, columns.n_rows, unit, column_of(sample_weight))
 
 
 def _count_rows(
-    counter: Counter, columns: ReadableColumns, weight: NDArray[np.int64] | None, threads: int | None
+    counter: Counter,
+    columns: ReadableColumns,
+    weight: NDArray[np.int64] | None,
+    threads: int | None,
+    values: RowValues,
 ) -> Tally:
     rows = None if weight is None or weight.all() else np.flatnonzero(weight)
     n_rows = columns.n_rows if rows is None else rows.size
@@ -77,7 +86,8 @@ def _count_rows(
     def add(tally: Tally, first: int, last: int) -> None:
         some = slice(first, last) if rows is None else rows[first:last]
         with columns.read(some, counter.digested) as (encoded, digests):
-            counter.add(tally, encoded, last - first, None if weight is None else weight[some], digests)
+            own = None if weight is None else weight[some]
+            counter.add(tally, encoded, last - first, own, digests, values.take(some))
 
     batch = min(batch_size(n_rows), counter.most_rows)
     tallies = sum_over_batches(n_rows, batch, counter.start, add, threads)
@@ -86,13 +96,14 @@ def _count_rows(
     return tallies[0]
 
 
-def count_groups(
+def count_groups(  # noqa: PLR0913 (one call has all settings of a pass)
     plan: CountPlan,
     table: object,
     sample_weight: object,
     keys: Sequence[Any],
     places: NDArray[np.intp],
     further: Sequence[Wanted] = (),
+    values: RowValues = NO_VALUES,
 ) -> dict[Any, Background]:
     """Return the counts of a plan over groups of rows, given each row's place in the list of the groups' keys."""
     e = plan.ensemble
@@ -101,38 +112,68 @@ def count_groups(
         message = f"by= has the shape {places.shape}, but the table has {how_many(columns.n_rows, 'row')}"
         raise TableError(message)
     weights, units = weights_of_groups(sample_weight, places, len(keys))
+    n_rows = np.bincount(places, minlength=len(keys)).tolist()
+    n_folds = 1 if values.fold is None else int(values.told_folds.split()[0])
+    places = places if values.fold is None else places * n_folds + values.fold
     counter = Counter(plan, further)
-    planes: list[dict[int, Tally]] = [{} for _ in keys]
+    planes: list[dict[int, Tally]] = [{} for _ in range(len(keys) * n_folds)]
     n_tallies = 0
     for plane, weight in weights:
         rows = np.arange(columns.n_rows) if weight is None else np.flatnonzero(weight)
-        sizes = np.bincount(places[rows], minlength=len(keys))
+        sizes = np.bincount(places[rows], minlength=len(planes))
         tallies = []
         for group in np.flatnonzero(sizes).tolist():
             tallies.append(new_tally(counter, n_tallies))
             planes[group][plane] = tallies[-1]
             n_tallies += 1
         number = np.cumsum(sizes > 0) - 1  # of a group among those that have rows here
-        _count_rows_of_groups(counter, tallies, columns, SomeRows(rows, number[places[rows]], weight))
-    n_rows = np.bincount(places, minlength=len(keys)).tolist()
-    return {
-        key: background_of(counter, planes[group], n_rows[group], float(units[group]), column_of(sample_weight))
-        for group, key in enumerate(keys)
-        if n_rows[group]
-    }
+        _count_rows_of_groups(counter, tallies, columns, SomeRows(rows, number[places[rows]], weight, values))
+
+    def background(group: int) -> Background:
+        own, settings = planes[group * n_folds : (group + 1) * n_folds], (n_rows[group], float(units[group]))
+        if values.fold is None:
+            return background_of(counter, own[0], *settings, column_of(sample_weight))
+        return background_of_folds(
+            counter, dict(enumerate(own)), values.told_folds, *settings, column_of(sample_weight)
+        )
+
+    return {key: background(group) for group, key in enumerate(keys) if n_rows[group] or key == WHOLE}
 
 
 def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
-    """Count rows of several groups. Each thread takes groups with about the same total number of rows."""
+    """Count rows of several groups. Each thread takes groups with about the same total number of rows.
+
+    Few groups are counted in the order of the rows instead, by threads with tallies of their own: rows of a group that
+    are far apart cost twice as much to bring together.
+    """
+    n_counts = sum(vector.size for vector in counter.vectors)
+    if len(tallies) <= FEW_GROUPS and n_threads() * len(tallies) * n_counts <= MOST_HELD:
+        _count_in_order(counter, tallies, columns, some)
+        return
     ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))
     wanted = some.rows.size * np.arange(1, n_threads()) // n_threads()
     limits = np.unique(np.concatenate([[0], np.searchsorted(ends, wanted) + 1, [len(tallies)]]))
 
     def add(_: None, part: int) -> None:
         chosen = np.flatnonzero((some.places >= limits[part]) & (some.places < limits[part + 1]))
-        add_groups(counter, tallies, columns, SomeRows(some.rows[chosen], some.places[chosen], some.weight))
+        add_groups(counter, tallies, columns, some._replace(rows=some.rows[chosen], places=some.places[chosen]))
 
     sum_over(range(limits.size - 1), lambda: None, add)
+
+
+def _count_in_order(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns, some: SomeRows) -> None:
+    """Count rows of a few groups, batch by batch in their order, each sorted by group."""
+
+    def add(own: list[Tally], first: int, last: int) -> None:
+        part = some._replace(rows=some.rows[first:last], places=some.places[first:last])
+        add_groups(counter, own, columns, part)
+
+    def start() -> list[Tally]:
+        return [counter.start() for _ in tallies]
+
+    for found in sum_over_batches(some.rows.size, BATCH, start, add):
+        for tally, more in zip(tallies, found, strict=True):
+            tally += more
 
 
 def batch_size(n_rows: int) -> int:
@@ -141,7 +182,7 @@ def batch_size(n_rows: int) -> int:
     return min(BATCH, max(BLOCK, share // BLOCK * BLOCK))
 
 
-def count_table(
+def count_table(  # noqa: PLR0913 (one call has all settings of a pass)
     plan: CountPlan,
     source: InMemory,
     sample_weight: object,
@@ -149,16 +190,22 @@ def count_table(
     *,
     lists_only: bool | None = None,
     further: Sequence[Wanted] = (),
+    values: RowValues = NO_VALUES,
 ) -> Any:
     """Return the counts of a plan over all rows of a table in memory, or over groups of them."""
     if isinstance(sample_weight, str):
         sample_weight = ColumnWeights(row_weights(source.given, sample_weight), sample_weight)
     schema, features = plan.ensemble.schema, plan.ensemble.used_features
-    if by is None:
+    if by is None and values.fold is None:
         columns = source.open_in_parts(schema, features)
-        return _count(plan, columns, sample_weight, lists_only=lists_only, further=further)
+        return _count(plan, columns, sample_weight, lists_only=lists_only, further=further, values=values)
     columns = source.open(schema, features)
-    return sorted_groups(count_groups(plan, columns, sample_weight, *places_of_groups(source.given, by), further))
+    if by is None:
+        groups: tuple[list[Any], NDArray[np.intp]] = [WHOLE], np.zeros(columns.n_rows, dtype=np.intp)
+        found = count_groups(plan, columns, sample_weight, *groups, further, values)
+        return found[WHOLE]
+    groups = places_of_groups(source.given, by)
+    return sorted_groups(count_groups(plan, columns, sample_weight, *groups, further, values))
 
 
 def count_files(job: Job, fragments: list[Fragment], checkpoint: Checkpoint | None, threads: int | None) -> Partial:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -11,12 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.counting._background import background_of
+from glasswood.counting._background import Background, background_of
+from glasswood.counting._folds import background_of_folds
 from glasswood.counting._job import Job, partition_digest
 from glasswood.counting._partial import WHOLE, Partial, ledger_of
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._reading import Reading
 from glasswood.counting._statistic import Tally, Wanted
+from glasswood.counting._weights import fixed_point
 from glasswood.engines._checkpoint import Checkpoint
 from glasswood.engines._engine import engine_of, load_engine
 from glasswood.engines._local import count_files, count_stream, count_table
@@ -25,11 +27,12 @@ from glasswood.models._opened import Opened
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._threads import in_order
 from glasswood.tables._columns import Dictionary
-from glasswood.tables._parquet import Fragment, read_fragment
+from glasswood.tables._parquet import Fragment, located, read_fragment
 from glasswood.tables._row_columns import row_weights, sorted_groups, without_columns
+from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 from glasswood.tables._seal import Seal
 from glasswood.tables._sources import EngineFrame, Files, InMemory, Source, Stream
-from glasswood.tables._tables import OpenColumns, Schema, column_names
+from glasswood.tables._tables import OpenColumns, Schema, column_names, n_rows
 
 __all__ = ["Pass", "RowsPart", "bundles", "finish", "verify"]
 
@@ -81,6 +84,7 @@ class Pass:
     ) -> None:
         self.source = source
         self._before: UserColumns | None = None
+        self._further: tuple[Any, ...] = ()  # columns that are not the model's
         self._engine, self._session = engine_of(engine)
         self.names: list[Any] | None
         self._folder = checkpoint
@@ -140,7 +144,7 @@ class Pass:
         """
         if not isinstance(self.source, InMemory):
             found = copy(self)
-            found._before = opened.columns
+            found._before, found._further = opened.columns, tuple(further)
             return found
         table = opened.table
         if opened.columns is None and not opened.ensemble.schema.named:
@@ -155,15 +159,19 @@ class Pass:
         *,
         lists_only: bool | None = None,
         further: Sequence[Wanted] = (),
+        values: RowColumns | RowValues = NO_COLUMNS,
     ) -> Any:
         """Return the counts of a plan, and further statistics: a Background, or one per group.
 
-        Tables in memory may be counted with lists only, see `glasswood.counting._counter`.
+        Tables in memory may be counted with lists only, see `glasswood.counting._counter`. Their values may be known.
         """
         if isinstance(self.source, InMemory):
-            return count_table(plan, self.source, sample_weight, by, lists_only=lists_only, further=further)
+            known = self.values_of(values, sample_weight)
+            return count_table(
+                plan, self.source, sample_weight, by, lists_only=lists_only, further=further, values=known
+            )
         plan.refuse_uncountable(plan.order)
-        job = self._job(plan, sample_weight, by, further)
+        job = self._job(plan, sample_weight, by, further, values)
         if isinstance(self.source, Files):
             partial = self._count_files(job, self.source)
             expected = [fragment.digest for fragment in self.source.fragments]
@@ -178,6 +186,11 @@ class Pass:
         return finish(job, partial, expected)
 
     def _count_files(self, job: Job, source: Files) -> Partial:
+        if job.values.by_position:
+            if self._folder is not None:
+                message = "folds by position change if files are added to a checkpoint; name a column in fold_by="
+                raise TableError(message)
+            source = replace(source, fragments=located(source.fragments))
         checkpoint = None if self._folder is None else Checkpoint(self._folder, job)
         fragments = source.fragments if checkpoint is None else checkpoint.remaining(source.fragments)
         if self._engine in ("auto", "threads"):
@@ -191,15 +204,44 @@ class Pass:
             checkpoint.add(partial, [fragment.digest for fragment in wave])
         return checkpoint.partial
 
-    def _job(self, plan: CountPlan, sample_weight: object, by: object, further: Sequence[Wanted] = ()) -> Job:
+    def values_of(self, values: RowColumns | RowValues, sample_weight: object) -> RowValues:
+        """Return the values of the rows of a table in memory."""
+        if isinstance(values, RowValues) or not values:
+            return values if isinstance(values, RowValues) else NO_VALUES
+        table = self.table_in_memory.given
+        fold = values.folds_of(table, n_rows(table)) if values.folds else None
+        if isinstance(sample_weight, str):
+            weight: NDArray[Any] | None = row_weights(table, sample_weight)
+        else:
+            weight = fixed_point(sample_weight, n_rows(table))[0]
+        found = values.read(table, n_rows(table), weight)
+        return found if fold is None else replace(found, fold=fold, told_folds=values.told_folds)
+
+    def _job(
+        self,
+        plan: CountPlan,
+        sample_weight: object,
+        by: object,
+        further: Sequence[Wanted] = (),
+        values: RowColumns | RowValues = NO_COLUMNS,
+    ) -> Job:
         """Return the job: the columns to read, and what to count."""
         schema = plan.ensemble.schema
         groups = () if by is None else tuple(by) if isinstance(by, Iterable) and not isinstance(by, str) else (by,)
-        others = [*groups, *([] if sample_weight is None else [sample_weight])]
+        columns = values if isinstance(values, RowColumns) else NO_COLUMNS
+        columns.refuse_absent(self.names)
+        if columns.by_position and not isinstance(self.source, Files):
+            message = (
+                "the rows of streams and of frames on a cluster have no fixed numbers, so folds= needs a column to "
+                "make folds by: fold_by="
+            )
+            raise TableError(message)
+        others = [*groups, *([] if sample_weight is None else [sample_weight]), *columns.names]
         names = self._names_of(schema, plan.ensemble.used_features, others)
         if sample_weight is not None and self.head is not None:
             row_weights(self.head, sample_weight)  # raises errors that would otherwise occur on a worker
-        return Job(plan.ensemble, plan.order, plan.groups, names, groups, sample_weight, tuple(further), self._before)
+        what = (plan.ensemble, plan.order, plan.groups, names)
+        return Job(*what, groups, sample_weight, tuple(further), self._before, columns)
 
     def _dumps(self, parts: object) -> bytes:
         """Return a job as the engine pickles it, which can send functions of a notebook."""
@@ -218,7 +260,8 @@ class Pass:
                 raise TableError(message)
         if self.names is None:
             return None
-        own = self.names if schema.named else [name for name in self.names if name not in further]
+        not_its = {*further, *self._further}
+        own = self.names if schema.named else [name for name in self.names if name not in not_its]
         found = column_names(own, schema)
         return {int(index): found[index] for index in features}
 
@@ -328,15 +371,23 @@ def verify(partial: Partial, expected: Sequence[bytes]) -> None:
 def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
     """Return the background of a partial, or one per group, after proving that it has every row exactly once."""
     verify(partial, expected)
-    planes: dict[Any, dict[int, Tally]] = {key: {} for key in (partial.rows if job.by else [WHOLE])}
+    rows: dict[Any, int] = {} if job.by else {WHOLE: 0}
+    for key, n_more in partial.rows.items():
+        rows[job.group_of(key)] = rows.get(job.group_of(key), 0) + n_more
+    planes: dict[Any, dict[int, dict[int, Tally]]] = {key: {} for key in rows}
     for (key, plane), tally in partial.tallies.items():
         _check_sums(job.plan, key, tally)
-        planes[key][plane] = tally.writable()
-    found = {
-        key: background_of(job.counter, parts, partial.rows.get(key, 0), weight=job.weight)
-        for key, parts in planes.items()
-    }
+        fold = key[-1] if job.values.folds else 0
+        planes[job.group_of(key)].setdefault(fold, {})[plane] = tally.writable()
+    found = {key: _background(job, parts, rows[key]) for key, parts in planes.items()}
     return sorted_groups(found) if job.by else found[WHOLE]
+
+
+def _background(job: Job, folds: Mapping[int, dict[int, Tally]], n_rows: int) -> Background:
+    """Return the background of a group of rows, given its sums by fold (all in one if there are none) and by plane."""
+    if job.values.folds:
+        return background_of_folds(job.counter, folds, job.values.told_folds, n_rows, weight=job.weight)
+    return background_of(job.counter, folds.get(0, {}), n_rows, weight=job.weight)
 
 
 def _check_sums(plan: CountPlan, key: object, tally: Tally) -> None:

@@ -65,6 +65,7 @@ class Score(ReadOnly):
     base_first: bool = True
     dtype: Literal["float64", "float32"] = "float64"
     binary: bool = False
+    offset_is_base: bool = False
 
     def __post_init__(self) -> None:
         base = np.array(self.base, dtype=np.float64).reshape(-1)
@@ -93,6 +94,11 @@ class Score(ReadOnly):
     def constant(self) -> NDArray[np.float64]:
         """What the raw score is without any leaf value."""
         return self.base * self.factor if self.base_first else self.base
+
+    @property
+    def constant_with_offset(self) -> NDArray[np.float64]:
+        """The same for rows with an offset, which may take the place of the base."""
+        return np.zeros_like(self.base) if self.offset_is_base else self.constant
 
 
 class Tree(NamedTuple):

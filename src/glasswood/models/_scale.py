@@ -53,6 +53,10 @@ class Scale:
         """Whether answers are sums over trees, so that counts are enough."""
         return self.link == "identity" and self.inverse is None
 
+    def same_as(self, other: Scale) -> bool:
+        """Return whether both make the same of a sum over trees of one model."""
+        return self.link == other.link and (self.inverse is None) == (other.inverse is None)
+
     def of_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the responses of rows, (n_rows, n_outputs), given their sums over trees."""
         found = scores if self.link == "identity" else linked(self.score, scores)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._cuts import shown_cuts
-from glasswood.plots._spec import Cells, Line, Scale, Steps
+from glasswood.plots._spec import Band, Cells, Line, Scale, Steps
 from glasswood.results.panels._display import MOST_STEPS, fitted, merged_scale, without_drawn
 
 __all__ = ["anchors", "cells_json", "merge_runs", "merged_cells", "merged_steps", "rounded", "steps_json"]
@@ -164,9 +164,16 @@ def merged_steps(panel: Steps, most: int) -> Steps:
         panel,
         x=merged_scale(panel.x, starts),
         lines=tuple(replace(line, heights=tuple(means[:, k].tolist())) for k, line in enumerate(panel.lines)),
+        bands=tuple(_merged_band(band, starts) for band in panel.bands),
         support=tuple(np.add.reduceat(weight, starts).tolist()) if panel.support else (),
         note="; ".join(filter(None, (panel.note, note))),
     )
+
+
+def _merged_band(band: Band, starts: NDArray[np.intp]) -> Band:
+    """Return a band that holds all that it has in runs of cells."""
+    low, high = np.minimum.reduceat(band.low, starts), np.maximum.reduceat(band.high, starts)
+    return replace(band, low=tuple(low.tolist()), high=tuple(high.tolist()))
 
 
 def merged_cells(panels: Sequence[Cells], most: int) -> list[Cells]:
@@ -267,6 +274,11 @@ def steps_json(panel: Steps, total: float) -> dict[str, Any]:
         "x": _scale_json(panel.x),
         "y_label": panel.y_label,
         "lines": [_line_json(line) for line in panel.lines],
+        "bands": [
+            {"line": band.line, "low": _numbers(band.low), "high": _numbers(band.high)}
+            for band in panel.bands
+            if band.line is not None
+        ],
         "rows": _rows(panel.support, total),
         **{name: None if share is None else _rows([share], total)[0] for name, share in beside.items()},
         "total": rounded(total, 9),

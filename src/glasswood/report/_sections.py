@@ -129,7 +129,8 @@ def features_section(
     }
     parts = {"tools": True, "linked": True, "page": 12, "range": _common_range(figures)}
     ranked = {"sort": 1, "down": True} if importance else {}
-    return section("features", "Features", about, _about_table(subject), table=table | ranked, figures=figures, **parts)
+    text = (about, _about_observations(subject), _about_bands(subject), _about_table(subject))
+    return section("features", "Features", *text, table=table | ranked, figures=figures, **parts)
 
 
 def _about_table(subject: Subject) -> str:
@@ -177,10 +178,42 @@ def _range(result: Curve | Points | None, output: int | None = None) -> tuple[fl
 
 def _panel(result: Curve | Points, most: int, total: float) -> dict[str, Any]:
     if isinstance(result, Curve):
-        panel = panels.panel_of_curve(result, fit=False)
+        error = result.find_folds is not None and len(result.outputs) == 1
+        panel = panels.panel_of_curve(result, fit=False, observed=shows_observations(result), error=error)
     else:
         panel = panels.steps_of_points(result, fit=False)
     return steps_json(merged_steps(panel, most), total)
+
+
+def shows_observations(curve: Curve) -> bool:
+    """Return whether what was observed can be drawn beside a curve: it is known, and on the same scale."""
+    return curve.find_observations is not None and len(curve.outputs) == 1 and curve.observations.comparable
+
+
+def _about_observations(subject: Subject) -> str:
+    """Return what was observed and predicted over all rows, in a sentence."""
+    curves = [curve for curve in subject.curves.values() if curve.find_observations is not None]
+    if not curves or subject.several:
+        return ""
+    found = curves[0].observations
+    observed, predicted, ratio = (float(part[0]) for part in (found.mean_observed, found.mean_predicted, found.ratio))
+    text = f"Over all rows, {observed:.6g} was observed and {predicted:.6g} predicted (actual/expected {ratio:.4g})."
+    if not found.comparable:
+        return f'{text} Curves are on another scale; a report with response="prediction" shows both beside them.'
+    return (
+        f"{text} Observed and predicted are those of the rows in each step, so that they include the effects of other "
+        "features; narrow steps are drawn together until they have a twentieth of the exposure."
+    )
+
+
+def _about_bands(subject: Subject) -> str:
+    """Return what bands are, in a sentence."""
+    if not subject.study.has_folds or subject.several:
+        return ""
+    return (
+        "Bands hold 95 % of what other rows of the same kind would give, for the same model: they are found by leaving "
+        "out one fold of the rows at a time. They say nothing about training the model again."
+    )
 
 
 def _figure(anchor: str, names: list[str], panels: list[tuple[str, dict[str, Any]]], sub: str = "") -> dict[str, Any]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasswood.errors import ArgumentError, TableError
 from glasswood.models._outputs import position_of
-from glasswood.results._axis import columns_of
-from glasswood.results._curves import Curve, Points, values_of
+from glasswood.results._curves import Curve, Points, columns_of_curve, values_of
 from glasswood.results._frames import stacked, to_frame
 from glasswood.results._surfaces import Surface
 from glasswood.text._html import facts_html
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
 
 __all__ = ["Curves", "Grouped", "Lazy", "Pairs"]
+
+SINGLE_ONLY = ("observed", "error")  # options that several curves in one panel do not have
+CURVES_ONLY = ("std", *SINGLE_ONLY)  # options that surfaces and points do not have
 
 LISTED = 10  # results of a mapping that are shown
 CANVAS: dict[str, Any] = {"engine": "matplotlib", "ax": None, "title": None, "figsize": None}
@@ -136,6 +138,8 @@ class Curves(Mapping[Any, Any]):
         sort: str | None = None,
         xscale: str = "linear",
         std: bool = False,
+        observed: bool = False,
+        error: bool = False,
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -159,6 +163,10 @@ class Curves(Mapping[Any, Any]):
         std : bool, default False
             Whether to shade one standard deviation of the rows' own (ICE) curves above and below each curve, see
             `Curve.std`. Surfaces and points have none.
+        observed : bool, default False
+            Whether to draw what was observed and predicted beside each curve, see `Curve.observations`.
+        error : bool, default False
+            Whether to shade a band of 95 % around each curve, see `Curve.error`.
         sharey : bool, default True
             Whether all panels have the same heights.
         title : str, optional
@@ -184,8 +192,13 @@ class Curves(Mapping[Any, Any]):
         <Drawing size ... with 3 Axes>
         """
         chosen: dict[str, Any] = {"output": output, "output_index": output_index, "sort": sort, "xscale": xscale}
+        chosen |= {"std": std, "observed": observed, "error": error}
         return _draw(
-            self._drawers(std=std, **chosen), "result", page, sharey=sharey, canvas=(engine, ax, title, figsize)
+            self._drawers(**chosen),
+            "result",
+            page,
+            sharey=sharey,
+            canvas=(engine, ax, title, figsize),
         )
 
     def _drawers(
@@ -326,10 +339,15 @@ class Grouped(Mapping[Hashable, Any]):
     ) -> Panel:
         from glasswood.results.panels import panel_of_curves
 
+        if options.get("observed") or options.get("error"):
+            message = (
+                "observed= and error= are for figures of single curves; draw those of a group: found[key].plot(...)"
+            )
+            raise ArgumentError(message)
         curves = {self._label(key): curve for key, curve in found.items()}
         first = next(iter(curves.values()))
         place = position_of(first.outputs, output, output_index)
-        return panel_of_curves(curves, place, **options)
+        return panel_of_curves(curves, place, **{name: options[name] for name in options if name not in SINGLE_ONLY})
 
 
 def _panel(
@@ -338,7 +356,7 @@ def _panel(
     """Return the panel of one result."""
     result = found[key]
     if isinstance(result, Points | Surface):
-        options = {name: value for name, value in options.items() if name != "std"}  # they have no spread
+        options = {name: value for name, value in options.items() if name not in CURVES_ONLY}
     outputs = result.first.outputs if hasattr(result, "first") else result.outputs
     panel: Panel = result.panel(output=position_of(outputs, output, output_index), **options)
     return panel
@@ -375,7 +393,7 @@ def _common_columns(result: Curve | Points) -> dict[str, list[Any]]:
         found: dict[str, Any] = {"category": next(iter(result.columns.values())), **values_of(result)}
     else:
         names = {f"{result.name}_above": "above", f"{result.name}_to": "to", result.name: "category"}
-        listed = columns_of([result.axis], result.heights, result.outputs, result.axis.rows)
+        listed = columns_of_curve(result)
         found = {names.get(name, name): values for name, values in listed.items()}
     return {name: list(values) for name, values in found.items()}
 

@@ -9,20 +9,27 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from glasswood.errors import BackgroundError
+from glasswood.errors import ArgumentError, BackgroundError, UnsupportedModelError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, columns_of, squeezed
+from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
+from glasswood.results._observations import Observations
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Cells, Dots, Steps
-    from glasswood.results.panels._options import CurveOptions, PointOptions
+    from glasswood.results.panels._options import PointOptions, SingleCurveOptions
 
-__all__ = ["Curve", "Points", "Spread", "values_of"]
+__all__ = ["Curve", "OtherScale", "Points", "Spread", "columns_of_curve", "values_of"]
+
+NO_TARGET = (
+    "it is not known what was observed: make the Explainer with target=, or the Background with "
+    "summarize(model, rows, target=...)"
+)
 
 
 class Spread(Deferred[NDArray[np.float64]]):
@@ -52,6 +59,23 @@ class Spread(Deferred[NDArray[np.float64]]):
         return (Spread.of, (self(),)) if "_value" in self.__dict__ else (Spread.unknown, ())
 
 
+class OtherScale(Spread):
+    """The heights of a curve on another scale. They are not computed for a copy or pickle, either."""
+
+    @classmethod
+    def unknown(cls) -> OtherScale:
+        """Return one that cannot be computed any more."""
+
+        def refuse() -> NDArray[np.float64]:
+            message = "this curve was copied or pickled, and no longer knows its rows; call relativity() before that"
+            raise BackgroundError(message)
+
+        return cls(refuse)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return (OtherScale.of, (self(),)) if "_value" in self.__dict__ else (OtherScale.unknown, ())
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Curve(ReadOnly):
     """The partial dependence of one feature at full resolution: the average score if the feature is x in all rows.
@@ -79,11 +103,76 @@ class Curve(ReadOnly):
     outputs: tuple[Any, ...]
     units: str
     find_spread: Spread = field(default_factory=Spread.unknown)
+    find_observations: Deferred[Observations] | None = None
+    find_folds: Deferred[Folds] | None = None
+    of_log_link: Mapping[str, OtherScale] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The name of the feature."""
         return self.axis.name
+
+    @property
+    def observations(self) -> Observations:
+        """What was observed and predicted for the rows in each cell, missing values included.
+
+        It is on the scale of `predict` and `predict_proba`, whatever the scale of the curve, and computed when it is
+        first asked for. The Explainer, or the Background, must have been made with ``target=``.
+        """
+        if self.find_observations is None:
+            raise BackgroundError(NO_TARGET)
+        return self.find_observations()
+
+    @property
+    def observed(self) -> NDArray[np.float64]:
+        """What was observed for the rows at each of `values`, on average: see `Observations` for the formulas."""
+        return self._main(self.observations.observed)
+
+    @property
+    def predicted(self) -> NDArray[np.float64]:
+        """What was predicted for the rows at each of `values`, on average."""
+        return self._main(self.observations.predicted)
+
+    @property
+    def residual(self) -> NDArray[np.float64]:
+        """Observed minus predicted, at each of `values`."""
+        return self._main(self.observations.residual)
+
+    @property
+    def actual_expected(self) -> NDArray[np.float64]:
+        """Observed divided by predicted (A/E), at each of `values`."""
+        return self._main(self.observations.actual_expected)
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """The standard error at each of `values`: how much they would differ with other rows, the model as it is.
+
+        It is found by leaving out one fold of the rows at a time (a delete-one-fold jackknife), so the Explainer, or
+        the Background, must have been made with ``folds=``. It is neither the error of the model, which would need to
+        be trained again, nor the spread of rows around the curve (`std`).
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, folds=20)
+        >>> curve = ex.partial_dependence("bmi")
+        >>> curve.error.shape == curve.values.shape
+        True
+        """
+        return self._main(self.errors)
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """The standard errors of all cells, missing values last, and outputs."""
+        if self.find_folds is None:
+            raise BackgroundError(NO_FOLDS)
+        return self.find_folds().error(self.heights)
+
+    def _main(self, lines: NDArray[np.float64]) -> NDArray[np.float64]:
+        return squeezed(read_only(lines)[: self.axis.n_main])
 
     @property
     def cuts(self) -> NDArray[np.float64]:
@@ -162,19 +251,18 @@ class Curve(ReadOnly):
         return f"Curve({printable(self.name)}: {what}{outputs}, {self.units} from {low:.6g} to {high:.6g})"
 
     def _repr_html_(self) -> str:
-        return table_html(repr(self), self._listed())
-
-    def _listed(self) -> dict[str, Any]:
-        return columns_of([self.axis], self.heights, self.outputs, self.axis.rows)
+        return table_html(repr(self), columns_of_curve(self))
 
     def to_frame(self) -> Any:
         """Return one row per cell (and output): its limits, its value, and the number of background rows in it.
+
+        If a target is known, there are also the columns of `Observations.to_frame`.
 
         Examples
         --------
         See `Curve`.
         """
-        return to_frame(self._listed())
+        return to_frame(columns_of_curve(self))
 
     def centered(self) -> Curve:
         """Return the curve minus its value in the first cell with rows, or in the most frequent category.
@@ -192,9 +280,72 @@ class Curve(ReadOnly):
         rows, first = self.rows, 0
         if rows.size and rows.any():
             first = int(np.argmax(rows)) if self.categories is not None else int(np.flatnonzero(rows)[0])
-        return replace(self, heights=self.heights - self.heights[first], mean=self.mean - self.heights[first])
+        return replace(
+            self,
+            heights=self.heights - self.heights[first],
+            mean=self.mean - self.heights[first],
+            find_observations=self._not_comparable(),
+            find_folds=self._centered_folds(first),
+        )
 
-    def panel(self, output: int | None = None, **options: Unpack[CurveOptions]) -> Steps:
+    def relativity(self, reference: Hashable = None, scale: str = "raw") -> NDArray[np.float64]:
+        """Return how many times as high the model's mean is at each of `values` as at a reference value.
+
+        For models with a log link: objectives like Poisson, gamma and Tweedie. On the raw scale it is
+        ``exp(raw(x) - raw(reference))``, a ratio of geometric means over the rows, and what multiplies in a tariff; on
+        the scale of the response, it is the ratio of the average predictions. Both are equal if the feature does not
+        interact with others.
+
+        Parameters
+        ----------
+        reference : value of the feature, optional
+            By default, the cell with most exposure, or most rows.
+        scale : {"raw", "response"}, default "raw"
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = HistGradientBoostingRegressor(loss="poisson", max_iter=20).fit(X, y)
+        >>> curve = gw.Explainer(model, X).partial_dependence("bmi")
+        >>> relativity = curve.relativity(0.0)
+        >>> relativity.min() < 1 < relativity.max()
+        True
+        """
+        if scale not in ("raw", "response"):
+            message = f'scale must be "raw" or "response", not {scale!r}'
+            raise ArgumentError(message)
+        if not self.of_log_link:
+            message = (
+                "relativities are for models with a log link, such as Poisson, gamma and Tweedie; for others, look at "
+                "differences: curve.centered()"
+            )
+            raise UnsupportedModelError(message)
+        heights = self.of_log_link[scale]()
+        cell = (
+            self._reference() if reference is None else int(self.axis.cell_of(np.array([reference], dtype=object))[0])
+        )
+        found = np.exp(heights - heights[cell]) if scale == "raw" else heights / heights[cell]
+        return self._main(found)
+
+    def _reference(self) -> int:
+        """Return the cell with most exposure, or most rows."""
+        known = self.axis.rows if self.find_observations is None else np.nan_to_num(self.observations.exposure)
+        return int(np.argmax(known[: self.axis.n_main])) if known.size else 0
+
+    def _centered_folds(self, first: int) -> Deferred[Folds] | None:
+        """Return the curves without each fold, minus their own value in a cell."""
+        found = self.find_folds
+        return None if found is None else Deferred(lambda: found().centered(first))
+
+    def _not_comparable(self) -> Deferred[Observations] | None:
+        """Return the observations beside a curve that is on no scale of theirs."""
+        found = self.find_observations
+        return None if found is None else Deferred(lambda: replace(found(), comparable=False))
+
+    def panel(self, output: int | None = None, **options: Unpack[SingleCurveOptions]) -> Steps:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
@@ -213,6 +364,8 @@ class Curve(ReadOnly):
         sort: str | None = None,
         xscale: str = "linear",
         std: bool = False,
+        observed: bool = False,
+        error: bool = False,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -227,6 +380,12 @@ class Curve(ReadOnly):
         std : bool, default False
             Whether to shade one standard deviation of the rows' own (ICE) curves above and below the curve, see
             `Curve.std`.
+        observed : bool, default False
+            Whether to draw what was observed and predicted, too: see `Curve.observations`. Neighbouring cells are
+            drawn together until each has a twentieth of the exposure.
+        error : bool, default False
+            Whether to shade what holds 95 % of the curves of other rows of the same kind, for the same model: see
+            `Curve.error`.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
@@ -257,8 +416,9 @@ class Curve(ReadOnly):
         """
         from glasswood.plots._draw import Canvas, put
 
+        place = position_of(self.outputs, output, output_index)
         return put(
-            [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale, std=std)],
+            [self.panel(place, sort=sort, xscale=xscale, std=std, observed=observed, error=error)],
             Canvas(engine, ax, title, figsize),
         )
 
@@ -396,6 +556,13 @@ class Points(ReadOnly):
             [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale)],
             Canvas(engine, ax, title, figsize),
         )
+
+
+def columns_of_curve(curve: Curve) -> dict[str, Any]:
+    """Return the columns of a frame of a curve, by name."""
+    listed = columns_of([curve.axis], curve.heights, curve.outputs, curve.axis.rows)
+    listed |= {} if curve.find_folds is None else {"error": curve.errors.ravel()}
+    return listed if curve.find_observations is None else listed | curve.observations.numbers()
 
 
 def values_of(points: Points) -> dict[str, NDArray[np.float64]]:

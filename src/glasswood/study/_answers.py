@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -23,9 +23,12 @@ from glasswood.results import (
     Attributions,
     Axis,
     Curve,
+    Folds,
     Ice,
     Interactions,
     JointRows,
+    Observations,
+    OtherScale,
     Points,
     SetValues,
     ShownRows,
@@ -203,6 +206,66 @@ class Answers:
             outputs=chosen.labels,
             units=self._scale.units,
             find_spread=Spread(lambda: self._values.spread(feature)[:, chosen.columns]),  # equal for both classes
+            find_observations=Deferred(lambda: self._observations(feature, chosen))
+            if self._study.has_targets
+            else None,
+            find_folds=Deferred(lambda: self._folds(feature, chosen)) if self._study.has_folds else None,
+            of_log_link=self._of_log_link(feature, chosen),
+        )
+
+    def _of_log_link(self, feature: int, chosen: Chosen) -> dict[str, OtherScale]:
+        """Return the curve of a model with a log link on both scales; none for other models."""
+        if self.ensemble.score.link != "exp" or self._study.combined or self._study.model.inverse is not None:
+            return {}
+
+        def heights(response: str) -> NDArray[np.float64]:
+            scale = self._study.scale(response)
+            return chosen.levels(
+                (self._values if scale.same_as(self._scale) else OnScale(self._study, scale)).curves[feature]
+            )
+
+        return {"raw": OtherScale(lambda: heights("raw")), "response": OtherScale(lambda: heights("prediction"))}
+
+    def _folds(self, feature: int, chosen: Chosen) -> Folds:
+        """Return the curve of a feature without each fold of the rows."""
+        left = self._left_out
+        heights = [chosen.levels(values.curves[feature]) for _, values in left]
+        return Folds(np.stack(heights), np.array([share for share, _ in left]))
+
+    @once
+    def _left_out(self) -> list[tuple[float, OnScale]]:
+        """The values of the study without each fold of the rows, and the share of the fold."""
+        wanted = None if self._scale.additive else self._study.wanted_of(self._scale)
+        return [(share, OnScale(study, self._scale)) for share, study in self._study.without_folds(wanted)]
+
+    def _folds_of_observations(self, feature: int, chosen: Chosen) -> dict[str, Folds]:
+        """Return what was observed and predicted without each fold of the rows."""
+        left = self._study.without_folds(self._study.wanted_targets)
+        shares = np.array([share for share, _ in left])
+        found = [study.targets.of_feature(feature) for _, study in left]
+        return {
+            "observed": Folds(np.stack([chosen.levels(part.observed) for part in found]), shares),
+            "predicted": Folds(np.stack([chosen.levels(part.predicted) for part in found]), shares),
+            "exposure": Folds(np.stack([part.exposure for part in found]), shares),
+        }
+
+    def _observations(self, feature: int, chosen: Chosen) -> Observations:
+        """Return what was observed and predicted in the cells of a feature."""
+        targets = self._study.targets
+        found, whole = targets.of_feature(feature), targets.whole
+        chosen = replace(chosen, total=None if chosen.total is None else 1.0)  # of a scale of probabilities
+        return Observations(
+            axis=self.axis(feature),
+            exposure=found.exposure,
+            observed=chosen.levels(found.observed),
+            predicted=chosen.levels(found.predicted),
+            spread=found.spread[:, chosen.columns],  # equal for both classes
+            mean_observed=chosen.levels(whole.observed)[0],
+            mean_predicted=chosen.levels(whole.predicted)[0],
+            outputs=chosen.labels,
+            units=targets.scale.units,
+            comparable=self._scale.same_as(targets.scale),
+            folds=self._folds_of_observations(feature, chosen) if self._study.has_folds else {},
         )
 
     def surface(self, a: int, b: int, chosen: Chosen) -> Surface:

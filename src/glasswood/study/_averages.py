@@ -23,6 +23,7 @@ from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._once import once
 from glasswood.tables._row_columns import row_weights
+from glasswood.tables._row_values import NO_COLUMNS, RowColumns, RowValues
 from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns, Schema, n_rows
 from glasswood.text._printable import how_many
@@ -57,12 +58,15 @@ class Average(ABC):
         Why there are no sums of a response over the rows, and what to do; a format of the `response`.
     weight : array of shape (n_rows,), name of a column, or None
         The weights of the rows.
+    columns : RowColumns
+        What else is known of the rows.
     """
 
     basis = "covers"
     in_memory = has_rows = only_counts = once_only = can_count = False
     no_sums = "this response is computed row by row, so it needs rows; pass them to Explainer as the background"
     weight: object = None
+    columns: RowColumns = NO_COLUMNS
 
     @property
     @abstractmethod
@@ -88,6 +92,11 @@ class Average(ABC):
     def shares(self) -> NDArray[np.float64]:
         """The weights of the rows of a table in memory, which sum to 1."""
         raise BackgroundError(NO_ROWS)
+
+    @property
+    def offset(self) -> NDArray[np.float64] | None:
+        """The offsets of the rows of a table in memory, (n_rows, n_outputs); None if there are none."""
+        return None
 
     @property
     def source(self) -> InMemory | None:
@@ -120,7 +129,10 @@ class Average(ABC):
         *,
         lists_only: bool | None = None,  # noqa: ARG002
     ) -> Background | None:
-        """Return the counts of a plan and further statistics, after a pass over the rows; None if there are none."""
+        """Return the counts of a plan and further statistics, after a pass over the rows; None if there are none.
+
+        Counts of order 1 are in folds, if there are any; others only if rows cannot be counted again.
+        """
         return self.counted
 
     def count_by(self, plan: CountPlan, by: object) -> Any:  # noqa: ARG002
@@ -165,13 +177,20 @@ class OverTable(Average):
     ----------
     rows : Pass
     weight : array of shape (n_rows,), name of a column, or None
+    columns : RowColumns
+        What else is known of the rows.
+    values : RowValues, optional
+        The same, if it was read already.
     """
 
     basis = "rows"
     in_memory = has_rows = can_count = True
 
-    def __init__(self, rows: Pass, weight: object) -> None:
-        self._rows = rows
+    def __init__(
+        self, rows: Pass, weight: object, columns: RowColumns = NO_COLUMNS, values: RowValues | None = None
+    ) -> None:
+        self._rows, self.columns = rows, columns
+        self._values = rows.values_of(columns, weight) if values is None else values
         self._source: InMemory = rows.table_in_memory
         self.weight = row_weights(self._source.given, weight) if isinstance(weight, str) else weight
 
@@ -205,6 +224,11 @@ class OverTable(Average):
         """The weights of the rows; None if there are none."""
         return None if self.weight is None else np.asarray(self.weight, dtype=np.float64)
 
+    @property
+    def offset(self) -> NDArray[np.float64] | None:
+        """The offsets of the rows, (n_rows, n_outputs); None if there are none."""
+        return self._values.by_role.get("offset")
+
     @once
     def shares(self) -> NDArray[np.float64]:
         """The weights of the rows, which sum to 1."""
@@ -225,7 +249,9 @@ class OverTable(Average):
 
         Many counts are kept in 32 bits if they fit, which takes half the memory.
         """
-        found: Background = self._rows.count(plan, self.weight, lists_only=lists_only, further=tuple(further))
+        wanted = tuple(further)
+        values = self._values if plan.order == 1 and not lists_only else replace(self._values, fold=None)
+        found: Background = self._rows.count(plan, self.weight, lists_only=lists_only, further=wanted, values=values)
         if found.counts.size < MANY_COUNTS or found.total > np.iinfo(np.int32).max:
             return found
         return replace(found, vectors={**found.vectors, "counts": found.counts.astype(np.int32)})
@@ -249,7 +275,7 @@ class OverTable(Average):
     def some(self, schema: Schema, rows: NDArray[np.intp]) -> OverTable:
         """Return some rows of the table."""
         weight = None if self.weight is None else np.asarray(self.weight)[rows]
-        return OverTable(Pass(self._source.take(schema, rows)), weight)
+        return OverTable(Pass(self._source.take(schema, rows)), weight, self.columns, self._values.take(rows))
 
 
 class OverSource(Average):
@@ -259,6 +285,8 @@ class OverSource(Average):
     ----------
     rows : Pass
     weight : name of a column, or None
+    columns : RowColumns
+        What else is read of the rows.
     """
 
     has_rows = only_counts = once_only = True
@@ -267,8 +295,8 @@ class OverSource(Average):
         "response are found in the same pass"
     )
 
-    def __init__(self, rows: Pass, weight: object) -> None:
-        self._rows, self.weight = rows, weight
+    def __init__(self, rows: Pass, weight: object, columns: RowColumns = NO_COLUMNS) -> None:
+        self._rows, self.weight, self.columns = rows, weight, columns
         self.can_count = rows.can_count_again
         self.basis = "rows" if rows.can_read_again else "counts"
         self._n_rows: int | None = None
@@ -289,7 +317,8 @@ class OverSource(Average):
         lists_only: bool | None = None,  # noqa: ARG002
     ) -> Background:
         """Return the counts of a plan, the ends of columns, and further statistics."""
-        found: Background = self._rows.count(plan, self.weight, further=(WantedEnds(), *further))
+        columns = self.columns if plan.order == 1 or not self.can_count else self.columns.without_folds
+        found: Background = self._rows.count(plan, self.weight, further=(WantedEnds(), *further), values=columns)
         self._n_rows = found.n_rows
         return found
 
@@ -419,10 +448,18 @@ def _refuse_weight(weight: object) -> None:
         raise TableError(message)
 
 
-def average_over(background: Background | None, rows: Pass | None, weight: object) -> Average:
+def average_over(
+    background: Background | None, rows: Pass | None, weight: object, values: RowColumns = NO_COLUMNS
+) -> Average:
     """Return what answers are averages over, given counts, or rows, or none of both."""
+    if values and rows is None:
+        message = (
+            "target= and other values of rows belong to rows; pass these as the background, or make a Background that "
+            "has what was observed: summarize(model, rows, target=...)"
+        )
+        raise TableError(message)
     if background is not None:
         return OverCounts(background, weight)
     if rows is None:
         return OverCovers(weight)
-    return OverTable(rows, weight) if rows.in_memory else OverSource(rows, weight)
+    return OverTable(rows, weight, values) if rows.in_memory else OverSource(rows, weight, values)

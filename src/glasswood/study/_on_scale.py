@@ -45,21 +45,25 @@ class OnScale:
     @property
     def mean(self) -> NDArray[np.float64]:
         """The average response, for each output."""
-        return self.study.raw_mean if self.scale.additive else self.study.moments(self.scale).mean
+        if self.scale.additive:
+            return self.study.raw_mean
+        return self.study.moments(self.scale).mean / self.study.per_unit(self.scale)
 
     @once
     def _response_curves(self) -> dict[int, NDArray[np.float64]]:
         """The curves of all features that are players of their own, on the scale of the response."""
         plan = self.study.plan(1)
         single = np.bincount(plan.player_of)[plan.player_of] == 1
-        return {f: heights for f, heights in self.study.moments(self.scale).curves.items() if single[f]}
+        per_unit = self.study.per_unit(self.scale)
+        return {f: heights / per_unit for f, heights in self.study.moments(self.scale).curves.items() if single[f]}
 
     def spread(self, feature: int) -> NDArray[np.float64]:
         """Return the standard deviation over rows of the response with a feature in each of its cells."""
-        return self.study.moments(self.scale).spreads[feature]
+        return self.study.moments(self.scale).spreads[feature] / self.study.per_unit(self.scale)
 
     def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mean response with some features in given cells, (n_features, n_points): (n_points, n_outputs)."""
+        self.study.refuse_offset("this", self.scale)
         responses, player = self._responses_of(features)
         questions = responses.questions([(player, features, cells)])
         total, whole = 0.0, 0.0
@@ -99,7 +103,11 @@ class OnScale:
         opened = self.study.columns(self.study.ensemble.used_features)
         encoded = opened.encode(0, opened.n_rows) | dict(columns)
         scores = self.study.ensemble.scores_of(encoded, opened.n_rows).astype(np.float64)
-        return self.scale.of_scores(scores)
+        offset = None if self.scale.additive else self.study.over.offset
+        if offset is not None:
+            score = self.study.ensemble.score
+            scores = scores - score.constant + score.constant_with_offset + offset
+        return self.scale.of_scores(scores) / self.study.per_unit(self.scale)
 
     def ice(
         self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Rows | None
@@ -108,6 +116,7 @@ class OnScale:
 
         Shares are the weights of rows that have any, and sum to 1. None stands for the rows of the background.
         """
+        self.study.refuse_offset("ICE", self.scale)
         responses, player = self._responses_of(features)
         asked = (player, features, cells)
         if rows is not None:

@@ -11,15 +11,18 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
 from glasswood.counting._column_ends import extents_of
+from glasswood.counting._folds import folds_in, without_each_fold
 from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
 from glasswood.counting._players import Players, players_of
+from glasswood.counting._statistic import Wanted
 from glasswood.effects._closed_forms import Effects, path_dependent
 from glasswood.effects._evaluate import BackgroundRows, Evaluator
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
+from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets, target_columns
 from glasswood.engines._pass import Pass
-from glasswood.errors import BackgroundError
+from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import CubeMetric
@@ -28,13 +31,14 @@ from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Lock, once
 from glasswood.results import SetValues
-from glasswood.study._averages import NO_ROWS, Average, average_over
+from glasswood.study._averages import NO_ROWS, Average, OverCounts, average_over
 from glasswood.study._in_parts import count_in_parts
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
 from glasswood.tables._points import take
 from glasswood.tables._row_columns import names_in, names_of_groups, places_of_groups, sorted_groups
+from glasswood.tables._row_values import NO_COLUMNS, RowColumns
 from glasswood.tables._seal import Seal
 from glasswood.tables._sources import InMemory, open_source
 from glasswood.tables._tables import OpenColumns
@@ -85,8 +89,12 @@ class Study:
         self._scales: dict[str | None, Scale] = {}
         self._wanted: dict[str, WantedResponses] = {}
         self._moments: dict[str, ResponseMoments] = {}
+        self._without_folds: dict[str, list[tuple[float, Study]]] = {}
         asked = scale_of(model, response)
-        self._along = () if asked.additive or not over.once_only else (self._wanted_of(asked),)
+        self._targets = WantedTargets.of_model(model, over.columns) if over.columns.target is not None else None
+        along: list[Wanted] = [] if asked.additive else [self.wanted_of(asked)]
+        along += [] if self._targets is None else [self._targets]
+        self._along = tuple(along) if over.once_only else ()
 
     @property
     def combined(self) -> bool:
@@ -103,18 +111,20 @@ class Study:
                 self._scales[response] = found
             return self._scales[response]
 
-    def _wanted_of(self, scale: Scale) -> WantedResponses:
+    def wanted_of(self, scale: Scale) -> WantedResponses:
         """Return the sums over rows that answers on a scale come from."""
         with self._lock:
             if scale.response not in self._wanted:
-                self._wanted[scale.response] = WantedResponses.of_model(self.ensemble, scale)
+                wanted = WantedResponses.of_model(self.ensemble, scale, self.over.columns.told_offset)
+                counted = self.over.counted
+                self._wanted[scale.response] = wanted if counted is None else wanted.known_in(counted)
             return self._wanted[scale.response]
 
     def _can_sum(self, scale: Scale) -> bool:
         """Return whether there are sums over rows of responses on a scale, or can be."""
         if self.over.can_count:
             return True
-        key, counted = self._wanted_of(scale).key, self.over.counted
+        key, counted = self.wanted_of(scale).key, self.over.counted
         return (counted is not None and key in counted.vectors) or any(key == wanted.key for wanted in self._along)
 
     def moments(self, scale: Scale) -> ResponseMoments:
@@ -125,7 +135,7 @@ class Study:
             return self._moments[scale.response]
 
     def _find_moments(self, scale: Scale) -> ResponseMoments:
-        wanted = self._wanted_of(scale)
+        wanted = self.wanted_of(scale)
         if not self._can_sum(scale):
             raise BackgroundError(self.over.no_sums.format(response=scale.response))
         known = [found for found in (*self._counted.values(), self.over.counted) if found is not None]
@@ -136,7 +146,78 @@ class Study:
             raise BackgroundError(NO_ROWS)
         return ResponseMoments(self.ensemble, scale, background.vectors[wanted.key], background.total)
 
-    def _sum_along(self, wanted: WantedResponses) -> Background:
+    def refuse_offset(self, what: str, scale: Scale) -> None:
+        """Refuse what is not known for rows with an offset."""
+        if not scale.additive and self.wanted_of(scale).offset:
+            message = (
+                f"{what} on this scale is not available with offset=; curves and importance are, and everything on the "
+                'raw scale (response="raw"), which is about the trees alone'
+            )
+            raise UnsupportedModelError(message)
+
+    def per_unit(self, scale: Scale) -> float:
+        """Return what responses on a scale are divided by: the mean exposure, if offsets and exposures are known."""
+        if scale.additive or not self.wanted_of(scale).offset or not self.has_targets:
+            return 1.0
+        return self.targets.mean_exposure
+
+    @property
+    def wanted_targets(self) -> Wanted | None:
+        """What was observed, as it is asked for; None if that is only known from counts."""
+        return self._targets
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether it is known, or can be, what was observed."""
+        counted = self.over.counted
+        return self._targets is not None or (counted is not None and find_targets(self.model, counted) is not None)
+
+    @once
+    def targets(self) -> TargetMoments:
+        """What was observed and predicted, after a pass over the rows if need be; only if there are any."""
+        known = [found for found in (*self._counted.values(), self.over.counted) if found is not None]
+        found = next(filter(None, (find_targets(self.model, background) for background in known)), None)
+        if found is None and self._targets is not None:
+            found = find_targets(self.model, self._sum_along(self._targets))
+        if found is None:
+            raise BackgroundError(NO_ROWS)
+        return found
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether rows are counted in folds, so that answers have errors."""
+        counted = self.over.counted
+        return self.over.columns.folds > 0 or (counted is not None and folds_in(counted) != "")
+
+    def without_folds(self, wanted: Wanted | None = None) -> list[tuple[float, Study]]:
+        """Return the study without each fold of its rows, and the fold's share; with what else is wanted of rows."""
+        key = "" if wanted is None else wanted.key
+        with self._lock:
+            if key not in self._without_folds:
+                self._without_folds[key] = [
+                    (left.share, Study(self.model, self._players, OverCounts(left.background, None), None, self._plans))
+                    for left in without_each_fold(self._with_folds(wanted))
+                ]
+            return self._without_folds[key]
+
+    def _with_folds(self, wanted: Wanted | None) -> Background:
+        """Return counts of the rows in folds, and what else is wanted."""
+        if self.in_parts:
+            message = "the model has too many counts for folds; explain fewer trees, or a sample of the rows"
+            raise TooLargeError(message)
+        keys = set() if wanted is None else {wanted.key}
+        for found in (*self._counted.values(), self.over.counted):
+            if found is not None and folds_in(found) and keys <= found.vectors.keys():
+                return found
+        if wanted is not None:
+            return self._sum_along(wanted)
+        counted = self.over.count(self.plan(1), self._along)
+        if counted is None:
+            raise BackgroundError(NO_ROWS)
+        self._counted[counted.order] = counted
+        return counted
+
+    def _sum_along(self, wanted: Wanted) -> Background:
         """Return sums over rows, and the counts of the same pass, unless these are too many."""
         names = self.ensemble.feature_names
         plan = make_plan(self.ensemble, 1, {"all columns (together)": names}) if self.in_parts else self.plan(1)
@@ -379,16 +460,18 @@ def study_of(
     groups: Mapping[str, Sequence[str]] | None = None,
     weight: object = None,
     response: str | None = None,
+    values: RowColumns = NO_COLUMNS,
 ) -> Study:
     """Return a study of a model; the parameters are those of `Explainer`."""
     counted = background if isinstance(background, Background) else None
     rows = Pass(open_source(background)) if background is not None and counted is None else None
-    opened, rows = _open(model, rows, names_in(None, weight))
+    opened, rows = _open(model, rows, [*names_in(None, weight), *values.names])
     if counted is not None and opened.has_transformers and not _fits(opened, counted):
         single = open_model(model, single=True)
         opened = single if _fits(single, counted) else opened
     players = players_of(opened, groups, None if counted is None else counted.groups)
-    over = average_over(counted, rows, weight)
+    values = target_columns(values, opened, weight)
+    over = average_over(counted, rows, weight, values)
     ensemble = replace(players.ensemble, schema=over.with_labels(players.ensemble.schema))
     originals = None if opened.columns is None else opened.columns.snapshot()
     opened = replace(opened, ensemble=ensemble, table=None, columns=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import glob, has_magic
 from hashlib import blake2b
 from os import PathLike
@@ -68,6 +68,8 @@ class Fragment:
         Size and time of the file when the work was planned. A file that has changed since is refused.
     partition : tuple of (str, value)
         What the names of the folders say, for all rows of the file.
+    first_row : int or None
+        The number of its first row among those of all fragments; None if it is not known, or not needed.
     """
 
     path: str
@@ -76,6 +78,7 @@ class Fragment:
     n_rows: int | None
     stamp: str
     partition: tuple[tuple[str, Any], ...] = ()
+    first_row: int | None = None
 
     @property
     def name(self) -> str:
@@ -171,6 +174,21 @@ def fragments_of(dataset: FileSystemDataset, *, fill: bool) -> list[Fragment]:
         partition += tuple((name, None) for name in dataset.schema.names if name not in known)
         fragments += [Fragment(file.path, filesystem, group, n, stamp, partition) for group, n in groups]
     return fragments
+
+
+def located(fragments: Sequence[Fragment]) -> list[Fragment]:
+    """Return fragments that know the numbers of their first rows, from the footers of the files."""
+    found, first = [], 0
+    for fragment in fragments:
+        if fragment.n_rows is None:
+            message = (
+                "there are so many files that their footers are not read, so rows have no numbers; name a column in "
+                "fold_by="
+            )
+            raise TableError(message)
+        found.append(replace(fragment, first_row=first))
+        first += fragment.n_rows
+    return found
 
 
 def first_rows(fragments: Iterable[Fragment], names: Sequence[str], n: int) -> Any:

@@ -190,6 +190,19 @@ function stepPaths(axis, y, heights, rows) {
   return [solid, thin];
 }
 
+// What lies between two heights of each step.
+function bandPath(axis, y, { low, high }) {
+  const put = (v) => v.toFixed(1);
+  return axis
+    .seen()
+    .filter((k) => low[k] !== null && high[k] !== null)
+    .map((k) => {
+      const [x0, x1] = [put(axis.x(axis.at[k])), put(axis.x(axis.at[k + 1]))];
+      return `M${x0},${put(y(low[k]))}H${x1}V${put(y(high[k]))}H${x0}Z`;
+    })
+    .join("");
+}
+
 // Few whole numbers have a bar each; the rows of a step are spread evenly over its numbers.
 function wholeBars(axis, rows, top, height) {
   const tall = new Map();
@@ -251,7 +264,9 @@ function drawSteps(figure, host, width) {
   if (!state.x) [axis.lo, axis.hi] = axis.view();
   const shown = panel.lines.filter((_, k) => !state.off.has(k));
   const cells = axis.seen();
-  const heights = shown.flatMap((line) => [...cells.map((k) => line.heights[k]), line.missing]);
+  const bands = panel.bands.filter((band) => !state.off.has(band.line));
+  const ends = bands.flatMap((band) => cells.flatMap((k) => [band.low[k], band.high[k]]));
+  const heights = [...shown.flatMap((line) => [...cells.map((k) => line.heights[k]), line.missing]), ...ends];
   const range = padded(extent(state.range ? [...state.range] : heights));
   const y = (figure.y = linear(range, [bottom, 10]));
   axisY(host, range, y, [left, right + (beside ? 48 : 0)]);
@@ -261,6 +276,8 @@ function drawSteps(figure, host, width) {
   const clip = `clip-${figure.id}`;
   host.append(svg("clipPath", { id: clip }, svg("rect", { x: left, y: 0, width: right - left, height: bottom + 2 })));
   const inside = svg("g", { "clip-path": `url(#${clip})` });
+  for (const band of bands)
+    inside.append(svg("path", { class: "band", fill: colour(band.line), d: bandPath(axis, y, band) }));
   panel.lines.forEach((line, k) => {
     if (state.off.has(k)) return;
     const [solid, thin] = stepPaths(axis, y, line.heights, panel.rows.length ? panel.rows : null);
@@ -396,7 +413,9 @@ function drawCategories(figure, host, width) {
     top = 6,
     bottom = top + order.length * line;
   const shown = panel.lines.filter((_, k) => !state.off.has(k));
-  const heights = shown.flatMap((one) => order.map((entry) => heightAt(one, entry.k)));
+  const bands = panel.bands.filter((band) => !state.off.has(band.line));
+  const ends = bands.flatMap((band) => order.flatMap(({ k }) => [band.low[k] ?? null, band.high[k] ?? null]));
+  const heights = [...shown.flatMap((one) => order.map((entry) => heightAt(one, entry.k))), ...ends];
   const range = padded(extent(state.range ? [...state.range] : [...heights, panel.mean]));
   const x = linear(range, [left, right]),
     ticks = nice(range[0], range[1], Math.max(3, Math.floor((right - left) / 64)));
@@ -412,6 +431,13 @@ function drawCategories(figure, host, width) {
     host.append(
       svg("text", { class: "label", x: room, y: y + 4, "text-anchor": "end" }, fitted(isolated(entry.label), room - 4)),
     );
+    for (const band of bands) {
+      const [low, high] = [band.low[entry.k] ?? null, band.high[entry.k] ?? null];
+      if (low === null || high === null) continue;
+      host.append(
+        svg("rect", { class: "band", fill: colour(band.line), x: x(low), y: y - 3, width: x(high) - x(low), height: 6 }),
+      );
+    }
     panel.lines.forEach((one, k) => {
       const height = heightAt(one, entry.k);
       if (state.off.has(k) || height === null) return;

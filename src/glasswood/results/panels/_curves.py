@@ -15,6 +15,7 @@ from glasswood.plots._spec import Band, Line, Steps
 from glasswood.results.panels._display import fitted
 from glasswood.results.panels._drawable import DrawableComparison, DrawableCurve, DrawableIce
 from glasswood.results.panels._layout import Layout, layout_of, shares_of
+from glasswood.results.panels._observations import CURVE, OTHER_ROWS, bands_of_observations, lines_of_observations
 from glasswood.results.panels._outputs import MOST_LINES, one_output, outputs_shown, scale_label
 from glasswood.results.panels._points import layout_of_points
 from glasswood.results.panels._scales import rescaled
@@ -38,11 +39,14 @@ def panel_of_curve(
     xscale: str = "linear",
     fit: bool = True,
     std: bool = False,
+    observed: bool = False,
+    error: bool = False,
 ) -> Steps:
     """Return the panel of a `Curve`: all outputs, or one; with so few steps that it fits a screen, or with all.
 
     `sort` orders categories: "height", "rows", or "model" (the order of the model, as by default). What is missing or
-    unseen is beside the axis if there are such rows, or no rows at all. `std` adds the spread of rows around each line.
+    unseen is beside the axis if there are such rows, or no rows at all. `std` adds the spread of rows around each line,
+    `observed` what was observed and predicted, `error` a band of 95 %.
     """
     shown, note = outputs_shown(curve.heights, curve.outputs, output)
     layout = rescaled(layout_of(curve.axis, curve.heights[:, shown[0]], sort), xscale)
@@ -50,6 +54,17 @@ def panel_of_curve(
     if std and len(shown) == 1:  # a label that tells it from the spread
         names = [f"{_average(weighted=layout.weighted)} of rows"]
     lines = [_line(name, curve.heights[:, k], layout, curve.axis) for name, k in zip(names, shown, strict=True)]
+    bands = _bands(lines, [curve.find_spread()[:, k] for k in shown], layout) if std else ()
+    if error:
+        off = curve.errors * (1.0 if curve.find_folds is None else curve.find_folds().multiple)
+        bands += _bands(lines, [off[:, k] for k in shown], layout, OTHER_ROWS)
+    if observed:
+        k = one_output(curve.heights, curve.outputs, output, "what was observed")
+        more = lines_of_observations(curve, k, layout)
+        bands += bands_of_observations(curve, k, layout, more) if error else ()
+        lines = [replace(lines[0], name=CURVE), *more]
+    elif error and len(shown) == 1 and not std:
+        lines = [replace(lines[0], name=CURVE)]
     panel = Steps(
         title=layout.scale.label,
         x=layout.scale,
@@ -57,7 +72,7 @@ def panel_of_curve(
         lines=tuple(lines),
         support=layout.support,
         missing_share=layout.missing_share,
-        bands=_bands(lines, [curve.find_spread()[:, k] for k in shown], layout) if std else (),
+        bands=bands,
         mean=float(curve.mean[shown[0]]) if len(shown) == 1 else None,
         unseen_share=layout.unseen_share,
         weighted=layout.weighted,
@@ -79,9 +94,11 @@ def _average(*, weighted: bool) -> str:
     return "weighted average" if weighted else "average"
 
 
-def _bands(lines: Sequence[Line], spreads: Sequence[NDArray[np.float64]], layout: Layout) -> tuple[Band, ...]:
-    """Return one standard deviation of rows above and below each line, given that in all cells."""
-    name = SPREAD + (" by weight" if layout.weighted else "")
+def _bands(
+    lines: Sequence[Line], spreads: Sequence[NDArray[np.float64]], layout: Layout, name: str | None = None
+) -> tuple[Band, ...]:
+    """Return one standard deviation of rows above and below each line, given that in all cells; or other bands."""
+    name = name or SPREAD + (" by weight" if layout.weighted else "")
     bands = []
     for k, (line, spread) in enumerate(zip(lines, spreads, strict=True)):
         heights, off = np.asarray(line.heights), spread[layout.cells]

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from glasswood.effects._pairs import Pair
     from glasswood.results._axis import Axis
+    from glasswood.results._folds import Folds
     from glasswood.results._joint_rows import JointRows
+    from glasswood.results._observations import Observations
     from glasswood.results._shown import ShownRows
 
 __all__ = [
@@ -52,6 +54,12 @@ class DrawableCurve(_Heights, Protocol):
     def mean(self) -> NDArray[np.float64]: ...
     @property
     def find_spread(self) -> Callable[[], NDArray[np.float64]]: ...
+    @property
+    def observations(self) -> Observations: ...
+    @property
+    def errors(self) -> NDArray[np.float64]: ...
+    @property
+    def find_folds(self) -> Callable[[], Folds] | None: ...
 
 
 class _AtPoints(_Heights, Protocol):

@@ -14,6 +14,7 @@ __all__ = [
     "IceOptions",
     "PointOptions",
     "RankingOptions",
+    "SingleCurveOptions",
     "StrengthOptions",
     "SurfaceOptions",
 ]
@@ -27,10 +28,17 @@ class PointOptions(TypedDict, total=False):
 
 
 class CurveOptions(PointOptions, total=False):
-    """Of `panel_of_curve` and `panel_of_comparison`."""
+    """Of `panel_of_comparison`, and of `panel_of_curve`, too."""
 
     fit: bool
     std: bool
+
+
+class SingleCurveOptions(CurveOptions, total=False):
+    """Of `panel_of_curve`."""
+
+    observed: bool
+    error: bool
 
 
 class IceOptions(PointOptions, total=False):

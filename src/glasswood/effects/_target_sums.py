@@ -1,0 +1,310 @@
+"""TargetSums: for every feature and cell, the sums of what was observed and of what was predicted for its rows.
+
+Per output there are four sums over the rows of a cell, with weights w: of the target y, of the prediction m, and of
+y^2/e and m^2/e; and one of the exposure e. Each number of a row is rounded to a multiple of 2**-40, a unit that does
+not depend on the data, so that sums have the same bits whatever the order of the rows and whoever adds them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._background import Background
+from glasswood.counting._plan import CountPlan, make_plan
+from glasswood.counting._statistic import Batch, Tally, Vector
+from glasswood.counting._wide import LIMBS, limbs_of, numbers_of
+from glasswood.effects._response_sums import name_of
+from glasswood.effects._responses import Questions, Responses
+from glasswood.effects._row_cells import CellsOfColumns
+from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
+from glasswood.kernels import _core
+from glasswood.kernels._read_only import read_only
+from glasswood.models._ensemble import TreeEnsemble
+from glasswood.models._opened import Opened
+from glasswood.models._scale import Scale, scale_of
+from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._once import once, once_here
+from glasswood.tables._row_values import RowColumns, RowValues
+
+__all__ = [
+    "PREFIX",
+    "Ratios",
+    "TargetMoments",
+    "TargetSums",
+    "WantedTargets",
+    "find_targets",
+    "scale_of_targets",
+    "target_columns",
+]
+
+PREFIX = "target "  # of the names of vectors
+MOST_ROWS = 2**14  # at a time
+FRACTION = 40  # binary digits behind the point
+LARGEST, LARGEST_WEIGHTED = 2.0**60, 2.0**92  # numbers, or these times their weights: sums fit if one of both is less
+TOO_LARGE = "a target, a prediction or its square is too large for exact sums; divide the target by a power of ten"
+NOISE = 48  # binary digits of a square: what is smaller may come from rounding
+N_PER_OUTPUT = 4  # sums: of the target, the prediction, and the squares of both
+
+
+def target_columns(columns: RowColumns, model: Opened, sample_weight: object) -> RowColumns:
+    """Return what is read of rows as a model needs it: its classes, or the number of its outputs."""
+    if not columns.observes:
+        return columns
+    if columns.target is None and (columns.exposure is not None or columns.prediction is not None):
+        message = "exposure= and prediction= are told beside what was observed; pass target=, too"
+        raise ArgumentError(message)
+    if columns.offset is not None and model.combination is not None:
+        message = f"a {model.ensemble.source} has no score that is a sum over trees, to which offset= could be added"
+        raise ArgumentError(message)
+    scale = scale_of_targets(model, own=columns.prediction is None and columns.target is not None)
+    outputs = scale.outputs
+    classes = outputs.labels if outputs.binary or (scale.units == "probability" and len(outputs.labels) > 1) else None
+    if columns.exposure is not None and classes is not None:
+        message = "exposure= is for targets that are totals, such as numbers of claims; weigh classes by sample_weight="
+        raise ArgumentError(message)
+    if columns.exposure is not None and _same(columns.exposure, sample_weight):
+        message = (
+            "sample_weight= and exposure= are the same, so that exposure would count twice; pass it as exposure= only, "
+            "or as sample_weight= only, with the rate as target"
+        )
+        raise ArgumentError(message)
+    return columns.of_model(classes, outputs.n_columns, 0.0 if scale.link == "exp" else -np.inf)
+
+
+def _same(one: object, other: object) -> bool:
+    """Return whether both are one name or one array."""
+    return one is other or (isinstance(one, str) and isinstance(other, str) and one == other)
+
+
+def scale_of_targets(model: Opened, *, own: bool) -> Scale:
+    """Return the scale of `predict` and `predict_proba`, which need not be known if predictions are given."""
+    unknown = model.combination is None and model.ensemble.score.link == "unknown"
+    return scale_of(model, "raw" if unknown and not own else "prediction")
+
+
+@dataclass(frozen=True, eq=False)
+class WantedTargets:
+    """The target sums of a scale, as they are asked for.
+
+    Parameters
+    ----------
+    scale : Scale
+        That of predictions.
+    key : str
+        The name of the vector: what was read of the rows, and a hash of what predictions depend on.
+    offset : bool, default False
+        Whether rows have an offset: predictions are then those of the row, and not per unit of exposure.
+    """
+
+    scale: Scale
+    key: str
+    offset: bool = False
+
+    @classmethod
+    def of_model(cls, model: Opened, columns: RowColumns) -> WantedTargets:
+        """Return those of a model, given what is read of the rows."""
+        own = columns.prediction is None
+        scale = scale_of_targets(model, own=own)
+        key = f"{columns.key} {_digest(model.ensemble, scale, own=own)}"
+        return cls(scale, key, columns.offset is not None)
+
+    def of(self, plan: CountPlan) -> TargetSums:
+        """Return the statistic of a model."""
+        return TargetSums(plan.ensemble, self.scale, self.key, offset=self.offset)
+
+
+def _digest(ensemble: TreeEnsemble, scale: Scale, *, own: bool) -> str:
+    """Return a hash of the model if its own predictions are added up, and of its outputs in any case."""
+    told = f"{scale.outputs.labels!r} {scale.outputs.n_columns} {name_of(ensemble, scale) if own else ''}"
+    return blake2b(told.encode(), digest_size=8).hexdigest()
+
+
+class TargetSums:
+    """Sums of targets and predictions over the rows of each cell of each feature, and over all rows.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    scale : Scale
+        That of predictions.
+    name : str
+        The name of the vector.
+    offset : bool, default False
+        Whether rows have an offset.
+    """
+
+    def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str, *, offset: bool = False) -> None:
+        self._plan = make_plan(ensemble, 1, {})
+        self._scale, self._name, self._offset = scale, name, offset
+        n_cells = self._plan.cells.n_cells[ensemble.used_features]
+        self._first = np.cumsum(n_cells) - n_cells  # the first cell of each feature
+        self._shape = (int(n_cells.sum()) + 1, 1 + N_PER_OUTPUT * scale.outputs.n_columns, LIMBS)
+
+    most_rows = MOST_ROWS
+
+    @property
+    def vectors(self) -> tuple[Vector, ...]:
+        """The sums of each cell, and at last those of all rows, as wide numbers."""
+        return (Vector(self._name, int(np.prod(self._shape)), "wide sum"),)
+
+    @once_here
+    def _responses(self) -> Responses:
+        return Responses(self._plan, self._scale.link, self._scale.inverse, offset=self._offset)
+
+    @once_here
+    def _questions(self) -> Questions:
+        return self._responses.questions([(-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))])
+
+    @once_here
+    def _cells(self) -> CellsOfColumns:
+        return CellsOfColumns(self._plan)
+
+    def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
+        """Add rows to the tallies of their groups."""
+        proceed()
+        cells = self._cells.of(batch.held, batch.n_rows)
+        terms = self._terms(batch.values, cells)
+        if not _fit(terms, batch.weight):
+            raise TooLargeError(TOO_LARGE)
+        for tally, first, last in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
+            sums = tally.vectors[self._name].reshape(self._shape)
+            _core.add_targets(cells, self._first, first, last, terms, batch.weight, sums)
+
+    def _terms(self, values: RowValues, cells: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Return what each row adds: its exposure, and for each output y, m, y^2/e, m^2/e."""
+        target = values["target"]
+        n_rows = len(target)
+        exposure = values["exposure"] if "exposure" in values else np.ones((n_rows, 1))
+        if "prediction" in values:
+            predicted = values["prediction"]
+        else:
+            offset = values["offset"] if self._offset else None
+            predicted = self._responses.write_cells(cells, self._questions, offset)[0].T
+        predicted = predicted if self._offset else predicted * exposure  # without an offset, the model predicts rates
+        terms = np.empty((n_rows, self._shape[1]))
+        terms[:, :1] = exposure
+        for place, part in enumerate((target, predicted, target**2 / exposure, predicted**2 / exposure)):
+            terms[:, 1 + place :: N_PER_OUTPUT] = part
+        return terms
+
+    def finish(self, tally: Tally) -> None:
+        """Carry: equal sums have equal limbs."""
+        tally.vectors[self._name] = limbs_of(numbers_of(tally.vectors[self._name]))
+
+
+def _fit(terms: NDArray[np.float64], weight: NDArray[np.int64]) -> bool:
+    """Return whether sums of rows fit: neither a number nor its product with the weight is too large, or not both."""
+    largest = np.abs(terms).max(initial=0.0)
+    return bool(largest < LARGEST or largest * float(weight.max(initial=1)) < LARGEST_WEIGHTED)
+
+
+class Weights(NamedTuple):
+    """The sum of the rows' weights, and their unit."""
+
+    total: float
+    unit: float
+
+
+class TargetMoments:
+    """What was observed and what was predicted, for every cell of every feature and for all rows.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    scale : Scale
+        That of predictions.
+    limbs : ndarray of int64
+        The sums.
+    weights : Weights
+        The sum of the rows' weights, and their unit.
+    """
+
+    def __init__(self, ensemble: TreeEnsemble, scale: Scale, limbs: NDArray[np.int64], weights: Weights) -> None:
+        cells, used = make_plan(ensemble, 1, {}).cells.n_cells, ensemble.used_features
+        n_cells, n_terms = int(cells[used].sum()) + 1, 1 + N_PER_OUTPUT * scale.outputs.n_columns
+        if limbs.size != n_cells * n_terms * LIMBS:
+            message = "the background is for a different model or different groups; run summarize with this model"
+            raise BackgroundError(message)
+        self._numbers = numbers_of(limbs).reshape(n_cells, n_terms)
+        self._weights, self.scale = weights, scale
+        last = np.cumsum(cells[used])
+        self._place = dict(zip(used.tolist(), zip(last - cells[used], last, strict=True), strict=True))
+        self._n_cells = cells
+
+    def of_feature(self, feature: int) -> Ratios:
+        """Return those of the cells of a feature; unknown, if the model does not use it."""
+        if feature not in self._place:
+            return self._unknown(int(self._n_cells[feature]))
+        return self._ratios(*self._place[feature])
+
+    @once
+    def whole(self) -> Ratios:
+        """Those of all rows: one line."""
+        return self._ratios(len(self._numbers) - 1, len(self._numbers))
+
+    @property
+    def mean_exposure(self) -> float:
+        """The mean exposure of rows; 1 if none was given."""
+        return float(self.whole.exposure[0]) / self._weights.total
+
+    def _unknown(self, n_cells: int) -> Ratios:
+        lines = np.full((n_cells, (self._numbers.shape[1] - 1) // N_PER_OUTPUT), np.nan)
+        return Ratios(np.full(n_cells, np.nan), lines, lines, lines)
+
+    def _ratios(self, first: int, last: int) -> Ratios:
+        """Return ratios of sums, each rounded once."""
+        numbers = self._numbers[first:last]
+        exposure = numbers[:, :1]
+        target, predicted, square, _ = (numbers[:, 1 + place :: N_PER_OUTPUT] for place in range(N_PER_OUTPUT))
+        known = np.broadcast_to(exposure > 0, target.shape)
+        size = np.where(exposure > 0, exposure, 1)
+        rest = square * size - target**2
+        rest = np.where(rest > square * size >> NOISE, rest, 0)
+        spread = np.sqrt(_divided(rest, size**2, known))
+        shown = np.array([float(number) for number in exposure.ravel()]) * (2.0**-FRACTION * self._weights.unit)
+        return Ratios(
+            read_only(shown),
+            read_only(_divided(target, size, known)),
+            read_only(_divided(predicted, size, known)),
+            read_only(spread),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios:
+    """Ratios of sums over the rows of cells: NaN where there is no exposure.
+
+    Parameters
+    ----------
+    exposure : ndarray of shape (n_cells,)
+    observed, predicted, spread : ndarray of shape (n_cells, n_outputs)
+    """
+
+    exposure: NDArray[np.float64]
+    observed: NDArray[np.float64]
+    predicted: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+
+def _divided(numbers: NDArray[np.object_], size: NDArray[np.object_], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return quotients of Python's own integers, rounded once."""
+    size = np.broadcast_to(size, numbers.shape)
+    parts = zip(numbers.ravel(), size.ravel(), known.ravel(), strict=True)
+    return np.array([number / by if there else np.nan for number, by, there in parts]).reshape(numbers.shape)
+
+
+def find_targets(model: Opened, background: Background) -> TargetMoments | None:
+    """Return the target sums of a model in a background; None if there are none."""
+    for name, limbs in background.vectors.items():
+        if name.startswith(PREFIX):
+            own = ", prediction " not in name
+            scale = scale_of_targets(model, own=own)
+            if name.rpartition(" ")[2] == _digest(model.ensemble, scale, own=own):
+                return TargetMoments(model.ensemble, scale, limbs, Weights(background.weight, background.unit))
+    return None

@@ -1,0 +1,93 @@
+"""What was observed and predicted, as lines of a panel of a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import ArgumentError
+from glasswood.plots._spec import Band, Line
+from glasswood.results._folds import Folds
+from glasswood.results.panels._drawable import DrawableCurve
+from glasswood.results.panels._layout import Layout
+
+if TYPE_CHECKING:
+    from glasswood.results._observations import Observations
+
+__all__ = ["CURVE", "OTHER_ROWS", "bands_of_observations", "lines_of_observations", "pools_of"]
+
+CURVE = "partial dependence"
+OTHER_ROWS = "95 % band: other rows, same model"
+LEAST = 0.05  # of the exposure: cells are drawn together until they have as much
+
+
+def lines_of_observations(curve: DrawableCurve, output: int, layout: Layout) -> list[Line]:
+    """Return the lines of what was observed and of what was predicted for one output."""
+    found = curve.observations
+    if not found.comparable:
+        message = (
+            f"observed and predicted are on the scale of predict ({found.units}), and this curve is not "
+            f'({curve.units}, or centered); ask for the curve with response="prediction", or "probability"'
+        )
+        raise ArgumentError(message)
+    return [_line(name, found, getattr(found, name)[:, output], layout) for name in ("observed", "predicted")]
+
+
+def _line(name: str, found: Observations, values: NDArray[np.float64], layout: Layout) -> Line:
+    heights = _pooled(values, found.exposure, found.exposure, layout)
+    beside = [float(values[place]) if np.isfinite(values[place]) else None for place in (-1, -2)]
+    unseen = beside[1] if found.axis.categories is not None and layout.unseen_share else None
+    return Line(name, tuple(heights.tolist()), beside[0] if layout.missing_share else None, unseen)
+
+
+def _pooled(
+    values: NDArray[np.float64], exposure: NDArray[np.float64], whole: NDArray[np.float64], layout: Layout
+) -> NDArray[np.float64]:
+    """Return ratios of sums over pools of neighbouring cells, which the exposure of all rows decides about."""
+    if not layout.scale.edges:
+        return values[layout.cells]
+    pools = pools_of(np.nan_to_num(whole[layout.cells]))
+    exposure = np.nan_to_num(exposure[layout.cells])
+    total = np.add.reduceat(exposure, pools)
+    sums = np.add.reduceat(np.nan_to_num(values[layout.cells]) * exposure, pools)
+    pooled = np.divide(sums, total, out=np.full(sums.shape, np.nan), where=total > 0)
+    return np.repeat(pooled, np.diff(np.append(pools, exposure.size)))
+
+
+def bands_of_observations(curve: DrawableCurve, output: int, layout: Layout, lines: Sequence[Line]) -> tuple[Band, ...]:
+    """Return the band around what was observed, which is the second line."""
+    found = curve.observations
+    folds, exposures = found.folds["observed"], found.folds["exposure"].heights
+    parts = zip(folds.heights[:, :, output], exposures, strict=True)
+    left_out = np.stack([_pooled(values, exposure, found.exposure, layout) for values, exposure in parts])
+    heights = np.asarray(lines[0].heights)
+    off = np.nan_to_num(folds.multiple * Folds(left_out, folds.shares).error(heights))
+    beside = folds.multiple * found.error("observed")[:, output]
+    missing, unseen = (
+        None if height is None else (height - float(beside[place]), height + float(beside[place]))
+        for place, height in ((-1, lines[0].missing), (-2, lines[0].unseen))
+    )
+    low, high = (heights - off).tolist(), (heights + off).tolist()
+    return (Band(OTHER_ROWS, tuple(low), tuple(high), 1, missing, unseen),)
+
+
+def pools_of(exposure: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return where pools of neighbouring cells begin, such that each has a share of the exposure.
+
+    Examples
+    --------
+    >>> pools_of(np.array([96.0, 1.0, 1.0, 2.0, 2.0, 6.0]))
+    array([0, 1, 5])
+    """
+    least, starts, so_far = LEAST * exposure.sum(), [0], 0.0
+    for cell, here in enumerate(exposure.tolist()):
+        if so_far >= least > 0:
+            starts.append(cell)
+            so_far = 0.0
+        so_far += here
+    if so_far < least and len(starts) > 1:  # what is left at the end
+        starts.pop()
+    return np.array(starts, dtype=np.intp)

@@ -1,0 +1,117 @@
+"""Folds of rows: which of a few parts a row belongs to, by a hash of a column's value or of the row's number.
+
+The same value has the same fold in every library and on every machine: whole numbers and truth values count as int64,
+floats that are whole as that number, other floats by their bits, times as microseconds since 1970 in UTC, texts by the
+FNV-1a hash of their UTF-8 bytes; missing values are one value. Keys are mixed by the finaliser of SplitMix64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import TableError
+from glasswood.tables._columns import Dictionary, dictionary_of
+from glasswood.tables._tables import frame_of, frame_values
+
+__all__ = ["fold_of_keys", "fold_of_positions", "keys_of_column", "keys_of_values"]
+
+Keys = NDArray[np.uint64]
+MISSING = np.uint64(0x7FF8000000000000)
+FNV_START, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+MOST_EXACT = 2.0**53
+
+
+def fold_of_keys(keys: Keys, n_folds: int) -> NDArray[np.intp]:
+    """Return the fold of each key.
+
+    Examples
+    --------
+    >>> fold_of_keys(np.arange(6, dtype=np.uint64), 4)
+    array([3, 2, 2, 0, 0, 2])
+    """
+    return ((_mixed(keys) >> np.uint64(32)) * np.uint64(n_folds) >> np.uint64(32)).astype(np.intp)
+
+
+def fold_of_positions(first: int, n_rows: int, n_folds: int) -> NDArray[np.intp]:
+    """Return the folds of rows, given the number of the first one in the whole source."""
+    return fold_of_keys(np.arange(first, first + n_rows, dtype=np.uint64), n_folds)
+
+
+def _mixed(keys: Keys) -> Keys:
+    """Return keys of which every bit depends on all bits: the finaliser of SplitMix64."""
+    x = keys + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))
+
+
+def keys_of_column(table: object, name: str) -> Keys:
+    """Return the keys of the values of a column of a data frame."""
+    import narwhals as nw
+
+    frame = frame_of(table)
+    if frame is None or name not in frame.columns:
+        message = f"fold_by= names the column {name!r}, which the table does not have"
+        raise TableError(message)
+    series = frame.get_column(name)
+    if series.dtype.is_temporal() and not isinstance(series.dtype, nw.Duration | nw.Time):
+        return _keys_of_times(series.cast(nw.Datetime("us")) if isinstance(series.dtype, nw.Date) else series)
+    if isinstance(series.dtype, nw.Decimal):
+        return keys_of_values(dictionary_of(np.array(series.cast(nw.String()).to_list(), dtype=object)))
+    return keys_of_values(frame_values(frame, name))
+
+
+def _keys_of_times(series: Any) -> Keys:
+    missing = series.is_null().to_numpy()
+    stamps = series.dt.timestamp("us").fill_null(0).to_numpy().astype(np.int64)
+    return np.where(missing, MISSING, stamps.view(np.uint64))
+
+
+def keys_of_values(values: Any) -> Keys:
+    """Return the keys of values: an array, or a dictionary of labels."""
+    if isinstance(values, Dictionary):
+        keys = np.append(_keys_of_labels(values.labels), MISSING)
+        return keys[np.where(values.positions < 0, len(values.labels), values.positions)]
+    if values.dtype.kind in "iub":
+        return np.asarray(values.astype(np.int64).view(np.uint64))
+    if values.dtype.kind == "M":
+        return np.where(np.isnat(values), MISSING, values.astype("datetime64[us]").astype(np.int64).view(np.uint64))
+    if values.dtype.kind == "f":
+        return _keys_of_floats(values.astype(np.float64))
+    return keys_of_values(dictionary_of(values))
+
+
+def _keys_of_floats(values: NDArray[np.float64]) -> Keys:
+    values = values + 0.0  # -0.0 becomes 0.0
+    whole = (values == np.floor(values)) & (np.abs(values) < MOST_EXACT)
+    keys = np.where(
+        whole, np.where(whole, values, 0.0).astype(np.int64).view(np.uint64), _mixed(values.view(np.uint64))
+    )
+    return np.where(np.isnan(values), MISSING, keys)
+
+
+def _keys_of_labels(labels: Sequence[Any]) -> Keys:
+    """Return the keys of labels: numbers as such, everything else as text."""
+    keys = np.empty(len(labels), dtype=np.uint64)
+    texts = np.array([not isinstance(label, bool | int | float | np.number | np.bool_) for label in labels], dtype=bool)
+    for place in np.flatnonzero(~texts).tolist():
+        keys[place] = keys_of_values(np.asarray([labels[place]]))[0]
+    places = np.flatnonzero(texts).tolist()
+    keys[texts] = _hashes([str(labels[place]).encode("utf-8", "surrogatepass") for place in places])
+    return keys
+
+
+def _hashes(texts: Sequence[bytes]) -> Keys:
+    """Return the FNV-1a hashes of texts of 64 bits, all texts at once."""
+    found = np.full(len(texts), FNV_START, dtype=np.uint64)
+    sizes = np.array([len(text) for text in texts], dtype=np.intp)
+    joined = np.frombuffer(b"".join(texts) or b"\0", dtype=np.uint8)
+    first = np.cumsum(sizes) - sizes
+    for place in range(int(sizes.max(initial=0))):
+        some = np.flatnonzero(sizes > place)
+        found[some] = (found[some] ^ joined[first[some] + place]) * FNV_PRIME
+    return found

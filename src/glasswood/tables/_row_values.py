@@ -1,0 +1,310 @@
+"""Values of rows beside the model's columns: what was observed, the exposure, predictions. Read by name, or given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import ArgumentError, TableError
+from glasswood.tables._columns import Dictionary, dictionary_of, numbers_of
+from glasswood.tables._folds import fold_of_keys, fold_of_positions, keys_of_column, keys_of_values
+from glasswood.tables._tables import frame_of, frame_values
+from glasswood.text._arguments import brief, whole_number
+from glasswood.text._printable import how_many
+
+__all__ = ["NO_COLUMNS", "NO_VALUES", "RowColumns", "RowValues", "n_folds", "names_of_values"]
+
+Floats = NDArray[np.float64]
+ROLES = ("target", "exposure", "offset", "prediction")
+
+
+@dataclass(frozen=True, eq=False)
+class RowValues:
+    """Values of some rows, by role, each of shape (n_rows, n_columns), float64.
+
+    Parameters
+    ----------
+    by_role : mapping from str to ndarray
+        Those that were asked for: "target" (classes as one indicator per output), "exposure", "offset", "prediction".
+    fold : ndarray of shape (n_rows,), optional
+        The fold of each row.
+    told_folds : str
+        How many folds there are, and by what.
+    """
+
+    by_role: Mapping[str, Floats] = field(default_factory=dict)
+    fold: NDArray[np.intp] | None = None
+    told_folds: str = ""
+
+    def __contains__(self, role: str) -> bool:
+        return role in self.by_role
+
+    def __getitem__(self, role: str) -> Floats:
+        return self.by_role[role]
+
+    def take(self, rows: slice | NDArray[np.intp]) -> RowValues:
+        """Return those of some rows."""
+        if not self.by_role and self.fold is None:
+            return self
+        fold = None if self.fold is None else self.fold[rows]
+        return RowValues({role: values[rows] for role, values in self.by_role.items()}, fold, self.told_folds)
+
+
+NO_VALUES = RowValues()
+
+
+@dataclass(frozen=True, eq=False)
+class RowColumns:
+    """Which values of rows are wanted: each a column's name, names for several outputs, or an array with all rows.
+
+    Parameters
+    ----------
+    target, exposure, offset, prediction : names or arrays, optional
+    folds : int
+        The number of folds that rows are divided into; 0 for none.
+    fold_by : name of a column, array, or None
+        What folds are made by; None for the numbers of the rows in the source.
+    classes : tuple, optional
+        The labels that the target may have; None if it is a number.
+    n_outputs : int
+        The number of outputs that have a target. A model of two classes and one output has the target of the second.
+    least : float
+        The smallest target that the model can predict the mean of.
+    """
+
+    target: object = None
+    exposure: object = None
+    offset: object = None
+    prediction: object = None
+    folds: int = 0
+    fold_by: object = None
+    classes: tuple[Any, ...] | None = None
+    n_outputs: int = 1
+    least: float = -np.inf
+
+    def __bool__(self) -> bool:
+        return self.observes or self.folds > 0
+
+    @property
+    def observes(self) -> bool:
+        """Whether any value of rows is wanted, and not just their folds."""
+        return any(given is not None for _, given in self._given())
+
+    @property
+    def told_offset(self) -> str:
+        """The offset in words; nothing, if there is none."""
+        names = self._names("offset", self.offset)
+        return "" if self.offset is None else ", ".join(map(repr, names)) or "given"
+
+    @property
+    def told_folds(self) -> str:
+        """How many folds there are, and by what, as "20 by 'id'"."""
+        by = "position" if self.fold_by is None else repr(self.fold_by) if isinstance(self.fold_by, str) else "given"
+        return f"{self.folds} by {by}"
+
+    @property
+    def without_folds(self) -> RowColumns:
+        """The same without folds."""
+        return replace(self, folds=0, fold_by=None)
+
+    @property
+    def by_position(self) -> bool:
+        """Whether folds are made by the numbers of rows in the source."""
+        return self.folds > 0 and self.fold_by is None
+
+    def _given(self) -> Iterator[tuple[str, Any]]:
+        return ((role, getattr(self, role)) for role in ROLES)
+
+    def of_model(self, classes: tuple[Any, ...] | None, n_outputs: int, least: float) -> RowColumns:
+        """Return the same, for what a model predicts."""
+        return replace(self, classes=classes, n_outputs=n_outputs, least=least)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns that are read."""
+        names = [name for role, given in self._given() for name in self._names(role, given)]
+        return [*names, *([self.fold_by] if self.folds and isinstance(self.fold_by, str) else [])]
+
+    def _names(self, role: str, given: object) -> list[str]:
+        """Return the columns of a role; none if its values are given. A list of labels is not one of columns."""
+        labels = role == "target" and self.classes is not None
+        return [] if labels and not isinstance(given, str) else names_of_values(given)
+
+    @property
+    def key(self) -> str:
+        """What the values are, in words: columns by their names, arrays as such."""
+        told = [(role, self._names(role, given)) for role, given in self._given() if given is not None]
+        return ", ".join(f"{role} {', '.join(map(repr, names)) or 'given'}" for role, names in told)
+
+    @property
+    def whole_key(self) -> str:
+        """The same, and what folds are made by."""
+        return f"{self.key} {self.told_folds}"
+
+    def refuse_absent(self, columns: Sequence[Any] | None) -> None:
+        """Refuse what a source that is no table in memory does not have: its columns are known by their names only."""
+        for role, given in self._given():
+            if given is not None and not self._names(role, given):
+                message = f"{role}= names a column of a source; an array is for a table in memory, not {brief(given)}"
+                raise TableError(message)
+            for name in self._names(role, given):
+                if columns is None or name not in columns:
+                    message = f"{role}= names the column {name!r}, which the source does not have"
+                    raise TableError(message)
+        if self.folds and self.fold_by is not None:
+            if not isinstance(self.fold_by, str):
+                message = f"fold_by= names a column of a source; an array is for a table, not {brief(self.fold_by)}"
+                raise TableError(message)
+            if columns is None or self.fold_by not in columns:
+                message = f"fold_by= names the column {self.fold_by!r}, which the source does not have"
+                raise TableError(message)
+
+    def folds_of(self, table: object, n_rows: int, first: int = 0) -> NDArray[np.intp]:
+        """Return the folds of a table's rows, given the number of the first one in the source."""
+        if self.fold_by is None:
+            return fold_of_positions(first, n_rows, self.folds)
+        if isinstance(self.fold_by, str):
+            return fold_of_keys(keys_of_column(table, self.fold_by), self.folds)
+        given = _columns_of(self.fold_by, "fold_by=", n_rows)
+        return fold_of_keys(keys_of_values(given[0]), self.folds)
+
+    def read(self, table: object, n_rows: int, weight: NDArray[Any] | None = None) -> RowValues:
+        """Return the values of a table's rows. Those of weight 0 count for nothing, so that they may be missing."""
+        if not self.observes:
+            return NO_VALUES
+        counts = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
+        found = {role: self._values(role, given, table, counts) for role, given in self._given() if given is not None}
+        return RowValues(found)
+
+    def _values(self, role: str, given: Any, table: object, counts: NDArray[np.bool_]) -> Floats:
+        names = self._names(role, given)
+        told = f"{role}= ({', '.join(map(repr, names))})" if names else f"{role}="
+        columns = [_column(role, name, table) for name in names] or _columns_of(given, told, counts.size)
+        if role == "target" and self.classes is not None:
+            return _indicators(columns, told, self.classes, self.n_outputs, counts)
+        values = np.column_stack([_numbers(told, column) for column in columns])
+        self._check(role, told, values[counts])
+        wanted = 1 if role == "exposure" else self.n_outputs
+        values = _for_outputs(values, wanted) if role == "prediction" and self.classes is not None else values
+        if values.shape[1] != wanted:
+            message = f"{told} needs {how_many(wanted, 'column')}, one for each output, but there are {values.shape[1]}"
+            raise TableError(message)
+        return values
+
+    def _check(self, role: str, told: str, values: Floats) -> None:
+        """Refuse values that are missing, infinite, or that the model cannot have."""
+        _refuse(told, ~np.isfinite(values), "are missing or infinite")
+        if role == "exposure":
+            _refuse(told, values <= 0, "are not positive")
+        if role == "target" and self.least > -np.inf:
+            _refuse(told, values < self.least, f"are below {self.least:g}, which the model cannot predict")
+
+
+NO_COLUMNS = RowColumns()
+MOST_FOLDS = 1000
+
+
+def n_folds(folds: object, fold_by: object) -> int:
+    """Return the number of folds, 0 for none."""
+    if folds is None:
+        if fold_by is not None:
+            message = "fold_by= says by what rows are divided into folds; pass their number, too: folds=20"
+            raise ArgumentError(message)
+        return 0
+    found = whole_number(folds, "folds is a number of parts of the rows", 2)
+    if found > MOST_FOLDS:
+        message = f"folds must be at most {MOST_FOLDS:,}, not {found:,}; 20 are enough"
+        raise ArgumentError(message)
+    return found
+
+
+def names_of_values(given: object) -> list[str]:
+    """Return the names of columns, if a name or a list of names is given."""
+    if isinstance(given, str):
+        return [given]
+    several = isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
+    return list(given) if several else []  # type: ignore[call-overload]
+
+
+def _column(role: str, name: str, table: object) -> Any:
+    frame = frame_of(table)
+    if frame is None or name not in frame.columns:
+        message = f"{role}= names the column {name!r}, which the table does not have"
+        raise TableError(message)
+    return frame_values(frame, name)
+
+
+def _columns_of(given: Any, told: str, n_rows: int) -> list[Any]:
+    """Return the columns of an array or frame, if it has as many rows as the table."""
+    frame = frame_of(given)
+    columns = None if frame is None else [frame_values(frame, name) for name in frame.columns]
+    if columns is None:
+        array = np.asarray(given.tolist() if hasattr(given, "tolist") and not hasattr(given, "dtype") else given)
+        columns = [array] if array.ndim == 1 else list(array.T) if array.ndim == 2 else []
+    sizes = {len(column.positions if isinstance(column, Dictionary) else column) for column in columns}
+    if sizes != {n_rows}:
+        message = (
+            f"{told} is one value per row, and the table has {how_many(n_rows, 'row')}, but this is {brief(given)}"
+        )
+        raise TableError(message)
+    return columns
+
+
+def _numbers(told: str, column: Any) -> Floats:
+    try:
+        if not isinstance(column, Dictionary) and column.dtype.kind == "O":
+            return np.array([np.nan if value is None else value for value in column.tolist()], dtype=np.float64)
+        return np.asarray(numbers_of(told, column), dtype=np.float64)
+    except (TableError, TypeError, ValueError) as error:
+        message = f"{told} must be numbers ({error})"
+        raise TableError(message) from error
+
+
+def _indicators(
+    columns: Sequence[Any], told: str, classes: Sequence[Any], n_outputs: int, counts: NDArray[np.bool_]
+) -> Floats:
+    """Return an indicator per class; that of the second one, if there is one output for two classes."""
+    if len(columns) != 1:
+        message = f"{told} is one label per row, but has {len(columns)} columns"
+        raise TableError(message)
+    found = dictionary_of(columns[0])
+    codes = found.take(np.array([_code(label, classes) for label in found.labels], dtype=np.float64))
+    _refuse(told, np.isnan(codes)[counts], "are missing")
+    unknown = np.unique(found.positions[counts & (codes < 0)])
+    if unknown.size:
+        examples = ", ".join(repr(found.labels[place]) for place in unknown[:3])
+        message = f"{told} has labels that are no classes of the model: {examples}; its classes are {classes!r}"
+        raise TableError(message)
+    first = len(classes) - n_outputs  # 1 for the second of two classes
+    found_there: Floats = (codes[:, None] == np.arange(first, len(classes))).astype(np.float64)
+    return found_there
+
+
+def _code(label: Any, classes: Sequence[Any]) -> float:
+    """Return the place of a label among classes, -1 if it is none; texts also match a class of the same text."""
+    label = label.item() if isinstance(label, np.generic) else label
+    for same in (lambda known: known == label, lambda known: str(known) == str(label)):
+        places = [place for place, known in enumerate(classes) if same(known)]
+        if len(places) == 1:
+            return float(places[0])
+    return -1.0
+
+
+def _for_outputs(values: Floats, wanted: int) -> Floats:
+    """Return probabilities of two classes as the model has them: of both, or of the second."""
+    if values.shape[1] == 1 and wanted == 2:
+        return np.column_stack([1.0 - values, values])
+    return values[:, 1:] if values.shape[1] == 2 and wanted == 1 else values
+
+
+def _refuse(told: str, wrong: NDArray[np.bool_], what: str) -> None:
+    n_wrong = int(np.count_nonzero(wrong.reshape(len(wrong), -1).any(axis=1)))
+    if n_wrong:
+        message = (
+            f"{told}: {how_many(n_wrong, 'value')} of {len(wrong):,} {what}; drop these rows, or give them weight 0"
+        )
+        raise TableError(message)

@@ -1,0 +1,228 @@
+"""Errors by folds: against recomputation without each fold, from every source, merged and saved; and their hash."""
+
+from __future__ import annotations
+
+import datetime
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+import glasswood as gw
+from glasswood.effects._jackknife import jackknife
+from glasswood.errors import ArgumentError, BackgroundError, TableError
+from glasswood.tables._folds import fold_of_keys, fold_of_positions, keys_of_column, keys_of_values
+
+N, K = 500, 5
+
+
+@pytest.fixture(scope="module")
+def case():
+    generator = np.random.default_rng(0)
+    X = pd.DataFrame({"a": generator.normal(size=N), "b": generator.normal(size=N)})
+    X.loc[generator.random(N) < 0.1, "b"] = np.nan
+    X["kind"] = pd.Categorical(generator.choice(list("abc"), N))
+    exposure = generator.uniform(0.1, 1.0, N)
+    y = generator.poisson(exposure * np.exp(X.a)).astype(float)
+    model = lgb.LGBMRegressor(objective="poisson", n_estimators=10, num_leaves=6, verbose=-1).fit(X, y / exposure)
+    frame = X.assign(y=y, e=exposure, w=generator.integers(0, 3, N), share=exposure**2, id=generator.integers(0, 90, N))
+    return model, frame.assign(day=np.arange(N) % 2)
+
+
+def recomputed(frame, fold, answer, weight):
+    """The jackknife of an answer, computed from rows without each fold."""
+    total = np.ones(len(frame)) if weight is None else frame[weight].to_numpy(float)
+    parts = [answer(frame[fold != k]) for k in range(K)]
+    return jackknife(answer(frame), parts, [total[fold == k].sum() / total.sum() for k in range(K)])
+
+
+@pytest.mark.parametrize("weight", [None, "w", "share"])
+@pytest.mark.parametrize("response", ["raw", "prediction"])
+def test_errors_are_those_of_rows_without_each_fold(case, weight, response):
+    model, frame = case
+    asked = {"target": "y", "exposure": "e", "sample_weight": weight, "response": response}
+    fold = fold_of_positions(0, N, K)
+    ex = gw.Explainer(model, frame, folds=K, **asked)
+    for feature in ("a", "b", "kind"):
+        curve = ex.partial_dependence(feature)
+
+        def heights(rows, feature=feature):
+            return gw.Explainer(model, rows, **asked).partial_dependence(feature).heights
+
+        expected = recomputed(frame, fold, heights, weight)
+        np.testing.assert_allclose(curve.errors, expected, rtol=1e-7, atol=1e-12)
+        np.testing.assert_array_equal(curve.error, curve.errors[: curve.axis.n_main, 0])
+
+        def residuals(rows, feature=feature):
+            return gw.Explainer(model, rows, **asked).partial_dependence(feature).observations.residual
+
+        expected = recomputed(frame, fold, residuals, weight)
+        np.testing.assert_allclose(curve.observations.error("residual"), expected, rtol=1e-6, atol=1e-9)
+    centered = ex.partial_dependence("a", centered=True)
+    assert centered.error.min() == 0.0  # where it starts
+
+    def shape(rows):
+        found = gw.Explainer(model, rows, **asked).partial_dependence("a").heights
+        return found - found[int(np.flatnonzero(centered.heights[:, 0] == 0)[0])]
+
+    np.testing.assert_allclose(centered.errors, recomputed(frame, fold, shape, weight), rtol=1e-6, atol=1e-12)
+
+
+def test_errors_resemble_those_of_a_bootstrap(case):
+    model, frame = case
+    generator = np.random.default_rng(1)
+    curve = gw.Explainer(model, frame, folds=20).partial_dependence("a")
+    draws = [np.bincount(generator.integers(0, N, N), minlength=N) for _ in range(200)]
+    found = [gw.Explainer(model, frame, sample_weight=w).partial_dependence("a").values for w in draws]
+    assert 0.6 < np.mean(curve.error / np.std(found, axis=0)) < 1.5
+
+
+@pytest.mark.parametrize("fold_by", [None, "id"])
+@pytest.mark.parametrize("weight", [None, "w", "share"])
+def test_the_same_bits_from_files(case, tmp_path, fold_by, weight):
+    model, frame = case
+    asked = {"target": "y", "folds": K, "fold_by": fold_by, "sample_weight": weight, "response": "prediction"}
+    expected = gw.summarize(model, frame, **asked)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=70)
+    assert gw.summarize(model, str(tmp_path / "rows.parquet"), **asked) == expected
+    groups = gw.summarize(model, frame, by="day", **asked)
+    assert gw.summarize(model, str(tmp_path / "rows.parquet"), by="day", **asked) == groups
+    if weight != "share":  # whole numbers
+        assert groups[0] + groups[1] == expected
+        assert expected - groups[1] == groups[0]
+    expected.save(tmp_path / "rows.gw")
+    again = gw.Explainer(model, gw.Background.load(tmp_path / "rows.gw"))
+    error = gw.Explainer(model, frame, folds=K, fold_by=fold_by, sample_weight=weight).partial_dependence("a").error
+    np.testing.assert_allclose(again.partial_dependence("a").error, error, rtol=1e-9)
+    assert again.partial_dependence("a", response="prediction").error.shape == error.shape
+    assert "folds" in expected.facts
+
+
+def test_folds_by_a_column_from_streams_and_without_the_counts_of_them(case):
+    model, frame = case
+    expected = gw.summarize(model, frame, folds=K, fold_by="id")
+    for source in (pl.from_pandas(frame), iter([frame[:100], frame[100:]]), pa.Table.from_pandas(frame).to_reader()):
+        assert gw.summarize(model, source, folds=K, fold_by="id") == expected
+    plain = gw.summarize(model, frame)
+    assert {name: expected.vector(name).tolist() for name in plain.vectors} == {
+        name: part.tolist() for name, part in plain.vectors.items()
+    }
+    by = gw.Explainer(model, frame, folds=K, fold_by="id").partial_dependence("a", by="day")
+    assert by[0].error.shape == by[0].values.shape
+
+
+def test_refusals(case, tmp_path):
+    model, frame = case
+    with pytest.raises(TableError, match="fold_by="):
+        gw.summarize(model, iter([frame]), folds=K)
+    for wrong in (1, 1.5, 2000, "20"):
+        with pytest.raises(ArgumentError):
+            gw.summarize(model, frame, folds=wrong)
+    with pytest.raises(ArgumentError, match="folds=20"):
+        gw.summarize(model, frame, fold_by="id")
+    with pytest.raises(TableError, match="nowhere"):
+        gw.summarize(model, frame, folds=K, fold_by="nowhere")
+    with pytest.raises(BackgroundError, match="folds=20"):
+        _ = gw.Explainer(model, frame).partial_dependence("a").error
+    with pytest.raises(BackgroundError, match="has no rows"):
+        _ = gw.Explainer(model, frame, folds=K, fold_by="day").partial_dependence("a").error
+    with pytest.raises(BackgroundError, match="folds"):
+        gw.summarize(model, frame, folds=K) + gw.summarize(model, frame, folds=K, fold_by="id")
+    frame.to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(TableError, match="checkpoint"):
+        gw.summarize(model, str(tmp_path / "rows.parquet"), folds=K, checkpoint=tmp_path / "done")
+
+
+def test_bands_of_classes(case):
+    _, frame = case
+    model = HistGradientBoostingClassifier(max_iter=5).fit(frame[["a", "b"]], frame.y.clip(0, 2))
+    curve = gw.Explainer(model, frame, folds=K, target=frame.y.clip(0, 2)).partial_dependence(
+        "a", response="probability"
+    )
+    assert curve.errors.shape == curve.heights.shape
+    assert curve.observations.error().shape == curve.heights.shape
+
+
+def test_equal_values_have_equal_folds_everywhere():
+    ids = [3, 70_000, 2**40 + 1, 17, -5]
+    containers = [
+        pd.DataFrame({"id": ids}),
+        pd.DataFrame({"id": pd.array(ids, dtype="Int64")}),
+        pd.DataFrame({"id": np.array(ids, dtype=float)}),
+        pl.DataFrame({"id": ids}),
+        pa.table({"id": ids}),
+        pa.table({"id": pa.array(ids, pa.float64())}),
+    ]
+    assert len({tuple(keys_of_column(frame, "id").tolist()) for frame in containers}) == 1
+    texts = ["a", "rouge foncé", "", None, "b" * 50]
+    held = [pd.DataFrame({"id": texts}), pl.DataFrame({"id": texts}), pa.table({"id": texts})]
+    held += [pd.DataFrame({"id": pd.Categorical(texts)}), pa.table({"id": pa.array(texts).dictionary_encode()})]
+    assert len({tuple(keys_of_column(frame, "id").tolist()) for frame in held}) == 1
+    days = [datetime.datetime(2026, 1, day) for day in (1, 2, 3)]
+    times = [pd.DataFrame({"id": days}), pl.DataFrame({"id": days}), pa.table({"id": days})]
+    times += [pl.DataFrame({"id": [day.date() for day in days]}), pa.table({"id": [day.date() for day in days]})]
+    assert len({tuple(keys_of_column(frame, "id").tolist()) for frame in times}) == 1
+    assert keys_of_values(np.array([0.0]))[0] == keys_of_values(np.array([-0.0]))[0] == 0
+
+
+def test_the_hash_is_the_published_one():
+    """FNV-1a and SplitMix64, by their definitions, in Python's own integers."""
+
+    def fnv(text):
+        found = 0xCBF29CE484222325
+        for byte in text.encode():
+            found = (found ^ byte) * 0x100000001B3 % 2**64
+        return found
+
+    def mixed(x):
+        x = (x + 0x9E3779B97F4A7C15) % 2**64
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+        return x ^ x >> 31
+
+    texts = ["", "a", "foobar", "größe"]
+    keys = keys_of_values(np.array(texts, dtype=object))
+    assert keys.tolist() == [fnv(text) for text in texts]
+    assert mixed(0) == 0xE220A8397B1DCDAF  # the first number of the published generator with seed 0
+    numbers = [0, 1, 2**63, 2**64 - 1]
+    folds = fold_of_keys(np.array(numbers, dtype=np.uint64), 20)
+    assert folds.tolist() == [(mixed(x) >> 32) * 20 >> 32 for x in numbers]
+    assert np.bincount(fold_of_positions(0, 100_000, 20)).min() > 4700
+
+
+def test_figures_show_bands(case):
+    model, frame = case
+    ex = gw.Explainer(model, frame, target="y", exposure="e", folds=K, response="prediction")
+    for feature in ("a", "b", "kind"):
+        curve = ex.partial_dependence(feature)
+        panel = curve.panel(observed=True, error=True)
+        assert [band.line for band in panel.bands] == [0, 1]
+        assert all("other rows, same model" in band.name for band in panel.bands)
+        for engine in ("matplotlib", "plotly"):
+            assert curve.plot(observed=True, error=True, engine=engine) is not None
+    band = ex.partial_dependence("a").panel(error=True).bands[0]
+    half = (np.array(band.high) - np.array(band.low)) / 2
+    np.testing.assert_allclose(half, 2.776 * ex.partial_dependence("a").error, rtol=1e-9, atol=1e-12)
+    with pytest.raises(ArgumentError, match="single curves"):
+        ex.plot(["a"], error=True, by="day")
+    assert ex.plot(["a"], observed=True, error=True) is not None
+    assert ex.partial_dependence(["a", ("a", "b")]).plot(error=True) is not None
+    assert "error" in ex.partial_dependence().to_frame()
+
+
+def test_only_curves_are_counted_in_folds(case, tmp_path):
+    model, frame = case
+    frame.to_parquet(tmp_path / "rows.parquet")
+    for source in (frame, str(tmp_path / "rows.parquet")):
+        ex = gw.Explainer(model, source, folds=K)
+        surface = ex.partial_dependence("a", "b")  # first, with counts of pairs
+        alone = gw.Explainer(model, source, folds=K).partial_dependence("a")
+        np.testing.assert_array_equal(ex.partial_dependence("a").error, alone.error)
+        assert surface.values.shape == gw.Explainer(model, frame).partial_dependence("a", "b").values.shape
+    once = gw.Explainer(model, iter([frame]), folds=K, fold_by="id")
+    once.partial_dependence("a", "b")
+    assert once.partial_dependence("a").error.shape == alone.error.shape
