@@ -165,7 +165,7 @@ class Measures(_Listed):
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.ensemble import HistGradientBoostingRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> X = X.sample(2000, replace=True, random_state=0)
+    >>> X = X.sample(3000, replace=True, random_state=0)
     >>> model = HistGradientBoostingRegressor(max_iter=20).fit(X, y[X.index])
     >>> months = {"jan": X[:600], "feb": X[600:1200], "mar": X[1200:][X["age"][1200:] > 0]}
     >>> explainers = {name: gw.Explainer(model, rows) for name, rows in months.items()}
