@@ -311,7 +311,7 @@ class Curve(ReadOnly):
         >>> model = HistGradientBoostingRegressor(loss="poisson", max_iter=20).fit(X, y)
         >>> curve = gw.Explainer(model, X).partial_dependence("bmi")
         >>> relativity = curve.relativity(0.0)
-        >>> relativity.min() < 1 < relativity.max()
+        >>> bool(relativity.min() < 1 < relativity.max())
         True
         """
         if scale not in ("raw", "response"):
