@@ -226,3 +226,21 @@ def test_only_curves_are_counted_in_folds(case, tmp_path):
     once = gw.Explainer(model, iter([frame]), folds=K, fold_by="id")
     once.partial_dependence("a", "b")
     assert once.partial_dependence("a").error.shape == alone.error.shape
+
+
+@pytest.mark.parametrize("response", ["raw", "prediction"])
+def test_errors_of_importance(case, response):
+    model, frame = case
+    fold = fold_of_positions(0, N, K)
+    found = gw.Explainer(model, frame, folds=K, sample_weight="w", response=response).importance()
+
+    def importance(rows):
+        other = gw.Explainer(model, rows, sample_weight="w", response=response).importance()
+        return np.array([other[name] for name in found.names])
+
+    expected = recomputed(frame, fold, importance, "w")
+    np.testing.assert_allclose(found.error, expected, rtol=1e-6, atol=1e-12)
+    np.testing.assert_array_equal(found.top(2).error, found.error[:2])
+    assert found.to_frame().columns.tolist() == ["feature", "value", "error"]
+    with pytest.raises(BackgroundError, match="folds="):
+        _ = gw.Explainer(model, frame).importance().error

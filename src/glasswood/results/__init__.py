@@ -5,7 +5,7 @@ from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
 from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
-from glasswood.results._curves import Curve, OtherScale, Points, Spread
+from glasswood.results._curves import Curve, Points
 from glasswood.results._folds import Folds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._gate import Measured, Measures, Violations
@@ -18,6 +18,7 @@ from glasswood.results._report import Report
 from glasswood.results._rules import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._shown import ShownRows
+from glasswood.results._spread import OtherScale, Spread
 from glasswood.results._surfaces import REMEDY, Surface
 from glasswood.text._html import table_html
 from glasswood.text._plain import text_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -17,6 +17,7 @@ from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.results._observations import Observations
+from glasswood.results._spread import OtherScale, Spread
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -24,56 +25,12 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Cells, Dots, Steps
     from glasswood.results.panels._options import PointOptions, SingleCurveOptions
 
-__all__ = ["Curve", "OtherScale", "Points", "Spread", "columns_of_curve", "values_of"]
+__all__ = ["Curve", "Points", "columns_of_curve", "values_of"]
 
 NO_TARGET = (
     "it is not known what was observed: make the Explainer with target=, or the Background with "
     "summarize(model, rows, target=...)"
 )
-
-
-class Spread(Deferred[NDArray[np.float64]]):
-    """The spread of the rows' own curves in every cell, (n_cells, n_outputs), which is computed when it is asked for.
-
-    Unlike other deferred values, it is not computed for a copy or pickle: that may take a pass over all rows.
-    """
-
-    @classmethod
-    def unknown(cls) -> Spread:
-        """Return one that cannot be computed any more."""
-
-        def refuse() -> NDArray[np.float64]:
-            message = (
-                "this curve was copied or pickled before its spread was computed, and no longer knows its rows; call "
-                "std() before that"
-            )
-            raise BackgroundError(message)
-
-        return cls(refuse)
-
-    def map(self, turn: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Spread:
-        """Return the spread in other cells."""
-        return Spread(lambda: turn(self()))
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return (Spread.of, (self(),)) if "_value" in self.__dict__ else (Spread.unknown, ())
-
-
-class OtherScale(Spread):
-    """The heights of a curve on another scale. They are not computed for a copy or pickle, either."""
-
-    @classmethod
-    def unknown(cls) -> OtherScale:
-        """Return one that cannot be computed any more."""
-
-        def refuse() -> NDArray[np.float64]:
-            message = "this curve was copied or pickled, and no longer knows its rows; call relativity() before that"
-            raise BackgroundError(message)
-
-        return cls(refuse)
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return (OtherScale.of, (self(),)) if "_value" in self.__dict__ else (OtherScale.unknown, ())
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -311,7 +268,7 @@ class Curve(ReadOnly):
         >>> model = HistGradientBoostingRegressor(loss="poisson", max_iter=20).fit(X, y)
         >>> curve = gw.Explainer(model, X).partial_dependence("bmi")
         >>> relativity = curve.relativity(0.0)
-        >>> relativity.min() < 1 < relativity.max()
+        >>> bool(relativity.min() < 1 < relativity.max())
         True
         """
         if scale not in ("raw", "response"):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import TableError
+from glasswood.errors import BackgroundError, TableError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
+from glasswood.parallel._once import Deferred
 from glasswood.results._basis import with_basis
+from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
@@ -88,11 +90,23 @@ class Importance(ReadOnly):
     heights: NDArray[np.float64]
     outputs: tuple[Any, ...]
     units: str
+    find_folds: Deferred[Folds] | None = None
 
     @property
     def values(self) -> NDArray[np.float64]:
         """One value per feature; with a last axis of outputs if there are several."""
         return self.heights[:, 0] if len(self.outputs) == 1 else self.heights
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """The standard error of each of `values`: how much they would differ with other rows, the model as it is.
+
+        The Explainer, or the Background, must have been made with ``folds=``, see `Curve.error`. A rank has none.
+        """
+        if self.find_folds is None:
+            raise BackgroundError(NO_FOLDS)
+        found = self.find_folds().error(self.heights)
+        return found[:, 0] if len(self.outputs) == 1 else found
 
     @property
     def total(self) -> NDArray[np.float64]:
@@ -132,9 +146,9 @@ class Importance(ReadOnly):
         >>> ex.importance().top(2)
         Importance(2 features x 3 outputs, probability, total: petal ...)
         """
-        return Importance(
-            names=self.names[: max(0, n)], heights=self.heights[: max(0, n)], outputs=self.outputs, units=self.units
-        )
+        n, folds = max(0, n), self.find_folds
+        first = None if folds is None else Deferred(lambda: Folds(folds().heights[:, :n], folds().shares))
+        return replace(self, names=self.names[:n], heights=self.heights[:n], find_folds=first)
 
     def to_frame(self) -> Any:
         """Return one row per feature: its name, the value of each output, and the `total` if there are several.
@@ -146,7 +160,10 @@ class Importance(ReadOnly):
         return to_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
-        return {"feature": list(self.names), **_spread(self.heights, self.outputs), **_totals(self)}
+        error = self.error if self.find_folds is not None else None
+        errors = {} if error is None else _spread(error.reshape(self.heights.shape), self.outputs)
+        named = {name.replace("value", "error", 1): part for name, part in errors.items()}
+        return {"feature": list(self.names), **_spread(self.heights, self.outputs), **_totals(self), **named}
 
     def panel(self, output: int | None = None, **options: Unpack[RankingOptions]) -> Bars:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.

@@ -228,12 +228,12 @@ class Answers:
 
     def _folds(self, feature: int, chosen: Chosen) -> Folds:
         """Return the curve of a feature without each fold of the rows."""
-        left = self._left_out
+        left = self.left_out
         heights = [chosen.levels(values.curves[feature]) for _, values in left]
         return Folds(np.stack(heights), np.array([share for share, _ in left]))
 
     @once
-    def _left_out(self) -> list[tuple[float, OnScale]]:
+    def left_out(self) -> list[tuple[float, OnScale]]:
         """The values of the study without each fold of the rows, and the share of the fold."""
         wanted = None if self._scale.additive else self._study.wanted_of(self._scale)
         return [(share, OnScale(study, self._scale)) for share, study in self._study.without_folds(wanted)]

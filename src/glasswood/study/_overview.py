@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,9 @@ from glasswood.effects._statistics import (
 )
 from glasswood.errors import BackgroundError, TableError, TooLargeError
 from glasswood.models._outputs import Chosen
+from glasswood.parallel._once import Deferred
 from glasswood.parallel._threads import in_order
-from glasswood.results import LARGEST, Curve, Importance, JointRows, Monotonicity, Spike, Spikes, Strengths
+from glasswood.results import LARGEST, Curve, Folds, Importance, JointRows, Monotonicity, Spike, Spikes, Strengths
 from glasswood.study._answers import Answers
 from glasswood.study._on_scale import OnScale
 from glasswood.study._pair_rows import CountedRows, PairRows, RowsAgain, RowsInMemory
@@ -77,12 +78,22 @@ class Overview:
             heights[several] = self._importance_of_groups(several)
         heights = heights[:, chosen.columns]  # the same for both classes of one score
         order = _strongest_first(heights)
+        names = tuple(plan.players[player] for player in order)
         return Importance(
-            names=tuple(plan.players[player] for player in order),
+            names=names,
             heights=heights[order],
             outputs=chosen.labels,
             units=self._scale.units,
+            find_folds=Deferred(lambda: self._folds_of_importance(chosen, names)) if study.has_folds else None,
         )
+
+    def _folds_of_importance(self, chosen: Chosen, names: Sequence[str]) -> Folds:
+        """Return the importance of features without each fold of the rows."""
+        heights, left = [], self._answers.left_out
+        for _, values in left:
+            found = Overview(values, Answers(values)).importance(chosen)
+            heights.append(found.heights[[found.names.index(name) for name in names]])
+        return Folds(np.stack(heights), np.array([share for share, _ in left]))
 
     def by_span(self) -> list[str]:
         """Return the names of features that have a curve, ordered by its range; used if there are no rows."""

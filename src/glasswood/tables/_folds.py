@@ -31,7 +31,7 @@ def fold_of_keys(keys: Keys, n_folds: int) -> NDArray[np.intp]:
     Examples
     --------
     >>> fold_of_keys(np.arange(6, dtype=np.uint64), 4)
-    array([3, 2, 2, 0, 0, 2])
+    array([3, 2, 2, 0, 1, 1])
     """
     return ((_mixed(keys) >> np.uint64(32)) * np.uint64(n_folds) >> np.uint64(32)).astype(np.intp)
 
