@@ -91,7 +91,10 @@ METHODS = {"mean_abs", "mean_square", "std", "matrix", "top_per_row", "blocks", 
 
 def _value(thing: object, name: str) -> Any:
     """Return an attribute; of some methods, what they return."""
-    value = getattr(thing, name)
+    try:
+        value = getattr(thing, name)
+    except gw.errors.BackgroundError:  # it was not asked for
+        return None
     if name not in METHODS or not callable(value):
         return value
     try:
