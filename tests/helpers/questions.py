@@ -93,7 +93,10 @@ def _value(thing: object, name: str) -> Any:
     """Return an attribute; of some methods, what they return."""
     if name == "violations" and getattr(thing, "measures", thing) is None:
         return None  # nothing was judged
-    value = getattr(thing, name)
+    try:
+        value = getattr(thing, name)
+    except gw.errors.BackgroundError:  # it was not asked for
+        return None
     if name not in METHODS or not callable(value):
         return value
     try:

@@ -1,4 +1,4 @@
-"""What a curve can still tell while it knows its rows: the spread of rows around it, and its heights on other scales."""
+"""What a curve can tell as long as it knows its rows: the spread of rows around it, its heights on other scales."""
 
 from __future__ import annotations
 
