@@ -41,6 +41,8 @@ def ask_everything() -> None:
     ex.partial_dependence()
     ex.ice("x0", rows=table[:9])
     gw.summarize(boosted, table, by="kind")
+    observed = {"target": np.digitize(y, [-1, 1]), "offset": rng.normal(size=(300, 3)), "response": "probability"}
+    gw.summarize(boosted, table, sample_weight=weight, **observed)
     first, second = rng.integers(0, 3, size=(2, 9), dtype=np.uint16)
     joint_rows(first, second, np.ones(9), np.zeros((3, 3)))
     large = ExtraTreesRegressor(1, max_features=1, random_state=0, bootstrap=False).fit(X, y)  # paths of 14 players

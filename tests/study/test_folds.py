@@ -244,3 +244,22 @@ def test_errors_of_importance(case, response):
     assert found.to_frame().columns.tolist() == ["feature", "value", "error"]
     with pytest.raises(BackgroundError, match="folds="):
         _ = gw.Explainer(model, frame).importance().error
+
+
+def test_curves_on_common_cells(case):
+    """In cells of two models together, what was observed is not known; errors and relativities are."""
+    model, frame = case
+    other = lgb.LGBMRegressor(objective="poisson", n_estimators=3, verbose=-1).fit(frame[["a", "b", "kind"]], frame.y)
+    asked = {"target": "y", "exposure": "e", "folds": K}
+    explainers = {"one": gw.Explainer(model, frame, **asked), "two": gw.Explainer(other, frame, **asked)}
+    common = gw.compare(explainers).curves("a")["one"]
+    own = explainers["one"].partial_dependence("a")
+    at = np.array([-1.0, 0.0, 0.5])
+    place, moved = own.axis.cell_of(at), common.axis.cell_of(at)
+    np.testing.assert_array_equal(common.errors[moved], own.errors[place])
+    np.testing.assert_array_equal(common.relativity(0.0)[moved], own.relativity(0.0)[place])
+    with pytest.raises(BackgroundError, match="target="):
+        _ = common.observed
+    assert len(common.to_frame()) == common.axis.n_cells
+    same = gw.compare({"one": explainers["one"], "again": gw.Explainer(model, frame, **asked)}).curves("a")["one"]
+    np.testing.assert_array_equal(same.observed, own.observed)

@@ -202,7 +202,8 @@ def _about_observations(subject: Subject) -> str:
         return f'{text} Curves are on another scale; a report with response="prediction" shows both beside them.'
     return (
         f"{text} Observed and predicted are those of the rows in each step, so that they include the effects of other "
-        "features; narrow steps are drawn together until they have a twentieth of the exposure."
+        "features; narrow steps are drawn together until they have a twentieth of the exposure (of the rest of it, if "
+        "one step has more than half)."
     )
 
 

@@ -5,7 +5,7 @@ from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
 from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
-from glasswood.results._curves import Curve, Points
+from glasswood.results._curves import Curve, Points, told_in_cells
 from glasswood.results._folds import Folds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._gate import Measured, Measures, Violations
@@ -68,4 +68,5 @@ __all__ = [
     "table_html",
     "text_of",
     "to_frame",
+    "told_in_cells",
 ]

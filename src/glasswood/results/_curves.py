@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Cells, Dots, Steps
     from glasswood.results.panels._options import PointOptions, SingleCurveOptions
 
-__all__ = ["Curve", "Points", "columns_of_curve", "values_of"]
+__all__ = ["Curve", "Points", "columns_of_curve", "told_in_cells", "values_of"]
 
 NO_TARGET = (
     "it is not known what was observed: make the Explainer with target=, or the Background with "
-    "summarize(model, rows, target=...)"
+    "summarize(model, rows, target=...). Curves of a comparison whose cells are not the model's own have none"
 )
 
 
@@ -339,7 +339,7 @@ class Curve(ReadOnly):
             `Curve.std`.
         observed : bool, default False
             Whether to draw what was observed and predicted, too: see `Curve.observations`. Neighbouring cells are
-            drawn together until each has a twentieth of the exposure.
+            drawn together until each has a twentieth of the exposure; a cell with more than half of it is alone.
         error : bool, default False
             Whether to shade what holds 95 % of the curves of other rows of the same kind, for the same model: see
             `Curve.error`.
@@ -513,6 +513,23 @@ class Points(ReadOnly):
             [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale)],
             Canvas(engine, ax, title, figsize),
         )
+
+
+def told_in_cells(curve: Curve, place: NDArray[np.int64]) -> dict[str, Any]:
+    """Return what else a curve tells, in other cells, each of which is a part of one of its own.
+
+    What was observed is not known for parts of cells.
+    """
+    folds, same = curve.find_folds, np.array_equal(place, np.arange(curve.axis.n_cells))
+    return {
+        "find_observations": curve.find_observations if same else None,
+        "find_folds": None if folds is None else Deferred(lambda: Folds(folds().heights[:, place], folds().shares)),
+        "of_log_link": {scale: _moved(find, place) for scale, find in curve.of_log_link.items()},
+    }
+
+
+def _moved(find: OtherScale, place: NDArray[np.int64]) -> OtherScale:
+    return OtherScale(lambda: find()[place])
 
 
 def columns_of_curve(curve: Curve) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glasswood.effects._statistics import apart, on_common_cuts, stability_index
 from glasswood.errors import TableError
 from glasswood.parallel._once import Deferred
-from glasswood.results import BASES, Axis, Comparison, Curve
+from glasswood.results import BASES, Axis, Comparison, Curve, told_in_cells
 from glasswood.study._rows_again import rows_in_cells
 from glasswood.study._scope import Scope
 from glasswood.study._study import Study
@@ -121,6 +121,7 @@ def _on_cells(curves: Sequence[Curve], cells: Sequence[_Cells], rows: Sequence[N
             axis=Axis(own.column, own.cuts, seen, extent, curve.axis.weighted),
             heights=curve.heights[own.place],
             find_spread=curve.find_spread.map(partial(_take, own.place)),
+            **told_in_cells(curve, own.place),
         )
         for curve, own, seen in zip(curves, cells, rows, strict=True)
     )

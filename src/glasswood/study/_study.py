@@ -166,7 +166,7 @@ class Study:
         """What was observed, as it is asked for; None if that is only known from counts."""
         return self._targets
 
-    @property
+    @once
     def has_targets(self) -> bool:
         """Whether it is known, or can be, what was observed."""
         counted = self.over.counted
@@ -175,6 +175,10 @@ class Study:
     @once
     def targets(self) -> TargetMoments:
         """What was observed and predicted, after a pass over the rows if need be; only if there are any."""
+        with self._lock:
+            return self._find_targets()
+
+    def _find_targets(self) -> TargetMoments:
         known = [found for found in (*self._counted.values(), self.over.counted) if found is not None]
         found = next(filter(None, (find_targets(self.model, background) for background in known)), None)
         if found is None and self._targets is not None:

@@ -21,7 +21,7 @@ __all__ = ["CURVE", "OTHER_ROWS", "bands_of_observations", "lines_of_observation
 
 CURVE = "partial dependence"
 OTHER_ROWS = "95 % band: other rows, same model"
-LEAST = 0.05  # of the exposure: cells are drawn together until they have as much
+LEAST = 0.05  # of the exposure: neighbouring cells are drawn together until they have as much
 
 
 def lines_of_observations(curve: DrawableCurve, output: int, layout: Layout) -> list[Line]:
@@ -77,17 +77,22 @@ def bands_of_observations(curve: DrawableCurve, output: int, layout: Layout, lin
 def pools_of(exposure: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return where pools of neighbouring cells begin, such that each has a share of the exposure.
 
+    A cell with more than half of it, such as that of zeros, is a pool of its own, and shares are those of the rest.
+
     Examples
     --------
-    >>> pools_of(np.array([96.0, 1.0, 1.0, 2.0, 2.0, 6.0]))
-    array([0, 1, 5])
+    >>> pools_of(np.array([2.0, 9.0, 1.0, 40.0, 48.0]))
+    array([0, 2, 4])
+    >>> pools_of(np.array([970.0, 1.0, 1.0, 9.0, 9.0, 10.0]))
+    array([0, 1, 3, 4, 5])
     """
-    least, starts, so_far = LEAST * exposure.sum(), [0], 0.0
+    heavy = exposure > exposure.sum() / 2
+    least, starts, so_far = LEAST * exposure[~heavy].sum(), [0], 0.0
     for cell, here in enumerate(exposure.tolist()):
-        if so_far >= least > 0:
+        if cell and (so_far >= least > 0 or heavy[cell] or heavy[cell - 1]):
             starts.append(cell)
             so_far = 0.0
         so_far += here
-    if so_far < least and len(starts) > 1:  # what is left at the end
+    if so_far < least and len(starts) > 1 and not heavy[starts[-1] - 1]:  # what is left at the end
         starts.pop()
     return np.array(starts, dtype=np.intp)
