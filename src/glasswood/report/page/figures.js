@@ -435,7 +435,14 @@ function drawCategories(figure, host, width) {
       const [low, high] = [band.low[entry.k] ?? null, band.high[entry.k] ?? null];
       if (low === null || high === null) continue;
       host.append(
-        svg("rect", { class: "band", fill: colour(band.line), x: x(low), y: y - 3, width: x(high) - x(low), height: 6 }),
+        svg("rect", {
+          class: "band",
+          fill: colour(band.line),
+          x: x(low),
+          y: y - 3,
+          width: x(high) - x(low),
+          height: 6,
+        }),
       );
     }
     panel.lines.forEach((one, k) => {
