@@ -80,3 +80,14 @@ print(f"{np.nansum(size > 3):.0f} of {np.isfinite(size).sum()} steps differ by m
 
 relativity = ex.partial_dependence("age").relativity(50)
 print(f"from {relativity.min():.2f} to {relativity.max():.2f}")
+
+# %%
+# What to do with it
+# ------------------
+# - Look at observed and predicted before the curve: if they agree within the band in every part of a feature, the
+#   model is right where the data is, and the curve is worth reading.
+# - Where they differ by more than two or three standard errors, the model lacks a feature, or has one too coarsely, as
+#   the blunt model has the age. With many steps, a few differ by chance.
+# - Use totals as the target and pass the exposure apart. The mean of each policy's rate would weigh a week like a year.
+# - Take relativities of the raw scale for a tariff of factors, and ``scale="response"`` to say how the average price
+#   of the portfolio would change.
