@@ -63,7 +63,7 @@ class OnScale:
 
     def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mean response with some features in given cells, (n_features, n_points): (n_points, n_outputs)."""
-        self.study.refuse_offset("this", self.scale)
+        self.study.refuse_offset("this question", self.scale)
         responses, player = self._responses_of(features)
         questions = responses.questions([(player, features, cells)])
         total, whole = 0.0, 0.0

@@ -194,7 +194,9 @@ class LabelColumn(Column):
         code_of = {label: float(code) for code, label in enumerate(self.labels)}
         codes = np.array([code_of.get(label, UNSEEN) for label in dictionary.labels], dtype=np.float64)
         found = [label for label, code in zip(dictionary.labels, codes.tolist(), strict=True) if code == UNSEEN]
-        unseen = dictionary.positions == (len(codes) if self.unseen_missing is None else self.unseen_missing)
+        unseen = (
+            np.zeros((), dtype=bool) if self.unseen_missing is None else dictionary.positions == self.unseen_missing
+        )
         if unseen.any():
             found.append(None if self.unseen_missing == NONE else float("nan"))
         if self.refuse_unseen and found:

@@ -226,8 +226,9 @@ def names_of_values(given: object) -> list[str]:
     """Return the names of columns, if a name or a list of names is given."""
     if isinstance(given, str):
         return [given]
-    several = isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
-    return list(given) if several else []  # type: ignore[call-overload]
+    if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given):
+        return list(given)
+    return []
 
 
 def _column(role: str, name: str, table: object) -> Any:
