@@ -67,6 +67,7 @@ def compare(
     `largest`      feature, output    > 0.5    the same where it is largest / s
     `level`        output             > 0.2    distance of the mean scores / s
     `ndcg`         model              < 0.9    agreement of the order of importances, 1 if it is the same
+    `observed`     output             > 0.05   distance of actual/expected from 1, over all rows; needs ``target=``
     `missing`      feature            > 0.02   share of missing values minus the reference's
     `unseen`       feature            > 0.02   share of categories unknown to the model minus the reference's
     =============  =================  =======  =====================================================================
@@ -83,7 +84,13 @@ def compare(
     explainer's importances, divided by the same sum in the reference's own order [1]_. It hardly reacts if features of
     similar importance swap their ranks.
 
-    Different models have `difference`, `largest` and `ndcg` only. Features that the model does not use are not judged.
+    `observed` is ``abs(sum(w y) / sum(w m) - 1)`` over all rows of the explainer itself, with weights w, targets y and
+    predictions m on the scale of `predict` and `predict_proba` (see `Observations`); the reference has no part in it.
+    It is for targets that are positive on average. Without `limits`, it is judged for those explainers that have a
+    target.
+
+    Different models have `difference`, `largest`, `ndcg` and `observed` only. Features that the model does not use are
+    not judged.
 
     References
     ----------

@@ -104,6 +104,23 @@ def test_limits_are_those_of_python(compare, home):
     assert json.loads(out) == sorted(told, key=lambda one: not one["broken"])
 
 
+def test_what_was_observed(compare, home):
+    rows = pd.read_parquet(home / "rows.parquet")
+    model = str(home / "model.json")
+    predicted = gw.read_model(model).predict(rows).astype(float) + 100
+    named = rows.assign(paid=1.1 * predicted, predicted=predicted)
+    gw.summarize(model, named, target="paid", prediction="predicted").save(home / "paid.gw")
+    files = ["--background=then=2026-01.gw", "--background=now=paid.gw"]
+    code, out, _ = compare("--fail-if", "observed > 0.05", "--json", data=files)
+    (found,) = json.loads(out)
+    assert (code, found["measure"], found["broken"]) == (1, "observed", True)
+    assert found["value"] == pytest.approx(0.1, rel=1e-6)
+    assert compare("--fail-if", "observed > 0.2", data=files)[0] == 0
+    code, _, err = compare("--fail-if", "observed > 0.05")
+    assert code == 2
+    assert err.endswith("for the rows of '2026-02'; use glasswood summarize --target COLUMN\n")
+
+
 def test_tables_of_any_form(compare, tmp_path):
     _, out, _ = compare("--fail-if", "psi>0.2", "--format", "csv")
     lines = list(csv.DictReader(io.StringIO(out)))

@@ -193,5 +193,5 @@ def test_measures_of_the_model_have_no_feature():
 
 def test_default_rules_are_those_of_the_measures():
     assert [rule.measure for rule in default_rules(one_model=True)] == list(MEASURES)
-    assert [rule.measure for rule in default_rules(one_model=False)] == ["difference", "largest", "ndcg"]
+    assert [rule.measure for rule in default_rules(one_model=False)] == ["difference", "largest", "ndcg", "observed"]
     assert str(default_rules(one_model=True)[0]) == "psi > 0.2"

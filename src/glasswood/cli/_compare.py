@@ -101,8 +101,9 @@ def compare(  # noqa: PLR0913 (one command has all its options)
     With --fail-if, --rules or --reference, every background is measured against the reference, and the values are
     written with their limits. A rule is [FEATURE:] MEASURE (> >= < <=) NUMBER. The measures are psi, missing and unseen
     (of a feature's values), difference and largest (of its curve, in standard deviations of the reference's scores),
-    level (of the mean score, in the same unit) and ndcg (of the order of importances). Exit codes: 0 all limits are
-    kept, 1 a limit is exceeded, 2 something could not be judged.
+    level (of the mean score, in the same unit), ndcg (of the order of importances) and observed (actual/expected minus
+    1, of backgrounds made with --target). Exit codes: 0 all limits are kept, 1 a limit is exceeded, 2 something could
+    not be judged.
     """
     check_destination(destination)
     gated = bool(limits or files or reference is not None)

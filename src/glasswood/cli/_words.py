@@ -8,6 +8,14 @@ __all__ = ["in_options"]
 
 # Python arguments in messages of the library, and the options to type instead.
 WORDS = [
+    (
+        r"\bmake the Explainer with target=, or the Background with summarize\([^)]*\)",
+        "use glasswood summarize --target COLUMN",
+    ),
+    (
+        r"\bmake the Explainer with folds=(\d+), or the Background with\s+summarize\([^)]*\)",
+        r"use glasswood summarize --folds \1",
+    ),
     (r"\bsummarize\(\w+, \w+, order=(\d+)\), or order=None for all orders", r"glasswood summarize --order \1, or all"),
     (r"\bsummarize\(\w+, \w+, order=(\d+)\)", r"glasswood summarize --order \1"),
     (r'\bsummarize\(\w+, \w+, response="(\w+)"\)', r"glasswood summarize --response \1"),
@@ -34,6 +42,8 @@ def in_options(message: str) -> str:
     "--by names the columns ['year'], which the table does not have"
     >>> in_options('it is not a probability; use response="prediction"')
     'it is not a probability; use --response prediction'
+    >>> in_options("make the Explainer with folds=20, or the Background with summarize(model, rows, folds=20)")
+    'use glasswood summarize --folds 20'
     """
     for python, option in WORDS:
         message = re.sub(python, option, message)

@@ -45,6 +45,7 @@ MEASURES = {
     "largest": Measure("largest distance of curves (sd of scores)", ">", 0.5, of_models=True),
     "level": Measure("distance of mean scores (sd of scores)", ">", 0.2, of_features=False),
     "ndcg": Measure("agreement of importances", "<", 0.9, of_features=False, of_models=True),
+    "observed": Measure("distance of actual/expected from 1", ">", 0.05, of_features=False, of_models=True),
     "missing": Measure("further missing values (share)", ">", 0.02),
     "unseen": Measure("further unseen categories (share)", ">", 0.02),
 }
@@ -198,7 +199,7 @@ def _without_comment(line: str) -> str:
 
 
 def default_rules(*, one_model: bool) -> list[Rule]:
-    """Return the rules that apply if none are given."""
+    """Return the rules that apply if none are given; that of "observed" only where there is a target."""
     return [Rule(name, own.op, own.limit) for name, own in MEASURES.items() if one_model or own.of_models]
 
 

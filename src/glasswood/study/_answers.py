@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from glasswood.effects._pairs import KnownPair, Pair, averaged, middle_cells
 from glasswood.effects._row_cells import Rows
+from glasswood.effects._target_sums import TargetMoments
 from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import InteractionIndex
@@ -253,7 +254,7 @@ class Answers:
         """Return what was observed and predicted in the cells of a feature."""
         targets = self._study.targets
         found, whole = targets.of_feature(feature), targets.whole
-        chosen = replace(chosen, total=None if chosen.total is None else 1.0)  # of a scale of probabilities
+        chosen = _of_probabilities(chosen)
         return Observations(
             axis=self.axis(feature),
             exposure=found.exposure,
@@ -267,6 +268,10 @@ class Answers:
             comparable=self._scale.same_as(targets.scale),
             folds=self._folds_of_observations(feature, chosen) if self._study.has_folds else {},
         )
+
+    def actual_expected(self, chosen: Chosen) -> NDArray[np.float64]:
+        """Return what was observed divided by what was predicted, over all rows, for each output; NaN if that is 0."""
+        return _ratio(self._study.targets, chosen)
 
     def surface(self, a: int, b: int, chosen: Chosen) -> Surface:
         """Return the surface of two features."""
@@ -541,3 +546,18 @@ class Answers:
             weight=shares,
             find_rows=Deferred(lambda: self._rows_at(shown, opened) if shown else np.empty(0)),
         )
+
+
+def _of_probabilities(chosen: Chosen) -> Chosen:
+    """Return outputs that are chosen of a raw score as those of what was observed, which are shares of classes."""
+    return replace(chosen, total=None if chosen.total is None else 1.0)
+
+
+def _ratio(targets: TargetMoments, chosen: Chosen) -> NDArray[np.float64]:
+    """Return what was observed over what was predicted; NaN if nothing was."""
+    outputs, whole = _of_probabilities(chosen), targets.whole
+    observed, predicted = (outputs.levels(part)[0] for part in (whole.observed, whole.predicted))
+    ratio: NDArray[np.float64] = np.divide(
+        observed, predicted, out=np.full_like(observed, np.nan), where=predicted != 0
+    )
+    return ratio

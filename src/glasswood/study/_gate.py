@@ -49,6 +49,7 @@ def measures_of(
     Whatever a rule asks for and cannot be found is an error.
     """
     one_model = len(set(map(_model_of, scopes.values()))) == 1
+    by_default = rules is None
     rules = default_rules(one_model=one_model) if rules is None else rules
     _check(scopes, rules, one_model=one_model)
     wanted = list(rules_by_value(rules, comparison.features))
@@ -59,7 +60,9 @@ def measures_of(
     found: list[Measured] = []
     for name, side in sides.items():
         if name != reference:
-            found += _Against(sides[reference], side).judged(wanted)
+            without = by_default and not side.has_target
+            own = [one for one in wanted if one[0] != "observed"] if without else wanted
+            found += _Against(sides[reference], side).judged(own)
     return Measures(found=tuple(found), reference=reference)
 
 
@@ -124,6 +127,25 @@ class _Side:
             raise BackgroundError(message)
         return found
 
+    @property
+    def has_target(self) -> bool:
+        """Whether it is known what was observed."""
+        return self._scope.study.has_targets
+
+    @once
+    def actual_expected(self) -> NDArray[np.float64]:
+        """What was observed divided by what was predicted, over all rows and for each output."""
+        if not self.has_target:
+            message = f"'observed' cannot be judged: it is not known what was observed for the rows of {self.name!r}; "
+            message += "make the Explainer with target=, or the Background with summarize(model, rows, target=...)"
+            raise BackgroundError(message)
+        found = self._scope.answers.actual_expected(self._chosen)
+        if np.isnan(found).any():
+            message = f"'observed' cannot be judged: the sum of the predictions for {self.name!r} is 0, or there are "
+            message += "none, so that actual/expected is not defined"
+            raise BackgroundError(message)
+        return found
+
     @once
     def importance(self) -> dict[str, float]:
         """The importance of each feature, over all outputs; the most important first."""
@@ -180,7 +202,7 @@ class _Against:
     def _values(self, feature: str | None, rule: Rule) -> list[_Value]:
         """Return the values of a rule's measure; none if a feature that the rule does not name has no such measure."""
         if feature is None:
-            return self._level() if rule.measure == "level" else self._ndcg()
+            return {"level": self._level, "ndcg": self._ndcg, "observed": self._observed}[rule.measure]()
         curves = [self._reference.curves[feature], self._other.curves[feature]]
         reason = ""
         if feature not in self._reference.used | self._other.used:
@@ -213,6 +235,9 @@ class _Against:
 
     def _level(self) -> list[_Value]:
         return self._of_outputs(np.abs(self._other.mean - self._reference.mean) / self._reference.deviation)
+
+    def _observed(self) -> list[_Value]:
+        return self._of_outputs(np.abs(self._other.actual_expected - 1.0))
 
     def _of_outputs(self, values: NDArray[np.float64]) -> list[_Value]:
         """Return a value for each output, with its label if there are several."""
