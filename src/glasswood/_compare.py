@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from os import PathLike
 
 from glasswood._explainer import Explainer
@@ -23,6 +25,7 @@ def compare(
     output_index: int | None = None,
     reference: str | None = None,
     limits: Mapping[str, float] | Sequence[str] | PathLike[str] | None = None,
+    error: float | None = None,
 ) -> Comparison:
     """Compare the curves of several explainers on common cells, and judge them by limits if asked to.
 
@@ -47,6 +50,9 @@ def compare(
         is ``[feature:] measure (> >= < <=) number``; the last colon divides. In the name of a feature, ``*`` stands for
         any text and ``?`` for any character. A rule for a feature replaces a rule for a pattern, and that the rule for
         all features, on the same side of the same measure. What cannot be judged is an error.
+    error : float, optional
+        A limit counts as exceeded only if the value is beyond it by more than this many standard errors, for example 2.
+        By default, the value alone decides. All explainers must have folds: ``Explainer(..., folds=20)``.
 
     Returns
     -------
@@ -83,6 +89,12 @@ def compare(
     `ndcg` is sum_r a(r) / log2(r + 1), where a(r) is the reference's importance of the feature at rank r of the other
     explainer's importances, divided by the same sum in the reference's own order [1]_. It hardly reacts if features of
     similar importance swap their ranks.
+
+    If the rows of both are counted in folds, values have a standard error (`Measured.error`): how much they would
+    differ with other rows of the same kind, by a jackknife that leaves out one fold of one of them at a time. The
+    squares of both are added, which assumes that they have different rows. s and the bins of psi stay as they are.
+    `largest` and `ndcg` are a maximum and a comparison of ranks, to which a jackknife does not apply: they have no
+    error and are judged by their values. Of different models, only `observed` has one.
 
     `observed` is ``abs(sum(w y) / sum(w m) - 1)`` over all rows of the explainer itself, with weights w, targets y and
     predictions m on the scale of `predict` and `predict_proba` (see `Observations`); the reference has no part in it.
@@ -128,13 +140,14 @@ def compare(
     """
     _check(explainers)
     scopes = {name: explainer._scope(explainer.response) for name, explainer in explainers.items()}
+    _check_error(error, judged=reference is not None or limits is not None)
     if reference is None and limits is None:
         return compare_scopes(scopes, output, output_index)
     rules = None if limits is None else rules_of(limits)
     against = _reference_of(list(map(str, explainers)), reference)
     comparison = compare_scopes(scopes, output, output_index)
     named = {str(name): scope for name, scope in scopes.items()}
-    measures = measures_of(named, comparison, against, rules, lambda scope: scope.choose(output, output_index))
+    measures = measures_of(named, comparison, against, rules, lambda scope: scope.choose(output, output_index), error)
     if measures.caveat:
         warnings.warn(measures.caveat, UserWarning, stacklevel=2)
     return replace(comparison, measures=measures)
@@ -152,6 +165,18 @@ def _check(explainers: object) -> None:
         if explainer._by is not None:
             message = f"{name!r} has groups of rows (by=); make an Explainer for each group, and compare these"
             raise TableError(message)
+
+
+def _check_error(error: object, *, judged: bool) -> None:
+    """Raise an error unless a margin is None, or a number for limits."""
+    if error is None:
+        return
+    if isinstance(error, bool) or not isinstance(error, Real) or not 0 <= float(error) < math.inf:
+        message = f"error= is a number of standard errors, such as 2, not {error!r}"
+        raise ArgumentError(message)
+    if not judged:
+        message = "error= is about limits; pass reference= or limits=, too"
+        raise ArgumentError(message)
 
 
 def _reference_of(names: list[str], reference: str | None) -> str:

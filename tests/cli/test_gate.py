@@ -100,8 +100,32 @@ def test_limits_are_those_of_python(compare, home):
     explainers = {name: gw.Explainer(str(home / "model.json"), gw.Background.load(home / f"{name}.gw")) for name in ALL}
     wanted = gw.compare(explainers, reference="2026-02")
     assert code == bool(wanted.violations) == 1
-    told = [{name: value for name, value in one.items() if name != "output"} for one in wanted.measures.to_dicts()]
+    idle = ("output", "error")  # of one output, and without folds
+    told = [{name: value for name, value in one.items() if name not in idle} for one in wanted.measures.to_dicts()]
     assert json.loads(out) == sorted(told, key=lambda one: not one["broken"])
+
+
+def test_errors_by_folds(compare, home):
+    for month in ALL:
+        rows = pd.read_parquet(home / f"{month}.parquet")
+        gw.summarize(str(home / "model.json"), rows, response="raw", folds=10).save(home / f"{month}-folds.gw")
+    files = [f"--background={month}={month}-folds.gw" for month in ALL]
+    found = json.loads(compare("--fail-if", "level > 0", "--json", data=files)[1])
+    assert all(one["broken"] and one["error"] > 0 for one in found)
+    code, out, _ = compare("--fail-if", "level > 0", "--error", "2.5", "--json", data=files)
+    told = {one["name"]: one["broken"] for one in json.loads(out)}
+    assert told == {one["name"]: one["value"] > 2.5 * one["error"] for one in found}
+    assert told == {"2026-02": False, "2026-03": True}
+    assert code == 1
+    assert compare("--fail-if", "level > 0", "--error", "1e9", data=files)[0] == 0
+    code, _, err = compare("--fail-if", "level > 0", "--error", "2")
+    assert code == 2
+    assert "the errors of '2026-01'" in err
+    assert "use glasswood summarize --folds 20" in err
+    code, _, err = compare("--error", "2", data=files)
+    assert code == 2
+    assert "--error is about limits" in err
+    assert compare("--fail-if", "level > 0", "--error", "-1", data=files)[0] == 2
 
 
 def test_what_was_observed(compare, home):

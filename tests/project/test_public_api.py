@@ -35,8 +35,8 @@ PUBLIC = {
     "TreeEnsemble": None,
     "Violations": None,
     "compare": "(explainers: 'Mapping[str, Explainer]', *, output: 'object' = None, output_index: 'int | None' = None, "
-    "reference: 'str | None' = None, limits: 'Mapping[str, float] | Sequence[str] | PathLike[str] | None' = None) "
-    "-> 'Comparison'",
+    "reference: 'str | None' = None, limits: 'Mapping[str, float] | Sequence[str] | PathLike[str] | None' = None, "
+    "error: 'float | None' = None) -> 'Comparison'",
     "errors": None,
     "metrics": None,
     "read_model": "(model: 'object', rows: 'object' = None) -> 'TreeEnsemble'",

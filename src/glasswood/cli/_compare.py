@@ -69,6 +69,12 @@ TOP = 20
     help="What the others are measured against; the first by default. Alone, it sets default limits.",
 )
 @click.option(
+    "--error",
+    type=float,
+    metavar="N",
+    help="Fail only if a value is beyond its limit by more than N standard errors. All backgrounds need --folds.",
+)
+@click.option(
     "--figure",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -88,6 +94,7 @@ def compare(  # noqa: PLR0913 (one command has all its options)
     limits: tuple[str, ...],
     files: tuple[str, ...],
     reference: str | None,
+    error: float | None,
     figure: Path | None,
     response: str | None,
     asked: dict[str, Any],
@@ -109,6 +116,9 @@ def compare(  # noqa: PLR0913 (one command has all its options)
     gated = bool(limits or files or reference is not None)
     if figure is not None:
         _check_figure(figure, gated=gated)
+    if error is not None and not gated:
+        message = "--error is about limits; pass --fail-if, --rules or --reference, too"
+        raise click.UsageError(message)
     rules = [str(rule) for path in files for rule in rules_in_file(path)]
     rules += [str(parse_rule(rule)) for rule in limits]
     try:
@@ -118,7 +128,7 @@ def compare(  # noqa: PLR0913 (one command has all its options)
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it is told below
-            found = gw.compare(explainers, reference=reference, limits=rules or None, **asked)
+            found = gw.compare(explainers, reference=reference, limits=rules or None, error=error, **asked)
     except ModelMismatchError as error:
         if not gated:
             raise
@@ -170,10 +180,12 @@ def _tell(found: Comparison, destination: tuple[str, str | None], top: int | Non
         _draw(measures, figure)
     told = sorted(measures.to_dicts(), key=lambda one: not one["broken"])[:top]
     columns = {name: [one[name] for one in told] for name in Measured.__dataclass_fields__}
-    idle = [name for name in ("output", "chance") if all(value is None for value in columns[name])]
+    idle = [name for name in ("output", "chance", "error") if all(value is None for value in columns[name])]
     write_table({name: values for name, values in columns.items() if name not in idle}, destination)
     if measures.caveat:
         click.echo(f"glasswood: warning: {printable(measures.caveat)}", err=True)
+    if measures.allowance:
+        note(measures.allowance)
     values = how_many(len(measures), "value")
     if not violations:
         note(f"all limits are kept: {values} judged")

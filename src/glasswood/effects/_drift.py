@@ -16,17 +16,20 @@ Floats = NDArray[np.float64]
 LEAST = 0.005  # of the rows of both groups: smaller cells are joined before the largest distance is looked for
 
 
-def index_and_chance(rows: Floats, sizes: tuple[int, int], *, ordered: bool) -> tuple[float, float]:
+def index_and_chance(
+    rows: Floats, sizes: tuple[int, int], *, ordered: bool, by: NDArray[Any] | None = None
+) -> tuple[float, float]:
     """Return the population stability index of two groups, and its mean if both have the same distribution.
 
     `rows` are those of the reference and of the other group in each cell, (2, n_cells), missing values last; `sizes`
     are the numbers of rows. With shares p and q of the rows in each bin, the index is the sum of (p - q) log(p / q).
     Bins are ten with about the same number of rows of the reference (`ordered`), or the cells themselves; the missing
-    values are a bin. By chance alone its mean is about (number of bins - 1) (1 / n + 1 / m).
+    values are a bin. `by` are the rows that bins are made of, if they are not those of the reference. By chance alone
+    its mean is about (number of bins - 1) (1 / n + 1 / m).
     """
     share = rows / rows.sum(axis=1, keepdims=True)
     if ordered:
-        share = in_bins(share, by=share[0])
+        share = in_bins(share, by=share[0] if by is None else by / by.sum())
     share = share[:, share.max(axis=0) > 0]
     p, q = np.maximum(share, SMALLEST_SHARE)
     chance = (share.shape[1] - 1) * sum(1 / size for size in sizes)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FEW_ROWS", "Measured", "Measures", "Violations"]
 
+WITHOUT_ERROR = ("largest", "ndcg")  # a maximum and ranks: leaving out rows does not tell their errors
 FEW_ROWS = 500  # below, the population stability index is often large by chance
 
 
@@ -41,9 +42,12 @@ class Measured:
     rule : str
         The rule, for example "age: psi > 0.3".
     broken : bool
-        Whether the value is beyond the limit.
+        Whether the value is beyond the limit; with ``error=``, by more than so many standard errors.
     chance : float or None
         For "psi": about its mean if both groups of rows had the same distribution.
+    error : float or None
+        The standard error of the value, if the rows of both were counted in folds (``folds=``); None for "largest" and
+        "ndcg", a maximum and a comparison of ranks, which have none.
     rows, reference_rows : int
         The number of rows of the explainer and of the reference.
 
@@ -61,6 +65,7 @@ class Measured:
     rule: str
     broken: bool
     chance: float | None
+    error: float | None
     rows: int
     reference_rows: int
 
@@ -85,6 +90,7 @@ class _Listed:
 
     found: tuple[Measured, ...]
     reference: str
+    margin: float | None = None
 
     def __len__(self) -> int:
         return len(self.found)
@@ -104,6 +110,15 @@ class _Listed:
         )
         few = [f"{name!r} has {how_many(size, 'row')}" for name, size in sizes.items() if size < FEW_ROWS]
         return f"{', '.join(few)}: below {FEW_ROWS} rows, psi may be large by chance" if few else ""
+
+    @property
+    def allowance(self) -> str:
+        """By how much values may be beyond their limits, in words; empty if they may not."""
+        if self.margin is None:
+            return ""
+        without = [name for name in WITHOUT_ERROR if any(one.measure == name for one in self.found)]
+        but = f"; {' and '.join(without)} by the values alone, which have no standard errors" if without else ""
+        return f"limits are exceeded by more than {self.margin:g} standard errors{but}"
 
     def to_frame(self) -> Any:
         """Return one row per value.
@@ -129,10 +144,11 @@ class _Listed:
         }
         if all(output is None for output in columns["output"]):
             del columns["output"]
-        if all(chance is None for chance in columns["chance"]):
-            del columns["chance"]
-        else:
-            columns["chance"] = [np.nan if chance is None else chance for chance in columns["chance"]]
+        for name in ("chance", "error"):
+            if all(value is None for value in columns[name]):
+                del columns[name]
+            else:
+                columns[name] = [np.nan if value is None else value for value in columns[name]]
         return columns
 
 
@@ -141,7 +157,8 @@ def _told(one: Measured) -> str:
     of = "" if one.feature is None else f"{printable(one.feature)} "
     output = "" if one.output is None else f" of {printable(one.output)}"
     chance = "" if one.chance is None else f", {number(one.chance)} by chance"
-    return f"{printable(one.name)}: {of}{one.measure}{output} {number(one.value)} (limit {one.limit:g}{chance})"
+    error = "" if one.error is None else f" ± {number(one.error)}"
+    return f"{printable(one.name)}: {of}{one.measure}{output} {number(one.value)}{error} (limit {one.limit:g}{chance})"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -155,9 +172,11 @@ class Measures(_Listed):
     ----------
     found : tuple of Measured
         The values, with the attributes `name` (of the explainer), `measure`, `feature`, `output`, `value`, `limit`,
-        `rule`, `broken`, `chance`, `rows` and `reference_rows`.
+        `rule`, `broken`, `chance`, `error`, `rows` and `reference_rows`.
     reference : str
         The name of the reference.
+    margin : float or None
+        By how many standard errors a value must be beyond its limit to exceed it: ``error=`` of `compare`.
 
     Examples
     --------
@@ -183,7 +202,8 @@ class Measures(_Listed):
     def __repr__(self) -> str:
         broken = sum(one.broken for one in self.found)
         values = how_many(len(self), "value")
-        return f"Measures({values} against {printable(self.reference)}: {broken or 'none'} beyond the limit)"
+        by = "" if self.margin is None else f" by more than {self.margin:g} standard errors"
+        return f"Measures({values} against {printable(self.reference)}: {broken or 'none'} beyond the limit{by})"
 
     def _repr_html_(self) -> str:
         return table_html(f"Measures against {self.reference}", self._columns())
@@ -192,7 +212,7 @@ class Measures(_Listed):
     def violations(self) -> Violations:
         """The values that are beyond their limits."""
         broken = tuple(one for one in self.found if one.broken)
-        return Violations(found=broken, reference=self.reference, n_judged=len(self))
+        return Violations(found=broken, reference=self.reference, margin=self.margin, n_judged=len(self))
 
     def panel(self, measure: str, features: Sequence[str] | None = None) -> Series:
         """Return the data that `plot` draws for one measure.
@@ -218,7 +238,8 @@ class Measures(_Listed):
         """Draw each measure over the explainers, in their order: a line per feature, and the limits.
 
         The features that come closest to their limits, or are furthest beyond them, are drawn in colour. Filled marks
-        are beyond their limits. For "psi", a dotted line shows its mean by chance.
+        are beyond their limits, with ``error=`` by more than so many standard errors. For "psi", a dotted line shows
+        its mean by chance.
 
         Parameters
         ----------
@@ -260,7 +281,7 @@ class Measures(_Listed):
         chosen = known if measures is None else [measures] if isinstance(measures, str) else list(measures)
         wanted = [features] if isinstance(features, str) else features
         panels = [self.panel(measure, wanted) for measure in chosen]
-        notes = [f"measured against {self.reference}", *filter(None, [self.caveat])]
+        notes = [f"measured against {self.reference}", *filter(None, [self.allowance, self.caveat])]
         return plot_page(panels, Canvas(engine, ax, title, figsize), notes, sharey=False)
 
 
@@ -277,6 +298,8 @@ class Violations(_Listed):
         The values beyond their limits, in the order of the explainers and measures; the worst feature first.
     reference : str
         The name of the reference.
+    margin : float or None
+        By how many standard errors a value must be beyond its limit to exceed it: ``error=`` of `compare`.
     n_judged : int
         The number of all values that were compared with a limit.
 

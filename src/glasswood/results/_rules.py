@@ -90,8 +90,9 @@ class Rule:
         """The side on which values are beyond the limit: ">" or "<"."""
         return self.op[0]
 
-    def is_broken(self, value: float) -> bool:
-        """Return whether a value is beyond the limit."""
+    def is_broken(self, value: float, margin: float = 0.0) -> bool:
+        """Return whether a value is beyond the limit, by more than a margin."""
+        value = value - margin if self.direction == ">" else value + margin
         if self.direction == ">":
             return value > self.limit or (value == self.limit and self.op == ">=")
         return value < self.limit or (value == self.limit and self.op == "<=")

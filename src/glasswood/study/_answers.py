@@ -273,6 +273,11 @@ class Answers:
         """Return what was observed divided by what was predicted, over all rows, for each output; NaN if that is 0."""
         return _ratio(self._study.targets, chosen)
 
+    def actual_expected_without_folds(self, chosen: Chosen) -> list[tuple[float, NDArray[np.float64]]]:
+        """Return the same without each fold of the rows, and the share of the fold."""
+        left = self._study.without_folds(self._study.wanted_targets)
+        return [(share, _ratio(study.targets, chosen)) for share, study in left]
+
     def surface(self, a: int, b: int, chosen: Chosen) -> Surface:
         """Return the surface of two features."""
         study = self._study

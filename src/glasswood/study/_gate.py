@@ -9,32 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._drift import index_and_chance, mean_and_largest, ndcg
+from glasswood.effects._jackknife import jackknife
 from glasswood.effects._response_sums import name_of
 from glasswood.errors import ArgumentError, BackgroundError, TableError
 from glasswood.models._outputs import Chosen
-from glasswood.parallel._once import once
 from glasswood.results import (
     MEASURES,
     Comparison,
-    Curve,
     Measured,
     Measures,
     Rule,
     default_rules,
     rules_by_value,
 )
-from glasswood.study._rows_again import deviation_of_scores
+from glasswood.study._gate_sides import Seen, Side
 from glasswood.study._scope import Scope
 
 __all__ = ["measures_of"]
 
+Floats = NDArray[np.float64]
+
 
 class _Value(NamedTuple):
-    """A value of a measure: of an output, if these differ, and with its mean by chance, if that is known."""
+    """A value of a measure: of an output, if these differ; with its mean by chance and its error, if they are known."""
 
     value: float
     output: Any = None
     chance: float | None = None
+    error: float | None = None
 
 
 def measures_of(
@@ -43,10 +45,12 @@ def measures_of(
     reference: str,
     rules: Sequence[Rule] | None,
     choose: Callable[[Scope], Chosen],
+    margin: float | None = None,
 ) -> Measures:
     """Return the measures that rules ask for, of all scopes against the reference; None stands for default rules.
 
-    Whatever a rule asks for and cannot be found is an error.
+    With a margin, a value breaks a rule if it is beyond the limit by more than so many standard errors. Whatever a rule
+    asks for and cannot be found is an error.
     """
     one_model = len(set(map(_model_of, scopes.values()))) == 1
     by_default = rules is None
@@ -54,7 +58,7 @@ def measures_of(
     _check(scopes, rules, one_model=one_model)
     wanted = list(rules_by_value(rules, comparison.features))
     sides = {
-        name: _Side(name, scope, choose(scope), {feature: own[k] for feature, own in comparison.shared.items()})
+        name: Side(name, scope, choose(scope), {feature: own[k] for feature, own in comparison.shared.items()})
         for k, (name, scope) in enumerate(scopes.items())
     }
     found: list[Measured] = []
@@ -62,8 +66,8 @@ def measures_of(
         if name != reference:
             without = by_default and not side.has_target
             own = [one for one in wanted if one[0] != "observed"] if without else wanted
-            found += _Against(sides[reference], side).judged(own)
-    return Measures(found=tuple(found), reference=reference)
+            found += _Against(sides[reference], side, margin, one_model=one_model).judged(own)
+    return Measures(found=tuple(found), reference=reference, margin=margin)
 
 
 def _model_of(scope: Scope) -> tuple[Any, str]:
@@ -85,90 +89,20 @@ def _check(scopes: Mapping[str, Scope], rules: Sequence[Rule], *, one_model: boo
         raise ArgumentError(message)
 
 
-class _Side:
-    """An explainer that is compared.
-
-    Parameters
-    ----------
-    name : str
-    scope : Scope
-    chosen : Chosen
-    curves : mapping from str to Curve
-        The curves of all features that all explainers have, on common cells.
-    """
-
-    def __init__(self, name: str, scope: Scope, chosen: Chosen, curves: Mapping[str, Curve]) -> None:
-        self.name, self.curves = name, curves
-        self._scope, self._chosen = scope, chosen
-
-    @once
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self._scope.study.n_rows
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        """The mean score, for each output."""
-        return next(iter(self.curves.values())).mean
-
-    @once
-    def deviation(self) -> NDArray[np.float64]:
-        """The standard deviation of the scores, for each output."""
-        study, scale = self._scope.study, self._scope.scale
-        try:
-            found = deviation_of_scores(study, scale) if study.over.basis == "rows" else study.moments(scale).deviation
-        except BackgroundError as error:
-            message = "difference, largest and level are in units of the standard deviation of the scores of the "
-            message += f"reference {self.name!r}, which counts alone do not tell: {error}"
-            raise BackgroundError(message) from error
-        found = found[self._chosen.columns]
-        if not (found > 0).all():
-            message = f"all scores of {self.name!r} are equal, so that difference, largest and level have no unit"
-            raise BackgroundError(message)
-        return found
-
-    @property
-    def has_target(self) -> bool:
-        """Whether it is known what was observed."""
-        return self._scope.study.has_targets
-
-    @once
-    def actual_expected(self) -> NDArray[np.float64]:
-        """What was observed divided by what was predicted, over all rows and for each output."""
-        if not self.has_target:
-            message = f"'observed' cannot be judged: it is not known what was observed for the rows of {self.name!r}; "
-            message += "make the Explainer with target=, or the Background with summarize(model, rows, target=...)"
-            raise BackgroundError(message)
-        found = self._scope.answers.actual_expected(self._chosen)
-        if np.isnan(found).any():
-            message = f"'observed' cannot be judged: the sum of the predictions for {self.name!r} is 0, or there are "
-            message += "none, so that actual/expected is not defined"
-            raise BackgroundError(message)
-        return found
-
-    @once
-    def importance(self) -> dict[str, float]:
-        """The importance of each feature, over all outputs; the most important first."""
-        found = self._scope.overview.importance(self._chosen)
-        return dict(zip(found.names, np.sqrt((found.heights**2).sum(axis=1)).tolist(), strict=True))
-
-    @once
-    def used(self) -> frozenset[str]:
-        """The features that the model uses."""
-        study = self._scope.study
-        return frozenset(name for f, name in enumerate(study.ensemble.feature_names) if study.uses(f))
-
-
 class _Against:
     """An explainer against the reference.
 
     Parameters
     ----------
-    reference, other : _Side
+    reference, other : Side
+    margin : float or None
+        By how many standard errors a value must be beyond its limit; None if it only must be beyond it.
+    one_model : bool
+        Whether both have the same model, and so the same cells.
     """
 
-    def __init__(self, reference: _Side, other: _Side) -> None:
-        self._reference, self._other = reference, other
+    def __init__(self, reference: Side, other: Side, margin: float | None, *, one_model: bool) -> None:
+        self._reference, self._other, self._margin, self._one_model = reference, other, margin, one_model
 
     def judged(self, wanted: Sequence[tuple[str, str | None, Rule]]) -> list[Measured]:
         """Return the values that rules ask for, of each measure the worst first, with the rule of each."""
@@ -185,6 +119,11 @@ class _Against:
         return found
 
     def _measured(self, value: _Value, feature: str | None, rule: Rule) -> Measured:
+        error = value.error if value.error is not None and np.isfinite(value.error) else None
+        if self._margin is not None and error != value.error:
+            message = f"{str(rule)!r} cannot be judged with error=: the measure is not defined without one of the folds"
+            raise BackgroundError(message)
+        margin = 0.0 if self._margin is None or error is None else self._margin * error
         return Measured(
             name=self._other.name,
             measure=rule.measure,
@@ -193,8 +132,9 @@ class _Against:
             value=value.value,
             limit=rule.limit,
             rule=str(rule),
-            broken=rule.is_broken(value.value),
+            broken=rule.is_broken(value.value, margin),
             chance=value.chance,
+            error=error,
             rows=self._other.n_rows,
             reference_rows=self._reference.n_rows,
         )
@@ -203,47 +143,104 @@ class _Against:
         """Return the values of a rule's measure; none if a feature that the rule does not name has no such measure."""
         if feature is None:
             return {"level": self._level, "ndcg": self._ndcg, "observed": self._observed}[rule.measure]()
-        curves = [self._reference.curves[feature], self._other.curves[feature]]
+        categories = self._reference.curves[feature].categories
         reason = ""
         if feature not in self._reference.used | self._other.used:
             reason = f"the model does not use {feature!r}"
-        elif rule.measure == "unseen" and curves[0].categories is None:
+        elif rule.measure == "unseen" and categories is None:
             reason = f"{feature!r} has no categories"
         if reason and rule.feature == feature:
             message = f"{str(rule)!r} cannot be judged: {reason}"
             raise TableError(message)
         if reason:
             return []
-        rows = [curve.axis.rows for curve in curves]
-        if not all(own.size and own.sum() > 0 for own in rows):
+        if not all(side.rows(feature).size and side.rows(feature).sum() > 0 for side in (self._reference, self._other)):
             message = f"{str(rule)!r} cannot be judged: it is not known how many rows are in the common cells of "
             message += f"{feature!r}; pass the rows themselves, not counts of them"
             raise BackgroundError(message)
-        return self._of_feature(rule.measure, curves, np.array(rows, dtype=np.float64))
+        return self._of_feature(rule.measure, feature)
 
-    def _of_feature(self, measure: str, curves: Sequence[Curve], rows: NDArray[np.float64]) -> list[_Value]:
+    def _of_feature(self, measure: str, feature: str) -> list[_Value]:
+        axis = self._reference.curves[feature].axis
         if measure == "psi":
-            sizes = self._reference.n_rows, self._other.n_rows
-            index, chance = index_and_chance(rows, sizes, ordered=curves[0].categories is None)
-            return [_Value(index, chance=chance)]
+            bins, sizes = self._reference.rows(feature), (self._reference.n_rows, self._other.n_rows)
+
+            def index(one: Seen, other: Seen) -> Floats:
+                rows = _rows(feature, one, other)
+                return np.array(index_and_chance(rows, sizes, ordered=axis.categories is None, by=bins))
+
+            (value, chance), errors = self._with_errors(index)
+            return [_Value(float(value), chance=float(chance), error=_first(errors))]
         if measure in ("missing", "unseen"):
-            share = rows[:, -1 if measure == "missing" else -2] / rows.sum(axis=1)
-            return [_Value(float(share[1] - share[0]))]
-        heights = np.array([curve.heights for curve in curves])
-        mean, largest = mean_and_largest(heights, rows, curves[0].axis.n_main)
-        return self._of_outputs((mean if measure == "difference" else largest) / self._reference.deviation)
+            cell = -1 if measure == "missing" else -2
+
+            def change(one: Seen, other: Seen) -> Floats:
+                rows = _rows(feature, one, other)
+                share = rows[:, cell] / rows.sum(axis=1)
+                return np.array([share[1] - share[0]])
+
+            values, errors = self._with_errors(change)
+            return [_Value(float(values[0]), error=_first(errors))]
+
+        def distances(one: Seen, other: Seen) -> tuple[Floats, Floats]:
+            heights = np.array([one.heights(feature), other.heights(feature)])
+            return mean_and_largest(heights, _rows(feature, one, other), axis.n_main)
+
+        unit = self._reference.deviation
+        if measure == "largest":
+            return self._of_outputs(distances(self._reference, self._other)[1] / unit)
+        return self._of_outputs(*self._with_errors(lambda one, other: distances(one, other)[0] / unit))
 
     def _level(self) -> list[_Value]:
-        return self._of_outputs(np.abs(self._other.mean - self._reference.mean) / self._reference.deviation)
+        unit = self._reference.deviation
+        change, errors = self._with_errors(lambda one, other: (other.mean - one.mean) / unit)
+        return self._of_outputs(np.abs(change), errors)
 
     def _observed(self) -> list[_Value]:
-        return self._of_outputs(np.abs(self._other.actual_expected - 1.0))
+        ratio, errors = self._other.actual_expected, None
+        if self._margin is not None:
+            self._other.refuse_without_folds()
+        if self._other.has_errors:
+            shares, left_out = zip(*self._other.ratios_left_out, strict=True)
+            errors = jackknife(ratio, left_out, shares)
+        return self._of_outputs(np.abs(ratio - 1.0), errors)
 
-    def _of_outputs(self, values: NDArray[np.float64]) -> list[_Value]:
+    def _with_errors(self, of: Callable[[Seen, Seen], Floats]) -> tuple[Floats, Floats | None]:
+        """Return a measure of the reference and the other, and its standard errors; None if they are not known.
+
+        The rows of both are different ones, so that the squares of the errors by the folds of either are added.
+        """
+        sides = self._reference, self._other
+        value = of(*sides)
+        if self._margin is not None:
+            self._refuse_without_errors()
+        if not self._one_model or not all(side.has_errors for side in sides):
+            return value, None
+        squares = np.zeros_like(value)
+        for place, side in enumerate(sides):
+            shares, parts = zip(*side.left_out, strict=True)
+            left_out = [of(part, sides[1]) if place == 0 else of(sides[0], part) for part in parts]
+            squares += jackknife(value, left_out, shares) ** 2
+        return value, np.sqrt(squares)
+
+    def _refuse_without_errors(self) -> None:
+        """Raise an error if the errors that a margin needs are not known."""
+        if not self._one_model:
+            message = "error= is for one model on several groups of rows (and for 'observed'): rows in the common "
+            message += "cells of different models are not counted by folds"
+            raise ArgumentError(message)
+        self._reference.refuse_without_folds()
+        self._other.refuse_without_folds()
+
+    def _of_outputs(self, values: Floats, errors: Floats | None = None) -> list[_Value]:
         """Return a value for each output, with its label if there are several."""
         outputs = next(iter(self._reference.curves.values())).outputs
         labels = outputs if len(outputs) > 1 else (None,)
-        return [_Value(value, output) for value, output in zip(values.tolist(), labels, strict=True)]
+        known = [None] * values.size if errors is None else errors.tolist()
+        return [
+            _Value(value, output, error=error)
+            for value, output, error in zip(values.tolist(), labels, known, strict=True)
+        ]
 
     def _ndcg(self) -> list[_Value]:
         own, other = self._reference.importance, self._other.importance
@@ -253,3 +250,12 @@ class _Against:
             message = f"'ndcg' cannot be judged: all importances of {self._reference.name!r} are 0"
             raise BackgroundError(message)
         return [_Value(value)]
+
+
+def _rows(feature: str, *seen: Seen) -> Floats:
+    """Return the rows in the cells of a feature, (n_groups, n_cells)."""
+    return np.array([one.rows(feature) for one in seen], dtype=np.float64)
+
+
+def _first(errors: Floats | None) -> float | None:
+    return None if errors is None else float(errors[0])

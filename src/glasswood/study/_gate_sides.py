@@ -1,0 +1,165 @@
+"""The sides of the gate: explainers that are compared, and the same without a fold of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import BackgroundError, TooLargeError
+from glasswood.models._outputs import Chosen
+from glasswood.parallel._once import once
+from glasswood.results import NO_FOLDS, Curve
+from glasswood.study._on_scale import OnScale
+from glasswood.study._rows_again import deviation_of_scores
+from glasswood.study._scope import Scope
+
+__all__ = ["Seen", "Side"]
+
+Floats = NDArray[np.float64]
+
+
+class Seen(Protocol):
+    """What measures are computed from: of all rows of an explainer, or of those without a fold."""
+
+    @property
+    def mean(self) -> Floats:
+        """The mean score, for each output."""
+
+    def rows(self, feature: str) -> NDArray[Any]:
+        """Return the number (or weight) of rows in each cell of a feature."""
+
+    def heights(self, feature: str) -> Floats:
+        """Return the curve of a feature."""
+
+
+class Side:
+    """An explainer that is compared.
+
+    Parameters
+    ----------
+    name : str
+    scope : Scope
+    chosen : Chosen
+    curves : mapping from str to Curve
+        The curves of all features that all explainers have, on common cells.
+    """
+
+    def __init__(self, name: str, scope: Scope, chosen: Chosen, curves: Mapping[str, Curve]) -> None:
+        self.name, self.curves = name, curves
+        self._scope, self._chosen = scope, chosen
+
+    @once
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._scope.study.n_rows
+
+    @property
+    def mean(self) -> Floats:
+        """The mean score, for each output."""
+        return next(iter(self.curves.values())).mean
+
+    def rows(self, feature: str) -> NDArray[Any]:
+        """Return the number (or weight) of rows in each common cell of a feature."""
+        return self.curves[feature].axis.rows
+
+    def heights(self, feature: str) -> Floats:
+        """Return the curve of a feature on common cells."""
+        return self.curves[feature].heights
+
+    @once
+    def deviation(self) -> Floats:
+        """The standard deviation of the scores, for each output."""
+        study, scale = self._scope.study, self._scope.scale
+        by_rows = study.over.basis == "rows" and (scale.additive or not study.wanted_of(scale).offset)
+        try:
+            found = deviation_of_scores(study, scale) if by_rows else study.moments(scale).deviation
+        except BackgroundError as error:
+            message = "difference, largest and level are in units of the standard deviation of the scores of the "
+            message += f"reference {self.name!r}, which counts alone do not tell: {error}"
+            raise BackgroundError(message) from error
+        found = found[self._chosen.columns] / study.per_unit(scale)
+        if not (found > 0).all():
+            message = f"all scores of {self.name!r} are equal, so that difference, largest and level have no unit"
+            raise BackgroundError(message)
+        return found
+
+    @property
+    def has_target(self) -> bool:
+        """Whether it is known what was observed."""
+        return self._scope.study.has_targets
+
+    @once
+    def actual_expected(self) -> Floats:
+        """What was observed divided by what was predicted, over all rows and for each output."""
+        if not self.has_target:
+            message = f"'observed' cannot be judged: it is not known what was observed for the rows of {self.name!r}; "
+            message += "make the Explainer with target=, or the Background with summarize(model, rows, target=...)"
+            raise BackgroundError(message)
+        found = self._scope.answers.actual_expected(self._chosen)
+        if np.isnan(found).any():
+            message = f"'observed' cannot be judged: the sum of the predictions for {self.name!r} is 0, or there are "
+            message += "none, so that actual/expected is not defined"
+            raise BackgroundError(message)
+        return found
+
+    @once
+    def importance(self) -> dict[str, float]:
+        """The importance of each feature, over all outputs; the most important first."""
+        found = self._scope.overview.importance(self._chosen)
+        return dict(zip(found.names, np.sqrt((found.heights**2).sum(axis=1)).tolist(), strict=True))
+
+    @once
+    def used(self) -> frozenset[str]:
+        """The features that the model uses."""
+        study = self._scope.study
+        return frozenset(name for f, name in enumerate(study.ensemble.feature_names) if study.uses(f))
+
+    def refuse_without_folds(self) -> None:
+        """Raise an error if answers have no errors."""
+        if not self._scope.study.has_folds:
+            message = f"error= needs the errors of {self.name!r}, and {NO_FOLDS}"
+            raise BackgroundError(message)
+        self._scope.study.without_folds()  # refuses empty folds, and too many counts
+
+    @once
+    def has_errors(self) -> bool:
+        """Whether answers have errors by folds."""
+        try:
+            self.refuse_without_folds()
+        except (BackgroundError, TooLargeError):
+            return False
+        return True
+
+    @once
+    def left_out(self) -> list[tuple[float, Seen]]:
+        """The explainer without each fold of its rows, and the fold's share of them."""
+        number = self._scope.study.ensemble.feature_names.index
+        return [
+            (share, _WithoutFold(values, self._chosen, {name: number(name) for name in self.curves}))
+            for share, values in self._scope.answers.left_out
+        ]
+
+    @once
+    def ratios_left_out(self) -> list[tuple[float, Floats]]:
+        """What was observed divided by what was predicted without each fold, and the fold's share of the rows."""
+        return self._scope.answers.actual_expected_without_folds(self._chosen)
+
+
+class _WithoutFold:
+    """The same as `Side` without a fold of its rows, in the cells of its own model."""
+
+    def __init__(self, values: OnScale, chosen: Chosen, number: Mapping[str, int]) -> None:
+        self._values, self._chosen, self._number = values, chosen, number
+
+    @property
+    def mean(self) -> Floats:
+        return self._chosen.levels(self._values.mean)
+
+    def rows(self, feature: str) -> NDArray[Any]:
+        return self._values.study.rows_per_cell(self._number[feature])
+
+    def heights(self, feature: str) -> Floats:
+        return self._chosen.levels(self._values.curves[self._number[feature]])
