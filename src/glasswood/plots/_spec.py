@@ -58,7 +58,8 @@ class Scale:
 class Line:
     """One output (or group, or model) of a panel of steps: a height per cell, and those next to the axis, if any.
 
-    Groups of rows have a `support` of their own: the share of the group's rows in each cell.
+    Groups of rows have a `support` of their own: the share of the group's rows in each cell. `colour` is the number of
+    the line's colour, if that is not its place: lines about the same rows have one in common.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Line:
     missing: float | None = None
     unseen: float | None = None
     support: tuple[float, ...] = ()
+    colour: int | None = None
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ __all__ = [
     "band_of",
     "bands_in_legend",
     "beside",
+    "colour_of",
     "coloured_bands",
     "common_heights",
     "dodge",
@@ -46,12 +47,18 @@ def names_in_legend(panel: Steps) -> list[str]:
     ]
 
 
+def colour_of(panel: Steps, line: int) -> str:
+    """Return the colour of a line."""
+    own = panel.lines[line].colour
+    return LINES[(line if own is None else own) % len(LINES)]
+
+
 def coloured_bands(panel: Steps) -> list[tuple[Band, str, float]]:
     """Return bands with their colours and shades: those of lines have the colour of their line."""
     found, shades = [], iter(SHADES)
     for band in panel.bands:
         shade = next(shades, SHADES[-1]) if band.line is None else SHADE_OF_LINE
-        found.append((band, LINES[(band.line or 0) % len(LINES)], shade))
+        found.append((band, LINES[0] if band.line is None else colour_of(panel, band.line), shade))
     return found
 
 

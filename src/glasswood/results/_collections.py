@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Curves", "Grouped", "Lazy", "Pairs"]
 
-SINGLE_ONLY = ("observed", "error")  # options that several curves in one panel do not have
-CURVES_ONLY = ("std", *SINGLE_ONLY)  # options that surfaces and points do not have
+CURVES_ONLY = ("std", "observed", "error")  # options that surfaces and points do not have
 
 LISTED = 10  # results of a mapping that are shown
 CANVAS: dict[str, Any] = {"engine": "matplotlib", "ax": None, "title": None, "figsize": None}
@@ -270,7 +269,8 @@ class Grouped(Mapping[Hashable, Any]):
         Parameters
         ----------
         **options
-            Those of the results' own `plot`, such as ``std=True`` for curves.
+            Those of the results' own `plot`, such as ``std=True`` for curves. ``observed=True`` draws what was observed
+            and predicted for each group, in place of the curves.
 
         Returns
         -------
@@ -339,15 +339,13 @@ class Grouped(Mapping[Hashable, Any]):
     ) -> Panel:
         from glasswood.results.panels import panel_of_curves
 
-        if options.get("observed") or options.get("error"):
-            message = (
-                "observed= and error= are for figures of single curves; draw those of a group: found[key].plot(...)"
-            )
+        if options.get("error"):
+            message = "error= is for figures of single curves; draw those of a group: found[key].plot(error=True)"
             raise ArgumentError(message)
         curves = {self._label(key): curve for key, curve in found.items()}
         first = next(iter(curves.values()))
         place = position_of(first.outputs, output, output_index)
-        return panel_of_curves(curves, place, **{name: options[name] for name in options if name not in SINGLE_ONLY})
+        return panel_of_curves(curves, place, **{name: options[name] for name in options if name != "error"})
 
 
 def _panel(

@@ -194,6 +194,7 @@ class Comparison(ReadOnly):
         sort: str | None = None,
         xscale: str = "linear",
         std: bool = False,
+        observed: bool = False,
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -213,6 +214,11 @@ class Comparison(ReadOnly):
         std : bool, default False
             Whether to shade one standard deviation of the rows' own (ICE) curves above and below each curve, see
             `Curve.std`.
+        observed : bool, default False
+            Whether to draw what was observed and predicted for the rows of each explainer, in place of the curves: see
+            `Curve.observations`. All explainers need a target, and the same model: what was observed in parts of a
+            model's cells is not known. Neighbouring cells are drawn together until they have a twentieth of the
+            exposure.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
@@ -246,6 +252,6 @@ class Comparison(ReadOnly):
 
         chosen = self.features[:6] if features is None else [features] if isinstance(features, str) else features
         place = position_of(self.outputs, output, output_index)
-        panels = [self.panel(name, place, sort=sort, xscale=xscale, std=std) for name in chosen]
+        panels = [self.panel(name, place, sort=sort, xscale=xscale, std=std, observed=observed) for name in chosen]
         notes = [self.caveat] if self.caveat else []
         return plot_page(panels, Canvas(engine, ax, title, figsize), notes, sharey=sharey)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from glasswood.plots._axes import whole_numbers
 from glasswood.plots._spec import Line, Scale, Steps
-from glasswood.plots._steps import BASE, beside, coloured_bands, dodge, limits
-from glasswood.plots._style import LINES, MARKS, Look
+from glasswood.plots._steps import BASE, beside, colour_of, coloured_bands, dodge, limits
+from glasswood.plots._style import MARKS, Look
 from glasswood.text._plain import number, several
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def draw_categories(ax: Axes, panel: Steps, look: Look, heights: tuple[float, fl
     for at, (field, _) in zip(further, outer, strict=True):
         marked = [(k, getattr(line, field)) for k, line in enumerate(panel.lines) if getattr(line, field) is not None]
         for i, (k, height) in enumerate(marked):
-            style: dict[str, Any] = {"color": LINES[k % len(LINES)], "marker": MARKS[k % len(MARKS)]}
+            style: dict[str, Any] = {"color": colour_of(panel, k), "marker": MARKS[k % len(MARKS)]}
             ax.plot([height], [at + 0.55 * dodge(i, len(marked))], markersize=_size(panel), **style)
     if outer:
         ax.axhline(n - 0.35, color=look.dim, linewidth=0.8, linestyle=(0, (1, 2)))
@@ -117,7 +117,7 @@ def _draw_dots(ax: Axes, panel: Steps, k: int, look: Look) -> Line2D:
     values = np.asarray(line.heights)
     support = np.asarray(line.support or panel.support)
     empty = support == 0 if support.size else np.zeros(values.size, dtype=bool)
-    colour = LINES[k % len(LINES)]
+    colour = colour_of(panel, k)
     if panel.mean is not None:
         ax.hlines(places, panel.mean, values, color=colour, linewidth=1.2, alpha=0.5)
     style: dict[str, Any] = {"color": colour, "marker": MARKS[k % len(MARKS)], "linestyle": "none"}
@@ -138,7 +138,7 @@ def _draw_shares(ax: Axes, panel: Steps, look: Look, further: NDArray[np.float64
         for i, (k, line) in enumerate(grouped):
             at = np.arange(panel.x.n_cells) - 0.4 + width * (i + 0.5)
             bars = np.asarray(line.support) * BASE / most
-            ax.barh(at, bars, 0.9 * width, color=LINES[k % len(LINES)], alpha=0.5, transform=base)
+            ax.barh(at, bars, 0.9 * width, color=colour_of(panel, k), alpha=0.5, transform=base)
         return
     shares = [panel.missing_share if field == "missing" else panel.unseen_share for field, _ in beside(panel)]
     bars = np.asarray([*panel.support, *(share or 0.0 for share in shares)])

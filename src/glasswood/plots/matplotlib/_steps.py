@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +14,13 @@ from glasswood.plots._steps import (
     band_of,
     bands_in_legend,
     beside,
+    colour_of,
     coloured_bands,
     dodge,
     height_range,
     names_in_legend,
 )
-from glasswood.plots._style import DASHES, LINES, MARKS, Look
+from glasswood.plots._style import DASHES, MARKS, Look
 from glasswood.plots.matplotlib._categories import PLAIN, WHISKER, draw_categories, in_lines, set_heights, set_ticks
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number
@@ -66,7 +66,7 @@ def _draw_numbers(ax: Axes, panel: Steps, look: Look, heights: tuple[float, floa
     for row in panel.faint:
         ax.plot(_corners(edges), np.repeat(row[here], 2), color=look.dim, alpha=0.6, linewidth=0.6)
     empty = hollow(panel.x, panel.support)[here] if panel.support else np.zeros(edges.size - 1, dtype=bool)
-    drawn = [_draw_line(ax, k, line.heights[here], edges, empty) for k, line in enumerate(panel.lines)]
+    drawn = [_draw_line(ax, panel, k, here, edges, empty) for k in range(len(panel.lines))]
     set_ticks(ax.xaxis, panel.x)
     outer = beside(panel)
     width = high - low
@@ -89,11 +89,11 @@ def _corners(edges: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _draw_line(
-    ax: Axes, k: int, heights: Sequence[float], edges: NDArray[np.float64], empty: NDArray[np.bool_]
+    ax: Axes, panel: Steps, k: int, here: slice, edges: NDArray[np.float64], empty: NDArray[np.bool_]
 ) -> Line2D:
     """Draw one curve: thin everywhere, and thick where there are rows."""
-    style: dict[str, Any] = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}
-    values = np.asarray(heights, dtype=np.float64)
+    style: dict[str, Any] = {"color": colour_of(panel, k), "linestyle": DASHES[k % len(DASHES)]}
+    values = np.asarray(panel.lines[k].heights[here], dtype=np.float64)
     if empty.any():
         dotted: dict[str, Any] = {"color": style["color"], "alpha": 0.55, "linewidth": 0.9, "linestyle": ":"}
         ax.plot(_corners(edges), np.repeat(values, 2), **dotted)
@@ -112,15 +112,15 @@ def _shade(ax: Axes, panel: Steps, edges: NDArray[np.float64], here: slice, look
         where = np.repeat(empty, 2)
         ax.fill_between(x, 0, 1, where=where, transform=base, color=look.ink, alpha=0.06, linewidth=0, zorder=0)
     bins, shares = histogram(panel.x, panel.support)
-    grouped = [line for line in panel.lines if line.support]
+    grouped = [(k, line) for k, line in enumerate(panel.lines) if line.support]
     if not grouped:
         unknown = open_bins(panel.x, bins)  # pale: the extent of these cells is unknown
         for shade, hidden in ((0.55, unknown), (0.2, ~unknown)):
             heights = np.where(hidden, 0.0, BASE * shares)
             ax.stairs(heights, bins, fill=True, color=look.dim, alpha=shade, transform=base, linewidth=0)
         return
-    for k, line in enumerate(grouped):
-        style: dict[str, Any] = {"color": LINES[k % len(LINES)], "linestyle": DASHES[k % len(DASHES)]}
+    for k, line in grouped:
+        style: dict[str, Any] = {"color": colour_of(panel, k), "linestyle": DASHES[k % len(DASHES)]}
         dense = histogram(panel.x, line.support)[1]
         ax.stairs(BASE * dense, bins, baseline=None, transform=base, linewidth=1.0, **style)
 
@@ -138,8 +138,8 @@ def _draw_beside(ax: Axes, panel: Steps, look: Look, place: tuple[float, float],
         x = at + dodge(i, len(marked)) * 2 * room
         ends = getattr(band_of(panel, k), field, None)
         if ends is not None:
-            ax.plot([x, x], ends, color=LINES[k % len(LINES)], **WHISKER)
-        ax.plot([x], [getattr(line, field)], color=LINES[k % len(LINES)], marker=MARKS[k % len(MARKS)], markersize=5.5)
+            ax.plot([x, x], ends, color=colour_of(panel, k), **WHISKER)
+        ax.plot([x], [getattr(line, field)], color=colour_of(panel, k), marker=MARKS[k % len(MARKS)], markersize=5.5)
 
 
 def size_of_steps(panel: Steps) -> tuple[float, float]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from glasswood.plots._spec import Band, Line, Steps
-from glasswood.plots._steps import band_of, beside, coloured_bands, dodge
-from glasswood.plots._style import LINES, PLOTLY_MARKS
+from glasswood.plots._steps import band_of, beside, colour_of, coloured_bands, dodge
+from glasswood.plots._style import PLOTLY_MARKS
 from glasswood.plots.plotly._bands import add_bands_to_legend, ends_of, faded, rank_of, whisker
 from glasswood.plots.plotly._paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.text._plain import number, share_of_rows
@@ -83,7 +83,7 @@ def _ends(panel: Steps, band: Band) -> list[tuple[float, float] | None]:
 def _draw_marks(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
     """Draw one height per category, hollow where there are no rows, joined to the average if that is known."""
     line, named = panel.lines[k], len(panel.lines) > 1 or bool(panel.bands)
-    colour, mark = LINES[k % len(LINES)], PLOTLY_MARKS[k % len(PLOTLY_MARKS)]
+    colour, mark = colour_of(panel, k), PLOTLY_MARKS[k % len(PLOTLY_MARKS)]
     heights, texts, empty = _all_cells(panel, line)
     band = band_of(panel, k)
     if band is not None:
@@ -135,7 +135,7 @@ def _draw_shares(paper: Paper, axes: Axes, panel: Steps) -> None:
         for i, (k, line) in enumerate(grouped):
             at = [place - 0.4 + width * (i + 0.5) for place in range(panel.x.n_cells)]
             bars = {"x": [share / most for share in line.support], "y": at, "width": 0.9 * width}
-            paper.add(axes, marker={"color": LINES[k % len(LINES)]}, opacity=0.5, **style, **bars)
+            paper.add(axes, marker={"color": colour_of(panel, k)}, opacity=0.5, **style, **bars)
         return
     found = [panel.missing_share if field == "missing" else panel.unseen_share for field, _ in beside(panel)]
     shares = [*panel.support, *(share or 0.0 for share in found)]

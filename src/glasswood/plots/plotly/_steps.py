@@ -9,8 +9,8 @@ import numpy as np
 
 from glasswood.plots._axes import histogram, hollow, open_bins
 from glasswood.plots._spec import Band, Steps
-from glasswood.plots._steps import band_of, beside, coloured_bands, dodge, height_range, limits
-from glasswood.plots._style import LINES, PLOTLY_DASHES, PLOTLY_MARKS
+from glasswood.plots._steps import band_of, beside, colour_of, coloured_bands, dodge, height_range, limits
+from glasswood.plots._style import PLOTLY_DASHES, PLOTLY_MARKS
 from glasswood.plots.plotly._bands import add_bands_to_legend, ends_of, faded, rank_of, whisker
 from glasswood.plots.plotly._categories import draw_categories, room_of_categories
 from glasswood.plots.plotly._paper import GREY, PALE, Drawer, Paper, Place, Room, cell_texts, safe, ticks_of, title_of
@@ -106,7 +106,7 @@ def _middles(panel: Steps) -> list[float]:
 def _draw_line(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
     """Draw one line: dotted where there are no rows, and a text for each cell."""
     line, named = panel.lines[k], len(panel.lines) > 1 or bool(panel.bands)
-    colour = LINES[k % len(LINES)]
+    colour = colour_of(panel, k)
     support = line.support or panel.support
     empty = hollow(panel.x, support).tolist() if support else [False] * len(line.heights)
     of = f"{safe(line.name)}: " if named else ""
@@ -142,7 +142,7 @@ def _draw_data(paper: Paper, axes: Axes, panel: Steps) -> None:
     for k, line in grouped:
         bins, dense = histogram(panel.x, line.support)
         x, y = np.repeat(bins, 2)[1:-1].tolist(), np.repeat(dense, 2).tolist()
-        style = {"color": LINES[k % len(LINES)], "width": 1, "dash": PLOTLY_DASHES[k % len(PLOTLY_DASHES)]}
+        style = {"color": colour_of(panel, k), "width": 1, "dash": PLOTLY_DASHES[k % len(PLOTLY_DASHES)]}
         paper.add(axes, type="scatter", mode="lines", x=x, y=y, line=style, hoverinfo="skip")
     if grouped:
         return
@@ -162,13 +162,13 @@ def _draw_beside(paper: Paper, main: Axes, side: str, strip: Axes | None, panel:
         marked = [(k, getattr(line, field)) for k, line in enumerate(panel.lines) if getattr(line, field) is not None]
         for i, (k, height) in enumerate(marked):
             of = f"{safe(panel.lines[k].name)}: " if len(panel.lines) > 1 else ""
-            mark = {"color": LINES[k % len(LINES)], "symbol": PLOTLY_MARKS[k % len(PLOTLY_MARKS)], "size": 8}
+            mark = {"color": colour_of(panel, k), "symbol": PLOTLY_MARKS[k % len(PLOTLY_MARKS)], "size": 8}
             text = f"{safe(panel.x.label)} {label.replace(chr(10), ', ')}<br>{of}{number(height)}"
             x, band = at + 0.6 * dodge(i, len(marked)), band_of(panel, k)
             ends = getattr(band, field, None)
             if band is not None and ends is not None:
                 text += f"<br>{ends_of(band, ends)}"
-                paper.add((side, main[1]), x=[x, x], y=list(ends), name=band.name, **whisker(LINES[k % len(LINES)]))
+                paper.add((side, main[1]), x=[x, x], y=list(ends), name=band.name, **whisker(colour_of(panel, k)))
             hover = {"hovertext": [text], "hoverinfo": "text", "cliponaxis": False}
             paper.add((side, main[1]), type="scatter", mode="markers", x=[x], y=[height], marker=mark, **hover)
 

@@ -10,12 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._statistics import quantiles
+from glasswood.errors import ArgumentError
 from glasswood.plots._cuts import cell_words
 from glasswood.plots._spec import Band, Line, Steps
 from glasswood.results.panels._display import fitted
 from glasswood.results.panels._drawable import DrawableComparison, DrawableCurve, DrawableIce
 from glasswood.results.panels._layout import Layout, layout_of, shares_of
-from glasswood.results.panels._observations import CURVE, OTHER_ROWS, bands_of_observations, lines_of_observations
+from glasswood.results.panels._observations import (
+    CURVE,
+    OTHER_ROWS,
+    bands_of_observations,
+    label_of_observations,
+    lines_of_groups,
+    lines_of_observations,
+)
 from glasswood.results.panels._outputs import MOST_LINES, one_output, outputs_shown, scale_label
 from glasswood.results.panels._points import layout_of_points
 from glasswood.results.panels._scales import rescaled
@@ -208,9 +216,11 @@ def panel_of_comparison(
     xscale: str = "linear",
     fit: bool = True,
     std: bool = False,
+    observed: bool = False,
 ) -> Steps:
     """Return the panel of one feature in a `Comparison`: a line per group of rows, or per model."""
-    return panel_of_curves(comparison.curves(feature), output, sort=sort, xscale=xscale, fit=fit, std=std)
+    curves = comparison.curves(feature)
+    return panel_of_curves(curves, output, sort=sort, xscale=xscale, fit=fit, std=std, observed=observed)
 
 
 def panel_of_curves(
@@ -221,35 +231,42 @@ def panel_of_curves(
     xscale: str = "linear",
     fit: bool = True,
     std: bool = False,
+    observed: bool = False,
 ) -> Steps:
     """Return the panel of curves of one feature over each other, with the same cells.
 
     They have shares of missing values of their own, so that no single share is told. `std` adds the spread of rows
-    around each.
+    around each. `observed` shows what was observed and predicted in place of the curves.
     """
+    if std and observed:
+        message = "std= is about curves, and with observed=True, observed and predicted are drawn in their place"
+        raise ArgumentError(message)
     names = list(curves)
     first = curves[names[0]]
     k = one_output(first.heights, first.outputs, output, "a comparison")
     layout = layout_of(first.axis, first.heights[:, k], sort)
-    shown = names[:MOST_LINES]
-    note = f"the first {MOST_LINES} of {len(names)}" if len(names) > MOST_LINES else ""
+    most = MOST_LINES // 2 if observed else MOST_LINES
+    shown = names[:most]
+    note = f"the first {most} of {len(names)}" if len(names) > most else ""
     shares = {name: shares_of(curves[name].axis) for name in shown}
     known = all(support.size for support, _, _ in shares.values())
-    lines = []
-    for name in shown:
-        line = _line(plain(name), curves[name].heights[:, k], layout, first.axis)
-        if known:
-            support, missing, _ = shares[name]
-            line = replace(line, support=tuple(support[layout.cells].tolist()))
-            line = replace(line, missing=float(curves[name].heights[-1, k]) if missing else None)
-        lines.append(line)
+    lines = [_line(plain(name), curves[name].heights[:, k], layout, first.axis) for name in shown]
+    if known:
+        lines = [
+            _of_group(line, shares[name], layout, float(curves[name].heights[-1, k]))
+            for name, line in zip(shown, lines, strict=True)
+        ]
     weighted = all(curves[name].axis.weighted for name in shown)
     together = tuple(np.mean([line.support for line in lines], axis=0).tolist()) if known else ()
     layout = rescaled(replace(layout, support=together, weighted=weighted), xscale)
+    label = scale_label(first.units, first.outputs, [k], weighted=weighted)
+    if observed:
+        lines = _observed_lines({name: curves[name] for name in shown}, k, layout, lines)
+        label = label_of_observations(first, k, weighted=weighted)
     panel = Steps(
         title=layout.scale.label,
         x=layout.scale,
-        y_label=scale_label(first.units, first.outputs, [k], weighted=weighted),
+        y_label=label,
         lines=tuple(lines),
         support=together,
         bands=_bands(lines, [curves[name].find_spread()[:, k] for name in shown], layout) if std else (),
@@ -257,3 +274,21 @@ def panel_of_curves(
         note="; ".join(filter(None, (layout.note, note))),
     )
     return fitted(panel) if fit else panel
+
+
+def _of_group(
+    line: Line, shares: tuple[NDArray[np.float64], float | None, float | None], layout: Layout, missing: float
+) -> Line:
+    """Return the line of a group with the shares of its own rows, and its height for missing values if it has any."""
+    support, share, _ = shares
+    return replace(line, support=tuple(support[layout.cells].tolist()), missing=missing if share else None)
+
+
+def _observed_lines(
+    curves: Mapping[str, DrawableCurve], output: int, layout: Layout, lines: Sequence[Line]
+) -> list[Line]:
+    """Return what was observed and predicted in place of curves; the first of both has the shares of the rows."""
+    found = lines_of_groups(curves, output, layout)
+    for k, line in enumerate(lines):
+        found[2 * k] = replace(found[2 * k], support=line.support)
+    return found

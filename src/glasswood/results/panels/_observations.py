@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import ArgumentError
+from glasswood.errors import ArgumentError, BackgroundError
+from glasswood.models._outputs import NO_LABELS
 from glasswood.plots._spec import Band, Line
 from glasswood.results._folds import Folds
 from glasswood.results.panels._drawable import DrawableCurve
 from glasswood.results.panels._layout import Layout
+from glasswood.results.panels._outputs import scale_label
+from glasswood.text._plain import plain
 
 if TYPE_CHECKING:
     from glasswood.results._observations import Observations
 
-__all__ = ["CURVE", "OTHER_ROWS", "bands_of_observations", "lines_of_observations", "pools_of"]
+__all__ = [
+    "CURVE",
+    "OTHER_ROWS",
+    "bands_of_observations",
+    "label_of_observations",
+    "lines_of_groups",
+    "lines_of_observations",
+    "pools_of",
+]
 
 CURVE = "partial dependence"
 OTHER_ROWS = "95 % band: other rows, same model"
+TINY = float(np.finfo(np.float64).tiny)
 LEAST = 0.05  # of the exposure: neighbouring cells are drawn together until they have as much
 
 
@@ -36,11 +49,50 @@ def lines_of_observations(curve: DrawableCurve, output: int, layout: Layout) -> 
     return [_line(name, found, getattr(found, name)[:, output], layout) for name in ("observed", "predicted")]
 
 
-def _line(name: str, found: Observations, values: NDArray[np.float64], layout: Layout) -> Line:
-    heights = _pooled(values, found.exposure, found.exposure, layout)
-    beside = [float(values[place]) if np.isfinite(values[place]) else None for place in (-1, -2)]
-    unseen = beside[1] if found.axis.categories is not None and layout.unseen_share else None
-    return Line(name, tuple(heights.tolist()), beside[0] if layout.missing_share else None, unseen)
+def lines_of_groups(curves: Mapping[str, DrawableCurve], output: int, layout: Layout) -> list[Line]:
+    """Return what was observed and what was predicted for one output of each explainer, in the same pools of cells."""
+    found = {name: _known(name, curve) for name, curve in curves.items()}
+    exposures = [np.nan_to_num(own.exposure) for own in found.values()]
+    whole = np.mean([exposure / max(exposure.sum(), TINY) for exposure in exposures], axis=0)
+    return [
+        replace(_line(f"{plain(name)}: {what}", own, getattr(own, what)[:, output], layout, whole), colour=k)
+        for k, (name, own) in enumerate(found.items())
+        for what in ("observed", "predicted")
+    ]
+
+
+def label_of_observations(curve: DrawableCurve, output: int, *, weighted: bool) -> str:
+    """Return the label of an axis of what was observed and predicted."""
+    units, label = curve.observations.units, curve.outputs[output]
+    if units == "probability":
+        what = scale_label(units, curve.outputs, [output], weighted=weighted)
+    else:
+        what = f"{'weighted ' if weighted else ''}average target{'' if label in NO_LABELS else f' {plain(label)}'}"
+    return f"{what}, observed and predicted"
+
+
+def _known(name: str, curve: DrawableCurve) -> Observations:
+    """Return what was observed; the error names the explainer that does not know."""
+    try:
+        return curve.observations
+    except BackgroundError as error:
+        message = f"{name!r}: {error}"
+        raise BackgroundError(message) from error
+
+
+def _line(
+    name: str,
+    found: Observations,
+    values: NDArray[np.float64],
+    layout: Layout,
+    whole: NDArray[np.float64] | None = None,
+) -> Line:
+    """Return a line of pooled cells; `whole` is the exposure of several explainers, which have common pools."""
+    heights = _pooled(values, found.exposure, found.exposure if whole is None else whole, layout)
+    missing, unseen = (float(values[place]) if np.isfinite(values[place]) else None for place in (-1, -2))
+    if whole is None:
+        missing, unseen = missing if layout.missing_share else None, unseen if layout.unseen_share else None
+    return Line(name, tuple(heights.tolist()), missing, unseen if found.axis.categories is not None else None)
 
 
 def _pooled(

@@ -32,12 +32,12 @@ class CurveOptions(PointOptions, total=False):
 
     fit: bool
     std: bool
+    observed: bool
 
 
 class SingleCurveOptions(CurveOptions, total=False):
     """Of `panel_of_curve`."""
 
-    observed: bool
     error: bool
 
 
