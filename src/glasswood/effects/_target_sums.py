@@ -223,16 +223,26 @@ class TargetMoments:
         The sums.
     weights : Weights
         The sum of the rows' weights, and their unit.
+    exposed : bool, default False
+        Whether rows have an exposure.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, scale: Scale, limbs: NDArray[np.int64], weights: Weights) -> None:
+    def __init__(
+        self,
+        ensemble: TreeEnsemble,
+        scale: Scale,
+        limbs: NDArray[np.int64],
+        weights: Weights,
+        *,
+        exposed: bool = False,
+    ) -> None:
         cells, used = make_plan(ensemble, 1, {}).cells.n_cells, ensemble.used_features
         n_cells, n_terms = int(cells[used].sum()) + 1, 1 + N_PER_OUTPUT * scale.outputs.n_columns
         if limbs.size != n_cells * n_terms * LIMBS:
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
         self._numbers = numbers_of(limbs).reshape(n_cells, n_terms)
-        self._weights, self.scale = weights, scale
+        self._weights, self.scale, self._exposed = weights, scale, exposed
         last = np.cumsum(cells[used])
         self._place = dict(zip(used.tolist(), zip(last - cells[used], last, strict=True), strict=True))
         self._n_cells = cells
@@ -248,6 +258,15 @@ class TargetMoments:
         """Those of all rows: one line."""
         return self._ratios(len(self._numbers) - 1, len(self._numbers))
 
+    @once
+    def of_counts(self) -> bool:
+        """Whether the target is a count, such as a number of claims.
+
+        That is so if there is an exposure or a log link, and if all sums are whole numbers, since they are exact.
+        """
+        whole = max(1, int(2.0**FRACTION / self._weights.unit))
+        return (self._exposed or self.scale.link == "exp") and not (self._numbers[:, 1::N_PER_OUTPUT] % whole).any()
+
     @property
     def mean_exposure(self) -> float:
         """The mean exposure of rows; 1 if none was given."""
@@ -255,7 +274,7 @@ class TargetMoments:
 
     def _unknown(self, n_cells: int) -> Ratios:
         lines = np.full((n_cells, (self._numbers.shape[1] - 1) // N_PER_OUTPUT), np.nan)
-        return Ratios(np.full(n_cells, np.nan), lines, lines, lines)
+        return Ratios(np.full(n_cells, np.nan), lines, lines, lines, lines)
 
     def _ratios(self, first: int, last: int) -> Ratios:
         """Return ratios of sums, each rounded once."""
@@ -267,12 +286,13 @@ class TargetMoments:
         rest = square * size - target**2
         rest = np.where(rest > square * size >> NOISE, rest, 0)
         spread = np.sqrt(_divided(rest, size**2, known))
-        shown = np.array([float(number) for number in exposure.ravel()]) * (2.0**-FRACTION * self._weights.unit)
+        unit = 2.0**-FRACTION * self._weights.unit
         return Ratios(
-            read_only(shown),
+            read_only(exposure.ravel().astype(np.float64) * unit),
             read_only(_divided(target, size, known)),
             read_only(_divided(predicted, size, known)),
             read_only(spread),
+            read_only(target.astype(np.float64) * unit),
         )
 
 
@@ -284,12 +304,15 @@ class Ratios:
     ----------
     exposure : ndarray of shape (n_cells,)
     observed, predicted, spread : ndarray of shape (n_cells, n_outputs)
+    total : ndarray of shape (n_cells, n_outputs)
+        The sum of the target.
     """
 
     exposure: NDArray[np.float64]
     observed: NDArray[np.float64]
     predicted: NDArray[np.float64]
     spread: NDArray[np.float64]
+    total: NDArray[np.float64]
 
 
 def _divided(numbers: NDArray[np.object_], size: NDArray[np.object_], known: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -306,5 +329,6 @@ def find_targets(model: Opened, background: Background) -> TargetMoments | None:
             own = ", prediction " not in name
             scale = scale_of_targets(model, own=own)
             if name.rpartition(" ")[2] == _digest(model.ensemble, scale, own=own):
-                return TargetMoments(model.ensemble, scale, limbs, Weights(background.weight, background.unit))
+                weights = Weights(background.weight, background.unit)
+                return TargetMoments(model.ensemble, scale, limbs, weights, exposed=", exposure " in name)
     return None

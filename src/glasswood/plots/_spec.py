@@ -59,7 +59,8 @@ class Line:
     """One output (or group, or model) of a panel of steps: a height per cell, and those next to the axis, if any.
 
     Groups of rows have a `support` of their own: the share of the group's rows in each cell. `colour` is the number of
-    the line's colour, if that is not its place: lines about the same rows have one in common.
+    the line's colour, if that is not its place: lines about the same rows have one in common. `pale` are the cells, and
+    `pale_beside` what is next to the axis ("missing", "unseen"), that say little: empty if none do.
     """
 
     name: str
@@ -68,6 +69,8 @@ class Line:
     unseen: float | None = None
     support: tuple[float, ...] = ()
     colour: int | None = None
+    pale: tuple[bool, ...] = ()
+    pale_beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["DASHES", "DIVERGING", "FAINTEST", "LINES", "MARKS", "PLOTLY_DASHES", "PLOTLY_MARKS", "SEQUENTIAL", "Look"]
+__all__ = [
+    "DASHES",
+    "DIVERGING",
+    "FAINTEST",
+    "LINES",
+    "MARKS",
+    "PALE_OPACITY",
+    "PLOTLY_DASHES",
+    "PLOTLY_MARKS",
+    "SEQUENTIAL",
+    "Look",
+]
 
 # The colours of Okabe and Ito, without the yellow, which is lost on white; grey and brown in its place.
 LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#8C510A")
@@ -13,6 +24,7 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (3, 1)
 PLOTLY_DASHES = ("solid", "dash", "dashdot", "dot", "longdashdot", "longdash", "5px,2px", "1px,4px")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 PLOTLY_MARKS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star")
+PALE_OPACITY = 0.35  # how opaque marks and lines are that say little
 FAINTEST = 0.03  # the strength of the weakest link of a network that is drawn
 SEQUENTIAL, DIVERGING = "viridis", "RdBu_r"
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glasswood.plots._cuts import shown_cuts
 from glasswood.plots._spec import Band, Cells, Line, Scale, Steps
-from glasswood.results.panels._display import MOST_STEPS, fitted, merged_scale, without_drawn
+from glasswood.results.panels._display import MOST_STEPS, fitted, merged_pale, merged_scale, without_drawn
 
 __all__ = ["anchors", "cells_json", "merge_runs", "merged_cells", "merged_steps", "rounded", "steps_json"]
 
@@ -163,7 +163,10 @@ def merged_steps(panel: Steps, most: int) -> Steps:
     return replace(
         panel,
         x=merged_scale(panel.x, starts),
-        lines=tuple(replace(line, heights=tuple(means[:, k].tolist())) for k, line in enumerate(panel.lines)),
+        lines=tuple(
+            replace(line, heights=tuple(means[:, k].tolist()), pale=merged_pale(line.pale, starts))
+            for k, line in enumerate(panel.lines)
+        ),
         bands=tuple(_merged_band(band, starts) for band in panel.bands),
         support=tuple(np.add.reduceat(weight, starts).tolist()) if panel.support else (),
         note="; ".join(filter(None, (panel.note, note))),
@@ -263,6 +266,8 @@ def _line_json(line: Line) -> dict[str, Any]:
         "heights": _numbers(line.heights),
         "missing": rounded(line.missing),
         "unseen": rounded(line.unseen),
+        **({"pale": [int(pale) for pale in line.pale]} if line.pale else {}),
+        **({"pale_beside": list(line.pale_beside)} if line.pale_beside else {}),
     }
 
 

@@ -339,7 +339,8 @@ class Curve(ReadOnly):
             `Curve.std`.
         observed : bool, default False
             Whether to draw what was observed and predicted, too: see `Curve.observations`. Neighbouring cells are
-            drawn together until each has a twentieth of the exposure; a cell with more than half of it is alone.
+            drawn together until each has a twentieth of the exposure; a cell with more than half of it is alone. What
+            was observed is pale where a target that is a count, such as a number of claims, sums to less than 5.
         error : bool, default False
             Whether to shade what holds 95 % of the curves of other rows of the same kind, for the same model: see
             `Curve.error`.

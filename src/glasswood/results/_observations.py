@@ -34,7 +34,8 @@ class Observations(ReadOnly):
     Unlike a curve, this compares different rows: differences between cells may be due to other features.
 
     Every array has one line per cell, missing values last, and one column per output. `comparable` is whether the curve
-    is on the same scale, that of `predict` and `predict_proba`, so that one figure can show all.
+    is on the same scale, that of `predict` and `predict_proba`, so that one figure can show all. `counts` are the sums
+    of a target that is a count, such as a number of claims; None for others.
 
     References
     ----------
@@ -66,6 +67,7 @@ class Observations(ReadOnly):
     units: str
     comparable: bool = True
     folds: Mapping[str, Folds] = field(default_factory=dict)
+    counts: NDArray[np.float64] | None = None
 
     @property
     def residual(self) -> NDArray[np.float64]:

@@ -267,6 +267,7 @@ class Answers:
             units=targets.scale.units,
             comparable=self._scale.same_as(targets.scale),
             folds=self._folds_of_observations(feature, chosen) if self._study.has_folds else {},
+            counts=chosen.levels(found.total) if targets.of_counts else None,
         )
 
     def actual_expected(self, chosen: Chosen) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glasswood.plots._axes import whole_numbers
 from glasswood.plots._spec import Line, Scale, Steps
 from glasswood.plots._steps import BASE, beside, colour_of, coloured_bands, dodge, limits
-from glasswood.plots._style import MARKS, Look
+from glasswood.plots._style import MARKS, PALE_OPACITY, Look
 from glasswood.text._plain import number, several
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def draw_categories(ax: Axes, panel: Steps, look: Look, heights: tuple[float, fl
         marked = [(k, getattr(line, field)) for k, line in enumerate(panel.lines) if getattr(line, field) is not None]
         for i, (k, height) in enumerate(marked):
             style: dict[str, Any] = {"color": colour_of(panel, k), "marker": MARKS[k % len(MARKS)]}
+            style["alpha"] = PALE_OPACITY if field in panel.lines[k].pale_beside else None
             ax.plot([height], [at + 0.55 * dodge(i, len(marked))], markersize=_size(panel), **style)
     if outer:
         ax.axhline(n - 0.35, color=look.dim, linewidth=0.8, linestyle=(0, (1, 2)))
@@ -123,7 +124,10 @@ def _draw_dots(ax: Axes, panel: Steps, k: int, look: Look) -> Line2D:
     style: dict[str, Any] = {"color": colour, "marker": MARKS[k % len(MARKS)], "linestyle": "none"}
     style["markersize"] = _size(panel)
     ax.plot(values[empty], places[empty], markerfacecolor=look.paper, alpha=0.7, **style)
-    return ax.plot(values[~empty], places[~empty], **style)[0]
+    pale = np.asarray(line.pale, dtype=bool) if line.pale else np.zeros(values.size, dtype=bool)
+    ax.plot(values[pale & ~empty], places[pale & ~empty], alpha=PALE_OPACITY, **style)
+    full = ~pale & ~empty
+    return ax.plot(values[full], places[full], **style)[0]
 
 
 def _draw_shares(ax: Axes, panel: Steps, look: Look, further: NDArray[np.float64]) -> None:

@@ -20,7 +20,7 @@ from glasswood.plots._steps import (
     height_range,
     names_in_legend,
 )
-from glasswood.plots._style import DASHES, MARKS, Look
+from glasswood.plots._style import DASHES, MARKS, PALE_OPACITY, Look
 from glasswood.plots.matplotlib._categories import PLAIN, WHISKER, draw_categories, in_lines, set_heights, set_ticks
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number
@@ -98,6 +98,9 @@ def _draw_line(
         dotted: dict[str, Any] = {"color": style["color"], "alpha": 0.55, "linewidth": 0.9, "linestyle": ":"}
         ax.plot(_corners(edges), np.repeat(values, 2), **dotted)
         values = np.where(empty, np.nan, values)
+    if panel.lines[k].pale:
+        ax.plot(_corners(edges), np.repeat(values, 2), linewidth=1.7, alpha=PALE_OPACITY, **style)
+        values = np.where(panel.lines[k].pale[here], np.nan, values)
     return ax.plot(_corners(edges), np.repeat(values, 2), linewidth=1.7, solid_joinstyle="miter", **style)[0]
 
 
@@ -139,7 +142,11 @@ def _draw_beside(ax: Axes, panel: Steps, look: Look, place: tuple[float, float],
         ends = getattr(band_of(panel, k), field, None)
         if ends is not None:
             ax.plot([x, x], ends, color=colour_of(panel, k), **WHISKER)
-        ax.plot([x], [getattr(line, field)], color=colour_of(panel, k), marker=MARKS[k % len(MARKS)], markersize=5.5)
+        style: dict[str, Any] = {
+            "color": colour_of(panel, k),
+            "alpha": PALE_OPACITY if field in line.pale_beside else None,
+        }
+        ax.plot([x], [getattr(line, field)], marker=MARKS[k % len(MARKS)], markersize=5.5, **style)
 
 
 def size_of_steps(panel: Steps) -> tuple[float, float]:

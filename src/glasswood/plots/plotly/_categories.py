@@ -8,7 +8,7 @@ import numpy as np
 
 from glasswood.plots._spec import Band, Line, Steps
 from glasswood.plots._steps import band_of, beside, colour_of, coloured_bands, dodge
-from glasswood.plots._style import PLOTLY_MARKS
+from glasswood.plots._style import PALE_OPACITY, PLOTLY_MARKS
 from glasswood.plots.plotly._bands import add_bands_to_legend, ends_of, faded, rank_of, whisker
 from glasswood.plots.plotly._paper import GREY, Paper, Place, Room, cell_texts, room_for, safe, ticks_of, title_of
 from glasswood.text._plain import number, share_of_rows
@@ -105,6 +105,8 @@ def _draw_marks(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
     hover = {"hovertext": [f"{texts[i][0]}<br>{of}{texts[i][1]}" for i in kept], "hoverinfo": "text"}
     size = 9 if panel.x.n_cells <= 15 else 7
     style = {"color": colour, "symbol": [mark + ("-open" if empty[i] else "") for i in kept], "size": size}
+    pale = [*(line.pale or [False] * panel.x.n_cells), *(field in line.pale_beside for field, _ in beside(panel))]
+    style |= {"opacity": [PALE_OPACITY if pale[i] else 1.0 for i in kept]} if any(pale) else {}
     name = {"name": line.name} if named else {}
     paper.add(axes, type="scatter", mode="markers", x=values, y=places, marker=style, **hover, **name)
 

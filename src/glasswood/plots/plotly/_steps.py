@@ -10,7 +10,7 @@ import numpy as np
 from glasswood.plots._axes import histogram, hollow, open_bins
 from glasswood.plots._spec import Band, Steps
 from glasswood.plots._steps import band_of, beside, colour_of, coloured_bands, dodge, height_range, limits
-from glasswood.plots._style import PLOTLY_DASHES, PLOTLY_MARKS
+from glasswood.plots._style import PALE_OPACITY, PLOTLY_DASHES, PLOTLY_MARKS
 from glasswood.plots.plotly._bands import add_bands_to_legend, ends_of, faded, rank_of, whisker
 from glasswood.plots.plotly._categories import draw_categories, room_of_categories
 from glasswood.plots.plotly._paper import GREY, PALE, Drawer, Paper, Place, Room, cell_texts, safe, ticks_of, title_of
@@ -120,8 +120,12 @@ def _draw_line(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
         x, y = _path(panel, line.heights)
         dotted = {"color": colour, "width": 1, "dash": "1px,2px"}
         paper.add(axes, type="scatter", mode="lines", x=x, y=y, line=dotted, opacity=0.6, hoverinfo="skip")
-    x, y = _path(panel, line.heights, empty)
     style = {"color": colour, "width": 2, "dash": PLOTLY_DASHES[k % len(PLOTLY_DASHES)]}
+    if line.pale:
+        x, y = _path(panel, line.heights, empty)
+        paper.add(axes, type="scatter", mode="lines", x=x, y=y, line=style, opacity=PALE_OPACITY, hoverinfo="skip")
+        empty = [hidden or pale for hidden, pale in zip(empty, line.pale, strict=True)]
+    x, y = _path(panel, line.heights, empty)
     name = {"name": line.name} if named else {}
     paper.add(axes, type="scatter", mode="lines", x=x, y=y, line=style, hoverinfo="skip", **name)
     hover = {"hovertext": texts, "hoverinfo": "text", "marker": {"color": colour, "opacity": 0, "size": 12}}
@@ -163,6 +167,7 @@ def _draw_beside(paper: Paper, main: Axes, side: str, strip: Axes | None, panel:
         for i, (k, height) in enumerate(marked):
             of = f"{safe(panel.lines[k].name)}: " if len(panel.lines) > 1 else ""
             mark = {"color": colour_of(panel, k), "symbol": PLOTLY_MARKS[k % len(PLOTLY_MARKS)], "size": 8}
+            mark |= {"opacity": PALE_OPACITY} if field in panel.lines[k].pale_beside else {}
             text = f"{safe(panel.x.label)} {label.replace(chr(10), ', ')}<br>{of}{number(height)}"
             x, band = at + 0.6 * dodge(i, len(marked)), band_of(panel, k)
             ends = getattr(band, field, None)

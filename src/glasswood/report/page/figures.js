@@ -170,24 +170,19 @@ function axisX(host, axis, top) {
 
 // ----------------------------------------------------------------------------------------------- steps of numbers
 
-function stepPaths(axis, y, heights, rows) {
-  let solid = "",
-    thin = "",
+// The path of the steps of a line that are kept.
+function stepPath(axis, y, heights, kept) {
+  let path = "",
     pen = false;
   const put = (v) => v.toFixed(1);
-  axis.seen().forEach((k, i) => {
-    const x0 = put(axis.x(axis.at[k])),
-      x1 = put(axis.x(axis.at[k + 1])),
-      h = put(y(heights[k]));
-    thin += i ? `V${h}H${x1}` : `M${x0},${h}H${x1}`;
-    if (rows && !rows[k]) {
-      pen = false;
-      return;
+  for (const k of axis.seen()) {
+    if (kept(k)) {
+      const [x0, x1, h] = [put(axis.x(axis.at[k])), put(axis.x(axis.at[k + 1])), put(y(heights[k]))];
+      path += pen ? `V${h}H${x1}` : `M${x0},${h}H${x1}`;
     }
-    solid += pen ? `V${h}H${x1}` : `M${x0},${h}H${x1}`;
-    pen = true;
-  });
-  return [solid, thin];
+    pen = kept(k);
+  }
+  return path;
 }
 
 // What lies between two heights of each step.
@@ -280,11 +275,13 @@ function drawSteps(figure, host, width) {
     inside.append(svg("path", { class: "band", fill: colour(band.line), d: bandPath(axis, y, band) }));
   panel.lines.forEach((line, k) => {
     if (state.off.has(k)) return;
-    const [solid, thin] = stepPaths(axis, y, line.heights, panel.rows.length ? panel.rows : null);
-    inside.append(svg("path", { class: "thin", stroke: colour(k), d: thin }));
-    inside.append(
-      svg("path", { class: "step", stroke: colour(k), d: solid, "stroke-dasharray": DASHES[k % 8] || null }),
-    );
+    const pale = (cell) => Boolean(line.pale?.[cell]),
+      empty = (cell) => panel.rows.length && !panel.rows[cell],
+      path = (kept) => ({ stroke: colour(k), d: stepPath(axis, y, line.heights, kept) }),
+      dashes = { "stroke-dasharray": DASHES[k % 8] || null };
+    inside.append(svg("path", { class: "thin", ...path((cell) => !pale(cell)) }));
+    if (line.pale) inside.append(svg("path", { class: "step pale", ...path(pale), ...dashes }));
+    inside.append(svg("path", { class: "step", ...path((cell) => !empty(cell) && !pale(cell)), ...dashes }));
   });
   host.append(inside);
   if (strip) host.append(histogram(axis, panel.rows, bottom + 4, strip));
@@ -337,7 +334,7 @@ function drawMissing(panel, state, host, y, [right, bottom, strip]) {
     const empty = panel.missing_rows === 0;
     host.append(
       svg("line", {
-        class: "step",
+        class: line.pale_beside?.includes("missing") ? "step pale" : "step",
         stroke: colour(k),
         x1: right + 16,
         x2: right + 42,
@@ -458,7 +455,7 @@ function drawCategories(figure, host, width) {
           r: 4.5,
           fill: hollow ? null : colour(k),
           stroke: colour(k),
-          class: hollow ? "hollow" : null,
+          class: hollow ? "hollow" : one.pale?.[entry.k] || one.pale_beside?.includes(entry.k) ? "pale" : null,
         }),
       );
     });

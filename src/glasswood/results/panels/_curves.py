@@ -23,6 +23,7 @@ from glasswood.results.panels._observations import (
     label_of_observations,
     lines_of_groups,
     lines_of_observations,
+    note_of_pale,
 )
 from glasswood.results.panels._outputs import MOST_LINES, one_output, outputs_shown, scale_label
 from glasswood.results.panels._points import layout_of_points
@@ -84,7 +85,7 @@ def panel_of_curve(
         mean=float(curve.mean[shown[0]]) if len(shown) == 1 else None,
         unseen_share=layout.unseen_share,
         weighted=layout.weighted,
-        note="; ".join(filter(None, (layout.note, note))),
+        note="; ".join(filter(None, (layout.note, note, note_of_pale(lines)))),
     )
     return fitted(panel) if fit else panel
 
@@ -271,7 +272,7 @@ def panel_of_curves(
         support=together,
         bands=_bands(lines, [curves[name].find_spread()[:, k] for name in shown], layout) if std else (),
         weighted=weighted,
-        note="; ".join(filter(None, (layout.note, note))),
+        note="; ".join(filter(None, (layout.note, note, note_of_pale(lines)))),
     )
     return fitted(panel) if fit else panel
 

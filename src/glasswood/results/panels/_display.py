@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 from glasswood.plots._spec import Scale, Steps
 from glasswood.results.panels._layout import Layout
 
-__all__ = ["DRAWN", "MOST_CELLS", "MOST_STEPS", "Blocks", "blocks_of", "fitted", "merged_scale", "without_drawn"]
+__all__ = [
+    "DRAWN",
+    "MOST_CELLS",
+    "MOST_STEPS",
+    "Blocks",
+    "blocks_of",
+    "fitted",
+    "merged_pale",
+    "merged_scale",
+    "without_drawn",
+]
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +104,13 @@ def fitted(panel: Steps, most: int = MOST_STEPS) -> Steps:
 
     note = f"{DRAWN}{all_starts.size:,} of {panel.x.n_cells:,} steps: the lowest and the highest of neighbouring ones"
     lines = [
-        replace(line, heights=least_and_greatest(line.heights), support=summed(line.support)) for line in panel.lines
+        replace(
+            line,
+            heights=least_and_greatest(line.heights),
+            support=summed(line.support),
+            pale=merged_pale(line.pale, all_starts),
+        )
+        for line in panel.lines
     ]
     bands = [
         replace(band, low=extreme(np.minimum, band.low), high=extreme(np.maximum, band.high)) for band in panel.bands
@@ -108,6 +124,11 @@ def fitted(panel: Steps, most: int = MOST_STEPS) -> Steps:
         support=summed(panel.support),
         note="; ".join(filter(None, (panel.note, note))),
     )
+
+
+def merged_pale(pale: tuple[bool, ...], starts: NDArray[np.intp]) -> tuple[bool, ...]:
+    """Return which runs of cells are pale: those of which all cells are."""
+    return tuple(np.logical_and.reduceat(np.asarray(pale), starts).tolist()) if pale else ()
 
 
 def _least_and_greatest(heights: Floats, starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> Floats:

@@ -28,12 +28,14 @@ __all__ = [
     "label_of_observations",
     "lines_of_groups",
     "lines_of_observations",
+    "note_of_pale",
     "pools_of",
 ]
 
 CURVE = "partial dependence"
 OTHER_ROWS = "95 % band: other rows, same model"
 TINY = float(np.finfo(np.float64).tiny)
+FEW = 5  # of claims: what was observed for so few says little
 LEAST = 0.05  # of the exposure: neighbouring cells are drawn together until they have as much
 
 
@@ -46,7 +48,10 @@ def lines_of_observations(curve: DrawableCurve, output: int, layout: Layout) -> 
             f'({curve.units}, or centered); ask for the curve with response="prediction", or "probability"'
         )
         raise ArgumentError(message)
-    return [_line(name, found, getattr(found, name)[:, output], layout) for name in ("observed", "predicted")]
+    observed, predicted = (
+        _line(name, found, getattr(found, name)[:, output], layout) for name in ("observed", "predicted")
+    )
+    return [_with_pale(observed, found, output, layout), predicted]
 
 
 def lines_of_groups(curves: Mapping[str, DrawableCurve], output: int, layout: Layout) -> list[Line]:
@@ -54,11 +59,14 @@ def lines_of_groups(curves: Mapping[str, DrawableCurve], output: int, layout: La
     found = {name: _known(name, curve) for name, curve in curves.items()}
     exposures = [np.nan_to_num(own.exposure) for own in found.values()]
     whole = np.mean([exposure / max(exposure.sum(), TINY) for exposure in exposures], axis=0)
-    return [
-        replace(_line(f"{plain(name)}: {what}", own, getattr(own, what)[:, output], layout, whole), colour=k)
-        for k, (name, own) in enumerate(found.items())
-        for what in ("observed", "predicted")
-    ]
+    lines = []
+    for k, (name, own) in enumerate(found.items()):
+        observed, predicted = (
+            replace(_line(f"{plain(name)}: {what}", own, getattr(own, what)[:, output], layout, whole), colour=k)
+            for what in ("observed", "predicted")
+        )
+        lines += [_with_pale(observed, own, output, layout, whole), predicted]
+    return lines
 
 
 def label_of_observations(curve: DrawableCurve, output: int, *, weighted: bool) -> str:
@@ -95,13 +103,40 @@ def _line(
     return Line(name, tuple(heights.tolist()), missing, unseen if found.axis.categories is not None else None)
 
 
+def _with_pale(
+    line: Line, found: Observations, output: int, layout: Layout, whole: NDArray[np.float64] | None = None
+) -> Line:
+    """Return the line of what was observed, pale where the sum of a target that is a count is small."""
+    if found.counts is None:
+        return line
+    counts = found.counts[:, output]
+    pools = _pools(found.exposure if whole is None else whole, layout)
+    few = np.add.reduceat(np.nan_to_num(counts[layout.cells]), pools) < FEW
+    pale = np.repeat(few, np.diff(np.append(pools, layout.cells.size))) & np.isfinite(line.heights)
+    sides = [("missing", line.missing, counts[-1]), ("unseen", line.unseen, counts[-2])]
+    beside = tuple(name for name, height, count in sides if height is not None and count < FEW)
+    return replace(line, pale=tuple(pale.tolist()) if pale.any() else (), pale_beside=beside)
+
+
+def note_of_pale(lines: Sequence[Line]) -> str:
+    """Return what pale cells are; nothing if there are none."""
+    return f"pale: the target sums to less than {FEW}" if any(line.pale or line.pale_beside for line in lines) else ""
+
+
+def _pools(whole: NDArray[np.float64], layout: Layout) -> NDArray[np.intp]:
+    """Return where pools of neighbouring cells begin: of numbers, such that each has a share of the exposure."""
+    if not layout.scale.edges:
+        return np.arange(layout.cells.size)
+    return pools_of(np.nan_to_num(whole[layout.cells]))
+
+
 def _pooled(
     values: NDArray[np.float64], exposure: NDArray[np.float64], whole: NDArray[np.float64], layout: Layout
 ) -> NDArray[np.float64]:
     """Return ratios of sums over pools of neighbouring cells, which the exposure of all rows decides about."""
     if not layout.scale.edges:
         return values[layout.cells]
-    pools = pools_of(np.nan_to_num(whole[layout.cells]))
+    pools = _pools(whole, layout)
     exposure = np.nan_to_num(exposure[layout.cells])
     total = np.add.reduceat(exposure, pools)
     sums = np.add.reduceat(np.nan_to_num(values[layout.cells]) * exposure, pools)
