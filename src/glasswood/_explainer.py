@@ -14,6 +14,7 @@ from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, Shapl
 from glasswood.parallel._once import Lock
 from glasswood.results import (
     Attributions,
+    Comparison,
     Curve,
     Curves,
     Grouped,
@@ -956,6 +957,7 @@ class Explainer:
         by: object = None,
         n_interactions: int = 10,
         notes: str | Sequence[str] = (),
+        gate: Comparison | None = None,
     ) -> Report:
         """Make a report for model validation and sign-off: one self-contained HTML page.
 
@@ -978,6 +980,9 @@ class Explainer:
             The number of pairs shown as a surface.
         notes : str or sequence of str, optional
             Your own notes as plain text, one paragraph each.
+        gate : Comparison, optional
+            What `compare` returns for this model with ``reference=`` or ``limits=``: its measures and limits are a
+            section of the report, and what is beyond a limit is among the first findings.
 
         Returns
         -------
@@ -1000,7 +1005,7 @@ class Explainer:
             new_file(path)  # refused before the work begins
         scope = self._scope(self._scale_of_figures(response))
         by = self._by if by is None else by
-        report = report_of(Subject(scope), Settings(title, by, n_interactions, notes))
+        report = report_of(Subject(scope), Settings(title, by, n_interactions, notes, gate))
         if path is not None:
             report.save(path)
         return report

@@ -217,8 +217,8 @@ def test_errors_are_told(model):
     assert repr(found.measures).endswith("beyond the limit by more than 2 standard errors)")
     assert " ± " in repr(found.violations)
     assert found.measures.allowance == (
-        "limits are exceeded by more than 2 standard errors; largest and ndcg by the values alone, which have no "
-        "standard errors"
+        "a limit counts as exceeded if a value is beyond it by more than 2 standard errors; largest and ndcg have no "
+        "standard errors and are judged by their values"
     )
     frame = found.measures.to_frame()
     assert frame["error"].isna().sum() == (frame["measure"].isin(["largest", "ndcg"])).sum() > 0

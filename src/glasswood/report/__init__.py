@@ -1,8 +1,8 @@
 """The report: an explainer's answers as one HTML file for those who must sign off a model.
 
-`_subject` holds what the sections share, `_model`, `_checks`, `_sections`, `_groups` and `_findings` make the sections,
-`_panels` makes figures small enough, and `_page` puts all of it into the files of ``glasswood/page``. It knows
-scopes, not Explainers, so that `Explainer` may offer it as a method.
+`_subject` holds what the sections share, `_model`, `_checks`, `_sections`, `_groups`, `_gate` and `_findings` make the
+sections, `_panels` makes figures small enough, and `_page` puts all of it into the files of ``glasswood/page``. It
+knows scopes, not Explainers, so that `Explainer` may offer it as a method.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from glasswood.report._checks import checks_section
 from glasswood.report._findings import findings_section
+from glasswood.report._gate import gate_section, measures_in
 from glasswood.report._groups import groups_of, groups_section
 from glasswood.report._model import data_section, model_section
 from glasswood.report._page import page_of
@@ -42,6 +43,7 @@ ORDER = [
     "missing",
     "spikes",
     "groups",
+    "gate",
     "unused",
     "signature",
 ]
@@ -55,6 +57,7 @@ class Settings(NamedTuple):
     by: object = None
     n_interactions: int = 10
     notes: str | Sequence[str] = ()
+    gate: object = None
 
 
 def report_of(subject: Subject, settings: Settings) -> Report:
@@ -74,7 +77,8 @@ def report_of(subject: Subject, settings: Settings) -> Report:
 
 
 def _sections(subject: Subject, settings: Settings) -> list[Section]:
-    groups = None if settings.by is None else groups_of(subject, settings.by)  # first, because it may be refused
+    measures = measures_in(settings.gate, subject)  # first, because it may be refused
+    groups = None if settings.by is None else groups_of(subject, settings.by)
     subject.count_pairs()
     shapes, directions = shapes_section(subject)
     spikes, n_spikes, found = spikes_section(subject)
@@ -90,9 +94,11 @@ def _sections(subject: Subject, settings: Settings) -> list[Section]:
     ]
     if groups is not None:
         made.append(groups_section(subject, groups))
+    if measures is not None:
+        made.append(gate_section(measures))
     made += [*_unused_section(subject), model_section(subject, version("glasswood")), checks_section(subject)]
     made += [*_notes_section(settings.notes), _signature_section()]
-    made.append(findings_section(subject, found, {part["id"]: part for part in made}))
+    made.append(findings_section(subject, found, {part["id"]: part for part in made}, measures))
     return made
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from glasswood.plots._cuts import cell_text, shown_cut, shown_cuts
 from glasswood.report._subject import Section, Subject, section
+from glasswood.results import Measures
 from glasswood.text._plain import number, percent, plain, share_of_rows
 from glasswood.text._printable import how_many
 
@@ -19,10 +20,13 @@ EACH = 3  # findings of a kind
 NEARLY = 0.05  # of a curve's range: a larger step against the main direction is not minor
 
 
-def findings_section(subject: Subject, spikes: list[Any], sections: dict[str, Section]) -> Section:
+def findings_section(
+    subject: Subject, spikes: list[Any], sections: dict[str, Section], measures: Measures | None = None
+) -> Section:
     """Return the list of findings; `sections` are those already made, by their anchors."""
     items = [
         *_failed(sections["checks"]),
+        *_beyond_limits(subject, measures),
         *_strongest(subject),
         *_interactions(subject, sections["interactions"]),
         *_spikes(subject, spikes),
@@ -52,6 +56,16 @@ def _failed(made: Section) -> Iterator[dict[str, Any]]:
     for item in made["list"]:
         if item["state"] == "bad":
             yield {"tag": "Check failed", "names": [], "text": f"{item['tag']}. {item['text']}", "state": "bad"}
+
+
+def _beyond_limits(subject: Subject, measures: Measures | None) -> Iterator[dict[str, Any]]:
+    """Yield measures of the gate that are beyond their limits."""
+    if measures is None:
+        return
+    for one in list(measures.violations)[:EACH]:
+        of = "" if one.output is None else f" of {plain(one.output)}"
+        text = f"{plain(one.name)}: {one.measure}{of} {number(one.value)}, not allowed: {plain(one.rule)}."
+        yield _item(subject, "Limit exceeded", [] if one.feature is None else [one.feature], text)
 
 
 def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:

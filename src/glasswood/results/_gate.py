@@ -117,8 +117,10 @@ class _Listed:
         if self.margin is None:
             return ""
         without = [name for name in WITHOUT_ERROR if any(one.measure == name for one in self.found)]
-        but = f"; {' and '.join(without)} by the values alone, which have no standard errors" if without else ""
-        return f"limits are exceeded by more than {self.margin:g} standard errors{but}"
+        have = "has no standard error and is judged by its value" if len(without) == 1 else "have no standard errors"
+        have += "" if len(without) == 1 else " and are judged by their values"
+        but = f"; {' and '.join(without)} {have}" if without else ""
+        return f"a limit counts as exceeded if a value is beyond it by more than {self.margin:g} standard errors{but}"
 
     def to_frame(self) -> Any:
         """Return one row per value.
