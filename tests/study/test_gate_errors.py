@@ -277,3 +277,18 @@ def test_predictions_of_rows_with_offsets_have_a_unit():
     wanted = abs(means[1] - means[0]) / (totals[0].std(ddof=0) / then["e"].mean())
     (found,) = gw.compare(explainers, limits={"level": 9}).measures
     assert found.value == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize(("margin", "n_errors"), [(None, 1.0), (0, 1.0), (2, 2.0)])
+def test_figures_show_errors(model, margin, n_errors):
+    explainers = {"then": explained(model, THEN, folds=K), "now": explained(model, NOW, folds=K)}
+    found = gw.compare(explainers, limits={"psi": 0.2, "ndcg": 0.5}, error=margin).measures
+    panel = found.panel("psi")
+    told = {one.feature: one.error for one in found if one.measure == "psi"}
+    assert {track.name: track.errors for track in panel.tracks} == {f: (n_errors * error,) for f, error in told.items()}
+    assert panel.note == f"bars: ± {n_errors:g} standard error{'s' if n_errors > 1 else ''}"
+    assert all(track.errors == () for track in found.panel("ndcg").tracks)
+    top = max(track.values[0] + track.errors[0] for track in panel.tracks)
+    assert found.plot("psi").axes[0].get_ylim()[1] > top
+    drawn = found.plot(engine="plotly").to_dict()["data"]
+    assert sum("error_y" in trace for trace in drawn) == len(told)

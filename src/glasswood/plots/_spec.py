@@ -220,13 +220,14 @@ class Track:
     """One line of a series: a value at each place, NaN where there is none, and which of them are beyond a limit.
 
     `colour` is the number of its colour and mark, which a line has in common with those of its name in other panels;
-    None for a line that is alone.
+    None for a line that is alone. `errors` are how far bars go above and below each value; empty if there are none.
     """
 
     name: str
     values: tuple[float, ...]
     broken: tuple[bool, ...]
     colour: int | None = None
+    errors: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -241,7 +241,7 @@ class Measures(_Listed):
 
         The features that come closest to their limits, or are furthest beyond them, are drawn in colour. Filled marks
         are beyond their limits, with ``error=`` by more than so many standard errors. For "psi", a dotted line shows
-        its mean by chance.
+        its mean by chance. If errors are known, bars show how far one standard error goes, or as many as ``error=``.
 
         Parameters
         ----------

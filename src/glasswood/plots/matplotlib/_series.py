@@ -32,6 +32,8 @@ def draw_series(ax: Axes, panel: Series, look: Look) -> list[Line2D]:
         colour, mark = look.ink if track.colour is None else LINES[k % len(LINES)], MARKS[k % len(MARKS)]
         style: dict[str, Any] = {"color": colour, "marker": mark, "markersize": 6, "zorder": 3}
         hollow: dict[str, Any] = {"linewidth": 1.4, "markerfacecolor": look.paper, "linestyle": DASHES[k % len(DASHES)]}
+        if track.errors:
+            ax.errorbar(x, track.values, track.errors, color=colour, fmt="none", linewidth=1, capsize=3, zorder=2.8)
         drawn += ax.plot(x, track.values, **style, **hollow)
         beyond = np.flatnonzero(track.broken)
         ax.plot(x[beyond], np.asarray(track.values)[beyond], linestyle="none", **style)
@@ -64,6 +66,8 @@ def _heights(panel: Series) -> tuple[float, float]:
     """Return the heights that are shown: all values, and the limits."""
     lines = [
         *(track.values for track in panel.tracks),
+        *(np.add(track.values, track.errors) for track in panel.tracks if track.errors),
+        *(np.subtract(track.values, track.errors) for track in panel.tracks if track.errors),
         *panel.faint,
         panel.chance,
         [limit for limit, _ in panel.limits],

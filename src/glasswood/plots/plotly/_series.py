@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from glasswood.plots._spec import Series
 from glasswood.plots._style import LINES, PLOTLY_DASHES, PLOTLY_MARKS
 from glasswood.plots.plotly._paper import GREY, PALE, Drawer, Paper, Place, Room, room_for, safe, ticks_of, title_of
@@ -38,6 +40,9 @@ def draw_series(paper: Paper, place: Place, panel: Series) -> None:
         texts = [f"{safe(track.name, 80)}<br>{safe(label)}: {number(value)}" for label, value in pairs]
         style = {"line": {"color": colour, "dash": PLOTLY_DASHES[k % len(PLOTLY_DASHES)]}, "hoverinfo": "text"}
         marker = {"symbol": symbols, "size": 9, "color": colour}
+        if track.errors:
+            ends = [None if np.isnan(error) else error for error in track.errors]
+            style["error_y"] = {"type": "data", "array": ends, "thickness": 1, "color": colour}
         named = {} if track.colour is None else {"name": track.name}
         trace = {"x": places, "y": list(track.values), "marker": marker, "hovertext": texts}
         paper.add(axes, type="scatter", mode="lines+markers", **named, **trace, **style)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,8 @@ def panel_of_measures(measures: DrawableMeasures, measure: str, features: Sequen
     judged = [one for one in everything if one.measure == measure]
     places = {name: k for k, name in enumerate(dict.fromkeys(one.name for one in measures))}
     shown = _worst(everything)
-    lines = _lines(judged, places, shown)
+    n_errors = measures.margin or 1.0
+    lines = _lines(judged, places, shown, n_errors)
     further = [key for key in lines if key not in shown and key != MODEL]
     rules = dict.fromkeys((one.limit, one.rule) for one in judged if not further or _key(one) in shown)
     return Series(
@@ -39,8 +40,18 @@ def panel_of_measures(measures: DrawableMeasures, measure: str, features: Sequen
         faint=tuple(lines[key].values for key in further),
         limits=tuple((limit, plain(rule)) for limit, rule in list(rules)[:MOST_LIMITS]),
         chance=_chance(judged, places),
-        note=f"{len(further):,} more in grey" if further else "",
+        note="; ".join(filter(None, (_grey(len(further)), _bars(lines.values(), n_errors)))),
     )
+
+
+def _grey(n: int) -> str:
+    return f"{n:,} more in grey" if n else ""
+
+
+def _bars(lines: Iterable[Track], n_errors: float) -> str:
+    """Return what bars are, if there are any."""
+    errors = "1 standard error" if n_errors == 1 else f"{n_errors:g} standard errors"
+    return f"bars: ± {errors}" if any(track.errors for track in lines) else ""
 
 
 def _check(measures: DrawableMeasures, measure: str, features: Sequence[str] | None) -> None:
@@ -70,18 +81,30 @@ def _worst(judged: Sequence[DrawableMeasured]) -> list[tuple[str | None, Any]]:
 
 
 def _lines(
-    judged: Sequence[DrawableMeasured], places: dict[str, int], shown: Sequence[tuple[str | None, Any]]
+    judged: Sequence[DrawableMeasured],
+    places: dict[str, int],
+    shown: Sequence[tuple[str | None, Any]],
+    n_errors: float,
 ) -> dict[tuple[str | None, Any], Track]:
     """Return the line of each feature and output; a value with several rules is beyond its limit if it breaks one."""
     values: dict[tuple[str | None, Any], list[float]] = {}
     broken: dict[tuple[str | None, Any], list[bool]] = {}
+    errors: dict[tuple[str | None, Any], list[float]] = {}
     for one in judged:
         place = places[one.name]
         values.setdefault(_key(one), [np.nan] * len(places))[place] = one.value
         flags = broken.setdefault(_key(one), [False] * len(places))
         flags[place] = flags[place] or one.broken
+        if one.error is not None:
+            errors.setdefault(_key(one), [np.nan] * len(places))[place] = n_errors * one.error
     return {
-        key: Track(_name(key), tuple(own), tuple(broken[key]), shown.index(key) if key in shown else None)
+        key: Track(
+            _name(key),
+            tuple(own),
+            tuple(broken[key]),
+            shown.index(key) if key in shown else None,
+            tuple(errors.get(key, ())),
+        )
         for key, own in values.items()
     }
 
