@@ -1,4 +1,4 @@
-"""What was observed beside what was predicted, and bands by folds, against one predict_proba and a pass without them."""
+"""What was observed beside what was predicted, and folds for bands, against one predict_proba and a plain pass."""
 
 from __future__ import annotations
 
