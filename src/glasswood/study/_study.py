@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
 from glasswood.counting._column_ends import extents_of
-from glasswood.counting._folds import folds_in, without_each_fold
+from glasswood.counting._folds import without_each_fold
 from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
 from glasswood.counting._players import Players, players_of
 from glasswood.counting._statistic import Wanted
@@ -191,7 +191,7 @@ class Study:
     def has_folds(self) -> bool:
         """Whether rows are counted in folds, so that answers have errors."""
         counted = self.over.counted
-        return self.over.columns.folds > 0 or (counted is not None and folds_in(counted) != "")
+        return self.over.columns.folds > 0 or (counted is not None and counted.folds is not None)
 
     def without_folds(self, wanted: Wanted | None = None) -> list[tuple[float, Study]]:
         """Return the study without each fold of its rows, and the fold's share; with what else is wanted of rows."""
@@ -211,7 +211,7 @@ class Study:
             raise TooLargeError(message)
         keys = set() if wanted is None else {wanted.key}
         for found in (*self._counted.values(), self.over.counted):
-            if found is not None and folds_in(found) and keys <= found.vectors.keys():
+            if found is not None and found.folds is not None and keys <= found.vectors.keys():
                 return found
         if wanted is not None:
             return self._sum_along(wanted)
