@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from glasswood.counting._wide import limbs_of, numbers_of
 from glasswood.errors import BackgroundError
 from glasswood.tables._folds import Division
 
-__all__ = ["LeftOut", "background_of_folds", "without_each_fold"]
+__all__ = ["LeftOut", "background_of_folds", "refuse_empty", "without_each_fold"]
 
 WEIGHT = OF_FOLDS + "weight"  # of each fold
 Planes = Mapping[int, Tally]
@@ -100,13 +101,7 @@ def _part(tally: Tally, parts: Mapping[str, str], fold: int, n_folds: int) -> Ta
 def without_each_fold(background: Background) -> list[LeftOut]:
     """Return the background without each of its folds, if it has any."""
     weights = background.vectors[WEIGHT]
-    if (weights <= 0).any() or background.total <= 0:
-        empty = int(np.flatnonzero(weights <= 0)[0])
-        message = (
-            f"fold {empty} of {weights.size} has no rows, so there are no errors by folds ({background.folds}); pass "
-            "fewer folds, or a column of more different values in fold_by="
-        )
-        raise BackgroundError(message)
+    refuse_empty(weights, background.folds)
     names = [name for name, how in background.combine.items() if how in SUMS and not name.startswith(OF_FOLDS)]
     found = []
     for fold, weight in enumerate(weights.tolist()):
@@ -121,6 +116,17 @@ def without_each_fold(background: Background) -> list[LeftOut]:
         )
         found.append(LeftOut(rest, weight / background.total))
     return found
+
+
+def refuse_empty(weights: NDArray[Any], division: Division | None) -> None:
+    """Refuse folds without rows, given the weight of each."""
+    empty = np.flatnonzero(weights <= 0)
+    if empty.size:
+        message = (
+            f"fold {empty[0]} of {weights.size} has no rows, so there are no errors by folds ({division}); pass fewer "
+            "folds, or a column of more different values in fold_by="
+        )
+        raise BackgroundError(message)
 
 
 def _without(background: Background, name: str, fold: int, n_folds: int) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ from glasswood.results._basis import BASES
 from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
 from glasswood.results._curves import Curve, Points, told_in_cells
-from glasswood.results._folds import Folds
+from glasswood.results._folds import Folds, IfAsked, SurfaceFolds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._gate import Measured, Measures, Violations
 from glasswood.results._ice import Ice
@@ -36,6 +36,7 @@ __all__ = [
     "Folds",
     "Grouped",
     "Ice",
+    "IfAsked",
     "Importance",
     "Interactions",
     "JointRows",
@@ -56,6 +57,7 @@ __all__ = [
     "Spread",
     "Strengths",
     "Surface",
+    "SurfaceFolds",
     "Violations",
     "arrange",
     "check_memory",

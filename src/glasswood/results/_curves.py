@@ -14,7 +14,7 @@ from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, columns_of, squeezed
-from glasswood.results._folds import NO_FOLDS, Folds
+from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.results._observations import Observations
 from glasswood.results._spread import OtherScale, Spread
@@ -403,11 +403,25 @@ class Points(ReadOnly):
     mean: NDArray[np.float64] | None = None
     find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
     weighted: bool = False
+    find_folds: IfAsked[Folds] | None = None
 
     @property
     def values(self) -> NDArray[np.float64]:
         """The value at each point."""
         return squeezed(self.heights)
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """The standard error of each of `values`: how much they would differ with other rows, the model as it is.
+
+        The Explainer, or the Background, must have been made with ``folds=``, see `Curve.error`.
+        """
+        return squeezed(self._errors())
+
+    def _errors(self) -> NDArray[np.float64]:
+        if self.find_folds is None:
+            raise BackgroundError(NO_FOLDS)
+        return read_only(self.find_folds().error(self.heights))
 
     @property
     def rows(self) -> NDArray[Any]:
@@ -423,14 +437,16 @@ class Points(ReadOnly):
     def _listed(self) -> dict[str, Any]:
         return dict(self.columns) | values_of(self)
 
-    def to_frame(self) -> Any:
+    def to_frame(self, *, error: bool = False) -> Any:
         """Return one row per point: the features' values, and the partial dependence of each output.
+
+        With ``error=True``, its standard error, too: see `error`.
 
         Examples
         --------
         See `Points`.
         """
-        return to_frame(self._listed())
+        return to_frame(self._listed() | (columns_of_outputs("error", self._errors(), self.outputs) if error else {}))
 
     def centered(self) -> Points:
         """Return the points minus the value at the first of them.
@@ -445,8 +461,9 @@ class Points(ReadOnly):
         >>> float(ex.partial_dependence("bmi", grid=5).centered().values[0])
         0.0
         """
-        mean = None if self.mean is None else self.mean - self.heights[0]
-        return replace(self, heights=self.heights - self.heights[0], mean=mean)
+        mean, folds = None if self.mean is None else self.mean - self.heights[0], self.find_folds
+        centered = None if folds is None else IfAsked(lambda: folds().centered(0))
+        return replace(self, heights=self.heights - self.heights[0], mean=mean, find_folds=centered)
 
     def panel(self, output: int | None = None, **options: Unpack[PointOptions]) -> Steps | Cells | Dots:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
@@ -541,5 +558,12 @@ def columns_of_curve(curve: Curve) -> dict[str, Any]:
 
 def values_of(points: Points) -> dict[str, NDArray[np.float64]]:
     """Return the value columns of a frame of points, one per output."""
-    names = ["value"] if len(points.outputs) == 1 else [f"value_{name}" for name in points.outputs]
-    return dict(zip(names, points.heights.T, strict=True))
+    return columns_of_outputs("value", points.heights, points.outputs)
+
+
+def columns_of_outputs(
+    name: str, heights: NDArray[np.float64], outputs: tuple[Any, ...]
+) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of a frame that hold heights, (n, n_outputs), one per output."""
+    names = [name] if len(outputs) == 1 else [f"{name}_{label}" for label in outputs]
+    return dict(zip(names, heights.T, strict=True))

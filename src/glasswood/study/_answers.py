@@ -25,6 +25,7 @@ from glasswood.results import (
     Curve,
     Folds,
     Ice,
+    IfAsked,
     Interactions,
     JointRows,
     Observations,
@@ -38,6 +39,7 @@ from glasswood.results import (
     check_memory,
     squeezed,
 )
+from glasswood.study._errors import Errors
 from glasswood.study._on_scale import OnScale
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
@@ -198,6 +200,7 @@ class Answers:
 
     def curve(self, feature: int, chosen: Chosen) -> Curve:
         """Return the curve of a feature."""
+        errors = self.errors
         heights = chosen.levels(self._values.curves[feature])  # first: the axis needs the rows counted for it
         return Curve(
             axis=self.axis(feature),
@@ -209,7 +212,7 @@ class Answers:
             find_observations=Deferred(lambda: self._observations(feature, chosen))
             if self._study.has_targets
             else None,
-            find_folds=Deferred(lambda: self._folds(feature, chosen)) if self._study.has_folds else None,
+            find_folds=None if errors is None else Deferred(lambda: errors.curve(feature, chosen)),
             of_log_link=self._of_log_link(feature, chosen),
         )
 
@@ -226,28 +229,11 @@ class Answers:
 
         return {"raw": OtherScale(lambda: heights("raw")), "response": OtherScale(lambda: heights("prediction"))}
 
-    def _folds(self, feature: int, chosen: Chosen) -> Folds:
-        """Return the curve of a feature without each fold of the rows."""
-        left = self.left_out
-        heights = [chosen.levels(values.curves[feature]) for _, values in left]
-        return Folds(np.stack(heights), np.array([share for share, _ in left]))
-
     @once
-    def left_out(self) -> list[tuple[float, OnScale]]:
-        """The values of the study without each fold of the rows, and the share of the fold."""
-        wanted = None if self._scale.additive else self._study.wanted_of(self._scale)
-        return [(share, OnScale(study, self._scale)) for share, study in self._study.without_folds(wanted)]
-
-    def _folds_of_observations(self, feature: int, chosen: Chosen) -> dict[str, Folds]:
-        """Return what was observed and predicted without each fold of the rows."""
-        left = self._study.without_folds(self._study.wanted_targets)
-        shares = np.array([share for share, _ in left])
-        found = [study.targets.of_feature(feature) for _, study in left]
-        return {
-            "observed": Folds(np.stack([chosen.levels(part.observed) for part in found]), shares),
-            "predicted": Folds(np.stack([chosen.levels(part.predicted) for part in found]), shares),
-            "exposure": Folds(np.stack([part.exposure for part in found]), shares),
-        }
+    def errors(self) -> Errors | None:
+        """The same answers without each fold of the rows; None if these are not in folds."""
+        folds = self._study.folds
+        return None if folds is None else Errors(self._values, folds)
 
     def _observations(self, feature: int, chosen: Chosen) -> Observations:
         """Return what was observed and predicted in the cells of a feature."""
@@ -265,12 +251,12 @@ class Answers:
             outputs=chosen.labels,
             units=targets.scale.units,
             comparable=self._scale.same_as(targets.scale),
-            folds=self._folds_of_observations(feature, chosen) if self._study.has_folds else {},
+            folds={} if self.errors is None else self.errors.observations(feature, chosen),
         )
 
     def surface(self, a: int, b: int, chosen: Chosen) -> Surface:
         """Return the surface of two features."""
-        study = self._study
+        study, errors = self._study, self.errors
         pair: Pair | None = None
         if study.over.once_only and self._scale.additive:
             study.effects(2)  # the largest order first: some sources can be counted once only
@@ -284,6 +270,7 @@ class Answers:
             second=self.curve(b, chosen),
             pair=pair,
             find_rows=Deferred(lambda: self._joint_rows(a, b)),
+            find_folds=None if errors is None else IfAsked(lambda: errors.surface(a, b, chosen)),
         )
 
     def surface_of(self, chosen: Chosen, names: tuple[str, str]) -> Surface:
@@ -412,6 +399,7 @@ class Answers:
         if self._scale.additive and self._study.over.in_memory:
             self._study.plan(len(players))  # refuses sets of too many players before anything is computed
         features, cells, shown = self._located(players, at)
+        errors, n_players = self.errors, len(players)
         return Points(
             name=" x ".join(players),
             columns=shown,
@@ -421,7 +409,24 @@ class Answers:
             mean=chosen.levels(self._values.mean),
             find_rows=Deferred(lambda: self._rows_at(shown)),
             weighted=self._study.over.weighted,
+            find_folds=None
+            if errors is None
+            else IfAsked(lambda: self._folds_of_points(errors, features, cells, n_players, chosen)),
         )
+
+    def _folds_of_points(
+        self, errors: Errors, features: NDArray[np.intp], cells: NDArray[np.int64], n_players: int, chosen: Chosen
+    ) -> Folds:
+        """Return the partial dependence at points without each fold of the rows."""
+        found: Any
+        if self._scale.additive:
+            left = errors.of_order(n_players)
+            found = [Answers(values)._heights_at(features, cells, n_players) for values in left]
+        elif features.size == 1 and features[0] in self._values.curves:
+            found = [values.curves[int(features[0])][cells[0]] for _, values in errors.left_out]
+        else:
+            found = errors.responses_at("several features on this scale", features, cells)
+        return Folds(np.stack([chosen.levels(heights) for heights in found]), errors.shares)
 
     def _heights_at(self, features: NDArray[np.intp], cells: NDArray[np.int64], n_players: int) -> NDArray[np.float64]:
         """Return the partial dependence of features at points: (n_points, n_outputs).
