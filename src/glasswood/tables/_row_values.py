@@ -305,7 +305,7 @@ def _for_outputs(values: Floats, wanted: int) -> Floats:
 
 
 def _refuse(told: str, wrong: NDArray[np.bool_], what: str) -> None:
-    n_wrong = int(np.count_nonzero(wrong.reshape(len(wrong), -1).any(axis=1)))
+    n_wrong = int(np.count_nonzero(wrong.any(axis=tuple(range(1, wrong.ndim)))))  # there may be no rows
     if n_wrong:
         message = (
             f"{told}: {how_many(n_wrong, 'value')} of {len(wrong):,} {what}; drop these rows, or give them weight 0"
