@@ -5,7 +5,7 @@ from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
 from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
-from glasswood.results._curves import Curve, Points, told_in_cells
+from glasswood.results._curves import Curve, told_in_cells
 from glasswood.results._folds import Folds, IfAsked, SurfaceFolds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._gate import Measured, Measures, Violations
@@ -14,6 +14,7 @@ from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._joint_rows import JointRows
 from glasswood.results._observations import Observations
+from glasswood.results._points import Points
 from glasswood.results._report import Report
 from glasswood.results._rules import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
 from glasswood.results._shapes import Monotonicity, Spike, Spikes

@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.effects._pairs import KnownPair, Pair, averaged, middle_cells
+from glasswood.effects._pairs import Pair
 from glasswood.effects._row_cells import Rows
 from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
-from glasswood.kernels._read_only import read_only
 from glasswood.metrics import InteractionIndex
 from glasswood.models._outputs import Chosen
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Deferred, once
 from glasswood.results import (
-    REMEDY,
     Attributions,
     Axis,
     Curve,
@@ -41,16 +39,15 @@ from glasswood.results import (
 )
 from glasswood.study._errors import Errors
 from glasswood.study._on_scale import OnScale
+from glasswood.study._response_pair import ResponsePair
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
 from glasswood.tables._points import columns_of, rows_at, shown_values, take
 from glasswood.tables._tables import Schema, distinct_rows, n_rows, open_columns
 from glasswood.text._printable import how_many
 
-__all__ = ["Answers", "Negated", "ResponsePair"]
+__all__ = ["Answers", "Negated"]
 
-MOST_RESPONSES = 2**16  # pairs of cells whose responses are computed at once
-BYTES_OF_RESPONSE = 400  # while it is computed
 MOST_VISITS = 2**30  # of leaves by points: about a second
 PER_VISIT, MOST_HOURS = 1e-9, 4  # seconds of one; of all
 MOST_VISITS_OF_GRIDS = 16  # times more pairs of points on grids take that long
@@ -87,70 +84,6 @@ class Negated:
     def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
         """Return the sums of absolute values and squares of some rows, which have no sign."""
         return self.source.moments(span)
-
-
-class ResponsePair:
-    """The interaction of two features on the scale of a response, which has to be computed row by row.
-
-    If there are few pairs of cells, all are computed on first use and cached. Otherwise only those needed are computed;
-    they may differ from `all` in the last digits because of the order of summation.
-
-    Parameters
-    ----------
-    values : OnScale
-    features : (int, int)
-    chosen : Chosen
-    """
-
-    def __init__(self, values: OnScale, features: tuple[int, int], chosen: Chosen) -> None:
-        self._values, self._features, self._chosen = values, features, chosen
-        n_a, n_b = (int(n) for n in values.study.plan(1).cells.n_cells[list(features)])
-        self.shape = (n_a, n_b, len(chosen.labels))
-        self._is_small = n_a * n_b <= MOST_RESPONSES
-
-    @property
-    def is_known(self) -> bool:
-        """Whether all heights are known."""
-        return "_kept" in self.__dict__
-
-    @once
-    def _kept(self) -> NDArray[np.float64]:
-        return read_only(self._compute())
-
-    def all(self) -> NDArray[np.float64]:
-        """Return the heights of all pairs of cells."""
-        return self._kept if self._is_small else self._compute()
-
-    def _compute(self) -> NDArray[np.float64]:
-        n_a, n_b = self.shape[:2]
-        check_memory((n_a, n_b, self._values.study.ensemble.n_outputs), BYTES_OF_RESPONSE // 8, REMEDY)
-        return self._asked(np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)).reshape(self.shape)
-
-    def _asked(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
-        values, (a, b) = self._values, self._features
-        joint = values.responses_at(np.array([a, b]), np.stack([x, y]))
-        return self._chosen.changes(joint - values.curves[a][x] - values.curves[b][y] + values.mean)
-
-    def at(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the heights at points, given their cells."""
-        if self._is_small:
-            found: NDArray[np.float64] = self.all()[x, y]
-            return found
-        points, place = np.unique(np.stack([x, y]), axis=1, return_inverse=True)
-        return self._asked(points[0], points[1])[place.ravel()]
-
-    def grid(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the heights of all pairs of some cells of both features."""
-        return self.at(np.repeat(x, y.size), np.tile(y, x.size)).reshape(x.size, y.size, -1)
-
-    def means(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the means over blocks of cells, or the heights in their middles if there are very many cells."""
-        return averaged(self.all(), x, y) if self._is_small else self.grid(middle_cells(x), middle_cells(y))
-
-    def __reduce__(self) -> tuple[type[KnownPair], tuple[NDArray[np.float64]]]:
-        """Return a pair that needs neither model nor rows, for pickles and copies."""
-        check_memory(self.shape, 2, "Keep the values that you need: surface(x, y)")
-        return KnownPair, (self.all(),)
 
 
 class Answers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,38 +12,36 @@ from numpy.typing import NDArray
 from glasswood.counting._background import Background
 from glasswood.counting._column_ends import extents_of
 from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
-from glasswood.counting._players import Players, players_of
+from glasswood.counting._players import Players
 from glasswood.counting._statistic import Wanted
 from glasswood.effects._closed_forms import Effects, path_dependent
 from glasswood.effects._evaluate import BackgroundRows, Evaluator
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
-from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets, target_columns
-from glasswood.engines._pass import Pass
+from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import CubeMetric
-from glasswood.models._opened import Opened, open_model
+from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Lock, once
 from glasswood.results import SetValues
-from glasswood.study._averages import NO_ROWS, Average, OverCounts, average_over
+from glasswood.study._averages import NO_ROWS, Average, OverCounts
 from glasswood.study._folds import StudyFolds
 from glasswood.study._in_parts import count_in_parts
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
 from glasswood.tables._points import take
-from glasswood.tables._row_columns import names_in, names_of_groups, places_of_groups, sorted_groups
-from glasswood.tables._row_values import NO_COLUMNS, RowColumns
+from glasswood.tables._row_columns import names_of_groups, places_of_groups, sorted_groups
 from glasswood.tables._seal import Seal
-from glasswood.tables._sources import InMemory, open_source
+from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns
 
-__all__ = ["Study", "study_of"]
+__all__ = ["Study"]
 
 T = TypeVar("T")
 
@@ -460,47 +458,6 @@ class Study:
     def player(self, feature: str | int) -> str:
         """Return the name of a player, given by its name or the number of its column."""
         return player_of(feature, self.plan(1))
-
-
-def study_of(
-    model: object,
-    background: object,
-    groups: Mapping[str, Sequence[str]] | None = None,
-    weight: object = None,
-    response: str | None = None,
-    values: RowColumns = NO_COLUMNS,
-) -> Study:
-    """Return a study of a model; the parameters are those of `Explainer`."""
-    counted = background if isinstance(background, Background) else None
-    rows = Pass(open_source(background)) if background is not None and counted is None else None
-    opened, rows = _open(model, rows, [*names_in(None, weight), *values.names])
-    if counted is not None and opened.has_transformers and not _fits(opened, counted):
-        single = open_model(model, single=True)
-        opened = single if _fits(single, counted) else opened
-    players = players_of(opened, groups, None if counted is None else counted.groups)
-    values = target_columns(values, opened, weight)
-    over = average_over(counted, rows, weight, values)
-    ensemble = replace(players.ensemble, schema=over.with_labels(players.ensemble.schema))
-    originals = None if opened.columns is None else opened.columns.snapshot()
-    opened = replace(opened, ensemble=ensemble, table=None, columns=None)
-    found = Study(opened, players, over, originals, response=response)
-    over.check(ensemble, found.plan)
-    found.plan(1)  # refuses groups that do not fit
-    return found
-
-
-def _open(model: Any, rows: Pass | None, further: Sequence[str]) -> tuple[Opened, Pass | None]:
-    """Return a model, and the rows as its trees take them."""
-    if rows is None:
-        return open_model(model), None
-    opened = open_model(model, rows.head, further, whole=rows.in_memory)
-    return opened, rows.taken_by(opened, further, Seal())
-
-
-def _fits(opened: Opened, counted: Background) -> bool:
-    """Return whether counts are of these trees: those of a pipeline depend on the type of the numbers before it."""
-    players = players_of(opened, None, counted.groups)
-    return make_plan(players.ensemble, counted.order, players.groups).fingerprint == counted.fingerprint
 
 
 def _refuse_order(background: Background, order: int) -> None:
