@@ -12,7 +12,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 import glasswood as gw
-from glasswood.errors import BackgroundError, UnsupportedModelError
+from glasswood.errors import ArgumentError, BackgroundError, UnsupportedModelError
 from glasswood.tables._folds import fold_of_positions
 
 N, K = 300, 4
@@ -167,6 +167,28 @@ def test_errors_of_groups(case, response):
         frame, "w", lambda rows: gw.Explainer(model, rows, **asked).partial_dependence("both", at=at).values
     )
     np.testing.assert_allclose(points.error, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", ["raw", "response"])
+@pytest.mark.parametrize("response", ["raw", "prediction"])
+def test_errors_of_relativities(case, response, scale):
+    model, frame = case
+    asked = {"sample_weight": "w", "response": response}
+    curve = gw.Explainer(model, frame, folds=K, **asked).partial_dependence("a")
+    cell = int(np.argmax(curve.rows))  # most rows
+
+    def answer(rows):
+        found = gw.Explainer(model, rows, **asked).partial_dependence("a", response=on)
+        return np.exp(found.values - found.values[cell]) if scale == "raw" else found.values / found.values[cell]
+
+    on = "raw" if scale == "raw" else "prediction"
+    expected = by_hand(frame, "w", answer)
+    np.testing.assert_allclose(curve.relativity_error(scale=scale), expected, rtol=1e-9, atol=1e-12)
+    assert curve.relativity_error(scale=scale)[cell] == 0.0
+    with pytest.raises(BackgroundError, match="folds=20"):
+        gw.Explainer(model, frame).partial_dependence("a").relativity_error()
+    with pytest.raises(ArgumentError, match="scale must be"):
+        curve.relativity_error(scale="log")
 
 
 def test_classes(case):

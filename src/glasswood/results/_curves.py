@@ -14,7 +14,7 @@ from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, columns_of, squeezed
-from glasswood.results._folds import NO_FOLDS, Folds
+from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.results._observations import Observations
 from glasswood.results._spread import OtherScale, Spread
@@ -63,6 +63,7 @@ class Curve(ReadOnly):
     find_observations: Deferred[Observations] | None = None
     find_folds: Deferred[Folds] | None = None
     of_log_link: Mapping[str, OtherScale] = field(default_factory=dict)
+    folds_of_log_link: Mapping[str, IfAsked[Folds]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -271,6 +272,40 @@ class Curve(ReadOnly):
         >>> bool(relativity.min() < 1 < relativity.max())
         True
         """
+        return self._main(self._relativities(self._reference(reference), scale))
+
+    def relativity_error(self, reference: Hashable = None, scale: str = "raw") -> NDArray[np.float64]:
+        """Return the standard error of each `relativity`: how much it would differ with other rows, the model as it is.
+
+        The Explainer, or the Background, must have been made with ``folds=``, see `error`. The reference stays the
+        same, and has the error 0.
+
+        Parameters
+        ----------
+        reference, scale
+            As for `relativity`.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = HistGradientBoostingRegressor(loss="poisson", max_iter=20).fit(X, y)
+        >>> curve = gw.Explainer(model, X, folds=20).partial_dependence("bmi")
+        >>> curve.relativity_error(0.0).shape == curve.relativity(0.0).shape
+        True
+        """
+        cell = self._reference(reference)
+        whole = self._relativities(cell, scale)
+        if scale not in self.folds_of_log_link:
+            raise BackgroundError(NO_FOLDS)
+        folds = self.folds_of_log_link[scale]()
+        left_out = np.stack([_relative(heights, cell, scale) for heights in folds.heights])
+        return self._main(Folds(left_out, folds.shares).error(whole))
+
+    def _relativities(self, cell: int, scale: str) -> NDArray[np.float64]:
+        """Return the relativities of all cells to one of them."""
         if scale not in ("raw", "response"):
             message = f'scale must be "raw" or "response", not {scale!r}'
             raise ArgumentError(message)
@@ -280,15 +315,12 @@ class Curve(ReadOnly):
                 "differences: curve.centered()"
             )
             raise UnsupportedModelError(message)
-        heights = self.of_log_link[scale]()
-        cell = (
-            self._reference() if reference is None else int(self.axis.cell_of(np.array([reference], dtype=object))[0])
-        )
-        found = np.exp(heights - heights[cell]) if scale == "raw" else heights / heights[cell]
-        return self._main(found)
+        return _relative(self.of_log_link[scale](), cell, scale)
 
-    def _reference(self) -> int:
-        """Return the cell with most exposure, or most rows."""
+    def _reference(self, reference: Hashable) -> int:
+        """Return the cell of a reference value; by default the one with most exposure, or most rows."""
+        if reference is not None:
+            return int(self.axis.cell_of(np.array([reference], dtype=object))[0])
         known = self.axis.rows if self.find_observations is None else np.nan_to_num(self.observations.exposure)
         return int(np.argmax(known[: self.axis.n_main])) if known.size else 0
 
@@ -390,11 +422,22 @@ def told_in_cells(curve: Curve, place: NDArray[np.int64]) -> dict[str, Any]:
         "find_observations": curve.find_observations if same else None,
         "find_folds": None if folds is None else Deferred(lambda: Folds(folds().heights[:, place], folds().shares)),
         "of_log_link": {scale: _moved(find, place) for scale, find in curve.of_log_link.items()},
+        "folds_of_log_link": {scale: _moved_folds(find, place) for scale, find in curve.folds_of_log_link.items()},
     }
 
 
 def _moved(find: OtherScale, place: NDArray[np.int64]) -> OtherScale:
     return OtherScale(lambda: find()[place])
+
+
+def _moved_folds(find: IfAsked[Folds], place: NDArray[np.int64]) -> IfAsked[Folds]:
+    return IfAsked(lambda: Folds(find().heights[:, place], find().shares))
+
+
+def _relative(heights: NDArray[np.float64], cell: int, scale: str) -> NDArray[np.float64]:
+    """Return the heights of a curve on a scale as multiples of that of a cell."""
+    found: NDArray[np.float64] = np.exp(heights - heights[cell]) if scale == "raw" else heights / heights[cell]
+    return found
 
 
 def columns_of_curve(curve: Curve) -> dict[str, Any]:

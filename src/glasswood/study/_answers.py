@@ -147,20 +147,40 @@ class Answers:
             else None,
             find_folds=None if errors is None else Deferred(lambda: errors.curve(feature, chosen)),
             of_log_link=self._of_log_link(feature, chosen),
+            folds_of_log_link=self._folds_of_log_link(feature, chosen),
         )
+
+    @property
+    def _has_log_link(self) -> bool:
+        """Whether relativities say something about the model."""
+        study = self._study
+        return self.ensemble.score.link == "exp" and not study.combined and study.model.inverse is None
+
+    def _on(self, response: str) -> OnScale:
+        """Return the values of the study on a scale."""
+        scale = self._study.scale(response)
+        return self._values if scale.same_as(self._scale) else OnScale(self._study, scale)
 
     def _of_log_link(self, feature: int, chosen: Chosen) -> dict[str, OtherScale]:
         """Return the curve of a model with a log link on both scales; none for other models."""
-        if self.ensemble.score.link != "exp" or self._study.combined or self._study.model.inverse is not None:
+        if not self._has_log_link:
             return {}
 
-        def heights(response: str) -> NDArray[np.float64]:
-            scale = self._study.scale(response)
-            return chosen.levels(
-                (self._values if scale.same_as(self._scale) else OnScale(self._study, scale)).curves[feature]
-            )
+        def heights(response: str) -> OtherScale:
+            return OtherScale(lambda: chosen.levels(self._on(response).curves[feature]))
 
-        return {"raw": OtherScale(lambda: heights("raw")), "response": OtherScale(lambda: heights("prediction"))}
+        return {"raw": heights("raw"), "response": heights("prediction")}
+
+    def _folds_of_log_link(self, feature: int, chosen: Chosen) -> dict[str, IfAsked[Folds]]:
+        """Return the same without each fold of the rows; none if these are not in folds."""
+        folds = self._study.folds
+        if not self._has_log_link or folds is None:
+            return {}
+
+        def heights(response: str) -> IfAsked[Folds]:
+            return IfAsked(lambda: Errors(self._on(response), folds).curve(feature, chosen))
+
+        return {"raw": heights("raw"), "response": heights("prediction")}
 
     @once
     def errors(self) -> Errors | None:
