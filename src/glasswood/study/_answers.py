@@ -437,7 +437,7 @@ class Answers:
             return self._located_before(self._study.originals, players, at)
         names = [name for player in players for name in self._study.groups.get(player, (player,))]
         features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
-        part = Schema(tuple(schema.columns[f] for f in features), underscored=schema.underscored)
+        part = Schema(tuple(schema.columns[f].of_any_type() for f in features), underscored=schema.underscored)
         if at is None:
             if not self._study.over.in_memory:
                 message = f"pass at=, a table of the columns {[column.name for column in part.columns]!r}"
