@@ -58,7 +58,9 @@ class Oracle:
 
     def mean(self, points: pd.DataFrame) -> np.ndarray:
         """Return the average score at every point: (n_points, n_outputs)."""
-        number = points.groupby(list(points), dropna=False, observed=True, sort=False).ngroup()
+        nones = {f"{name} is None": [value is None for value in points[name]] for name in points}  # not one with NaN
+        keys = points.assign(**nones)
+        number = keys.groupby(list(keys), dropna=False, observed=True, sort=False).ngroup()
         distinct = points[~number.duplicated()]
         return np.einsum("r,rpo->po", self.shares, self.each(distinct))[number.to_numpy()]
 

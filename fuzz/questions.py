@@ -9,6 +9,7 @@ from fuzz import (
     questions_clusters,
     questions_curves,
     questions_figures,
+    questions_observed,
     questions_order,
     questions_overview,
     questions_rows,
@@ -31,6 +32,7 @@ MODULES = (
     questions_figures,
     questions_order,
     questions_wrong,
+    questions_observed,
 )
 QUESTIONS: dict[str, Question] = {
     asked.__name__: asked for asked in chain.from_iterable(module.QUESTIONS for module in MODULES)

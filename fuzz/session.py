@@ -129,7 +129,15 @@ class Session:
             known = pd.concat([setting.train[name], setting.background[name]], ignore_index=True)
             known = known if known.dtype == setting.background[name].dtype else setting.background[name]
             made[name] = tries(self.rng, spec_of[name], known, setting.tried(name), n)
-        return pd.DataFrame(made)
+        return pd.DataFrame({name: self._missing_as_trained(name, own) for name, own in made.items()})
+
+    def _missing_as_trained(self, name: str, values: Any) -> Any:
+        """Return values in which None and NaN are what training had: lists cannot tell them apart, encoders may."""
+        column = pd.Series(values)
+        trained = [value for value in self.setting.train[name] if pd.isna(value)]
+        if column.dtype != object or not trained:
+            return values
+        return pd.Series([trained[0] if pd.isna(value) else value for value in column], dtype=object)
 
     def at(self, points: pd.DataFrame) -> Any:
         """Return points as a table for `at=`: a frame, a mapping, or another kind of frame."""

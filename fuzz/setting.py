@@ -176,6 +176,9 @@ class Setting:
         """Learn which columns of a pipeline have curves: the others have points."""
         curves = gw.Explainer(self.fitted.model, self.train).partial_dependence()
         self.with_curves = {name for name, curve in curves.items() if isinstance(curve, gw.Curve)}
+        if (self.background.dtypes != self.train.dtypes).any():  # transformers may treat another type differently
+            others = gw.Explainer(self.fitted.model, self.table).partial_dependence()
+            self.with_curves &= {name for name, curve in others.items() if isinstance(curve, gw.Curve)}
         if self.case.get("shape") != "wide" and self.case.get("at_cuts", True):
             self.cuts = {name: curves[name].cuts.copy() for name in self.with_curves}
 

@@ -32,7 +32,7 @@ from glasswood.results import (
 )
 from glasswood.study._grids import grid_of
 from glasswood.study._scope import Scope
-from glasswood.study._study import study_of
+from glasswood.study._study_of import study_of
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html

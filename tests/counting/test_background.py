@@ -142,7 +142,7 @@ def test_any_change_of_a_file_is_noticed(model, tmp_path):
     [
         ({"arrays": {"counts": None}}, "its vectors are not those of the header"),
         ({"arrays": {"counts": np.zeros(3)}}, "or not integers"),
-        ({"kind": "glasswood background 1"}, "does not begin with the line 'glasswood background 3'"),
+        ({"kind": "glasswood background 1"}, "does not begin with the line 'glasswood background 4'"),
         ({"facts": {"order": 0}}, "order 0"),
         ({"facts": {"order": 10**30}}, "order 1000000000"),
         ({"facts": {"n_rows": "3"}}, "'3' rows"),
@@ -175,7 +175,7 @@ def test_files_hold_no_pickles(model, tmp_path):
     path = tmp_path / "x.gw"
     gw.summarize(model, X).save(path)
     content = path.read_bytes()
-    assert content.startswith(b"glasswood background 3\n")
+    assert content.startswith(b"glasswood background 4\n")
     start = len(FORMAT) + 9
     header = json.loads(content[start : start + int.from_bytes(content[start - 8 : start], "little")])
     assert header["facts"]["n_rows"] == 300

@@ -156,7 +156,7 @@ def test_exponential_links(model):
     X, y = table()
     model.fit(X, y + 1.0)
     ex = gw.Explainer(model, X, response="prediction")
-    assert ex.partial_dependence("a").units == "mean"
+    assert ex.partial_dependence("a").units == "prediction"
     for x in X["a"][:5]:
         brute = np.mean(model.predict(X.assign(a=x)), dtype=np.float64)
         np.testing.assert_allclose(ex.partial_dependence("a")(x), brute, rtol=1e-6)

@@ -279,11 +279,15 @@ def test_refusals_of_arguments(case, tmp_path):
         gw.Explainer(hinge, frame, target=(frame.y > 0).astype(int))
 
 
-def test_rows_of_weight_0_may_be_missing(case):
+def test_rows_of_weight_0_may_be_missing(case, tmp_path):
     model, frame = case
     y = frame.y.where(frame.w > 0)
     expected = gw.summarize(model, frame, target="y", sample_weight="w")
     assert gw.summarize(model, frame.assign(y=y), target="y", sample_weight="w") == expected
+    ordered = frame.assign(y=y).sort_values("w").reset_index(drop=True)  # parts in which no row counts come first
+    ordered.to_parquet(tmp_path / "rows.parquet", row_group_size=20)
+    asked = {"target": "y", "sample_weight": "w"}
+    assert gw.summarize(model, str(tmp_path / "rows.parquet"), **asked) == gw.summarize(model, ordered, **asked)
 
 
 def test_large_and_small_claims_add_up_exactly(case):

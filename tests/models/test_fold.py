@@ -608,3 +608,64 @@ def test_many_columns_are_tried_together(monkeypatch):
         monkeypatch.setattr(kind, "transform", lambda self, table, own=own: calls.append(1) or own(self, table))
     assert open_model(pipeline, X).columns is None
     assert len(calls) < 40  # and not some for each column
+
+
+# --------------------------------------------------------------------------------------------------- types of numbers
+
+
+def numbers_near_thresholds(seed=0, n=300):
+    draw = np.random.default_rng(seed)
+    X = pd.DataFrame({"a": draw.normal(10, 30, n), "b": draw.normal(size=n)}).astype(np.float32).astype(np.float64)
+    return X, (X["a"] * X["b"]).to_numpy()
+
+
+@pytest.mark.parametrize("transformer", [StandardScaler(), PowerTransformer()], ids=["scaler", "power"])
+def test_numbers_of_a_type_that_is_transformed_differently_are_refused(transformer):
+    X, y = numbers_near_thresholds()
+    pipeline = make_pipeline(transformer, xgb.XGBRegressor(n_estimators=20)).fit(X, y)
+    single = X.astype(np.float32)
+    assert np.abs(pipeline.predict(single) - pipeline.predict(X)).max() > 1  # the thresholds are at values of the rows
+    explainer = gw.Explainer(pipeline, X)
+    with pytest.raises(TableError, match=r"'a' holds float32, of which the steps .* convert .*astype\('float64'\)"):
+        explainer.shap_values(single)
+    with pytest.raises(TableError, match="'a' holds float32"):
+        gw.read_model(pipeline).predict(single)
+    with pytest.raises(TableError, match="'a' holds float32"):
+        gw.summarize(pipeline, [X, single])  # the second part of a stream
+    values = explainer.shap_values(single.astype(np.float64))
+    np.testing.assert_allclose(values.values.sum(axis=1) + values.base_values, pipeline.predict(X), rtol=0, atol=1e-4)
+    other = gw.Explainer(pipeline, single)
+    with pytest.raises(TableError, match=r"'a' holds float64, .*astype\('float32'\)"):
+        other.shap_values(X)
+    values = other.shap_values(single)
+    np.testing.assert_allclose(
+        values.values.sum(axis=1) + values.base_values, pipeline.predict(single), rtol=0, atol=1e-4
+    )
+    curve = other.partial_dependence("a")
+    np.testing.assert_allclose(other.partial_dependence("a", at={"a": [1.0]}).heights[:, 0], curve([1.0]))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "bool"])
+def test_numbers_of_a_type_that_makes_no_difference_are_taken(dtype):
+    draw = np.random.default_rng(0)
+    X = pd.DataFrame({"a": draw.integers(0, 2, 200).astype(float), "b": draw.normal(size=200).round(1)})
+    pipeline = make_pipeline(StandardScaler(), RandomForestRegressor(5, random_state=0)).fit(X, X["a"] * X["b"])
+    rows = X.astype({"a": dtype})
+    values = gw.Explainer(pipeline, X).shap_values(rows)
+    np.testing.assert_allclose(values.values.sum(axis=1) + values.base_values, pipeline.predict(rows), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_small_integers_behind_a_function_of_numpy(dtype):
+    draw = np.random.default_rng(0)
+    X = pd.DataFrame({"a": draw.integers(0, 100, 300), "b": draw.random(300)})
+    log = FunctionTransformer(np.log1p, feature_names_out="one-to-one")
+    pipeline = make_pipeline(log, RandomForestRegressor(10, random_state=0)).fit(X, np.log1p(X["a"]) * X["b"])
+    rows = X.astype({"a": dtype})
+    assert np.abs(pipeline.predict(rows) - pipeline.predict(X)).max() > 0.01  # logarithms of float16
+    with pytest.raises(TableError, match=f"'a' holds {dtype}"):
+        gw.Explainer(pipeline, X).shap_values(rows)
+    explainer = gw.Explainer(pipeline, rows)  # points, which transformers compute
+    assert isinstance(explainer.partial_dependence("a"), gw.Points)
+    values = explainer.shap_values(rows)
+    np.testing.assert_allclose(values.values.sum(axis=1) + values.base_values, pipeline.predict(rows), atol=1e-9)

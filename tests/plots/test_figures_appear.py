@@ -141,6 +141,16 @@ def test_other_threads_leave_pyplot_alone():
     assert not plt.get_fignums()
 
 
+def test_a_title_is_above_the_legend(curve):
+    figure = curve.plot(title="A $title$", std=True)
+    figure.canvas.draw()
+    (legend,) = figure.legends
+    assert figure.get_suptitle() == ""
+    assert legend.get_title().get_text() == "A $title$"
+    title = legend.get_title().get_window_extent()
+    assert all(title.y0 >= text.get_window_extent().y1 for text in legend.get_texts())
+
+
 def test_titles_and_sizes(curve):
     figure = curve.plot(title="A title", figsize=(3, 2))
     assert figure.get_suptitle() == "A title"

@@ -20,6 +20,7 @@ NEED_SHARED = {
         "engines",
         "forests",
         "interactions",
+        "observed",
         "paper",
         "pipelines",
         "responses",

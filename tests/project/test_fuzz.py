@@ -21,6 +21,7 @@ from fuzz.shrink import shrink, signature
 from fuzz.tables import KINDS
 
 import glasswood as gw
+from glasswood.effects import _jackknife as jackknife
 
 ROOT = Path(__file__).parents[2]
 N_CASES = 60
@@ -82,6 +83,29 @@ def test_a_planted_difference_is_found_and_shrunk(monkeypatch):
     assert (small["table"], small["weights"], small["names"]) == ("pandas", "none", "plain")
     assert small["n_background"] == 1
     assert small["model"]["options"]["max_iter"] == 1
+
+
+def test_planted_errors_and_observations_are_found(monkeypatch):
+    """Of folds that are taken to be equally heavy, and of a target that is moved by a row."""
+    case = CASE | {"n_background": 40, "questions": ["errors", "errors_of_strengths", "observed", "observed_parts"]}
+    outcome = run_case(case)
+    assert outcome["findings"] == []
+    assert set(outcome["compared"]) == set(case["questions"])
+    right = jackknife.jackknife
+    equal = "glasswood.results._folds.jackknife"
+    monkeypatch.setattr(equal, lambda whole, left, shares: right(whole, left, [1 / len(shares)] * len(shares)))
+    found = {signature(finding)[::2] for finding in run_case(case)["findings"]}
+    assert {("errors", "error of a curve"), ("errors_of_strengths", "error of strengths")} <= found
+    monkeypatch.undo()
+    make = gw.Explainer.__init__
+    moved = {"target": lambda values: np.roll(values, 1)}
+
+    def shifted(explainer, *args, **kwargs):
+        make(explainer, *args, **{name: moved.get(name, lambda x: x)(given) for name, given in kwargs.items()})
+
+    monkeypatch.setattr(gw.Explainer, "__init__", shifted)
+    found = {signature(finding)[::2] for finding in run_case(case)["findings"]}
+    assert ("observed", "observed") in found
 
 
 def test_a_planted_exception_is_found_and_a_refusal_is_counted(monkeypatch):

@@ -37,7 +37,7 @@ def rows_of(n, seed=0):
 def nothing_kept(monkeypatch):
     """Let every surface be too large to be computed as a whole."""
     monkeypatch.setattr("glasswood.effects._pairs.MOST_KEPT", 0)
-    monkeypatch.setattr("glasswood.study._answers.MOST_RESPONSES", 0)
+    monkeypatch.setattr("glasswood.study._response_pair.MOST_RESPONSES", 0)
 
 
 def explainers():
@@ -129,7 +129,7 @@ def test_responses_at_points_are_those_of_all_cells(monkeypatch):
     assert not surface.pair.is_known
     values = surface.values
     assert surface.pair.is_known
-    monkeypatch.setattr("glasswood.study._answers.MOST_RESPONSES", 0)
+    monkeypatch.setattr("glasswood.study._response_pair.MOST_RESPONSES", 0)
     lazily = ex.partial_dependence("a", "kind")
     x, kinds = np.linspace(-2, 2, 9), ["u", "v", "w", "x"]
     np.testing.assert_allclose(lazily(x[:, None], kinds), surface(x[:, None], kinds), rtol=1e-12)

@@ -13,9 +13,11 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 import glasswood as gw
+from glasswood.counting._background import FORMAT
 from glasswood.effects._jackknife import jackknife
 from glasswood.errors import ArgumentError, BackgroundError, TableError
-from glasswood.tables._folds import fold_of_keys, fold_of_positions, keys_of_column, keys_of_values
+from glasswood.tables._files import pack_arrays, unpack_arrays
+from glasswood.tables._folds import Division, fold_of_keys, fold_of_positions, keys_of_column, keys_of_values
 
 N, K = 500, 5
 
@@ -99,7 +101,8 @@ def test_the_same_bits_from_files(case, tmp_path, fold_by, weight):
     error = gw.Explainer(model, frame, folds=K, fold_by=fold_by, sample_weight=weight).partial_dependence("a").error
     np.testing.assert_allclose(again.partial_dependence("a").error, error, rtol=1e-9)
     assert again.partial_dependence("a", response="prediction").error.shape == error.shape
-    assert "folds" in expected.facts
+    assert gw.Background.load(tmp_path / "rows.gw").folds == expected.folds == Division(K, fold_by)
+    assert expected.facts["folds"] == ("5 by position" if fold_by is None else "5 by 'id'")
 
 
 def test_folds_by_a_column_from_streams_and_without_the_counts_of_them(case):
@@ -130,11 +133,26 @@ def test_refusals(case, tmp_path):
         _ = gw.Explainer(model, frame).partial_dependence("a").error
     with pytest.raises(BackgroundError, match="has no rows"):
         _ = gw.Explainer(model, frame, folds=K, fold_by="day").partial_dependence("a").error
-    with pytest.raises(BackgroundError, match="folds"):
-        gw.summarize(model, frame, folds=K) + gw.summarize(model, frame, folds=K, fold_by="id")
+    for other in ({}, {"folds": K, "fold_by": "id"}, {"folds": K + 1}, {"folds": K, "fold_by": frame.id}):
+        with pytest.raises(BackgroundError, match="different folds"):
+            gw.summarize(model, frame, folds=K) + gw.summarize(model, frame, **other)
+        assert gw.summarize(model, frame, folds=K) != gw.summarize(model, frame, **other)
     frame.to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(TableError, match="checkpoint"):
         gw.summarize(model, str(tmp_path / "rows.parquet"), folds=K, checkpoint=tmp_path / "done")
+
+
+@pytest.mark.parametrize(
+    "folds",
+    [None, {"number": "5", "column": None, "given": False}, {"number": K + 1, "column": None, "given": False}, {}, 5],
+)
+def test_files_whose_folds_are_not_those_of_their_vectors(case, tmp_path, folds):
+    model, frame = case
+    gw.summarize(model, frame, folds=K).save(tmp_path / "rows.gw")
+    facts, arrays = unpack_arrays(FORMAT, (tmp_path / "rows.gw").read_bytes())
+    (tmp_path / "rows.gw").write_bytes(pack_arrays(FORMAT, facts | {"folds": folds}, arrays))
+    with pytest.raises(BackgroundError, match="not a Glasswood background"):
+        gw.Background.load(tmp_path / "rows.gw")
 
 
 def test_bands_of_classes(case):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -21,15 +21,16 @@ from glasswood.counting._wide import limbs_of, numbers_of
 from glasswood.errors import BackgroundError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.tables._files import pack_arrays, unpack_arrays, write_whole
+from glasswood.tables._folds import Division
 from glasswood.text._arguments import new_file
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many
 
-__all__ = ["SUMS", "Background", "background_of", "background_of_tally"]
+__all__ = ["OF_FOLDS", "SUMS", "Background", "background_of", "background_of_tally"]
 
-FORMAT = "glasswood background 3"  # file type and version
+FORMAT = "glasswood background 4"  # file type and version
 
-
+OF_FOLDS = "folds "  # the beginning of the names of vectors that have one part for each fold of the rows
 SUMS: tuple[Combine, ...] = ("sum", "wide sum")
 MOST_EXACT = 10**12  # units: a smaller sum of rounded counts is not right to twelve digits
 
@@ -66,6 +67,7 @@ class Background(ReadOnly):
     combine: Mapping[str, Combine]
     fingerprint: str
     groups: Mapping[str, tuple[str, ...]]
+    folds: Division | None = None  # into which the rows are divided and counted apart
 
     def _close(self) -> None:
         object.__setattr__(self, "vectors", {name: read_only(part) for name, part in self.vectors.items()})
@@ -127,7 +129,7 @@ class Background(ReadOnly):
             "groups of columns": ", ".join(self.groups) or "none",
             "sums of responses": ", ".join(self._responses) or "none",
             "observed": ", ".join(self._targets) or "none",
-            "folds": ", ".join(self._folds) or "none",
+            "folds": "none" if self.folds is None else str(self.folds),
             "fingerprint": self.fingerprint,
         }
 
@@ -143,14 +145,8 @@ class Background(ReadOnly):
 
     @property
     def _wide(self) -> list[str]:
-        wide = [name for name, how in self.combine.items() if how == "wide sum" and not name.startswith("folds ")]
+        wide = [name for name, how in self.combine.items() if how == "wide sum" and not name.startswith(OF_FOLDS)]
         return [name.rpartition(" ")[0] for name in wide]
-
-    @property
-    def _folds(self) -> list[str]:
-        """How many folds of the rows are counted apart, and by what."""
-        held = [name for name in self.combine if name.startswith("folds ") and name.endswith(": weight")]
-        return [name.removeprefix("folds ").removesuffix(": weight") for name in held]
 
     @property
     def weight(self) -> float:
@@ -167,8 +163,8 @@ class Background(ReadOnly):
         if not isinstance(other, Background):
             return NotImplemented
         return (
-            (self.order, self.n_rows, self.total, self.unit, self.fingerprint)
-            == (other.order, other.n_rows, other.total, other.unit, other.fingerprint)
+            (self.order, self.n_rows, self.total, self.unit, self.fingerprint, self.folds)
+            == (other.order, other.n_rows, other.total, other.unit, other.fingerprint, other.folds)
             and self._sums == other._sums
             and all(np.array_equal(self.vectors[name], other.vectors[name]) for name in self._common(other))
         )
@@ -181,6 +177,13 @@ class Background(ReadOnly):
         if (self.fingerprint, self.order) != (other.fingerprint, other.order):
             what = "order" if self.fingerprint == other.fingerprint else "model or of different groups"
             message = f"backgrounds of a different {what} cannot be combined; summarize both with the same arguments"
+            raise BackgroundError(message)
+        if self.folds != other.folds:
+            told = "; ".join("none" if own is None else str(own) for own in (self.folds, other.folds))
+            message = (
+                f"backgrounds with different folds cannot be combined ({told}); summarize both with the same folds= "
+                "and fold_by="
+            )
             raise BackgroundError(message)
         kept = self._kept(other, sign)
         finest = min(self.unit, other.unit)
@@ -245,11 +248,11 @@ class Background(ReadOnly):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the background to a file atomically: an existing file is kept until the new one is complete.
 
-        The file starts with the line ``glasswood background 3``, followed by the length of the header in 8 bytes and
-        the header itself as JSON: the metadata (order, n_rows, total, unit, fingerprint, groups, and how each vector
-        combines), and the type and size of all vectors, which follow as integers of the smallest sufficient width. The
-        file ends with the SHA-256 of everything before it, which is verified on loading. Nothing is pickled or
-        compressed.
+        The file starts with the line ``glasswood background 4``, followed by the length of the header in 8 bytes and
+        the header itself as JSON: the metadata (order, n_rows, total, unit, fingerprint, groups, folds, and how each
+        vector combines), and the type and size of all vectors, which follow as integers of the smallest sufficient
+        width. The file ends with the SHA-256 of everything before it, which is verified on loading. Nothing is pickled
+        or compressed.
 
         Examples
         --------
@@ -271,6 +274,7 @@ class Background(ReadOnly):
             "unit": self.unit,
             "fingerprint": self.fingerprint,
             "groups": {name: list(columns) for name, columns in self.groups.items()},
+            "folds": None if self.folds is None else asdict(self.folds),
             "combine": dict(self.combine),
         }
         write_whole(path, pack_arrays(FORMAT, facts, self.vectors))
@@ -294,6 +298,7 @@ class Background(ReadOnly):
             if arrays.keys() != checked["combine"].keys() or any(part.dtype != np.int64 for part in arrays.values()):
                 message = "its vectors are not those of the header, or not integers"
                 raise ValueError(message)
+            _check_folds(checked["folds"], arrays)
             return cls(**checked, vectors=arrays)
         except (BackgroundError, KeyError, TypeError, ValueError) as error:
             message = f"{str(path)!r} is not a Glasswood background, or it is damaged: {error}; run summarize again"
@@ -328,7 +333,28 @@ def _checked(facts: Mapping[str, Any]) -> dict[str, Any]:
     if not all(isinstance(text, str) for text in (facts["fingerprint"], *chain(*groups.values()))):
         message = "its fingerprint or its groups are not strings"
         raise ValueError(message)
-    return {**facts, "groups": groups}
+    return {**facts, "groups": groups, "folds": _division(facts["folds"])}
+
+
+def _division(told: Any) -> Division | None:
+    """Return how rows are divided into folds, as it is in a file."""
+    if told is None:
+        return None
+    types = [type(told[name]) for name in ("number", "column", "given")]
+    if types not in ([int, str, bool], [int, type(None), bool]):
+        message = f"its folds are {told!r}"
+        raise ValueError(message)
+    return Division(**told)
+
+
+def _check_folds(division: Division | None, arrays: Mapping[str, NDArray[np.int64]]) -> None:
+    """Refuse vectors of folds that are not as many times as long as those of all rows."""
+    number = 0 if division is None else division.number
+    held = {name.removeprefix(OF_FOLDS): part.size for name, part in arrays.items() if name.startswith(OF_FOLDS)}
+    sizes = {name: arrays[name].size * number if name in arrays else number for name in held}
+    if bool(held) != bool(number) or held != sizes:
+        message = f"its vectors of folds have {held!r} numbers, not {sizes!r}"
+        raise ValueError(message)
 
 
 def _combined(how: Combine, one: NDArray[np.int64], two: NDArray[np.int64], sign: int) -> NDArray[np.int64]:

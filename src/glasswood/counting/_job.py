@@ -346,8 +346,9 @@ def new_tally(counter: Counter, n_before: int) -> Tally:
     if n_before and (n_before + 1) * n_counts > MOST_COUNTS:
         message = (
             f"this needs more than {n_before:,} sums of {n_counts:,} counts each, which is more than fits "
-            f"({8 * MOST_COUNTS / 1e9:.0f} GB). There is one for each group of rows, or up to four if weights are not "
-            "whole numbers: pass coarser groups in by=, summarize some at a time, or round the weights"
+            f"({8 * MOST_COUNTS / 1e9:.0f} GB). There is one for each group of rows and each fold, or up to four if "
+            "weights are not whole numbers: pass coarser groups in by= or fewer folds, summarize some at a time, or "
+            "round the weights"
         )
         raise TooLargeError(message)
     return counter.start()

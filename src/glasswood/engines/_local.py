@@ -113,7 +113,8 @@ def count_groups(  # noqa: PLR0913 (one call has all settings of a pass)
         raise TableError(message)
     weights, units = weights_of_groups(sample_weight, places, len(keys))
     n_rows = np.bincount(places, minlength=len(keys)).tolist()
-    n_folds = 1 if values.fold is None else int(values.told_folds.split()[0])
+    division = values.division if values.fold is not None else None
+    n_folds = 1 if division is None else division.number
     places = places if values.fold is None else places * n_folds + values.fold
     counter = Counter(plan, further)
     planes: list[dict[int, Tally]] = [{} for _ in range(len(keys) * n_folds)]
@@ -131,11 +132,9 @@ def count_groups(  # noqa: PLR0913 (one call has all settings of a pass)
 
     def background(group: int) -> Background:
         own, settings = planes[group * n_folds : (group + 1) * n_folds], (n_rows[group], float(units[group]))
-        if values.fold is None:
+        if division is None:
             return background_of(counter, own[0], *settings, column_of(sample_weight))
-        return background_of_folds(
-            counter, dict(enumerate(own)), values.told_folds, *settings, column_of(sample_weight)
-        )
+        return background_of_folds(counter, dict(enumerate(own)), division, *settings, column_of(sample_weight))
 
     return {key: background(group) for group, key in enumerate(keys) if n_rows[group] or key == WHOLE}
 

@@ -215,7 +215,7 @@ class Pass:
         else:
             weight = fixed_point(sample_weight, n_rows(table))[0]
         found = values.read(table, n_rows(table), weight)
-        return found if fold is None else replace(found, fold=fold, told_folds=values.told_folds)
+        return found if fold is None else replace(found, fold=fold, division=values.division)
 
     def _job(
         self,
@@ -385,8 +385,9 @@ def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
 
 def _background(job: Job, folds: Mapping[int, dict[int, Tally]], n_rows: int) -> Background:
     """Return the background of a group of rows, given its sums by fold (all in one if there are none) and by plane."""
-    if job.values.folds:
-        return background_of_folds(job.counter, folds, job.values.told_folds, n_rows, weight=job.weight)
+    division = job.values.division
+    if division is not None:
+        return background_of_folds(job.counter, folds, division, n_rows, weight=job.weight)
     return background_of(job.counter, folds.get(0, {}), n_rows, weight=job.weight)
 
 

@@ -17,7 +17,7 @@ from glasswood.models._outputs import Outputs
 
 __all__ = ["Scale", "scale_of"]
 
-RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "mean"}  # what links give
+RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "prediction"}  # what links give
 
 
 @dataclass(frozen=True, slots=True)

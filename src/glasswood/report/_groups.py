@@ -22,7 +22,7 @@ from glasswood.results._comparison import Comparison
 from glasswood.results.panels._layout import layout_of
 from glasswood.study._comparison import compare_scopes
 from glasswood.study._scope import Scope
-from glasswood.study._study import study_of
+from glasswood.study._study_of import study_of
 from glasswood.tables._row_columns import places_of_groups, sorted_groups
 from glasswood.text._arguments import brief
 from glasswood.text._plain import plain

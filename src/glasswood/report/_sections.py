@@ -14,8 +14,9 @@ from glasswood.report._model import share_of_missing
 from glasswood.report._panels import anchors, cells_json, merged_cells, merged_steps, rounded, steps_json
 from glasswood.report._subject import Section, Subject, column, in_brackets, section
 from glasswood.results import panels
-from glasswood.results._curves import Curve, Points
+from glasswood.results._curves import Curve
 from glasswood.results._importance import Strengths
+from glasswood.results._points import Points
 from glasswood.results.panels._display import DRAWN
 from glasswood.results.panels._surfaces import panels_of_surface
 from glasswood.text._plain import percent, plain

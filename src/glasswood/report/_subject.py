@@ -196,7 +196,7 @@ class Subject:
 
 def noun_of(units: str) -> str:
     """Return what the average of a score of some units is called."""
-    return {"value": "prediction", "probability": "probability"}.get(units, "score")
+    return {"value": "prediction", "prediction": "prediction", "probability": "probability"}.get(units, "score")
 
 
 def average_of(units: str) -> str:

@@ -5,8 +5,8 @@ from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
 from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
-from glasswood.results._curves import Curve, Points, told_in_cells
-from glasswood.results._folds import NO_FOLDS, Folds
+from glasswood.results._curves import Curve, told_in_cells
+from glasswood.results._folds import NO_FOLDS, Folds, IfAsked, SurfaceFolds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._gate import Measured, Measures, Violations
 from glasswood.results._ice import Ice
@@ -14,6 +14,7 @@ from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._joint_rows import JointRows
 from glasswood.results._observations import Observations
+from glasswood.results._points import Points
 from glasswood.results._report import Report
 from glasswood.results._rules import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
@@ -37,6 +38,7 @@ __all__ = [
     "Folds",
     "Grouped",
     "Ice",
+    "IfAsked",
     "Importance",
     "Interactions",
     "JointRows",
@@ -57,6 +59,7 @@ __all__ = [
     "Spread",
     "Strengths",
     "Surface",
+    "SurfaceFolds",
     "Violations",
     "arrange",
     "check_memory",

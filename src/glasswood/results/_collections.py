@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from glasswood.errors import ArgumentError, TableError
 from glasswood.models._outputs import position_of
-from glasswood.results._curves import Curve, Points, columns_of_curve, values_of
+from glasswood.results._curves import Curve, columns_of_curve
 from glasswood.results._frames import stacked, to_frame
+from glasswood.results._points import Points, values_of
 from glasswood.results._surfaces import Surface
 from glasswood.text._html import facts_html
 from glasswood.text._plain import plain

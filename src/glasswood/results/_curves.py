@@ -1,4 +1,4 @@
-"""Curve and Points: the partial dependence of features, with names, labels and units."""
+"""Curve: the partial dependence of a feature, with names, labels and units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, columns_of, squeezed
-from glasswood.results._folds import NO_FOLDS, Folds
+from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.results._observations import Observations
 from glasswood.results._spread import OtherScale, Spread
@@ -22,10 +22,10 @@ from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
-    from glasswood.plots._spec import Cells, Dots, Steps
-    from glasswood.results.panels._options import PointOptions, SingleCurveOptions
+    from glasswood.plots._spec import Steps
+    from glasswood.results.panels._options import SingleCurveOptions
 
-__all__ = ["Curve", "Points", "columns_of_curve", "told_in_cells", "values_of"]
+__all__ = ["Curve", "columns_of_curve", "told_in_cells"]
 
 NO_TARGET = (
     "it is not known what was observed: make the Explainer with target=, or the Background with "
@@ -63,6 +63,7 @@ class Curve(ReadOnly):
     find_observations: Deferred[Observations] | None = None
     find_folds: Deferred[Folds] | None = None
     of_log_link: Mapping[str, OtherScale] = field(default_factory=dict)
+    folds_of_log_link: Mapping[str, IfAsked[Folds]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -271,6 +272,40 @@ class Curve(ReadOnly):
         >>> bool(relativity.min() < 1 < relativity.max())
         True
         """
+        return self._main(self._relativities(self._reference(reference), scale))
+
+    def relativity_error(self, reference: Hashable = None, scale: str = "raw") -> NDArray[np.float64]:
+        """Return the standard error of each `relativity`: how much it would differ with other rows, the model as it is.
+
+        The Explainer, or the Background, must have been made with ``folds=``, see `error`. The reference stays the
+        same, and has the error 0.
+
+        Parameters
+        ----------
+        reference, scale
+            As for `relativity`.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> model = HistGradientBoostingRegressor(loss="poisson", max_iter=20).fit(X, y)
+        >>> curve = gw.Explainer(model, X, folds=20).partial_dependence("bmi")
+        >>> curve.relativity_error(0.0).shape == curve.relativity(0.0).shape
+        True
+        """
+        cell = self._reference(reference)
+        whole = self._relativities(cell, scale)
+        if scale not in self.folds_of_log_link:
+            raise BackgroundError(NO_FOLDS)
+        folds = self.folds_of_log_link[scale]()
+        left_out = np.stack([_relative(heights, cell, scale) for heights in folds.heights])
+        return self._main(Folds(left_out, folds.shares).error(whole))
+
+    def _relativities(self, cell: int, scale: str) -> NDArray[np.float64]:
+        """Return the relativities of all cells to one of them."""
         if scale not in ("raw", "response"):
             message = f'scale must be "raw" or "response", not {scale!r}'
             raise ArgumentError(message)
@@ -280,15 +315,12 @@ class Curve(ReadOnly):
                 "differences: curve.centered()"
             )
             raise UnsupportedModelError(message)
-        heights = self.of_log_link[scale]()
-        cell = (
-            self._reference() if reference is None else int(self.axis.cell_of(np.array([reference], dtype=object))[0])
-        )
-        found = np.exp(heights - heights[cell]) if scale == "raw" else heights / heights[cell]
-        return self._main(found)
+        return _relative(self.of_log_link[scale](), cell, scale)
 
-    def _reference(self) -> int:
-        """Return the cell with most exposure, or most rows."""
+    def _reference(self, reference: Hashable) -> int:
+        """Return the cell of a reference value; by default the one with most exposure, or most rows."""
+        if reference is not None:
+            return int(self.axis.cell_of(np.array([reference], dtype=object))[0])
         known = self.axis.rows if self.find_observations is None else np.nan_to_num(self.observations.exposure)
         return int(np.argmax(known[: self.axis.n_main])) if known.size else 0
 
@@ -381,141 +413,6 @@ class Curve(ReadOnly):
         )
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Points(ReadOnly):
-    """The partial dependence of some features, or a group of them, at given points.
-
-    Examples
-    --------
-    >>> import glasswood as gw
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import HistGradientBoostingRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, groups={"blood": ["s1", "s2"]})
-    >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3])
-    Points(blood: 3 points, value)
-    """
-
-    name: str
-    columns: Mapping[str, Any]
-    heights: NDArray[np.float64]
-    outputs: tuple[Any, ...]
-    units: str
-    mean: NDArray[np.float64] | None = None
-    find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
-    weighted: bool = False
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """The value at each point."""
-        return squeezed(self.heights)
-
-    @property
-    def rows(self) -> NDArray[Any]:
-        """The number (or weight) of background rows at each point; empty unless every row is at one of the points."""
-        return self.find_rows()
-
-    def __repr__(self) -> str:
-        return f"Points({printable(self.name)}: {how_many(len(self.heights), 'point')}, {self.units})"
-
-    def _repr_html_(self) -> str:
-        return table_html(repr(self), self._listed())
-
-    def _listed(self) -> dict[str, Any]:
-        return dict(self.columns) | values_of(self)
-
-    def to_frame(self) -> Any:
-        """Return one row per point: the features' values, and the partial dependence of each output.
-
-        Examples
-        --------
-        See `Points`.
-        """
-        return to_frame(self._listed())
-
-    def centered(self) -> Points:
-        """Return the points minus the value at the first of them.
-
-        Examples
-        --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
-        >>> float(ex.partial_dependence("bmi", grid=5).centered().values[0])
-        0.0
-        """
-        mean = None if self.mean is None else self.mean - self.heights[0]
-        return replace(self, heights=self.heights - self.heights[0], mean=mean)
-
-    def panel(self, output: int | None = None, **options: Unpack[PointOptions]) -> Steps | Cells | Dots:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Points`.
-        """
-        from glasswood.results.panels import panel_of_points
-
-        return panel_of_points(self, output, **options)
-
-    def plot(
-        self,
-        *,
-        output: Hashable = None,
-        output_index: int | None = None,
-        sort: str | None = None,
-        xscale: str = "linear",
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
-        ax: object = None,
-    ) -> Any:
-        """Draw the points: along an axis for one numeric feature, as a surface or as dots for two features.
-
-        All other points are drawn by label, in the order given.
-
-        Parameters
-        ----------
-        xscale : {"linear", "log", "quantile"}, default "linear"
-            The scale of numeric axes. With "quantile", every row of the background takes up the same width.
-        title : str, optional
-        figsize : (float, float), optional
-            Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
-        ax : matplotlib Axes, optional
-            The axes to draw on. By default, a new figure is created.
-        output : label, optional
-            The output (class or target) to draw. By default all outputs, up to eight.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
-        sort : {"height", "rows"}, optional
-            The order of points with labels.
-
-        Returns
-        -------
-        Matplotlib or Plotly figure, or `ax` if given
-            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
-
-        Examples
-        --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, groups={"blood": ["s1", "s2"]})
-        >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3]).plot()
-        <Drawing size ... with 2 Axes>
-        """
-        from glasswood.plots._draw import Canvas, put
-
-        return put(
-            [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale)],
-            Canvas(engine, ax, title, figsize),
-        )
-
-
 def told_in_cells(curve: Curve, place: NDArray[np.int64]) -> dict[str, Any]:
     """Return what else a curve tells, in other cells, each of which is a part of one of its own.
 
@@ -526,6 +423,7 @@ def told_in_cells(curve: Curve, place: NDArray[np.int64]) -> dict[str, Any]:
         "find_observations": curve.find_observations if same else None,
         "find_folds": None if folds is None else Deferred(lambda: Folds(folds().heights[:, place], folds().shares)),
         "of_log_link": {scale: _moved(find, place) for scale, find in curve.of_log_link.items()},
+        "folds_of_log_link": {scale: _moved_folds(find, place) for scale, find in curve.folds_of_log_link.items()},
     }
 
 
@@ -533,14 +431,18 @@ def _moved(find: OtherScale, place: NDArray[np.int64]) -> OtherScale:
     return OtherScale(lambda: find()[place])
 
 
+def _moved_folds(find: IfAsked[Folds], place: NDArray[np.int64]) -> IfAsked[Folds]:
+    return IfAsked(lambda: Folds(find().heights[:, place], find().shares))
+
+
+def _relative(heights: NDArray[np.float64], cell: int, scale: str) -> NDArray[np.float64]:
+    """Return the heights of a curve on a scale as multiples of that of a cell."""
+    found: NDArray[np.float64] = np.exp(heights - heights[cell]) if scale == "raw" else heights / heights[cell]
+    return found
+
+
 def columns_of_curve(curve: Curve) -> dict[str, Any]:
     """Return the columns of a frame of a curve, by name."""
     listed = columns_of([curve.axis], curve.heights, curve.outputs, curve.axis.rows)
     listed |= {} if curve.find_folds is None else {"error": curve.errors.ravel()}
     return listed if curve.find_observations is None else listed | curve.observations.numbers()
-
-
-def values_of(points: Points) -> dict[str, NDArray[np.float64]]:
-    """Return the value columns of a frame of points, one per output."""
-    names = ["value"] if len(points.outputs) == 1 else [f"value_{name}" for name in points.outputs]
-    return dict(zip(names, points.heights.T, strict=True))

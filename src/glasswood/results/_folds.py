@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._jackknife import jackknife, student
+from glasswood.errors import BackgroundError
 from glasswood.kernels._read_only import ReadOnly
+from glasswood.parallel._once import Deferred
 
-__all__ = ["NO_FOLDS", "Folds"]
+__all__ = ["NO_FOLDS", "Folds", "IfAsked", "SurfaceFolds"]
+
+T = TypeVar("T")
 
 NO_FOLDS = (
     "errors come from folds of the rows: make the Explainer with folds=20, or the Background with "
@@ -45,3 +50,54 @@ class Folds(ReadOnly):
     def centered(self, cell: int) -> Folds:
         """Return the same of heights minus that of a cell."""
         return Folds(self.heights - self.heights[:, cell : cell + 1], self.shares)
+
+    def first(self, n: int) -> Folds:
+        """Return the same of the first n lines."""
+        return Folds(self.heights[:, :n], self.shares)
+
+
+@dataclass(frozen=True, eq=False)
+class SurfaceFolds(ReadOnly):
+    """A surface without each fold of the rows, in the parts that it is the sum of.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n_folds, n_cells, n_outputs)
+        The curves of both features.
+    mean : ndarray of shape (n_folds, n_outputs)
+    interaction : ndarray of shape (n_folds, n_cells, n_cells, n_outputs), or None if there is none
+    shares : ndarray of shape (n_folds,)
+        The share of the rows' weight that each fold has.
+    """
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    interaction: NDArray[np.float64] | None
+    shares: NDArray[np.float64]
+
+    @property
+    def surface(self) -> Folds:
+        """The whole surface."""
+        heights = self.first[:, :, None] + self.second[:, None] - self.mean[:, None, None]
+        return Folds(heights if self.interaction is None else heights + self.interaction, self.shares)
+
+
+class IfAsked(Deferred[T]):
+    """What is only computed if it is asked for, and not for a copy or a pickle: it may take long for each fold."""
+
+    @classmethod
+    def unknown(cls) -> IfAsked[T]:
+        """Return one that cannot be computed any more."""
+
+        def refuse() -> T:
+            message = (
+                "this result was copied or pickled before its error was computed, and no longer knows its rows; ask "
+                "for the error before that"
+            )
+            raise BackgroundError(message)
+
+        return cls(refuse)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return (IfAsked.of, (self(),)) if "_value" in self.__dict__ else (IfAsked.unknown, ())

@@ -14,7 +14,7 @@ from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._basis import with_basis
-from glasswood.results._folds import NO_FOLDS, Folds
+from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
@@ -147,7 +147,7 @@ class Importance(ReadOnly):
         Importance(2 features x 3 outputs, probability, total: petal ...)
         """
         n, folds = max(0, n), self.find_folds
-        first = None if folds is None else Deferred(lambda: Folds(folds().heights[:, :n], folds().shares))
+        first = None if folds is None else Deferred(lambda: folds().first(n))
         return replace(self, names=self.names[:n], heights=self.heights[:n], find_folds=first)
 
     def to_frame(self) -> Any:
@@ -278,11 +278,46 @@ class Strengths(ReadOnly):
     outputs: tuple[Any, ...]
     units: str
     names: tuple[str, ...]
+    find_folds: IfAsked[dict[str, Folds]] | None = None
 
     @property
     def values(self) -> NDArray[np.float64]:
         """One value per pair; with a last axis of outputs if there are several."""
         return self.heights[:, 0] if len(self.outputs) == 1 else self.heights
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """The standard error of each of `values`: how much they would differ with other rows, the model as it is.
+
+        The Explainer, or the Background, must have been made with ``folds=``, see `Curve.error`. Strengths are computed
+        without each fold when this is first asked for, so it takes as many times as long as there are folds. A rank has
+        no error.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X, folds=5)
+        >>> strengths = ex.interaction_strengths()
+        >>> strengths.error.shape == strengths.h_error.shape == strengths.values.shape
+        True
+        >>> strengths.to_frame(error=True).columns.tolist()
+        ['first', 'second', 'value', 'h', 'error', 'h_error']
+        """
+        return self._error("value", self.heights)
+
+    @property
+    def h_error(self) -> NDArray[np.float64]:
+        """The standard error of Friedman's H, with a last axis of outputs if there are several; see `error`."""
+        return self._error("h", self.h)
+
+    def _error(self, what: str, heights: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.find_folds is None:
+            raise BackgroundError(NO_FOLDS)
+        found = self.find_folds()[what].error(heights)
+        return found[:, 0] if len(self.outputs) == 1 else found
 
     @property
     def total(self) -> NDArray[np.float64]:
@@ -326,25 +361,29 @@ class Strengths(ReadOnly):
         >>> ex.interaction_strengths().top(1).pairs
         [('petal length (cm)', 'petal width (cm)')]
         """
-        n = max(0, n)
-        return Strengths(
-            pairs=self.pairs[:n],
-            heights=self.heights[:n],
-            h=self.h[:n],
-            basis=self.basis,
-            outputs=self.outputs,
-            units=self.units,
-            names=self.names,
-        )
+        n, folds = max(0, n), self.find_folds
+        first = None if folds is None else IfAsked(lambda: {what: own.first(n) for what, own in folds().items()})
+        return replace(self, pairs=self.pairs[:n], heights=self.heights[:n], h=self.h[:n], find_folds=first)
 
-    def to_frame(self) -> Any:
+    def to_frame(self, *, error: bool = False) -> Any:
         """Return one row per pair: both names, strength and H of each output, and the `total` if there are several.
+
+        With ``error=True``, the standard errors of strength and H, too: see `error`.
 
         Examples
         --------
         See `Strengths`.
         """
-        return to_frame(self._columns())
+        return to_frame(self._columns() | (self._errors() if error else {}))
+
+    def _errors(self) -> dict[str, Any]:
+        found = {"error": self.error, "h_error": self.h_error}
+        named = [_spread(part.reshape(self.heights.shape), self.outputs) for part in found.values()]
+        return {
+            name.replace("value", what, 1): part
+            for what, columns in zip(found, named, strict=True)
+            for name, part in columns.items()
+        }
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"first": [a for a, _ in self.pairs], "second": [b for _, b in self.pairs]}

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from glasswood.effects._pairs import Pair
+from glasswood.errors import BackgroundError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred, once
 from glasswood.results._axis import columns_of, squeezed
 from glasswood.results._curves import Curve
+from glasswood.results._folds import NO_FOLDS, Folds, IfAsked, SurfaceFolds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._joint_rows import JointRows
 from glasswood.text._html import facts_html
@@ -64,6 +66,7 @@ class Surface(ReadOnly):
     second: Curve
     pair: Pair | None
     find_rows: Deferred[JointRows | None] = UNKNOWN
+    find_folds: IfAsked[SurfaceFolds] | None = None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -129,6 +132,47 @@ class Surface(ReadOnly):
         return squeezed(self.raw_interaction[:a, :b])
 
     @once
+    def errors(self) -> NDArray[np.float64]:
+        """The standard error of every pair of cells, missing values last: (n_cells, n_cells, n_outputs)."""
+        return read_only(self._folds().surface.error(self.heights))
+
+    def _folds(self) -> SurfaceFolds:
+        """Return the surface without each fold of the rows."""
+        if self.find_folds is None:
+            raise BackgroundError(NO_FOLDS)
+        return self.find_folds()
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """The standard error of each of `values`: how much they would differ with other rows, the model as it is.
+
+        The Explainer, or the Background, must have been made with ``folds=``, see `Curve.error`. Pairs of features are
+        counted in folds when this is first asked for, which takes about three times as long as without folds, and as
+        many times the memory as there are folds.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, folds=20)
+        >>> surface = ex.partial_dependence("bmi", "s5")
+        >>> surface.error.shape == surface.interaction_error.shape == surface.values.shape
+        True
+        """
+        a, b = self.shape
+        return squeezed(self.errors[:a, :b])
+
+    @property
+    def interaction_error(self) -> NDArray[np.float64]:
+        """The standard error of each of `interaction`, as `error`; 0 if the surface is additive."""
+        folds, (a, b), alone = self._folds(), self.shape, self.raw_interaction
+        if folds.interaction is None or alone is None:
+            return squeezed(np.zeros((a, b, len(self.first.outputs))))
+        return squeezed(Folds(folds.interaction[:, :a, :b], folds.shares).error(alone[:a, :b]))
+
+    @once
     def density(self) -> NDArray[np.float64] | None:
         """The share of background rows in each pair of cells, excluding missing values; None without the rows."""
         rows = self.find_rows()
@@ -165,15 +209,16 @@ class Surface(ReadOnly):
         """Return the state to pickle and copy: everything except cached values."""
         return {name: value for name, value in self.__dict__.items() if name in self.__dataclass_fields__}
 
-    def to_frame(self) -> Any:
-        """Return one row per pair of cells (and output).
+    def to_frame(self, *, error: bool = False) -> Any:
+        """Return one row per pair of cells (and output), with its standard error if asked for, see `error`.
 
         Examples
         --------
         See `Surface`.
         """
         self._check_memory(n_arrays=12)
-        return to_frame(columns_of([self.first.axis, self.second.axis], self.heights, self.first.outputs, None))
+        listed = columns_of([self.first.axis, self.second.axis], self.heights, self.first.outputs, None)
+        return to_frame(listed | ({"error": self.errors.ravel()} if error else {}))
 
     def panel(self, output: int | None = None, **options: Unpack[SurfaceOptions]) -> Cells:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.

@@ -10,22 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.effects._pairs import KnownPair, Pair, averaged, middle_cells
+from glasswood.effects._pairs import Pair
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._target_sums import TargetMoments
 from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
-from glasswood.kernels._read_only import read_only
 from glasswood.metrics import InteractionIndex
 from glasswood.models._outputs import Chosen
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Deferred, once
 from glasswood.results import (
-    REMEDY,
     Attributions,
     Axis,
     Curve,
     Folds,
     Ice,
+    IfAsked,
     Interactions,
     JointRows,
     Observations,
@@ -39,17 +38,17 @@ from glasswood.results import (
     check_memory,
     squeezed,
 )
+from glasswood.study._errors import Errors
 from glasswood.study._on_scale import OnScale
+from glasswood.study._response_pair import ResponsePair
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
 from glasswood.tables._points import columns_of, rows_at, shown_values, take
 from glasswood.tables._tables import Schema, distinct_rows, n_rows, open_columns
 from glasswood.text._printable import how_many
 
-__all__ = ["Answers", "Negated", "ResponsePair"]
+__all__ = ["Answers", "Negated"]
 
-MOST_RESPONSES = 2**16  # pairs of cells whose responses are computed at once
-BYTES_OF_RESPONSE = 400  # while it is computed
 MOST_VISITS = 2**30  # of leaves by points: about a second
 PER_VISIT, MOST_HOURS = 1e-9, 4  # seconds of one; of all
 MOST_VISITS_OF_GRIDS = 16  # times more pairs of points on grids take that long
@@ -86,70 +85,6 @@ class Negated:
     def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
         """Return the sums of absolute values and squares of some rows, which have no sign."""
         return self.source.moments(span)
-
-
-class ResponsePair:
-    """The interaction of two features on the scale of a response, which has to be computed row by row.
-
-    If there are few pairs of cells, all are computed on first use and cached. Otherwise only those needed are computed;
-    they may differ from `all` in the last digits because of the order of summation.
-
-    Parameters
-    ----------
-    values : OnScale
-    features : (int, int)
-    chosen : Chosen
-    """
-
-    def __init__(self, values: OnScale, features: tuple[int, int], chosen: Chosen) -> None:
-        self._values, self._features, self._chosen = values, features, chosen
-        n_a, n_b = (int(n) for n in values.study.plan(1).cells.n_cells[list(features)])
-        self.shape = (n_a, n_b, len(chosen.labels))
-        self._is_small = n_a * n_b <= MOST_RESPONSES
-
-    @property
-    def is_known(self) -> bool:
-        """Whether all heights are known."""
-        return "_kept" in self.__dict__
-
-    @once
-    def _kept(self) -> NDArray[np.float64]:
-        return read_only(self._compute())
-
-    def all(self) -> NDArray[np.float64]:
-        """Return the heights of all pairs of cells."""
-        return self._kept if self._is_small else self._compute()
-
-    def _compute(self) -> NDArray[np.float64]:
-        n_a, n_b = self.shape[:2]
-        check_memory((n_a, n_b, self._values.study.ensemble.n_outputs), BYTES_OF_RESPONSE // 8, REMEDY)
-        return self._asked(np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)).reshape(self.shape)
-
-    def _asked(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
-        values, (a, b) = self._values, self._features
-        joint = values.responses_at(np.array([a, b]), np.stack([x, y]))
-        return self._chosen.changes(joint - values.curves[a][x] - values.curves[b][y] + values.mean)
-
-    def at(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the heights at points, given their cells."""
-        if self._is_small:
-            found: NDArray[np.float64] = self.all()[x, y]
-            return found
-        points, place = np.unique(np.stack([x, y]), axis=1, return_inverse=True)
-        return self._asked(points[0], points[1])[place.ravel()]
-
-    def grid(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the heights of all pairs of some cells of both features."""
-        return self.at(np.repeat(x, y.size), np.tile(y, x.size)).reshape(x.size, y.size, -1)
-
-    def means(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the means over blocks of cells, or the heights in their middles if there are very many cells."""
-        return averaged(self.all(), x, y) if self._is_small else self.grid(middle_cells(x), middle_cells(y))
-
-    def __reduce__(self) -> tuple[type[KnownPair], tuple[NDArray[np.float64]]]:
-        """Return a pair that needs neither model nor rows, for pickles and copies."""
-        check_memory(self.shape, 2, "Keep the values that you need: surface(x, y)")
-        return KnownPair, (self.all(),)
 
 
 class Answers:
@@ -199,6 +134,7 @@ class Answers:
 
     def curve(self, feature: int, chosen: Chosen) -> Curve:
         """Return the curve of a feature."""
+        errors = self.errors
         heights = chosen.levels(self._values.curves[feature])  # first: the axis needs the rows counted for it
         return Curve(
             axis=self.axis(feature),
@@ -210,45 +146,48 @@ class Answers:
             find_observations=Deferred(lambda: self._observations(feature, chosen))
             if self._study.has_targets
             else None,
-            find_folds=Deferred(lambda: self._folds(feature, chosen)) if self._study.has_folds else None,
+            find_folds=None if errors is None else Deferred(lambda: errors.curve(feature, chosen)),
             of_log_link=self._of_log_link(feature, chosen),
+            folds_of_log_link=self._folds_of_log_link(feature, chosen),
         )
+
+    @property
+    def _has_log_link(self) -> bool:
+        """Whether relativities say something about the model."""
+        study = self._study
+        return self.ensemble.score.link == "exp" and not study.combined and study.model.inverse is None
+
+    def _on(self, response: str) -> OnScale:
+        """Return the values of the study on a scale."""
+        scale = self._study.scale(response)
+        return self._values if scale.same_as(self._scale) else OnScale(self._study, scale)
 
     def _of_log_link(self, feature: int, chosen: Chosen) -> dict[str, OtherScale]:
         """Return the curve of a model with a log link on both scales; none for other models."""
-        if self.ensemble.score.link != "exp" or self._study.combined or self._study.model.inverse is not None:
+        if not self._has_log_link:
             return {}
 
-        def heights(response: str) -> NDArray[np.float64]:
-            scale = self._study.scale(response)
-            return chosen.levels(
-                (self._values if scale.same_as(self._scale) else OnScale(self._study, scale)).curves[feature]
-            )
+        def heights(response: str) -> OtherScale:
+            return OtherScale(lambda: chosen.levels(self._on(response).curves[feature]))
 
-        return {"raw": OtherScale(lambda: heights("raw")), "response": OtherScale(lambda: heights("prediction"))}
+        return {"raw": heights("raw"), "response": heights("prediction")}
 
-    def _folds(self, feature: int, chosen: Chosen) -> Folds:
-        """Return the curve of a feature without each fold of the rows."""
-        left = self.left_out
-        heights = [chosen.levels(values.curves[feature]) for _, values in left]
-        return Folds(np.stack(heights), np.array([share for share, _ in left]))
+    def _folds_of_log_link(self, feature: int, chosen: Chosen) -> dict[str, IfAsked[Folds]]:
+        """Return the same without each fold of the rows; none if these are not in folds."""
+        folds = self._study.folds
+        if not self._has_log_link or folds is None:
+            return {}
+
+        def heights(response: str) -> IfAsked[Folds]:
+            return IfAsked(lambda: Errors(self._on(response), folds).curve(feature, chosen))
+
+        return {"raw": heights("raw"), "response": heights("prediction")}
 
     @once
-    def left_out(self) -> list[tuple[float, OnScale]]:
-        """The values of the study without each fold of the rows, and the share of the fold."""
-        wanted = None if self._scale.additive else self._study.wanted_of(self._scale)
-        return [(share, OnScale(study, self._scale)) for share, study in self._study.without_folds(wanted)]
-
-    def _folds_of_observations(self, feature: int, chosen: Chosen) -> dict[str, Folds]:
-        """Return what was observed and predicted without each fold of the rows."""
-        left = self._study.without_folds(self._study.wanted_targets)
-        shares = np.array([share for share, _ in left])
-        found = [study.targets.of_feature(feature) for _, study in left]
-        return {
-            "observed": Folds(np.stack([chosen.levels(part.observed) for part in found]), shares),
-            "predicted": Folds(np.stack([chosen.levels(part.predicted) for part in found]), shares),
-            "exposure": Folds(np.stack([part.exposure for part in found]), shares),
-        }
+    def errors(self) -> Errors | None:
+        """The same answers without each fold of the rows; None if these are not in folds."""
+        folds = self._study.folds
+        return None if folds is None else Errors(self._values, folds)
 
     def _observations(self, feature: int, chosen: Chosen) -> Observations:
         """Return what was observed and predicted in the cells of a feature."""
@@ -266,7 +205,7 @@ class Answers:
             outputs=chosen.labels,
             units=targets.scale.units,
             comparable=self._scale.same_as(targets.scale),
-            folds=self._folds_of_observations(feature, chosen) if self._study.has_folds else {},
+            folds={} if self.errors is None else self.errors.observations(feature, chosen),
             counts=chosen.levels(found.total) if targets.of_counts else None,
         )
 
@@ -276,12 +215,13 @@ class Answers:
 
     def actual_expected_without_folds(self, chosen: Chosen) -> list[tuple[float, NDArray[np.float64]]]:
         """Return the same without each fold of the rows, and the share of the fold."""
-        left = self._study.without_folds(self._study.wanted_targets)
+        folds = self._study.folds
+        left = [] if folds is None else folds.without(self._study.wanted_targets)
         return [(share, _ratio(study.targets, chosen)) for share, study in left]
 
     def surface(self, a: int, b: int, chosen: Chosen) -> Surface:
         """Return the surface of two features."""
-        study = self._study
+        study, errors = self._study, self.errors
         pair: Pair | None = None
         if study.over.once_only and self._scale.additive:
             study.effects(2)  # the largest order first: some sources can be counted once only
@@ -295,6 +235,7 @@ class Answers:
             second=self.curve(b, chosen),
             pair=pair,
             find_rows=Deferred(lambda: self._joint_rows(a, b)),
+            find_folds=None if errors is None else IfAsked(lambda: errors.surface(a, b, chosen)),
         )
 
     def surface_of(self, chosen: Chosen, names: tuple[str, str]) -> Surface:
@@ -423,6 +364,7 @@ class Answers:
         if self._scale.additive and self._study.over.in_memory:
             self._study.plan(len(players))  # refuses sets of too many players before anything is computed
         features, cells, shown = self._located(players, at)
+        errors, n_players = self.errors, len(players)
         return Points(
             name=" x ".join(players),
             columns=shown,
@@ -432,7 +374,24 @@ class Answers:
             mean=chosen.levels(self._values.mean),
             find_rows=Deferred(lambda: self._rows_at(shown)),
             weighted=self._study.over.weighted,
+            find_folds=None
+            if errors is None
+            else IfAsked(lambda: self._folds_of_points(errors, features, cells, n_players, chosen)),
         )
+
+    def _folds_of_points(
+        self, errors: Errors, features: NDArray[np.intp], cells: NDArray[np.int64], n_players: int, chosen: Chosen
+    ) -> Folds:
+        """Return the partial dependence at points without each fold of the rows."""
+        found: Any
+        if self._scale.additive:
+            left = errors.of_order(n_players)
+            found = [Answers(values)._heights_at(features, cells, n_players) for values in left]
+        elif features.size == 1 and features[0] in self._values.curves:
+            found = [values.curves[int(features[0])][cells[0]] for _, values in errors.left_out]
+        else:
+            found = errors.responses_at("several features on this scale", features, cells)
+        return Folds(np.stack([chosen.levels(heights) for heights in found]), errors.shares)
 
     def _heights_at(self, features: NDArray[np.intp], cells: NDArray[np.int64], n_players: int) -> NDArray[np.float64]:
         """Return the partial dependence of features at points: (n_points, n_outputs).
@@ -490,7 +449,7 @@ class Answers:
             return self._located_before(self._study.originals, players, at)
         names = [name for player in players for name in self._study.groups.get(player, (player,))]
         features = np.array([self.ensemble.feature_names.index(name) for name in names], dtype=np.intp)
-        part = Schema(tuple(schema.columns[f] for f in features), underscored=schema.underscored)
+        part = Schema(tuple(schema.columns[f].of_any_type() for f in features), underscored=schema.underscored)
         if at is None:
             if not self._study.over.in_memory:
                 message = f"pass at=, a table of the columns {[column.name for column in part.columns]!r}"

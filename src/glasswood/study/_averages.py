@@ -99,6 +99,11 @@ class Average(ABC):
         return None
 
     @property
+    def fold(self) -> NDArray[np.intp] | None:
+        """The fold of each row of a table in memory; None if there are none."""
+        return None
+
+    @property
     def source(self) -> InMemory | None:
         """The table in memory; None if there is none."""
         return None
@@ -128,10 +133,12 @@ class Average(ABC):
         further: Iterable[Wanted] = (),  # noqa: ARG002
         *,
         lists_only: bool | None = None,  # noqa: ARG002
+        in_folds: bool = False,  # noqa: ARG002
     ) -> Background | None:
         """Return the counts of a plan and further statistics, after a pass over the rows; None if there are none.
 
-        Counts of order 1 are in folds, if there are any; others only if rows cannot be counted again.
+        Counts of order 1 are in folds, if there are any; others only if that is asked for, or if rows cannot be counted
+        again.
         """
         return self.counted
 
@@ -139,8 +146,8 @@ class Average(ABC):
         """Return the counts of groups of rows, after a pass over the rows."""
         raise BackgroundError(NO_ROWS)
 
-    def some(self, schema: Schema, rows: NDArray[np.intp]) -> Average:  # noqa: ARG002
-        """Return some rows of a table in memory."""
+    def some(self, schema: Schema, rows: NDArray[np.intp], *, in_folds: bool = True) -> Average:  # noqa: ARG002
+        """Return some rows of a table in memory, in folds as before or without."""
         raise BackgroundError(NO_ROWS)
 
     def with_labels(self, schema: Schema) -> Schema:
@@ -229,6 +236,11 @@ class OverTable(Average):
         """The offsets of the rows, (n_rows, n_outputs); None if there are none."""
         return self._values.by_role.get("offset")
 
+    @property
+    def fold(self) -> NDArray[np.intp] | None:
+        """The fold of each row; None if there are none."""
+        return self._values.fold
+
     @once
     def shares(self) -> NDArray[np.float64]:
         """The weights of the rows, which sum to 1."""
@@ -244,13 +256,21 @@ class OverTable(Average):
             fixed_point(self.weight, self.n_rows)
             self.weight = np.array(self.weight)
 
-    def count(self, plan: CountPlan, further: Iterable[Wanted] = (), *, lists_only: bool | None = None) -> Background:
+    def count(
+        self,
+        plan: CountPlan,
+        further: Iterable[Wanted] = (),
+        *,
+        lists_only: bool | None = None,
+        in_folds: bool = False,
+    ) -> Background:
         """Return the counts of a plan and further statistics.
 
         Many counts are kept in 32 bits if they fit, which takes half the memory.
         """
         wanted = tuple(further)
-        values = self._values if plan.order == 1 and not lists_only else replace(self._values, fold=None)
+        folded = in_folds or (plan.order == 1 and not lists_only)
+        values = self._values if folded else replace(self._values, fold=None)
         found: Background = self._rows.count(plan, self.weight, lists_only=lists_only, further=wanted, values=values)
         if found.counts.size < MANY_COUNTS or found.total > np.iinfo(np.int32).max:
             return found
@@ -272,10 +292,13 @@ class OverTable(Average):
         """Yield what `work` makes of the table."""
         return self._rows.each(schema, features, self.weight, work)
 
-    def some(self, schema: Schema, rows: NDArray[np.intp]) -> OverTable:
-        """Return some rows of the table."""
+    def some(self, schema: Schema, rows: NDArray[np.intp], *, in_folds: bool = True) -> OverTable:
+        """Return some rows of the table, in folds as before or without."""
         weight = None if self.weight is None else np.asarray(self.weight)[rows]
-        return OverTable(Pass(self._source.take(schema, rows)), weight, self.columns, self._values.take(rows))
+        columns, values = self.columns, self._values.take(rows)
+        if not in_folds:
+            columns, values = columns.without_folds, replace(values, fold=None)
+        return OverTable(Pass(self._source.take(schema, rows)), weight, columns, values)
 
 
 class OverSource(Average):
@@ -315,9 +338,11 @@ class OverSource(Average):
         further: Iterable[Wanted] = (),
         *,
         lists_only: bool | None = None,  # noqa: ARG002
+        in_folds: bool = False,
     ) -> Background:
         """Return the counts of a plan, the ends of columns, and further statistics."""
-        columns = self.columns if plan.order == 1 or not self.can_count else self.columns.without_folds
+        folded = in_folds or plan.order == 1 or not self.can_count
+        columns = self.columns if folded else self.columns.without_folds
         found: Background = self._rows.count(plan, self.weight, further=(WantedEnds(), *further), values=columns)
         self._n_rows = found.n_rows
         return found

@@ -119,10 +119,11 @@ class Side:
 
     def refuse_without_folds(self) -> None:
         """Raise an error if answers have no errors."""
-        if not self._scope.study.has_folds:
+        folds = self._scope.study.folds
+        if folds is None:
             message = f"error= needs the errors of {self.name!r}, and {NO_FOLDS}"
             raise BackgroundError(message)
-        self._scope.study.without_folds()  # refuses empty folds, and too many counts
+        folds.without()  # refuses empty folds, and too many counts
 
     @once
     def has_errors(self) -> bool:
@@ -136,10 +137,12 @@ class Side:
     @once
     def left_out(self) -> list[tuple[float, Seen]]:
         """The explainer without each fold of its rows, and the fold's share of them."""
-        number = self._scope.study.ensemble.feature_names.index
+        number, errors = self._scope.study.ensemble.feature_names.index, self._scope.answers.errors
+        if errors is None:
+            return []
         return [
             (share, _WithoutFold(values, self._chosen, {name: number(name) for name in self.curves}))
-            for share, values in self._scope.answers.left_out
+            for share, values in errors.left_out
         ]
 
     @once

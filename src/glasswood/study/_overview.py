@@ -26,8 +26,20 @@ from glasswood.errors import BackgroundError, TableError, TooLargeError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred
 from glasswood.parallel._threads import in_order
-from glasswood.results import LARGEST, Curve, Folds, Importance, JointRows, Monotonicity, Spike, Spikes, Strengths
+from glasswood.results import (
+    LARGEST,
+    Curve,
+    Folds,
+    IfAsked,
+    Importance,
+    JointRows,
+    Monotonicity,
+    Spike,
+    Spikes,
+    Strengths,
+)
 from glasswood.study._answers import Answers
+from glasswood.study._errors import Errors
 from glasswood.study._on_scale import OnScale
 from glasswood.study._pair_rows import CountedRows, PairRows, RowsAgain, RowsInMemory
 from glasswood.study._rows_again import finite_ends
@@ -79,21 +91,26 @@ class Overview:
         heights = heights[:, chosen.columns]  # the same for both classes of one score
         order = _strongest_first(heights)
         names = tuple(plan.players[player] for player in order)
+        errors = self._answers.errors
         return Importance(
             names=names,
             heights=heights[order],
             outputs=chosen.labels,
             units=self._scale.units,
-            find_folds=Deferred(lambda: self._folds_of_importance(chosen, names)) if study.has_folds else None,
+            find_folds=None
+            if errors is None
+            else Deferred(lambda: self._folds_of_importance(errors, chosen, names, groups=several.size > 0)),
         )
 
-    def _folds_of_importance(self, chosen: Chosen, names: Sequence[str]) -> Folds:
-        """Return the importance of features without each fold of the rows."""
-        heights, left = [], self._answers.left_out
-        for _, values in left:
+    @staticmethod
+    def _folds_of_importance(errors: Errors, chosen: Chosen, names: Sequence[str], *, groups: bool) -> Folds:
+        """Return the importance of features without each fold of the rows; groups need the rows themselves."""
+        heights, shares = [], []
+        for share, values in errors.each("the importance of groups") if groups else errors.left_out:
             found = Overview(values, Answers(values)).importance(chosen)
             heights.append(found.heights[[found.names.index(name) for name in names]])
-        return Folds(np.stack(heights), np.array([share for share, _ in left]))
+            shares.append(share)
+        return Folds(np.stack(heights), np.array(shares))
 
     def by_span(self) -> list[str]:
         """Return the names of features that have a curve, ordered by its range; used if there are no rows."""
@@ -165,16 +182,38 @@ class Overview:
             pairs, moments = (self._moments_of_points if self._by_points(over) else find)(over, outputs)
         scale = max((float(np.abs(curve).max(initial=0.0)) for curve in self._values.curves.values()), default=0.0)
         heights, h = strength_and_h(moments, scale)
-        order = _strongest_first(heights)
+        order, errors = _strongest_first(heights), self._answers.errors
+        listed = [(plan.players[pairs[k][0]], plan.players[pairs[k][1]]) for k in order]
         return Strengths(
-            pairs=[(plan.players[pairs[k][0]], plan.players[pairs[k][1]]) for k in order],
+            pairs=listed,
             heights=heights[order],
             h=h[order],
             basis=over.basis,
             outputs=chosen.labels,
             units=self._scale.units,
             names=plan.players,
+            find_folds=None
+            if errors is None
+            else IfAsked(lambda: self._folds_of_strengths(errors, chosen, listed, own=rows is None)),
         )
+
+    @staticmethod
+    def _folds_of_strengths(
+        errors: Errors, chosen: Chosen, pairs: Sequence[tuple[str, str]], *, own: bool
+    ) -> dict[str, Folds]:
+        """Return the strengths of pairs and their H without each fold of the background's rows."""
+        if not own:
+            message = "interaction strengths over rows= have no error: only the rows of the background are in folds"
+            raise BackgroundError(message)
+        heights, h, shares = [], [], []
+        for share, values in errors.each("interaction strengths"):
+            found = Overview(values, Answers(values)).strengths(None, chosen)
+            place = {pair: number for number, pair in enumerate(found.pairs)}
+            order = [place[pair] for pair in pairs]
+            heights.append(found.heights[order])
+            h.append(found.h[order])
+            shares.append(share)
+        return {"value": Folds(np.stack(heights), np.array(shares)), "h": Folds(np.stack(h), np.array(shares))}
 
     def _pair_rows(self, rows: Any) -> PairRows:
         """Return the rows over which interactions are averaged: those given, or those of the background."""

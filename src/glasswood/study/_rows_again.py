@@ -88,10 +88,13 @@ def blocks_of_cells(study: Study, size: int) -> Iterator[tuple[CellBlock, NDArra
 
 
 def deviation_of_scores(study: Study, scale: Scale) -> NDArray[np.float64]:
-    """Return the standard deviation of the rows' responses on a scale, for each output.
+    """Return the standard deviation of the rows' responses on a scale, for each output: from the rows, or from sums.
 
-    Blocks are added by their means and sums of squares around these, so that nothing is lost if the mean is large.
+    Blocks of rows are added by their means and sums of squares around these, so that nothing is lost if the mean is
+    large.
     """
+    if study.over.basis != "rows":
+        return study.moments(scale).deviation
     ensemble = study.ensemble
 
     def moments(part: RowsPart) -> list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -11,39 +11,37 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
 from glasswood.counting._column_ends import extents_of
-from glasswood.counting._folds import folds_in, without_each_fold
 from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
-from glasswood.counting._players import Players, players_of
+from glasswood.counting._players import Players
 from glasswood.counting._statistic import Wanted
 from glasswood.effects._closed_forms import Effects, path_dependent
 from glasswood.effects._evaluate import BackgroundRows, Evaluator
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
-from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets, target_columns
-from glasswood.engines._pass import Pass
+from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import CubeMetric
-from glasswood.models._opened import Opened, open_model
+from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Lock, once
 from glasswood.results import SetValues
-from glasswood.study._averages import NO_ROWS, Average, OverCounts, average_over
+from glasswood.study._averages import NO_ROWS, Average, OverCounts
+from glasswood.study._folds import StudyFolds
 from glasswood.study._in_parts import count_in_parts
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
 from glasswood.tables._points import take
-from glasswood.tables._row_columns import names_in, names_of_groups, places_of_groups, sorted_groups
-from glasswood.tables._row_values import NO_COLUMNS, RowColumns
+from glasswood.tables._row_columns import names_of_groups, places_of_groups, sorted_groups
 from glasswood.tables._seal import Seal
-from glasswood.tables._sources import InMemory, open_source
+from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns
 
-__all__ = ["Study", "study_of"]
+__all__ = ["Study"]
 
 T = TypeVar("T")
 
@@ -89,7 +87,6 @@ class Study:
         self._scales: dict[str | None, Scale] = {}
         self._wanted: dict[str, WantedResponses] = {}
         self._moments: dict[str, ResponseMoments] = {}
-        self._without_folds: dict[str, list[tuple[float, Study]]] = {}
         asked = scale_of(model, response)
         self._targets = WantedTargets.of_model(model, over.columns) if over.columns.target is not None else None
         along: list[Wanted] = [] if asked.additive else [self.wanted_of(asked)]
@@ -190,36 +187,38 @@ class Study:
     @property
     def has_folds(self) -> bool:
         """Whether rows are counted in folds, so that answers have errors."""
+        return self.folds is not None
+
+    @once
+    def folds(self) -> StudyFolds | None:
+        """The study without each fold of its rows; None if these are not in folds."""
         counted = self.over.counted
-        return self.over.columns.folds > 0 or (counted is not None and folds_in(counted) != "")
+        division = self.over.columns.division if counted is None else counted.folds
+        return None if division is None else StudyFolds(self, division)
 
-    def without_folds(self, wanted: Wanted | None = None) -> list[tuple[float, Study]]:
-        """Return the study without each fold of its rows, and the fold's share; with what else is wanted of rows."""
-        key = "" if wanted is None else wanted.key
-        with self._lock:
-            if key not in self._without_folds:
-                self._without_folds[key] = [
-                    (left.share, Study(self.model, self._players, OverCounts(left.background, None), None, self._plans))
-                    for left in without_each_fold(self._with_folds(wanted))
-                ]
-            return self._without_folds[key]
+    def over_counts(self, background: Background) -> Study:
+        """Return a study of the same model and other counts."""
+        return Study(self.model, self._players, OverCounts(background, None), None, self._plans)
 
-    def _with_folds(self, wanted: Wanted | None) -> Background:
-        """Return counts of the rows in folds, and what else is wanted."""
+    def counted_in_folds(self, wanted: Wanted | None, order: int) -> Background:
+        """Return counts of the rows in folds, of at least an order, and what else is wanted (of order 1)."""
         if self.in_parts:
             message = "the model has too many counts for folds; explain fewer trees, or a sample of the rows"
             raise TooLargeError(message)
-        keys = set() if wanted is None else {wanted.key}
-        for found in (*self._counted.values(), self.over.counted):
-            if found is not None and folds_in(found) and keys <= found.vectors.keys():
-                return found
-        if wanted is not None:
-            return self._sum_along(wanted)
-        counted = self.over.count(self.plan(1), self._along)
-        if counted is None:
-            raise BackgroundError(NO_ROWS)
-        self._counted[counted.order] = counted
-        return counted
+        with self._lock:
+            order, keys = self.plan(order).order, set() if wanted is None else {wanted.key}
+            for found in (*(self._counted[known] for known in sorted(self._counted)), self.over.counted):
+                fits = found is not None and found.folds is not None and found.order >= order
+                if found is not None and fits and keys <= found.vectors.keys():
+                    return found
+            if wanted is not None:
+                return self._sum_along(wanted)
+            counted = self.over.count(self.plan(order), self._along, in_folds=True)
+            if counted is None:
+                raise BackgroundError(NO_ROWS)
+            _refuse_order(counted, order)
+            self._counted[counted.order] = counted
+            return counted
 
     def _sum_along(self, wanted: Wanted) -> Background:
         """Return sums over rows, and the counts of the same pass, unless these are too many."""
@@ -296,10 +295,7 @@ class Study:
         background = self.counted(order)
         if background is None:
             return path_dependent(self.plan(order))
-        if background.order < order:
-            message = f"this needs a background of order {order}, but it has order {background.order}; "
-            message += f"make one with summarize(model, rows, order={order}), or order=None for all orders"
-            raise BackgroundError(message)
+        _refuse_order(background, order)
         if background.total <= 0:
             raise BackgroundError(NO_ROWS)
         return Effects(self.plan(background.order), background.counts, background.total)
@@ -310,12 +306,18 @@ class Study:
         If the pairs of all features have too many counts, those of this one are counted, with all other features as one
         player.
         """
-        if not self.over.in_memory or self.plan(1).countable(2):
+        plan = self.plan_of_pair(a, b)
+        if plan is None:
             return self.effects(2)
-        others = [name for f, name in enumerate(self.ensemble.feature_names) if f not in (a, b)]
-        plan = make_plan(self.ensemble, 2, {" and ".join(others[:2]) + " (and others)": others})
         found = self.over.count(plan)
         return path_dependent(plan) if found is None else Effects(plan, found.counts, found.total)
+
+    def plan_of_pair(self, a: int, b: int) -> CountPlan | None:
+        """Return a plan of the counts of two features alone; None if the pairs of all features can be counted."""
+        if not self.over.in_memory or self.plan(1).countable(2):
+            return None
+        others = [name for f, name in enumerate(self.ensemble.feature_names) if f not in (a, b)]
+        return make_plan(self.ensemble, 2, {" and ".join(others[:2]) + " (and others)": others})
 
     @property
     def in_parts(self) -> bool:
@@ -365,13 +367,13 @@ class Study:
         e = self.ensemble
         return Rows(self.plan(1), source.open(e.schema, e.used_features), source)
 
-    def on_some_rows(self, rows: NDArray[np.intp]) -> Study:
-        """Return a study of the same model and some rows of its table."""
+    def on_some_rows(self, rows: NDArray[np.intp], *, in_folds: bool = True) -> Study:
+        """Return a study of the same model and some rows of its table, in folds as before or without."""
         self.check_unchanged()
-        return self._of_rows(rows)
+        return self._of_rows(rows, in_folds=in_folds)
 
-    def _of_rows(self, rows: NDArray[np.intp]) -> Study:
-        over, originals = self.over.some(self.ensemble.schema, rows), self.originals
+    def _of_rows(self, rows: NDArray[np.intp], *, in_folds: bool = True) -> Study:
+        over, originals = self.over.some(self.ensemble.schema, rows, in_folds=in_folds), self.originals
         if originals is not None:
             originals = replace(originals, table=take(originals.table, rows.tolist()))
         return Study(self.model, self._players, over, originals, self._plans)
@@ -458,45 +460,12 @@ class Study:
         return player_of(feature, self.plan(1))
 
 
-def study_of(
-    model: object,
-    background: object,
-    groups: Mapping[str, Sequence[str]] | None = None,
-    weight: object = None,
-    response: str | None = None,
-    values: RowColumns = NO_COLUMNS,
-) -> Study:
-    """Return a study of a model; the parameters are those of `Explainer`."""
-    counted = background if isinstance(background, Background) else None
-    rows = Pass(open_source(background)) if background is not None and counted is None else None
-    opened, rows = _open(model, rows, [*names_in(None, weight), *values.names])
-    if counted is not None and opened.has_transformers and not _fits(opened, counted):
-        single = open_model(model, single=True)
-        opened = single if _fits(single, counted) else opened
-    players = players_of(opened, groups, None if counted is None else counted.groups)
-    values = target_columns(values, opened, weight)
-    over = average_over(counted, rows, weight, values)
-    ensemble = replace(players.ensemble, schema=over.with_labels(players.ensemble.schema))
-    originals = None if opened.columns is None else opened.columns.snapshot()
-    opened = replace(opened, ensemble=ensemble, table=None, columns=None)
-    found = Study(opened, players, over, originals, response=response)
-    over.check(ensemble, found.plan)
-    found.plan(1)  # refuses groups that do not fit
-    return found
-
-
-def _open(model: Any, rows: Pass | None, further: Sequence[str]) -> tuple[Opened, Pass | None]:
-    """Return a model, and the rows as its trees take them."""
-    if rows is None:
-        return open_model(model), None
-    opened = open_model(model, rows.head, further, whole=rows.in_memory)
-    return opened, rows.taken_by(opened, further, Seal())
-
-
-def _fits(opened: Opened, counted: Background) -> bool:
-    """Return whether counts are of these trees: those of a pipeline depend on the type of the numbers before it."""
-    players = players_of(opened, None, counted.groups)
-    return make_plan(players.ensemble, counted.order, players.groups).fingerprint == counted.fingerprint
+def _refuse_order(background: Background, order: int) -> None:
+    """Refuse counts of sets of too few players."""
+    if background.order < order:
+        message = f"this needs a background of order {order}, but it has order {background.order}; "
+        message += f"make one with summarize(model, rows, order={order}), or order=None for all orders"
+        raise BackgroundError(message)
 
 
 def _smallest(known: dict[int, T], order: int) -> T | None:

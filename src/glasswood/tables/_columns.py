@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,6 +107,13 @@ class Column:
         """Return one number per row: the value itself, or the code of its category."""
         raise NotImplementedError
 
+    def check_type(self, values: Numbers | Dictionary) -> None:
+        """Raise an error if a table must not hold values of this type."""
+
+    def of_any_type(self) -> Column:
+        """Return the column for single values, whose type does not matter."""
+        return self
+
     def labelled(self, values: Numbers | Dictionary) -> Column:  # noqa: ARG002 (most columns have no use for them)
         """Return the column with labels from the values of a table."""
         return self
@@ -118,13 +125,32 @@ class NumberColumn(Column):
 
     Behind a pipeline, numbers outside the closed interval `within`, and missing ones if `refuse_missing`, are what its
     transformers reject. Numbers in the closed interval `refuse_between` become zeros of a sparse matrix that the model
-    takes for missing ones, while those that are missing are imputed.
+    takes for missing ones, while those that are missing are imputed. Numbers of `refuse_types`, such as "float32", are
+    transformed differently, so that the cuts do not hold for tables of these types.
     """
 
     missing_between: tuple[float, float] | None = None
     within: tuple[float, float] | None = None
     refuse_between: tuple[float, float] | None = None
     refuse_missing: bool = False
+    refuse_types: tuple[str, ...] = ()
+
+    def check_type(self, values: Numbers | Dictionary) -> None:
+        """Raise an error if the transformers of a pipeline treat numbers of this type differently."""
+        if isinstance(values, Dictionary) or not self.refuse_types:
+            return
+        dtype = np.dtype(np.int64) if values.dtype.kind in "iu" and values.dtype.itemsize > 2 else values.dtype
+        if dtype.name in self.refuse_types:
+            right = "float32" if "float64" in self.refuse_types else "float64"
+            message = (
+                f"column {self.name!r} holds {values.dtype}, of which the steps of the pipeline make other numbers "
+                f"than of {right}, for which its curves hold; convert the column: astype({right!r})"
+            )
+            raise TableError(message)
+
+    def of_any_type(self) -> NumberColumn:
+        """Return the column for single numbers, whose type does not matter."""
+        return replace(self, refuse_types=())
 
     def encode(self, values: Numbers | Dictionary) -> NDArray[np.floating[Any]]:
         """Return the values as float32 or float64: unchanged if they are, otherwise as float64."""

@@ -86,7 +86,7 @@ def pack_arrays(kind: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArra
     Parameters
     ----------
     kind : str
-        What it is, and in which version of the format: "glasswood background 2".
+        What it is, and in which version of the format: "glasswood background 4".
     facts : mapping
         What JSON can hold.
     arrays : mapping of str to ndarray

@@ -8,6 +8,7 @@ FNV-1a hash of their UTF-8 bytes; missing values are one value. Keys are mixed b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,39 @@ from glasswood.errors import TableError
 from glasswood.tables._columns import Dictionary, dictionary_of
 from glasswood.tables._tables import frame_of, frame_values
 
-__all__ = ["fold_of_keys", "fold_of_positions", "keys_of_column", "keys_of_values"]
+__all__ = ["Division", "fold_of_keys", "fold_of_positions", "keys_of_column", "keys_of_values"]
 
 Keys = NDArray[np.uint64]
 MISSING = np.uint64(0x7FF8000000000000)
 FNV_START, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 MOST_EXACT = 2.0**53
+
+
+@dataclass(frozen=True)
+class Division:
+    """How rows are divided into folds: how many there are, and by what.
+
+    Parameters
+    ----------
+    number : int
+    column : str, optional
+        The column whose values tell the fold; None for the number of the row in the source.
+    given : bool, default False
+        Whether the values were passed along with the rows, and are no column of theirs.
+
+    Examples
+    --------
+    >>> print(Division(20, "id"), Division(20), Division(20, given=True), sep=", ")
+    20 by 'id', 20 by position, 20 by given values
+    """
+
+    number: int
+    column: str | None = None
+    given: bool = False
+
+    def __str__(self) -> str:
+        by = "given values" if self.given else "position" if self.column is None else repr(self.column)
+        return f"{self.number} by {by}"
 
 
 def fold_of_keys(keys: Keys, n_folds: int) -> NDArray[np.intp]:

@@ -171,6 +171,13 @@ class Template:
             return None
         return np.dtype(np.float32 if column.dtype == nw.Float32() else np.float64)
 
+    def own_type(self, position: int) -> str:
+        """Return the name of the type that a column of numbers has, as NumPy calls it."""
+        if self._frame is None or self._names is None:
+            return str(self._table.dtype)
+        values = self._values(position)
+        return str(values.dtype) if isinstance(values, np.ndarray) else "object"
+
     def numbers(self, position: int, most: int = 200) -> NDArray[np.float64]:
         """Return some of the distinct numbers of a column, the smallest and the largest included."""
         table = NumberColumn(str(position)).encode(self._values(position)).astype(np.float64)
@@ -186,8 +193,11 @@ class Template:
             return self._table.tocsc()[:, [position]].toarray().ravel()
         return self._table[:, position]
 
-    def with_values(self, columns: Mapping[int, Any]) -> Any:
-        """Return as many rows as the longest of some columns is, each column filled up with its last value."""
+    def with_values(self, columns: Mapping[int, Any], *, as_given: bool = False) -> Any:
+        """Return as many rows as the longest of some columns is, each column filled up with its last value.
+
+        Numbers have the type of the column, or their own if `as_given`; they must all have one type then.
+        """
         n = max(len(values) for values in columns.values())
         numbers = {k: values for k, values in columns.items() if isinstance(values, np.ndarray)}
         labels = {k: [*values, *[values[-1]] * (n - len(values))] for k, values in columns.items() if k not in numbers}
@@ -196,7 +206,7 @@ class Template:
         rows = take(self._table, [0] * n)
         if labels:
             rows = self._with_labels(rows, dict(zip(names, labels.values(), strict=True)), list(labels))
-        return self._with_numbers(rows, longer) if longer else rows
+        return self._with_numbers(rows, longer, as_given=as_given) if longer else rows
 
     def _with_labels(self, rows: Any, labels: Mapping[str, list[Any]], positions: Sequence[int]) -> Any:
         """Return rows with some values in columns of categories: of the table's own types, or as objects of pandas'.
@@ -221,8 +231,9 @@ class Template:
         given = zip(names, labels.values(), strict=True)
         return rows.assign(**{name: own(values, dtype=object, index=rows.index) for name, values in given})
 
-    def _with_numbers(self, rows: Any, columns: Mapping[int, NDArray[np.float64]]) -> Any:
-        types = {k: self.number_type(k) for k in columns}
+    def _with_numbers(self, rows: Any, columns: Mapping[int, NDArray[Any]], *, as_given: bool) -> Any:
+        types = {k: values.dtype if as_given else self.number_type(k) for k, values in columns.items()}
+        of_all = next(iter(types.values())) if as_given else np.dtype(np.float64)
         if self._frame is not None and self._names is not None:
             import narwhals as nw
 
@@ -233,11 +244,11 @@ class Template:
             ]
             return nw.from_native(rows, eager_only=True).with_columns(*more).to_native()
         if is_sparse(self._table):
-            rows = rows.astype(np.float64).tolil()
+            rows = rows.astype(of_all).tolil()
             for k, values in columns.items():
                 rows[:, [k]] = values.reshape(-1, 1)
             return rows.tocsr()
-        made = rows.astype(np.float64) if rows.dtype.kind in "iub" else rows.copy()
+        made = rows.astype(of_all) if rows.dtype.kind in ("fiub" if as_given else "iub") else rows.copy()
         for k, values in columns.items():
             made[:, k] = values
         return made

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError, TableError
 from glasswood.tables._columns import Dictionary, dictionary_of, numbers_of
-from glasswood.tables._folds import fold_of_keys, fold_of_positions, keys_of_column, keys_of_values
+from glasswood.tables._folds import Division, fold_of_keys, fold_of_positions, keys_of_column, keys_of_values
 from glasswood.tables._tables import frame_of, frame_values
 from glasswood.text._arguments import brief, whole_number
 from glasswood.text._printable import how_many
@@ -32,13 +32,13 @@ class RowValues:
         Those that were asked for: "target" (classes as one indicator per output), "exposure", "offset", "prediction".
     fold : ndarray of shape (n_rows,), optional
         The fold of each row.
-    told_folds : str
+    division : Division, optional
         How many folds there are, and by what.
     """
 
     by_role: Mapping[str, Floats] = field(default_factory=dict)
     fold: NDArray[np.intp] | None = None
-    told_folds: str = ""
+    division: Division | None = None
 
     def __contains__(self, role: str) -> bool:
         return role in self.by_role
@@ -51,7 +51,7 @@ class RowValues:
         if not self.by_role and self.fold is None:
             return self
         fold = None if self.fold is None else self.fold[rows]
-        return RowValues({role: values[rows] for role, values in self.by_role.items()}, fold, self.told_folds)
+        return RowValues({role: values[rows] for role, values in self.by_role.items()}, fold, self.division)
 
 
 NO_VALUES = RowValues()
@@ -101,10 +101,12 @@ class RowColumns:
         return "" if self.offset is None else ", ".join(map(repr, names)) or "given"
 
     @property
-    def told_folds(self) -> str:
-        """How many folds there are, and by what, as "20 by 'id'"."""
-        by = "position" if self.fold_by is None else repr(self.fold_by) if isinstance(self.fold_by, str) else "given"
-        return f"{self.folds} by {by}"
+    def division(self) -> Division | None:
+        """How many folds there are, and by what; None if there are none."""
+        if not self.folds:
+            return None
+        named = isinstance(self.fold_by, str)
+        return Division(self.folds, str(self.fold_by) if named else None, self.fold_by is not None and not named)
 
     @property
     def without_folds(self) -> RowColumns:
@@ -143,7 +145,7 @@ class RowColumns:
     @property
     def whole_key(self) -> str:
         """The same, and what folds are made by."""
-        return f"{self.key} {self.told_folds}"
+        return f"{self.key} {self.division}"
 
     def refuse_absent(self, columns: Sequence[Any] | None) -> None:
         """Refuse what a source that is no table in memory does not have: its columns are known by their names only."""
@@ -303,7 +305,7 @@ def _for_outputs(values: Floats, wanted: int) -> Floats:
 
 
 def _refuse(told: str, wrong: NDArray[np.bool_], what: str) -> None:
-    n_wrong = int(np.count_nonzero(wrong.reshape(len(wrong), -1).any(axis=1)))
+    n_wrong = int(np.count_nonzero(wrong.any(axis=tuple(range(1, wrong.ndim)))))  # there may be no rows
     if n_wrong:
         message = (
             f"{told}: {how_many(n_wrong, 'value')} of {len(wrong):,} {what}; drop these rows, or give them weight 0"

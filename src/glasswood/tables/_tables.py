@@ -237,7 +237,7 @@ def distinct_rows(columns: OpenColumns, features: NDArray[np.intp]) -> dict[str,
 def open_columns(table: object, schema: Schema, wanted: Iterable[int]) -> OpenColumns:
     """Return the wanted columns of a table, as views where the table allows it."""
     read = _column_reader(table, schema)
-    return OpenColumns(schema, n_rows(table), {int(index): read(index) for index in wanted})
+    return _opened(table, schema, {int(index): read(index) for index in wanted})
 
 
 def open_named(table: object, schema: Schema, names: Mapping[int, Any]) -> OpenColumns:
@@ -251,7 +251,13 @@ def open_named(table: object, schema: Schema, names: Mapping[int, Any]) -> OpenC
     if absent:
         message = f"the table lacks the columns {absent!r}"
         raise TableError(message)
-    return OpenColumns(schema, n_rows(table), {index: frame_values(frame, name) for index, name in names.items()})
+    return _opened(table, schema, {index: frame_values(frame, name) for index, name in names.items()})
+
+
+def _opened(table: object, schema: Schema, values: dict[int, Numbers | Dictionary]) -> OpenColumns:
+    for index, own in values.items():
+        schema.columns[index].check_type(own)
+    return OpenColumns(schema, n_rows(table), values)
 
 
 def n_rows(table: Any) -> int:

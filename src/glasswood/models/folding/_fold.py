@@ -27,6 +27,7 @@ from glasswood.models.folding._labels import Labels, fold_labels
 from glasswood.models.folding._nodes import Nodes
 from glasswood.models.folding._numbers import Number, fold_numbers
 from glasswood.models.folding._trials import Trials
+from glasswood.models.folding._types import try_other_types
 from glasswood.tables._columns import Column, LabelColumn, NumberColumn, dictionary_of
 from glasswood.tables._given import given_table
 from glasswood.tables._tables import Schema, encode, open_columns
@@ -122,6 +123,8 @@ class _Folder:
                 self._trials, self._given.notes, self._ensemble, numbers, zeros_are_missing=self._zeros_are_missing
             )
             self._reasons |= refused | unsure
+            wrong = try_other_types(self._trials, {k: own for k, own in by_number.items() if k not in self._reasons})
+            self._reasons |= dict.fromkeys(wrong, "is transformed differently in the rows than on its own")
             found: dict[int, Number | Labels] = {**by_label, **by_number}
             self._check(found)
         return self._compose({source: own for source, own in found.items() if source not in self._reasons})

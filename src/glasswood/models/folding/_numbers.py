@@ -36,6 +36,7 @@ class Number:
     refuse_missing: bool
     hole: tuple[float, float] | None = None  # numbers that become zeros which the model takes for missing values
     all_missing: set[int] = field(default_factory=set)  # transformed columns of which all numbers are such zeros
+    other_types: tuple[str, ...] = ()  # of numbers that transformers treat differently
 
     def column(self, name: str) -> Column:
         """Return the column."""
@@ -46,6 +47,7 @@ class Number:
             within=None if self.within == (-np.inf, np.inf) else self.within,
             refuse_between=self.hole if imputed else None,
             refuse_missing=self.refuse_missing,
+            refuse_types=self.other_types,
         )
 
     def agrees(self, made: int, encoded: Floats, values: Floats) -> bool:

@@ -73,20 +73,24 @@ class Trials:
         """Return what the trees see of rows, in some transformed columns."""
         return encode(transformed(self.chain, rows), self.schema, columns)
 
-    def of_values(self, values: Mapping[int, Any], *, dense: bool = False) -> dict[int, Encoded]:
+    def of_values(
+        self, values: Mapping[int, Any], *, dense: bool = False, as_given: bool = False
+    ) -> dict[int, Encoded]:
         """Return what the trees see of values of some columns, by column; those that transformers reject are left out.
 
         All columns are tried in the same rows, as they do not mix, and one by one if that fails. If `dense`, zeros are
-        zeros, even if the model takes them for missing values.
+        zeros, even if the model takes them for missing values. If `as_given`, numbers keep their types; otherwise they
+        have that of the column.
         """
         if not values:
             return {}
         try:
-            found = self._together(values, dense=dense)
+            found = self._together(values, dense=dense, as_given=as_given)
         except Exception:  # noqa: BLE001 (anybody's code)
             if len(values) == 1:
                 return {}
-            return {k: part for one in values for k, part in self.of_values({one: values[one]}, dense=dense).items()}
+            alone = [self.of_values({k: own}, dense=dense, as_given=as_given) for k, own in values.items()]
+            return {k: part for one in alone for k, part in one.items()}
         return {source: {m: found[m][: len(own)] for m in self.made[source]} for source, own in values.items()}
 
     def of_numbers(self, numbers: Mapping[int, Floats]) -> Encoded:
@@ -95,9 +99,10 @@ class Trials:
         rejected = {m: np.full(len(own), np.nan) for source, own in numbers.items() for m in self.made[source]}
         return rejected | {m: values for part in tried.values() for m, values in part.items()}
 
-    def _together(self, values: Mapping[int, Any], *, dense: bool) -> Encoded:
+    def _together(self, values: Mapping[int, Any], *, dense: bool, as_given: bool) -> Encoded:
         """Return what the trees see of values of some columns, from those transformers only that these columns need."""
-        rows, schema = self.template.with_values(values), self._dense if dense else self.schema
+        rows = self.template.with_values(values, as_given=as_given)
+        schema = self._dense if dense else self.schema
         wanted = [m for source in values for m in self.made[source]]
         some = self.chain.only(wanted)
         if some is None or not self._works(*some):

@@ -153,7 +153,10 @@ def _label(legend: Legend, names: list[str], look: Look) -> None:
 
 def _add_texts(figure: Figure, sheet: Sheet, look: Look) -> None:
     """Add the title and the notes of a sheet."""
-    if sheet.title:
+    if sheet.title and figure.legends:  # matplotlib would draw one over the other
+        figure.legends[0].set_title(look.readable(sheet.title))
+        figure.legends[0].get_title().set(fontsize="large", **PLAIN)
+    elif sheet.title:
         figure.suptitle(look.readable(sheet.title), **PLAIN)
     if sheet.notes:
         style = {"fontsize": "x-small", "color": look.dim, "x": 0.01, "ha": "left"}

@@ -1,0 +1,191 @@
+"""Points: the partial dependence of any features at points, with names, labels and units."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import BackgroundError
+from glasswood.kernels._read_only import ReadOnly, read_only
+from glasswood.models._outputs import position_of
+from glasswood.parallel._once import Deferred
+from glasswood.results._axis import squeezed
+from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
+from glasswood.results._frames import to_frame
+from glasswood.text._html import table_html
+from glasswood.text._printable import how_many, printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._spec import Cells, Dots, Steps
+    from glasswood.results.panels._options import PointOptions
+
+__all__ = ["Points", "values_of"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Points(ReadOnly):
+    """The partial dependence of some features, or a group of them, at given points.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, groups={"blood": ["s1", "s2"]})
+    >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3])
+    Points(blood: 3 points, value)
+    """
+
+    name: str
+    columns: Mapping[str, Any]
+    heights: NDArray[np.float64]
+    outputs: tuple[Any, ...]
+    units: str
+    mean: NDArray[np.float64] | None = None
+    find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
+    weighted: bool = False
+    find_folds: IfAsked[Folds] | None = None
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The value at each point."""
+        return squeezed(self.heights)
+
+    @property
+    def error(self) -> NDArray[np.float64]:
+        """The standard error of each of `values`: how much they would differ with other rows, the model as it is.
+
+        The Explainer, or the Background, must have been made with ``folds=``, see `Curve.error`.
+        """
+        return squeezed(self._errors())
+
+    def _errors(self) -> NDArray[np.float64]:
+        if self.find_folds is None:
+            raise BackgroundError(NO_FOLDS)
+        return read_only(self.find_folds().error(self.heights))
+
+    @property
+    def rows(self) -> NDArray[Any]:
+        """The number (or weight) of background rows at each point; empty unless every row is at one of the points."""
+        return self.find_rows()
+
+    def __repr__(self) -> str:
+        return f"Points({printable(self.name)}: {how_many(len(self.heights), 'point')}, {self.units})"
+
+    def _repr_html_(self) -> str:
+        return table_html(repr(self), self._listed())
+
+    def _listed(self) -> dict[str, Any]:
+        return dict(self.columns) | values_of(self)
+
+    def to_frame(self, *, error: bool = False) -> Any:
+        """Return one row per point: the features' values, and the partial dependence of each output.
+
+        With ``error=True``, its standard error, too: see `error`.
+
+        Examples
+        --------
+        See `Points`.
+        """
+        return to_frame(self._listed() | (columns_of_outputs("error", self._errors(), self.outputs) if error else {}))
+
+    def centered(self) -> Points:
+        """Return the points minus the value at the first of them.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> float(ex.partial_dependence("bmi", grid=5).centered().values[0])
+        0.0
+        """
+        mean, folds = None if self.mean is None else self.mean - self.heights[0], self.find_folds
+        centered = None if folds is None else IfAsked(lambda: folds().centered(0))
+        return replace(self, heights=self.heights - self.heights[0], mean=mean, find_folds=centered)
+
+    def panel(self, output: int | None = None, **options: Unpack[PointOptions]) -> Steps | Cells | Dots:
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
+
+        Examples
+        --------
+        See `Points`.
+        """
+        from glasswood.results.panels import panel_of_points
+
+        return panel_of_points(self, output, **options)
+
+    def plot(
+        self,
+        *,
+        output: Hashable = None,
+        output_index: int | None = None,
+        sort: str | None = None,
+        xscale: str = "linear",
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        engine: str = "matplotlib",
+        ax: object = None,
+    ) -> Any:
+        """Draw the points: along an axis for one numeric feature, as a surface or as dots for two features.
+
+        All other points are drawn by label, in the order given.
+
+        Parameters
+        ----------
+        xscale : {"linear", "log", "quantile"}, default "linear"
+            The scale of numeric axes. With "quantile", every row of the background takes up the same width.
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches. Chosen to fit the panels by default.
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure is created.
+        output : label, optional
+            The output (class or target) to draw. By default all outputs, up to eight.
+        output_index : int, optional
+            The output to draw, by its position in `outputs`.
+        sort : {"height", "rows"}, optional
+            The order of points with labels.
+
+        Returns
+        -------
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, groups={"blood": ["s1", "s2"]})
+        >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3]).plot()
+        <Drawing size ... with 2 Axes>
+        """
+        from glasswood.plots._draw import Canvas, put
+
+        return put(
+            [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale)],
+            Canvas(engine, ax, title, figsize),
+        )
+
+
+def values_of(points: Points) -> dict[str, NDArray[np.float64]]:
+    """Return the value columns of a frame of points, one per output."""
+    return columns_of_outputs("value", points.heights, points.outputs)
+
+
+def columns_of_outputs(
+    name: str, heights: NDArray[np.float64], outputs: tuple[Any, ...]
+) -> dict[str, NDArray[np.float64]]:
+    """Return the columns of a frame that hold heights, (n, n_outputs), one per output."""
+    names = [name] if len(outputs) == 1 else [f"{name}_{label}" for label in outputs]
+    return dict(zip(names, heights.T, strict=True))

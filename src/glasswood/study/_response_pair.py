@@ -1,0 +1,82 @@
+"""ResponsePair: the interaction of two features on the scale of a response, computed row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.effects._pairs import KnownPair, averaged, middle_cells
+from glasswood.kernels._read_only import read_only
+from glasswood.models._outputs import Chosen
+from glasswood.parallel._once import once
+from glasswood.results import REMEDY, check_memory
+from glasswood.study._on_scale import OnScale
+
+__all__ = ["ResponsePair"]
+
+MOST_RESPONSES = 2**16  # pairs of cells whose responses are computed at once
+BYTES_OF_RESPONSE = 400  # while it is computed
+
+
+class ResponsePair:
+    """The interaction of two features on the scale of a response, which has to be computed row by row.
+
+    If there are few pairs of cells, all are computed on first use and cached. Otherwise only those needed are computed;
+    they may differ from `all` in the last digits because of the order of summation.
+
+    Parameters
+    ----------
+    values : OnScale
+    features : (int, int)
+    chosen : Chosen
+    """
+
+    def __init__(self, values: OnScale, features: tuple[int, int], chosen: Chosen) -> None:
+        self._values, self._features, self._chosen = values, features, chosen
+        n_a, n_b = (int(n) for n in values.study.plan(1).cells.n_cells[list(features)])
+        self.shape = (n_a, n_b, len(chosen.labels))
+        self._is_small = n_a * n_b <= MOST_RESPONSES
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all heights are known."""
+        return "_kept" in self.__dict__
+
+    @once
+    def _kept(self) -> NDArray[np.float64]:
+        return read_only(self._compute())
+
+    def all(self) -> NDArray[np.float64]:
+        """Return the heights of all pairs of cells."""
+        return self._kept if self._is_small else self._compute()
+
+    def _compute(self) -> NDArray[np.float64]:
+        n_a, n_b = self.shape[:2]
+        check_memory((n_a, n_b, self._values.study.ensemble.n_outputs), BYTES_OF_RESPONSE // 8, REMEDY)
+        return self._asked(np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)).reshape(self.shape)
+
+    def _asked(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+        values, (a, b) = self._values, self._features
+        joint = values.responses_at(np.array([a, b]), np.stack([x, y]))
+        return self._chosen.changes(joint - values.curves[a][x] - values.curves[b][y] + values.mean)
+
+    def at(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the heights at points, given their cells."""
+        if self._is_small:
+            found: NDArray[np.float64] = self.all()[x, y]
+            return found
+        points, place = np.unique(np.stack([x, y]), axis=1, return_inverse=True)
+        return self._asked(points[0], points[1])[place.ravel()]
+
+    def grid(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the heights of all pairs of some cells of both features."""
+        return self.at(np.repeat(x, y.size), np.tile(y, x.size)).reshape(x.size, y.size, -1)
+
+    def means(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the means over blocks of cells, or the heights in their middles if there are very many cells."""
+        return averaged(self.all(), x, y) if self._is_small else self.grid(middle_cells(x), middle_cells(y))
+
+    def __reduce__(self) -> tuple[type[KnownPair], tuple[NDArray[np.float64]]]:
+        """Return a pair that needs neither model nor rows, for pickles and copies."""
+        check_memory(self.shape, 2, "Keep the values that you need: surface(x, y)")
+        return KnownPair, (self.all(),)
