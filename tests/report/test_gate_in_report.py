@@ -62,6 +62,16 @@ def test_measures_and_limits_are_a_section(model):
     assert "gate" not in sections_of(gw.Explainer(model, NOW))
 
 
+def test_the_summary_says_how_many_more_limits_are_exceeded(model):
+    own = {"then": gw.Explainer(model, THEN), "now": gw.Explainer(model, NOW)}
+    rules = ["psi > 0", "level > 0", "difference > 0", "largest > 0"]
+    gate = gw.compare(own, limits=rules)
+    made = sections_of(gw.Explainer(model, NOW), gate=gate)
+    found = [item["text"] for item in made["summary"]["list"] if item["tag"] == "Limit exceeded"]
+    assert found[-1] == f"{len(gate.violations) - 3} more values beyond the limits: see Gate."
+    assert len(found) == 4
+
+
 def test_errors_and_kept_limits(model):
     explainers = {"then": gw.Explainer(model, THEN, folds=5), "now": gw.Explainer(model, NOW, folds=5)}
     gate = gw.compare(explainers, limits=["level > 99", "largest > 99"], error=2)

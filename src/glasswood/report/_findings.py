@@ -66,6 +66,9 @@ def _beyond_limits(subject: Subject, measures: Measures | None) -> Iterator[dict
         of = "" if one.output is None else f" of {plain(one.output)}"
         text = f"{plain(one.name)}: {one.measure}{of} {number(one.value)}, not allowed: {plain(one.rule)}."
         yield _item(subject, "Limit exceeded", [] if one.feature is None else [one.feature], text)
+    more = len(measures.violations) - EACH
+    if more > 0:
+        yield _item(subject, "Limit exceeded", [], f"{how_many(more, 'more value')} beyond the limits: see Gate.")
 
 
 def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
