@@ -257,6 +257,7 @@ PARTS = {
 
 if __name__ == "__main__":
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # not the first Python of the path
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for extra in sys.argv[1:]:
