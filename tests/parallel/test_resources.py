@@ -360,6 +360,13 @@ def test_a_fork_while_other_threads_are_at_work(regressor, expected):
             thread.join()
 
 
+def test_short_work_does_not_wait_for_the_lock_of_bars(regressor, expected):
+    from tqdm import tqdm
+
+    with ThreadPoolExecutor(1) as pool, tqdm.get_lock():  # as a forked process has it, if another thread had it
+        np.testing.assert_array_equal(pool.submit(answer_of, regressor, X).result(timeout=120), expected)
+
+
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 @pytest.mark.parametrize("method", ["spawn", *(("fork", LONG_FORM) if os.name == "posix" else ())])
 def test_pools_of_processes(method, regressor, expected):
