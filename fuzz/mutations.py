@@ -152,7 +152,7 @@ def _change_list(rng: Random, parent: Any, key: Any) -> str:
         return "extend"
     at = rng.randrange(len(values))
     if how == "evil":
-        values[at] = rng.choice(NUMBERS if rng.random() < 0.8 else EVIL)
+        values[at] = rng.choice(NUMBERS) if rng.random() < 0.8 else _evil(rng)
     elif how == "small":
         values[at] = rng.randrange(-3, len(values) + 3)
     elif how == "cut":
@@ -166,18 +166,23 @@ def _change_list(rng: Random, parent: Any, key: Any) -> str:
     return how
 
 
+def _evil(rng: Random) -> Any:
+    """Return an odd value: a copy, because it may be changed later, and must not end up within itself."""
+    return copy.deepcopy(rng.choice(EVIL))
+
+
 def _change_value(rng: Random, parent: Any, key: Any) -> str:
     how = rng.choice(["remove", "evil", "evil", "again", "nest", "long"])
     if how == "remove":
         del parent[key]
     elif how == "again" and isinstance(parent, dict):
-        parent[key + AGAIN] = rng.choice(EVIL)
+        parent[key + AGAIN] = _evil(rng)
     elif how == "nest":
         parent[key] = NEST.format(rng.choice(DEPTHS))
     elif how == "long":
         parent[key] = "A" * rng.choice([10, 10**5, 3 * 10**6])
     else:
-        parent[key] = rng.choice(EVIL)
+        parent[key] = _evil(rng)
     return how
 
 
