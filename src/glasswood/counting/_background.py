@@ -176,7 +176,10 @@ class Background(ReadOnly):
             return NotImplemented
         if (self.fingerprint, self.order) != (other.fingerprint, other.order):
             what = "order" if self.fingerprint == other.fingerprint else "model or of different groups"
-            message = f"backgrounds of a different {what} cannot be combined; summarize both with the same arguments"
+            message = (
+                f"backgrounds of a different {what} cannot be combined; summarize both with the same arguments (and, "
+                "for a pipeline, tables with the same types of numbers)"
+            )
             raise BackgroundError(message)
         if self.folds != other.folds:
             told = "; ".join("none" if own is None else str(own) for own in (self.folds, other.folds))

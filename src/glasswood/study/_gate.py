@@ -85,7 +85,8 @@ def _check(scopes: Mapping[str, Scope], rules: Sequence[Rule], *, one_model: boo
     if others:
         allowed = ", ".join(name for name, own in MEASURES.items() if own.of_models)
         message = f"{str(others[0])!r} is for one model on several groups of rows, but the explainers have different "
-        message += f"models (or groups of columns); different models have these measures: {allowed}"
+        message += "models (or groups of columns, or types of numbers before a pipeline); different models have these "
+        message += f"measures: {allowed}"
         raise ArgumentError(message)
 
 

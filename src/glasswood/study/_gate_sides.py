@@ -73,9 +73,8 @@ class Side:
     def deviation(self) -> Floats:
         """The standard deviation of the scores, for each output."""
         study, scale = self._scope.study, self._scope.scale
-        by_rows = study.over.basis == "rows" and (scale.additive or not study.wanted_of(scale).offset)
         try:
-            found = deviation_of_scores(study, scale) if by_rows else study.moments(scale).deviation
+            found = deviation_of_scores(study, scale)
         except BackgroundError as error:
             message = "difference, largest and level are in units of the standard deviation of the scores of the "
             message += f"reference {self.name!r}, which counts alone do not tell: {error}"

@@ -93,7 +93,8 @@ def deviation_of_scores(study: Study, scale: Scale) -> NDArray[np.float64]:
     Blocks of rows are added by their means and sums of squares around these, so that nothing is lost if the mean is
     large.
     """
-    if study.over.basis != "rows":
+    has_offset = not scale.additive and study.wanted_of(scale).offset  # which rows are not scored with here
+    if study.over.basis != "rows" or has_offset:
         return study.moments(scale).deviation
     ensemble = study.ensemble
 
