@@ -20,7 +20,6 @@ from glasswood.cli import main
 
 pytest.importorskip("click")
 
-ROOT = Path(__file__).resolve().parents[2]
 ODD = "=a:b\u202e"  # a formula, a colon, and what turns the direction of writing
 MONTHS = {"2026-01": 0.0, "2026-02": 0.05, "2026-03": 1.5}
 
@@ -277,7 +276,7 @@ fi
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_a_shell_script(home):
     (home / "gate.txt").write_text("psi > 0.2\nndcg < 0.9\n")
-    paths = os.pathsep.join(filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]))
+    paths = os.pathsep.join(filter(None, [str(Path(gw.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]))
     environment = os.environ | {"PYTHON": sys.executable, "PYTHONPATH": paths}
     done = subprocess.run(
         [shutil.which("bash"), "-c", SCRIPT], cwd=home, env=environment, capture_output=True, text=True, check=False
