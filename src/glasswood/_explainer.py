@@ -18,6 +18,7 @@ from glasswood.results import (
     Curve,
     Curves,
     Grouped,
+    HStatistics,
     Ice,
     Importance,
     Interactions,
@@ -25,6 +26,7 @@ from glasswood.results import (
     Monotonicity,
     Pairs,
     Points,
+    PurifiedEffects,
     Report,
     Spikes,
     Strengths,
@@ -793,6 +795,79 @@ class Explainer:
             return scope.overview.strengths(rows, scope.choose(output, output_index))
 
         return cast(Strengths, self._ask_raw("interaction strengths", question, response, by))
+
+    def h_statistics(
+        self,
+        *sets: Sequence[str | int],
+        pairs: bool = True,
+        output: Hashable = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: object = None,
+    ) -> HStatistics:
+        """Return how much interactions contribute: H of each feature, of the whole model, and of sets of features.
+
+        This reads the rows twice, and evaluates each row at all values of each feature.
+
+        Parameters
+        ----------
+        *sets : sequences of names
+            Sets of three (or more) features whose interaction is of interest.
+        pairs : bool, default True
+            Whether to compute what is left after the interactions of all pairs, too.
+        output, output_index : label and int, optional
+            The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
+
+        Returns
+        -------
+        HStatistics
+
+        Examples
+        --------
+        See `HStatistics`.
+        """
+
+        def question(scope: Scope) -> HStatistics:
+            named = [scope.players(one) for one in sets]
+            return scope.overview.h_statistics(named, scope.choose(output, output_index), pairs=pairs)
+
+        return cast(HStatistics, self._ask_raw("H statistics", question, response, by))
+
+    def purified(
+        self,
+        *pairs: Sequence[str | int],
+        output: Hashable = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: object = None,
+    ) -> PurifiedEffects:
+        """Return main effects and the interactions of some pairs, without what they share if features are dependent.
+
+        Parameters
+        ----------
+        *pairs : pairs of names
+            The pairs whose interaction is purified, such as ``("age", "income")``.
+        output, output_index : label and int, optional
+            The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
+
+        Returns
+        -------
+        PurifiedEffects
+
+        Examples
+        --------
+        See `PurifiedEffects`.
+        """
+
+        def question(scope: Scope) -> PurifiedEffects:
+            named = [scope.players(pair) for pair in pairs]
+            return scope.overview.purified(named, scope.choose(output, output_index))
+
+        return cast(PurifiedEffects, self._ask_raw("purified effects", question, response, by))
 
     def monotonicity(
         self,

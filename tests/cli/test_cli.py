@@ -318,6 +318,13 @@ def test_interactions(glasswood, home):
     sets = json.loads(good(glasswood("interactions", "model.json", "rows.parquet", "--max-order", "3", "--json")))
     assert {"features", "order", "mean_abs"} <= set(sets[0])
     assert "needs the rows" in refused(glasswood("interactions", "model.json", "pairs.gw", "--max-order", "3"))
+    features = json.loads(good(glasswood("interactions", "model.json", "rows.parquet", "--per", "feature", "--json")))
+    assert list(features[0])[:2] == ["feature", "h"]
+    (whole,) = json.loads(good(glasswood("interactions", "model.json", "rows.parquet", "--per", "model", "--json")))
+    assert 0 < whole["left_by_pairs"] < whole["left_by_mains"] < 1
+    both = refused(glasswood("interactions", "model.json", "rows.parquet", "--per", "feature", "--max-order", "3"))
+    assert "exclude each other" in both
+    assert "twice" in refused(glasswood("interactions", "model.json", "pairs.gw", "--per", "feature"))
 
 
 def test_compare(glasswood):

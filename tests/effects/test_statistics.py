@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood.effects._statistics import missed, stability_index, standard_deviation, strength_and_h, trend
+from glasswood.effects._statistics import missed, pair_strengths, stability_index, standard_deviation, trend
 from glasswood.study import _overview
 
 N = 90
@@ -299,7 +299,8 @@ class TestStrengths:
 
     def test_h_of_a_joint_effect_that_does_not_vary_is_not_a_number(self, way):
         moments = np.array([0.0, 1.0, 0.0, 0.0]).reshape(4, 1, 1)
-        strength, h = strength_and_h(moments, 1.0)
+        found = pair_strengths(moments, 1.0)
+        strength, h = found.strength, found.h
         assert strength.tolist() == [[1.0]]
         assert np.isnan(h).all()
 

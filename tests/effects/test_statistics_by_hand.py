@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from glasswood.effects._statistics import apart, missed, stability_index, standard_deviation, strength_and_h, trend
+from glasswood.effects._statistics import apart, missed, pair_strengths, stability_index, standard_deviation, trend
 from glasswood.models.readers._dispatch import _compare
 from glasswood.results._importance import _total
 
@@ -71,7 +71,8 @@ def test_cells_without_rows_do_not_count_for_a_difference():
 
 
 def test_h_is_the_root_of_the_ratio_of_variances():
-    strength, h = strength_and_h(np.array([0, 0.25, 0, 1.0]).reshape(4, 1, 1), 1.0)
+    found = pair_strengths(np.array([0, 0.25, 0, 1.0]).reshape(4, 1, 1), 1.0)
+    strength, h = found.strength, found.h
     assert (strength.item(), h.item()) == (0.5, 0.5)
 
 

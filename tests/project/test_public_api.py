@@ -21,6 +21,7 @@ PUBLIC = {
         "folds: 'int | None' = None, fold_by: 'object' = None) -> 'None'"
     ),
     "Grouped": None,
+    "HStatistics": None,
     "Ice": None,
     "Importance": None,
     "Interactions": None,
@@ -28,6 +29,7 @@ PUBLIC = {
     "Monotonicity": None,
     "Observations": None,
     "Points": None,
+    "PurifiedEffects": None,
     "Report": None,
     "Spikes": None,
     "Strengths": None,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from glasswood import Curve, Explainer
+from glasswood import Curve, Explainer, HStatistics
 from glasswood.cli._files import open_data, open_explainer
 from glasswood.cli._options import MODEL, Command, model_options, output_options, response_option, table_options
 from glasswood.cli._output import check_destination, columns_of, write_table
@@ -101,6 +101,7 @@ def _cells(curve: Curve) -> dict[str, list[Any]]:
         "glasswood interactions model.json rows.parquet --top 5",
         "glasswood interactions model.json pairs.gw -o pairs.csv",
         "glasswood interactions model.json rows.parquet --max-order 3 --json",
+        "glasswood interactions model.json rows.parquet --per feature",
     ],
 )
 @click.argument("model", type=MODEL)
@@ -121,6 +122,13 @@ def _cells(curve: Curve) -> dict[str, list[Any]]:
     show_default=True,
     help="The largest number of features in a set.",
 )
+@click.option(
+    "--per",
+    type=click.Choice(["pair", "feature", "model"]),
+    default="pair",
+    show_default=True,
+    help="List pairs, the interaction of each feature with all others, or of the whole model.",
+)
 @output_options
 @table_options
 @model_options
@@ -131,6 +139,7 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     data: str,
     top: int,
     max_order: int,
+    per: str,
     asked: dict[str, Any],
     destination: tuple[str, str | None],
 ) -> None:
@@ -140,10 +149,22 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     the share of the pair's joint effect that is interaction. With --max-order 3 or more, sets of up to that many
     features (including single ones) are ranked by mean absolute value. A background must have order 2 (summarize
     --order 2); its features are assumed to be independent.
+
+    With --per feature, `h` compares what a feature and all others do together with the sum of both parts; `numerator`
+    and `denominator` are the two variances. With --per model, `left_by_mains` is what is left of the score's variance
+    after all curves are subtracted, and `left_by_pairs` after all pairs, too. Both read the rows twice.
     """
     check_destination(destination)
+    if per != "pair" and max_order != 2:
+        message = f"--per {per} and --max-order exclude each other"
+        raise click.UsageError(message)
     rows = open_data(data, in_memory=True)
     explainer = Explainer(opened(model), rows)
+    if per != "pair":
+        whole = explainer.h_statistics(**asked)
+        columns = columns_of(whole) if per == "feature" else _of_model(whole)
+        write_table({name: part[:top] for name, part in columns.items()}, destination)
+        return
     if max_order == 2:
         write_table(columns_of(explainer.interaction_strengths(**asked).top(top)), destination)
         return
@@ -152,6 +173,13 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
         raise TableError(message)
     found = explainer.interaction_values(rows, max_order=max_order, **asked).top(top)
     write_table(columns_of(found), destination)
+
+
+def _of_model(found: HStatistics) -> dict[str, list[Any]]:
+    """Return what curves and pairs leave over, as columns with one line per output."""
+    outputs = {"output": list(found.outputs)} if len(found.outputs) > 1 else {}
+    parts = {"left_by_mains": found.left_by_mains, "left_by_pairs": found.left_by_pairs, "variance": found.denominator}
+    return outputs | {name: np.ravel(part).tolist() for name, part in parts.items()}
 
 
 COMMANDS = [curve, interactions]

@@ -17,6 +17,7 @@ from glasswood.parallel._threads import in_order
 __all__ = [
     "Missed",
     "Moments",
+    "PairStrengths",
     "Trend",
     "apart",
     "distances",
@@ -26,18 +27,19 @@ __all__ = [
     "missed",
     "on_common_cuts",
     "pair_moments",
+    "pair_strengths",
     "point_moments",
     "quantiles",
     "stability_index",
     "standard_deviation",
     "streamed_moments",
-    "strength_and_h",
     "trend",
 ]
 
 Floats = NDArray[np.float64]
 
 NOISE = 1e-12  # of the size of scores: below, differences are rounding
+CANCELLED = 1e-13  # of a mean square: below, its difference from the squared mean is rounding
 WORTH_A_WORD = 0.05  # of a curve's range: what a spike must stand out by
 BINS = 10  # of numbers, for the stability index
 SMALLEST_SHARE = 1e-4  # of the rows in a bin, for the stability index
@@ -206,19 +208,41 @@ def streamed_moments(source: Streamed, weight: Floats | None, n_outputs: int) ->
     return moments.means
 
 
-def strength_and_h(moments: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return the root mean squares of interactions, and Friedman's H, from moments of pairs: (4, n_pairs, n_outputs).
+class PairStrengths(NamedTuple):
+    """How strongly pairs interact, (n_pairs, n_outputs) each.
 
-    What is smaller than rounding errors of scores of size `scale` is 0. H is NaN where it is a number by zero.
+    Parameters
+    ----------
+    strength : ndarray
+        The root mean squares of interactions.
+    variance, joint : ndarray
+        The variances of interactions and of joint effects.
+    """
+
+    strength: Floats
+    variance: Floats
+    joint: Floats
+
+    @property
+    def h(self) -> Floats:
+        """Friedman's H; NaN where it is a number by zero."""
+        undefined = np.where(self.variance > 0, np.nan, 0.0)
+        return np.sqrt(np.divide(self.variance, self.joint, out=undefined, where=self.joint > 0))
+
+
+def pair_strengths(moments: Floats, scale: float) -> PairStrengths:
+    """Return how strongly pairs interact, from moments of pairs: (4, n_pairs, n_outputs).
+
+    What is smaller than rounding errors of scores of size `scale` is 0.
     """
     mean, square, joint_mean, joint_square = moments
     strength = np.sqrt(square)
     strength[strength <= NOISE * scale] = 0.0
-    variance = np.where(strength > 0, np.maximum(square - mean**2, 0.0), 0.0)
-    joint = np.maximum(joint_square - joint_mean**2, 0.0)
     noise = (NOISE * scale) ** 2
-    undefined = np.where(variance > noise, np.nan, 0.0)
-    return strength, np.sqrt(np.divide(variance, joint, out=undefined, where=joint > noise))
+    variance, joint = square - mean**2, joint_square - joint_mean**2
+    variance = np.where((strength > 0) & (variance > np.maximum(noise, CANCELLED * square)), variance, 0.0)
+    joint = np.where(joint > np.maximum(noise, CANCELLED * joint_square), joint, 0.0)
+    return PairStrengths(strength, variance, joint)
 
 
 # --------------------------------------------------------------------------------------------------------- shapes

@@ -26,6 +26,7 @@ __all__ = ["features_section", "interactions_section", "missing_section", "shape
 NUMBERS_OF_CURVES = 300_000  # about 2.5 MB
 FEWEST_STEPS, MOST_STEPS = 64, 2000
 MOST_CELLS = 60  # of a surface, along each axis
+MOST_ASKED = 2**28  # values of single rows: a few seconds
 MOST_PAIRS = 300  # in the table of interactions
 MOST_LINES = 2000  # in the tables of shapes and spikes
 FEW = 12  # lines of a table that needs no search
@@ -311,6 +312,7 @@ def _notes_on_pairs(
         )
     if strengths.basis != "rows":
         yield "Only counts were available, so the two features of a pair are assumed to be independent."
+    yield from _left_over(subject)
     if len(strengths) > MOST_PAIRS:
         yield f"These are the {MOST_PAIRS:,} strongest of {len(strengths):,} pairs."
     if subject.several:
@@ -322,6 +324,25 @@ def _notes_on_pairs(
         yield "Hatched cells have no rows."
     if subject.study.groups and n_surfaces > 0:
         yield f"There are no surfaces for {_what_has_no_order(subject)}."
+
+
+def _left_over(subject: Subject) -> Iterator[str]:
+    """Yield what curves and pairs leave of the score's variance, unless that would take long or needs other rows."""
+    raw, study = subject.raw, subject.study
+    n_asked = study.n_rows * float(study.plan(1).cells.n_cells.sum()) if study.over.can_count else np.inf
+    if raw is None or n_asked * study.ensemble.n_outputs > MOST_ASKED:
+        return
+    try:
+        found = raw.scope.overview.h_statistics((), raw.chosen_outputs)
+    except GlasswoodError:
+        return
+    shares = [np.ravel(part) for part in (found.left_by_mains, found.left_by_pairs)]
+    output = int(shares[0].argmax())
+    mains, pairs = (f"{share[output]:.1%}" for share in shares)
+    of = f" (of output {found.outputs[output]}, where it is most)" if subject.several else ""
+    yield f"After all curves are subtracted, {mains} of the score's variance is left{of}; after all pairs, {pairs}."
+    if shares[0][output] > 1:
+        yield "More than 100 % means that features depend on each other, and that a sum of curves is a poor picture."
 
 
 def _surfaces(subject: Subject, strengths: Strengths, n_surfaces: int) -> Iterator[dict[str, Any]]:

@@ -9,12 +9,14 @@ from glasswood.results._curves import Curve, told_in_cells
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked, SurfaceFolds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._gate import Measured, Measures, Violations
+from glasswood.results._h_statistics import HStatistics
 from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._joint_rows import JointRows
 from glasswood.results._observations import Observations
 from glasswood.results._points import Points
+from glasswood.results._purified import PurifiedEffects
 from glasswood.results._report import Report
 from glasswood.results._rules import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
@@ -37,6 +39,7 @@ __all__ = [
     "Curves",
     "Folds",
     "Grouped",
+    "HStatistics",
     "Ice",
     "IfAsked",
     "Importance",
@@ -50,6 +53,7 @@ __all__ = [
     "OtherScale",
     "Pairs",
     "Points",
+    "PurifiedEffects",
     "Report",
     "Rule",
     "SetValues",

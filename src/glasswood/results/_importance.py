@@ -244,6 +244,9 @@ class Strengths(ReadOnly):
         0 means no interaction, 1 means pure interaction. Above 1, the joint effect varies less than its parts: the two
         features are correlated, and curves and interaction cancel out where the rows are. NaN if the joint effect does
         not vary but the interaction does. A large H is irrelevant if `heights` is small.
+    numerator, denominator : ndarray of shape (n_pairs, n_outputs)
+        The variances over the rows of the pair's interaction and of its joint partial dependence: the square of H is
+        their ratio.
     basis : {"rows", "counts"}
         "rows": computed from the pair's values in each row. "counts": the rows themselves were not available (a
         Background, a stream that can be read only once, a cluster's frame), so the two features are assumed to be
@@ -274,6 +277,8 @@ class Strengths(ReadOnly):
     pairs: list[tuple[str, str]]
     heights: NDArray[np.float64]
     h: NDArray[np.float64]
+    numerator: NDArray[np.float64]
+    denominator: NDArray[np.float64]
     basis: str
     outputs: tuple[Any, ...]
     units: str
@@ -363,7 +368,8 @@ class Strengths(ReadOnly):
         """
         n, folds = max(0, n), self.find_folds
         first = None if folds is None else IfAsked(lambda: {what: own.first(n) for what, own in folds().items()})
-        return replace(self, pairs=self.pairs[:n], heights=self.heights[:n], h=self.h[:n], find_folds=first)
+        own = {name: getattr(self, name)[:n] for name in ("pairs", "heights", "h", "numerator", "denominator")}
+        return replace(self, **own, find_folds=first)
 
     def to_frame(self, *, error: bool = False) -> Any:
         """Return one row per pair: both names, strength and H of each output, and the `total` if there are several.

@@ -16,10 +16,10 @@ from glasswood.effects._statistics import (
     independent_moments,
     missed,
     pair_moments,
+    pair_strengths,
     point_moments,
     standard_deviation,
     streamed_moments,
-    strength_and_h,
     trend,
 )
 from glasswood.errors import BackgroundError, TableError, TooLargeError
@@ -30,18 +30,22 @@ from glasswood.results import (
     LARGEST,
     Curve,
     Folds,
+    HStatistics,
     IfAsked,
     Importance,
     JointRows,
     Monotonicity,
+    PurifiedEffects,
     Spike,
     Spikes,
     Strengths,
 )
 from glasswood.study._answers import Answers
 from glasswood.study._errors import Errors
+from glasswood.study._h_statistics import h_statistics
 from glasswood.study._on_scale import OnScale
-from glasswood.study._pair_rows import CountedRows, PairRows, RowsAgain, RowsInMemory
+from glasswood.study._pair_rows import CountedRows, JointlyCounted, PairRows, RowsAgain, RowsInMemory
+from glasswood.study._purified import purified
 from glasswood.study._rows_again import finite_ends
 from glasswood.text._arguments import whole_number
 
@@ -53,6 +57,7 @@ PER_LOOKUP = 12e-9
 MOST_RESPONSES = 2**33  # of rows with a group at other values
 MANY_LEAVES = 2**17
 MOST_CELLS_OF_PAIR = 2**25  # that are held at a time, and as many of rows
+FEW_CELLS = 2**22  # of all pairs: then surfaces are made, whatever the rows, so that all sources have the same bits
 MOST_CELLS = 2**36  # of all pairs: about a quarter of an hour
 
 
@@ -181,13 +186,15 @@ class Overview:
             find = self._moments_of_cells if self._by_cells(over, len(outputs)) else self._moments_of_rows
             pairs, moments = (self._moments_of_points if self._by_points(over) else find)(over, outputs)
         scale = max((float(np.abs(curve).max(initial=0.0)) for curve in self._values.curves.values()), default=0.0)
-        heights, h = strength_and_h(moments, scale)
-        order, errors = _strongest_first(heights), self._answers.errors
+        found = pair_strengths(moments, scale)
+        order, errors = _strongest_first(found.strength), self._answers.errors
         listed = [(plan.players[pairs[k][0]], plan.players[pairs[k][1]]) for k in order]
         return Strengths(
             pairs=listed,
-            heights=heights[order],
-            h=h[order],
+            heights=found.strength[order],
+            h=found.h[order],
+            numerator=found.variance[order],
+            denominator=found.joint[order],
             basis=over.basis,
             outputs=chosen.labels,
             units=self._scale.units,
@@ -215,6 +222,14 @@ class Overview:
             shares.append(share)
         return {"value": Folds(np.stack(heights), np.array(shares)), "h": Folds(np.stack(h), np.array(shares))}
 
+    def h_statistics(self, sets: Sequence[Sequence[str]], chosen: Chosen, *, pairs: bool = True) -> HStatistics:
+        """Return H of each player, of the whole and of some sets, and what mains and pairs leave over."""
+        return h_statistics(self._values, chosen, sets, pairs=pairs)
+
+    def purified(self, pairs: Sequence[Sequence[str]], chosen: Chosen) -> PurifiedEffects:
+        """Return main effects and the interactions of some pairs, purified over the rows."""
+        return purified(self._values, self._answers, self._pair_rows(None), pairs, chosen)
+
     def _pair_rows(self, rows: Any) -> PairRows:
         """Return the rows over which interactions are averaged: those given, or those of the background."""
         study = self._study
@@ -222,7 +237,18 @@ class Overview:
             return RowsInMemory(study, study.rows(rows), None)
         if study.over.in_memory:
             return RowsInMemory(study, study.own_rows(), study.over.weights)
-        return RowsAgain(study) if study.over.basis == "rows" else CountedRows(study)
+        if study.over.basis == "rows":
+            return RowsAgain(study)
+        return JointlyCounted(study) if study.over.can_count and self._few_cells() else CountedRows(study)
+
+    def _few_cells(self) -> bool:
+        """Return whether all pairs are of single features, with few enough cells for a table of each pair."""
+        plan = self._study.plan(1)
+        if np.bincount(plan.player_of).max(initial=0) > 1:
+            return False
+        a, b = np.nonzero(self._study.pairs)
+        of_pairs = plan.cells.n_cells[a].astype(np.float64) * plan.cells.n_cells[b]
+        return bool(of_pairs.max(initial=0.0) * self._scale.outputs.n_columns <= MOST_CELLS_OF_PAIR)
 
     def _refuse_uncountable_pairs(self) -> None:
         """Raise an error if the counts of pairs do not fit in memory."""
@@ -244,6 +270,8 @@ class Overview:
         n_cells = float(of_pairs.sum())
         if over.basis == "counts":
             self._refuse_many_cells(n_cells * n_outputs)
+        few = n_cells * self._scale.outputs.n_columns <= FEW_CELLS
+        if few or over.basis == "counts" or isinstance(over, JointlyCounted):
             return True
         if plan.cells.n_cells.max(initial=0) > 2**16 or of_pairs.max(initial=0.0) * n_outputs > MOST_CELLS_OF_PAIR:
             return False

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.effects._joint_counts import JointCounts, WantedJoint
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._statistics import joint_rows
 from glasswood.errors import BackgroundError
@@ -15,7 +16,7 @@ from glasswood.parallel._threads import in_order
 from glasswood.study._rows_again import blocks_of_cells
 from glasswood.study._study import Study
 
-__all__ = ["CountedRows", "PairRows", "RowsAgain", "RowsInMemory"]
+__all__ = ["CountedRows", "JointlyCounted", "PairRows", "RowsAgain", "RowsInMemory"]
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -109,13 +110,8 @@ class RowsAgain:
     def joint(self, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Joint]]:
         """Yield pairs in blocks whose cells fit in memory; each block takes one pass over the rows."""
         n_cells = self._study.plan(1).cells.n_cells
-        sizes = np.array([int(n_cells[a]) * int(n_cells[b]) for a, b in pairs])
-        first = 0
-        while first < len(pairs):
-            last = first + max(1, int(np.searchsorted(np.cumsum(sizes[first:]), MOST_CELLS, side="right")))
-            some = pairs[first:last]
+        for some in _in_blocks(self._study, pairs):
             yield some, self._count(some, [np.zeros((n_cells[a], n_cells[b])) for a, b in some]).__getitem__
-            first = last
 
     def _count(self, pairs: Sequence[Pair], tables: list[Floats]) -> list[Floats]:
         """Add all rows to the cells of some pairs."""
@@ -136,6 +132,49 @@ class RowsAgain:
     def blocks(self, batch: int) -> Iterator[tuple[CellBlock, Floats | None]]:
         """Yield the rows in blocks of moderate size."""
         return blocks_of_cells(self._study, batch * max(1, ROWS_AT_A_TIME // batch))
+
+
+class JointlyCounted:
+    """Rows of a cluster's frame: its workers count the rows in pairs of cells, in a pass for each block of pairs.
+
+    Parameters
+    ----------
+    study : Study
+    """
+
+    basis = "rows"
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._study.n_rows
+
+    def joint(self, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Joint]]:
+        """Yield pairs in blocks whose cells fit in memory."""
+        for some in _in_blocks(self._study, pairs):
+            wanted = WantedJoint(tuple(some))
+            found = self._study.sums(wanted)
+            tables = JointCounts(self._study.plan(1), wanted).tables_of(found.vectors[wanted.key])
+            weights: list[Floats] = [table.astype(np.float64) * found.unit for table in tables]
+            yield some, weights.__getitem__
+
+    def blocks(self, batch: int) -> Iterator[tuple[CellBlock, Floats | None]]:  # noqa: ARG002 (they stay where they are)
+        """Yield nothing: the rows are not here."""
+        return iter(())
+
+
+def _in_blocks(study: Study, pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
+    """Yield pairs in order, in blocks whose cells fit in memory."""
+    n_cells = study.plan(1).cells.n_cells
+    sizes = np.array([int(n_cells[a]) * int(n_cells[b]) for a, b in pairs])
+    first = 0
+    while first < len(pairs):
+        last = first + max(1, int(np.searchsorted(np.cumsum(sizes[first:]), MOST_CELLS, side="right")))
+        yield pairs[first:last]
+        first = last
 
 
 class CountedRows:

@@ -220,6 +220,13 @@ class Study:
             self._counted[counted.order] = counted
             return counted
 
+    def sums(self, wanted: Wanted) -> Background:
+        """Return sums over rows, after a pass over the rows; nothing of them is kept."""
+        found = self.over.count(self.plan(1), (wanted,))
+        if found is None or found.total <= 0:
+            raise BackgroundError(NO_ROWS)
+        return found
+
     def _sum_along(self, wanted: Wanted) -> Background:
         """Return sums over rows, and the counts of the same pass, unless these are too many."""
         names = self.ensemble.feature_names

@@ -13,25 +13,40 @@ from glasswood.results.panels._outputs import outputs_shown, scale_label
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
 
-__all__ = ["panel_of_importance", "panel_of_strengths"]
+__all__ = ["panel_of_h_statistics", "panel_of_importance", "panel_of_strengths"]
 
 
 def panel_of_importance(importance: DrawableImportance, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of an `Importance`: a bar per feature, the most important first."""
-    heights = np.asarray(importance.heights)
-    shown, note = outputs_shown(heights, importance.outputs, output)
+    units = _units(importance, output)
+    return _bars(importance, output, top, "Importance", f"standard deviation of the curve ({units})")
+
+
+def panel_of_h_statistics(found: DrawableImportance, output: int | None = None, *, top: int = 20) -> Bars:
+    """Return the panel of `HStatistics`: a bar per feature, the one that interacts most first."""
+    return _bars(found, output, top, "Interaction of each feature with all others", f"H ({_units(found, output)})")
+
+
+def _units(result: DrawableImportance, output: int | None) -> str:
+    shown, _ = outputs_shown(np.asarray(result.heights), result.outputs, output)
+    return scale_label(result.units, result.outputs, shown, average=False)
+
+
+def _bars(result: DrawableImportance, output: int | None, top: int, title: str, label: str) -> Bars:
+    """Return bars of the heights of features."""
+    heights = np.asarray(result.heights)
+    shown, note = outputs_shown(heights, result.outputs, output)
     order = np.arange(len(heights)) if output is None else np.argsort(-heights[:, shown[0]], kind="stable")
     if len(order) > top:
         note = "; ".join(filter(None, (f"the first {top} of {len(order):,} features", note)))
     order = order[:top]
     several = len(shown) > 1
-    units = scale_label(importance.units, importance.outputs, shown, average=False)
     return Bars(
-        title="Importance",
-        x_label=f"standard deviation of the curve ({units})",
-        labels=tuple(plain(importance.names[i]) for i in order),
+        title=title,
+        x_label=label,
+        labels=tuple(plain(result.names[i]) for i in order),
         values=tuple(tuple(heights[order, k].tolist()) for k in shown),
-        series=tuple(plain(importance.outputs[k]) for k in shown) if several else ("",),
+        series=tuple(plain(result.outputs[k]) for k in shown) if several else ("",),
         note=note,
     )
 

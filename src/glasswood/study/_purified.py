@@ -1,0 +1,109 @@
+"""Purified effects: what interactions of pairs owe to one of their features is moved to its curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.effects._pairs import KnownPair
+from glasswood.effects._purify import purify
+from glasswood.errors import ArgumentError, BackgroundError, TableError
+from glasswood.models._outputs import Chosen
+from glasswood.parallel._once import Deferred
+from glasswood.results import Curve, Curves, JointRows, PurifiedEffects, Surface, check_memory
+from glasswood.study._answers import Answers
+from glasswood.study._on_scale import OnScale
+from glasswood.study._pair_rows import PairRows
+
+__all__ = ["purified"]
+
+MOST_CELLS = 2**20  # of a pair
+
+
+def purified(
+    values: OnScale, answers: Answers, over: PairRows, pairs: Sequence[Sequence[str]], chosen: Chosen
+) -> PurifiedEffects:
+    """Return the curves of all features and the interactions of some pairs, purified over the rows."""
+    study, names = values.study, values.study.ensemble.feature_names
+    features = [_features_of(values, pair) for pair in pairs]
+    if len({frozenset(pair) for pair in features}) < len(features):
+        message = "the same pair is asked for twice"
+        raise ArgumentError(message)
+    if over.basis != "rows":
+        message = (
+            "purified effects depend on how rows fall on pairs of cells, which counts of single features do not tell; "
+            "pass a table, files or a frame as the background"
+        )
+        raise BackgroundError(message)
+    curves = {f: answers.curve(f, chosen) for f in values.curves}
+    heights = {f: curve.heights - curve.mean for f, curve in curves.items()}
+    constant = next(iter(curves.values())).mean.copy() if curves else np.zeros(len(chosen.labels))
+    parts = {}
+    for some, joint in over.joint(features):
+        for number, (a, b) in enumerate(some):
+            surface, rows = answers.surface(a, b, chosen), np.asarray(joint(number), dtype=np.float64)
+            check_memory((*rows.shape, len(chosen.labels)), 4)
+            found = purify(_interaction(surface), rows)
+            heights[a], heights[b] = heights[a] + found.first, heights[b] + found.second
+            parts[a, b] = (found.interaction, rows)
+    for f, own in heights.items():
+        rows = study.rows_per_cell(f)
+        mean = rows @ own / rows.sum() if rows.size else np.zeros(own.shape[1])
+        heights[f], constant = own - mean, constant + mean
+    mains = {f: _main(curve, heights[f]) for f, curve in curves.items()}
+    surfaces = {
+        (names[a], names[b]): Surface(
+            first=mains[a],
+            second=mains[b],
+            pair=KnownPair(interaction),
+            find_rows=Deferred.of(_rows_of(rows)),
+        )
+        for (a, b), (interaction, rows) in parts.items()
+    }
+    return PurifiedEffects(
+        constant=constant,
+        curves=Curves({names[f]: curve for f, curve in mains.items()}),
+        surfaces=surfaces,
+        outputs=chosen.labels,
+        units=values.scale.units,
+    )
+
+
+def _features_of(values: OnScale, pair: Sequence[str]) -> tuple[int, int]:
+    """Return two features, given by their names."""
+    study = values.study
+    if len(pair) != 2:
+        message = f"a pair is two features, not {tuple(pair)!r}"
+        raise ArgumentError(message)
+    grouped = [name for name in pair if name in study.groups]
+    if grouped:
+        message = f"purified effects are those of single columns, and {grouped[0]!r} is a group of columns"
+        raise TableError(message)
+    a, b = (study.ensemble.feature_names.index(name) for name in pair)
+    n_cells = study.plan(1).cells.n_cells
+    if int(n_cells[a]) * int(n_cells[b]) > MOST_CELLS:
+        message = (
+            f"{pair[0]!r} and {pair[1]!r} have {int(n_cells[a]) * int(n_cells[b]):,} pairs of cells; at most "
+            f"{MOST_CELLS:,} are purified"
+        )
+        raise ArgumentError(message)
+    return a, b
+
+
+def _rows_of(rows: NDArray[np.float64]) -> JointRows:
+    a, b = (side.astype(np.int32) for side in np.nonzero(rows))
+    return JointRows(a, b, rows[a, b])
+
+
+def _interaction(surface: Surface) -> NDArray[np.float64]:
+    shape = (surface.first.axis.n_cells, surface.second.axis.n_cells, len(surface.first.outputs))
+    return np.zeros(shape) if surface.raw_interaction is None else surface.raw_interaction
+
+
+def _main(curve: Curve, heights: NDArray[np.float64]) -> Curve:
+    """Return a curve of other heights, without what is known about the old ones."""
+    return Curve(
+        axis=curve.axis, heights=heights, mean=np.zeros_like(curve.mean), outputs=curve.outputs, units=curve.units
+    )
