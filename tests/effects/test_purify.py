@@ -114,6 +114,14 @@ def test_from_files(case, tmp_path):
     assert all(np.array_equal(there[name].heights, here[name].heights) for name in here.curves)
 
 
+def test_a_feature_that_the_model_does_not_use(case):
+    model, X, _ = case
+    narrow = lgb.LGBMRegressor(n_estimators=3, verbose=-1).fit(X.assign(none=0.0), model.predict(X))
+    found = gw.Explainer(narrow, X.assign(none=0.0)).purified(("a", "none"), ("a", "b"))
+    assert not found["a", "none"].interaction.any()
+    assert found.to_frame()["value"].iloc[-1] == 0.0 or found["a", "b"].interaction.any()
+
+
 def test_refusals(case):
     model, X, _ = case
     ex = gw.Explainer(model, X)

@@ -306,6 +306,25 @@ def test_partitions_without_rows(request, way, few, tmp_path):
         assert gw.summarize(few.model, only_day(source, 7), engine=engine, by="day") == {}
 
 
+@names([dask_frame, ray_dataset_held, spark_frame])
+def test_interactions_of_frames_have_the_bits_of_a_table(request, one_each, way, few):
+    """Of a second pass by the workers, with the counts of the first one."""
+    here = gw.Explainer(few.model, few.frame)
+    with way(request, few.folder) as (source, _):
+        there = gw.Explainer(few.model, source)
+        pairs = here.interaction_strengths(), there.interaction_strengths()
+        sets = [ex.h_statistics(("x0", "x1", "x2")) for ex in (here, there)]
+        pure = [ex.purified(("x0", "x1")) for ex in (here, there)]
+    assert pairs[1].basis == "rows"
+    assert pairs[0].pairs == pairs[1].pairs
+    for name in ("heights", "h", "numerator", "denominator"):
+        assert np.array_equal(getattr(pairs[0], name), getattr(pairs[1], name), equal_nan=True), name
+    assert sets[0].names == sets[1].names
+    for name, part in sets[0].variances.items():
+        assert np.array_equal(part, sets[1].variances[name]), name
+    assert np.array_equal(pure[0]["x0", "x1"].raw_interaction, pure[1]["x0", "x1"].raw_interaction)
+
+
 @names([dask_files, ray_files, spark_files], COSTLY)
 def test_files_without_rows(run, way, few, tmp_path):
     for number, path in enumerate(sorted(few.folder.rglob("*.parquet"))[:3]):

@@ -40,14 +40,16 @@ def purified(
     curves = {f: answers.curve(f, chosen) for f in values.curves}
     heights = {f: curve.heights - curve.mean for f, curve in curves.items()}
     constant = next(iter(curves.values())).mean.copy() if curves else np.zeros(len(chosen.labels))
-    parts = {}
-    for some, joint in over.joint(features):
+    parts: dict[tuple[int, int], tuple[NDArray[np.float64], JointRows | None]] = {}
+    used = [pair for pair in features if all(map(study.uses, pair))]
+    for some, joint in over.joint(used):
         for number, (a, b) in enumerate(some):
             surface, rows = answers.surface(a, b, chosen), np.asarray(joint(number), dtype=np.float64)
             check_memory((*rows.shape, len(chosen.labels)), 4)
             found = purify(_interaction(surface), rows)
             heights[a], heights[b] = heights[a] + found.first, heights[b] + found.second
-            parts[a, b] = (found.interaction, rows)
+            parts[a, b] = (found.interaction, _rows_of(rows))
+    parts |= {pair: (_interaction(answers.surface(*pair, chosen)), None) for pair in features if pair not in parts}
     for f, own in heights.items():
         rows = study.rows_per_cell(f)
         mean = rows @ own / rows.sum() if rows.size else np.zeros(own.shape[1])
@@ -58,7 +60,7 @@ def purified(
             first=mains[a],
             second=mains[b],
             pair=KnownPair(interaction),
-            find_rows=Deferred.of(_rows_of(rows)),
+            find_rows=Deferred.of(rows),
         )
         for (a, b), (interaction, rows) in parts.items()
     }
