@@ -20,6 +20,7 @@ NEED_SHARED = {
         "engines",
         "forests",
         "interactions",
+        "h_statistics",
         "observed",
         "paper",
         "pipelines",
