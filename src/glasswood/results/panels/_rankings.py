@@ -24,7 +24,7 @@ def panel_of_importance(importance: DrawableImportance, output: int | None = Non
 
 def panel_of_h_statistics(found: DrawableImportance, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of `HStatistics`: a bar per feature, the one that interacts most first."""
-    return _bars(found, output, top, "Interaction of each feature with all others", f"H ({_units(found, output)})")
+    return _bars(found, output, top, "Interaction of each feature with all others", "H")
 
 
 def _units(result: DrawableImportance, output: int | None) -> str:
