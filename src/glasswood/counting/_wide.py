@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from glasswood.errors import TooLargeError
 
-__all__ = ["LIMBS", "WIDTH", "digits_of", "limbs_of", "numbers_of"]
+__all__ = ["LIMBS", "WIDTH", "digits_of", "dot", "limbs_of", "numbers_of"]
 
 LIMBS = 5
 WIDTH = 26  # binary digits of a limb
+PART = 20  # binary digits of a number that are multiplied with a weight at a time
 
 
 def numbers_of(limbs: NDArray[np.int64]) -> NDArray[np.object_]:
@@ -58,3 +59,17 @@ def digits_of(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     while (digits[-1] >> WIDTH).any():
         digits[-1:] = [digits[-1] & (2**WIDTH - 1), digits[-1] >> WIDTH]
     return np.stack(digits)
+
+
+def dot(numbers: NDArray[np.float64], digits: NDArray[np.int64]) -> NDArray[np.object_]:
+    """Return the sum of whole numbers below 2**60 times weights over the last axis, as Python's own integers.
+
+    Weights are given by digits of 26 bits, at most 8,192 of them, so that no product of a part with them overflows.
+    """
+    found: NDArray[np.object_] = np.zeros(numbers.shape[:-1], dtype=object)
+    whole = numbers.astype(np.int64)
+    for part in range(3):
+        some = (whole >> (PART * part)) & (2**PART - 1) if part < 2 else whole >> (PART * part)
+        for place, line in enumerate(digits):
+            found = found + ((some @ line).astype(object) << (PART * part + WIDTH * place))
+    return found

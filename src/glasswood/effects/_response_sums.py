@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
-from glasswood.counting._wide import LIMBS, WIDTH, digits_of, limbs_of, numbers_of
+from glasswood.counting._wide import LIMBS, digits_of, dot, limbs_of, numbers_of
 from glasswood.effects._responses import TOO_LARGE, Asked, Questions, Responses, Unit
 from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.errors import BackgroundError, TooLargeError
@@ -27,14 +27,13 @@ from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
 
-__all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "name_of"]
+__all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "asked_of", "name_of", "unit_of"]
 
 MOST_ROWS = 2**13  # at a time
 MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time
 DIGITS = 52  # binary digits of a response behind the unit of the kernel
 FRACTION = 40  # binary digits behind the point of a response of Python's own functions
 LARGEST = 2.0**30  # such a response
-PART = 20  # binary digits of a number that are multiplied with a weight at a time
 WITH_OFFSET = " with offset "
 NOISE = 4  # units of a square: what rounding can make of no spread
 
@@ -96,7 +95,7 @@ class ResponseSums:
     def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str, *, offset: bool = False) -> None:
         self._plan = make_plan(ensemble, 1, {})
         self._scale, self._name, self._offset = scale, name, offset
-        self._unit = _unit(self._plan, scale)
+        self._unit = unit_of(self._plan, scale)
 
     most_rows = MOST_ROWS
 
@@ -156,7 +155,7 @@ class ResponseSums:
             for place, power in enumerate((values, values**2)):
                 whole = np.floor(power)
                 rest = np.rint(np.ldexp(power - whole, FRACTION))
-                found = (_dot(whole, digits[:, here]) << FRACTION) + _dot(rest, digits[:, here])
+                found = (dot(whole, digits[:, here]) << FRACTION) + dot(rest, digits[:, here])
                 sums[:, :, place] += limbs_of(found.ravel()).reshape(*sums.shape[:2], LIMBS)
 
     def finish(self, tally: Tally) -> None:
@@ -195,7 +194,7 @@ def _probed(ensemble: TreeEnsemble, inverse: Callable[[Any], Any]) -> bytes:
     return " ".join(f"{number:.9e}" for number in found.ravel().tolist()).encode()
 
 
-def _unit(plan: CountPlan, scale: Scale) -> Unit:
+def unit_of(plan: CountPlan, scale: Scale) -> Unit:
     """Return the unit of the sums, which follows from the model alone."""
     if scale.link in ("logistic", "softmax"):
         return Unit(0.5, large=False)
@@ -215,20 +214,6 @@ def _unit(plan: CountPlan, scale: Scale) -> Unit:
 def _power(exponent: float) -> float:
     """Return a power of two whose square is a number, too."""
     return float(2.0 ** np.clip(exponent, -400, 400))
-
-
-def _dot(numbers: NDArray[np.float64], digits: NDArray[np.int64]) -> NDArray[np.object_]:
-    """Return the sum of whole numbers below 2**60 times weights over the last axis, as Python's own integers.
-
-    Weights are given by digits of 26 bits, at most 8,192 of them, so that no product of a part with them overflows.
-    """
-    found: NDArray[np.object_] = np.zeros(numbers.shape[:-1], dtype=object)
-    whole = numbers.astype(np.int64)
-    for part in range(3):
-        some = (whole >> (PART * part)) & (2**PART - 1) if part < 2 else whole >> (PART * part)
-        for place, line in enumerate(digits):
-            found = found + ((some @ line).astype(object) << (PART * part + WIDTH * place))
-    return found
 
 
 class ResponseMoments:
@@ -253,7 +238,7 @@ class ResponseMoments:
             raise BackgroundError(message)
         self._numbers, self._total = numbers_of(limbs).reshape(-1, scale.outputs.n_columns, 2), total
         self._digits = DIGITS if scale.inverse is None else FRACTION
-        self._factor = _unit(plan, scale).factor if scale.inverse is None else 1.0
+        self._factor = unit_of(plan, scale).factor if scale.inverse is None else 1.0
 
     @once
     def _means(self) -> NDArray[np.float64]:
