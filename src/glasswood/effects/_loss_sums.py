@@ -12,7 +12,7 @@ rounded to a multiple of a unit that follows from the model and the loss alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
@@ -22,18 +22,29 @@ from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, dot, limbs_of, numbers_of
-from glasswood.effects._losses import CHANGE, LEAST_SHARE, Loss
+from glasswood.effects._losses import CHANGE, LEAST_SHARE, Loss, loss_of
 from glasswood.effects._response_sums import asked_of, name_of, unit_of
 from glasswood.effects._responses import Asked, KernelLoss, Questions, Responses
 from glasswood.effects._row_cells import CellsOfColumns
-from glasswood.errors import BackgroundError, TooLargeError
+from glasswood.effects._target_sums import scale_of_targets
+from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
+from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
 from glasswood.tables._row_values import RowColumns, RowValues
 
-__all__ = ["LossMoments", "LossSums", "RowLosses", "WantedLoss", "unchanged"]
+__all__ = [
+    "LossMoments",
+    "LossSums",
+    "RowLosses",
+    "WantedLoss",
+    "quotients",
+    "refuse_exposure",
+    "unchanged",
+    "wanted_losses",
+]
 
 MOST_ROWS = 2**13  # at a time
 MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time
@@ -82,15 +93,39 @@ class WantedLoss:
         told = ", ".join(columns.told(role) for role in roles) or "all rows"
         return cls(loss, scale, f"{prefix_of(loss)}{told} {digest_of(ensemble, scale)}", offset)
 
-    def known_in(self, background: Background) -> str | None:
-        """Return the key of such sums in a background, whatever the names of columns; None if there are none."""
+    def known_in(self, background: Background) -> WantedLoss:
+        """Return those that a background has, whatever the names of the columns that were read."""
         digest = self.key.rpartition(" ")[2]
         names = (name for name in background.vectors if name.startswith(prefix_of(self.loss)))
-        return next((name for name in names if name.rpartition(" ")[2] == digest), None)
+        held = next((name for name in names if name.rpartition(" ")[2] == digest), None)
+        return self if held is None or self.key in background.vectors else replace(self, key=held)
 
     def of(self, plan: CountPlan) -> LossSums:
         """Return the statistic of a model."""
         return LossSums(plan.ensemble, self)
+
+
+def wanted_losses(model: Opened, columns: RowColumns, total: Scale | None, loss: object) -> list[WantedLoss]:
+    """Return the loss sums that a Background is to have: of changes on a scale, and of a loss of the target."""
+    found = [] if total is None else [WantedLoss.of_model(model.ensemble, total, CHANGE, columns)]
+    if loss is None:
+        return found
+    if columns.target is None:
+        message = "loss= compares predictions with what was observed; pass target=, too"
+        raise ArgumentError(message)
+    refuse_exposure(columns)
+    scale = scale_of_targets(model, own=True)
+    return [*found, WantedLoss.of_model(model.ensemble, scale, loss_of(loss, scale), columns)]
+
+
+def refuse_exposure(columns: RowColumns) -> None:
+    """Refuse losses of totals that the model predicts rates of."""
+    if columns.exposure is not None and columns.offset is None:
+        message = (
+            "losses are not defined for exposure= without offset=, as the model then predicts rates of totals; pass "
+            "the rate as target= and the exposure as sample_weight="
+        )
+        raise ArgumentError(message)
 
 
 def prefix_of(loss: Loss) -> str:

@@ -89,21 +89,21 @@ CHANGE = Loss("change")
 def _log_loss(_: float, target: Floats, share: Floats) -> Floats:
     single = target.shape[1] == 1
     found = np.where(target > 0, share, 1.0 - share)[:, 0] if single else (target * share).sum(axis=1)
-    return -np.log(np.maximum(found, LEAST_SHARE))
+    return np.asarray(-np.log(np.maximum(found, LEAST_SHARE)))
 
 
 def _poisson(_: float, target: Floats, mean: Floats) -> Floats:
     logs = target * np.log(np.where(target > 0, target, 1.0)) - target * np.log(mean)
-    return (2.0 * (logs - target + mean)).sum(axis=1)
+    return np.asarray((2.0 * (logs - target + mean)).sum(axis=1))
 
 
 def _gamma(_: float, target: Floats, mean: Floats) -> Floats:
-    return (2.0 * (target / mean - 1.0 - np.log(target) + np.log(mean))).sum(axis=1)
+    return np.asarray((2.0 * (target / mean - 1.0 - np.log(target) + np.log(mean))).sum(axis=1))
 
 
 def _quantile(level: float, target: Floats, predicted: Floats) -> Floats:
     rest = target - predicted
-    return np.maximum(level * rest, (level - 1.0) * rest).sum(axis=1)
+    return np.asarray(np.maximum(level * rest, (level - 1.0) * rest).sum(axis=1))
 
 
 _FORMULAS: dict[str, Callable[[float, Floats, Floats], Floats]] = {
@@ -162,7 +162,9 @@ def _default(scale: Scale) -> str:
 def _of_function(given: Any) -> Loss:
     name = getattr(given, "__name__", "")
     if not name.isidentifier():
-        message = "a loss of your own needs a name, by which its sums are known: define it with def, or set its __name__"
+        message = (
+            "a loss of your own needs a name, by which its sums are known: define it with def, or set its __name__"
+        )
         raise ArgumentError(message)
     return Loss(name, function=given)
 
@@ -173,6 +175,8 @@ def _level(given: str, level: str) -> float:
     except ValueError:
         found = np.nan
     if not 0.0 < found < 1.0:
-        message = f"the quantile is told behind a colon, as in loss='quantile:0.9', a number between 0 and 1, not {given!r}"
+        message = (
+            f"the quantile is told behind a colon, as in loss='quantile:0.9', a number between 0 and 1, not {given!r}"
+        )
         raise ArgumentError(message)
     return found

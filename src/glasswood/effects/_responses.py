@@ -249,10 +249,10 @@ class Responses:
     def before_link(self) -> Responses:
         """The same without the link: what it takes."""
         found = copy(self)
-        found._score = (LINKS["identity"], *self._score[1:])  # noqa: SLF001 (a copy of its own)
+        found._score = (LINKS["identity"], *self._score[1:])
         return found
 
-    def add_losses(
+    def add_losses(  # noqa: PLR0913 (rows, what is asked of them, and where it is added)
         self,
         cells: NDArray[np.int32],
         questions: Questions,
@@ -279,18 +279,18 @@ class Responses:
         places = np.full((1, cells.shape[1]), -1) if not weighted else digits_of(digits)
         fits = True
         for row, last, asked in self._blocks(cells, questions, offset):
-            width = asked[0].shape[2]
+            width = asked["reply"].shape[2]
             own = _padded(np.empty((0, 0)) if target is None else target[row:last].T, width)
             fits &= _core.add_losses(
-                *asked,
-                loss.code,
-                loss.level,
-                loss.scale,
-                own,
-                _padded(places[:, row:last], width),
-                weighted,
-                loss.large,
-                sums,
+                **asked,
+                loss=loss.code,
+                level=loss.level,
+                scale=loss.scale,
+                target=own,
+                digits=_padded(places[:, row:last], width),
+                weighted=weighted,
+                large=loss.large,
+                sums=sums,
             )
         return fits
 
@@ -306,18 +306,18 @@ class Responses:
         weight = np.ones(n_rows) if not wanted.weight.size else wanted.weight
         digits = np.full((1, n_rows), -1) if not weighted else digits_of(wanted.digits)
         for row, last, asked in self._blocks(cells, questions, offset):
-            width = asked[0].shape[2]
+            width = asked["reply"].shape[2]
             answers = np.empty((*out.shape[:2], width if out.size else 0))
             fits = _core.ask(
-                *asked,
-                _padded(weight[None, row:last], width)[0],
-                wanted.sums,
-                _padded(digits[:, row:last], width),
-                weighted,
-                wanted.large,
-                wanted.factor,
-                wanted.whole,
-                answers,
+                **asked,
+                weight=_padded(weight[None, row:last], width)[0],
+                sums=wanted.sums,
+                digits=_padded(digits[:, row:last], width),
+                weighted=weighted,
+                large=wanted.large,
+                whole_factor=wanted.factor,
+                whole=wanted.whole,
+                out=answers,
             )
             if not fits:
                 raise TooLargeError(TOO_LARGE)
@@ -326,7 +326,7 @@ class Responses:
 
     def _blocks(
         self, cells: NDArray[np.int32], questions: Questions, offset: NDArray[np.float64] | None
-    ) -> Iterator[tuple[int, int, tuple[Any, ...]]]:
+    ) -> Iterator[tuple[int, int, dict[str, Any]]]:
         """Yield blocks of rows: the first and the last one, and what kernels that ask questions take of them."""
         chunks, value = self.chunks, self.plan.ensemble.value
         n_states, n_rows = self.n_states, cells.shape[1]
@@ -344,8 +344,19 @@ class Responses:
             if row % block == 0:
                 chunks.write_states(cells, (row, min(n_rows, row + block)), states)
             _core.write_replies(states, row % block, chunks.leaves, value, asked, reply, own)
-            places = (chunks.seat_chunk, chunks.output, questions.held)
-            yield row, last, (reply, own, *places, *self._score, _padded(added[:, row:last], width))
+            yield (
+                row,
+                last,
+                {
+                    "reply": reply,
+                    "own": own,
+                    "seat_chunk": chunks.seat_chunk,
+                    "output": chunks.output,
+                    "questions": questions.held,
+                    **dict(zip(("link", "factor", "constant"), self._score, strict=True)),
+                    "offset": _padded(added[:, row:last], width),
+                },
+            )
 
     @property
     def n_states(self) -> int:

@@ -14,6 +14,7 @@ from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._joint_rows import JointRows
 from glasswood.results._observations import Observations
+from glasswood.results._permutation import PermutationImportance
 from glasswood.results._points import Points
 from glasswood.results._report import Report
 from glasswood.results._rules import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
@@ -49,6 +50,7 @@ __all__ = [
     "Observations",
     "OtherScale",
     "Pairs",
+    "PermutationImportance",
     "Points",
     "Report",
     "Rule",

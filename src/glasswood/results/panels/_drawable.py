@@ -145,11 +145,37 @@ class DrawableSurface(Protocol):
     def find_rows(self) -> Callable[[], JointRows | None]: ...
 
 
-class DrawableImportance(_Heights, Protocol):
+class DrawableSample(Protocol):
+    """A result that may be of a sample of the rows."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def sampled(self) -> bool: ...
+
+
+class DrawableImportance(_Heights, DrawableSample, Protocol):
     """An `Importance`."""
 
     @property
     def names(self) -> Sequence[str]: ...
+    @property
+    def kind(self) -> str: ...
+
+
+class DrawablePermutation(DrawableSample, Protocol):
+    """A `PermutationImportance`."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def values(self) -> NDArray[np.float64]: ...
+    @property
+    def reach(self) -> NDArray[np.float64] | None: ...
+    @property
+    def base(self) -> float: ...
+    @property
+    def loss(self) -> str: ...
 
 
 class DrawableStrengths(_Heights, Protocol):

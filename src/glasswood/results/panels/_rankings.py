@@ -8,12 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Bars, Matrix, Network
-from glasswood.results.panels._drawable import DrawableImportance, DrawableStrengths
+from glasswood.results.panels._drawable import (
+    DrawableImportance,
+    DrawablePermutation,
+    DrawableSample,
+    DrawableStrengths,
+)
 from glasswood.results.panels._outputs import outputs_shown, scale_label
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
 
-__all__ = ["panel_of_importance", "panel_of_strengths"]
+__all__ = ["panel_of_importance", "panel_of_permutation", "panel_of_strengths"]
+
+KINDS = {"total": "root mean squared change if redrawn", "main": "standard deviation of the curve"}
 
 
 def panel_of_importance(importance: DrawableImportance, output: int | None = None, *, top: int = 20) -> Bars:
@@ -21,19 +28,38 @@ def panel_of_importance(importance: DrawableImportance, output: int | None = Non
     heights = np.asarray(importance.heights)
     shown, note = outputs_shown(heights, importance.outputs, output)
     order = np.arange(len(heights)) if output is None else np.argsort(-heights[:, shown[0]], kind="stable")
-    if len(order) > top:
-        note = "; ".join(filter(None, (f"the first {top} of {len(order):,} features", note)))
-    order = order[:top]
+    order, note = _shown(order, top, importance, note)
     several = len(shown) > 1
     units = scale_label(importance.units, importance.outputs, shown, average=False)
     return Bars(
-        title="Importance",
-        x_label=f"standard deviation of the curve ({units})",
+        title="Importance" if importance.kind == "total" else "Importance of curves alone",
+        x_label=f"{KINDS[importance.kind]} ({units})",
         labels=tuple(plain(importance.names[i]) for i in order),
         values=tuple(tuple(heights[order, k].tolist()) for k in shown),
         series=tuple(plain(importance.outputs[k]) for k in shown) if several else ("",),
         note=note,
     )
+
+
+def panel_of_permutation(importance: DrawablePermutation, *, top: int = 20) -> Bars:
+    """Return the panel of a `PermutationImportance`: a bar per feature, with its band if it has one."""
+    order, note = _shown(np.arange(len(importance.names)), top, importance, "")
+    reach = importance.reach
+    return Bars(
+        title="Permutation importance",
+        x_label=f"increase of the mean {plain(importance.loss)}, which is {number(importance.base)}",
+        labels=tuple(plain(importance.names[i]) for i in order),
+        values=(tuple(np.asarray(importance.values)[order].tolist()),),
+        reach=() if reach is None else tuple(np.asarray(reach)[order].tolist()),
+        note="; ".join(filter(None, (note, "lines: bands of 95 %" if reach is not None else ""))),
+    )
+
+
+def _shown(order: NDArray[np.intp], top: int, result: DrawableSample, note: str) -> tuple[NDArray[np.intp], str]:
+    """Return the features that are shown, and what is to be said of them."""
+    some = f"the first {top} of {len(order):,} features" if len(order) > top else ""
+    sample = f"from a sample of {result.n_rows:,} rows" if result.sampled else ""
+    return order[:top], "; ".join(filter(None, (some, sample, note)))
 
 
 def panel_of_strengths(
