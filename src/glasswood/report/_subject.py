@@ -15,6 +15,7 @@ from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
 from glasswood.study._scope import Scope
 from glasswood.study._study import Study
+from glasswood.study._total import permutation_importance
 from glasswood.text._printable import how_many
 
 __all__ = ["Section", "Subject", "average_of", "column", "in_brackets", "noun_of", "section"]
@@ -71,6 +72,20 @@ class Subject:
             if self.rows == "none":
                 return None, "it is computed over rows, and there are none"
             return None, "that of a group of columns needs the rows themselves, and only counts of them are available"
+
+    @once
+    def permutation(self) -> Any:
+        """The permutation importance of all players; None if it is not known what was observed, or it has no loss.
+
+        Files are not read again for it.
+        """
+        over = self.study.over
+        if not self.study.has_targets or not (over.in_memory or over.counted is not None):
+            return None
+        try:
+            return permutation_importance(self.study, None)
+        except GlasswoodError:  # no usual loss, exposures without offsets, or a Background without its sums
+            return None
 
     @property
     def units_of_importance(self) -> str:
