@@ -385,7 +385,7 @@ def test_what_is_not_known_is_refused(case):
     with pytest.raises(BackgroundError, match="total=True"):
         counted.importance(kind="total")
     with pytest.raises(ArgumentError, match='"total" or "main"'):
-        counted.importance(kind="mian")
+        counted.importance(kind="both")
     with pytest.raises(ArgumentError, match="pass target="):
         gw.summarize(model, rows, loss="log_loss")
     ex = gw.Explainer(model, rows, target=y)

@@ -20,6 +20,7 @@ NEED_SHARED = {
         "engines",
         "forests",
         "interactions",
+        "importance",
         "observed",
         "paper",
         "pipelines",

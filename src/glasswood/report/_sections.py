@@ -66,8 +66,6 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
                 "sorted by it, so a feature that acts only together with others appears late here, and early under "
                 "Interactions."
             )
-        if subject.importance_is_raw:
-            yield f"It is that of the raw score, because {subject.why_no_importance}."
     if any(figure["panels"][0]["panel"]["rows"] for figure in figures):
         yield (
             "Grey bars show where the rows are, on a square-root scale; the rows of a step are spread evenly over it. "

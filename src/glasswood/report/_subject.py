@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
-from glasswood.errors import GlasswoodError, TooLargeError
+from glasswood.errors import GlasswoodError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
 from glasswood.study._scope import Scope
@@ -51,23 +51,15 @@ class Subject:
         return self._importance[0]
 
     @property
-    def importance_is_raw(self) -> bool:
-        """Whether importance is that of the raw score, and all else is on another scale."""
-        return self.importance is not None and self._importance[1] != ""
-
-    @property
     def why_no_importance(self) -> str:
         """Why there is no importance."""
         return self._importance[1]
 
     @once
     def _importance(self) -> tuple[Any, str]:
-        """The importance, and why it is not that of this scale, if it is not."""
+        """The importance, and why there is none."""
         try:
             return self.scope.overview.importance(self.chosen_outputs), ""
-        except TooLargeError:  # the raw score needs no more than the rows with each value
-            found = None if self.raw is None or self.raw is self else self.raw.importance
-            return found, "a feature has too many different values to try all of them for each row"
         except GlasswoodError:
             if self.rows == "none":
                 return None, "it is computed over rows, and there are none"
