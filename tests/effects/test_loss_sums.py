@@ -400,6 +400,23 @@ def test_what_is_not_known_is_refused(case):
         gw.Explainer(model).importance()
 
 
+def test_scores_that_are_no_probabilities_have_no_log_loss():
+    model = xgb.XGBClassifier(n_estimators=3, objective="binary:logitraw").fit(NUMBERS, TARGETS["two"])
+    ex = gw.Explainer(model, NUMBERS, target=TARGETS["two"])
+    for loss in (None, "log_loss", "brier"):
+        with pytest.raises(ArgumentError, match="no probabilities"):
+            ex.permutation_importance(loss=loss)
+    assert ex.permutation_importance(loss=weighted_error).base > 0
+
+
+def test_models_without_splits():
+    model = HistGradientBoostingRegressor(max_iter=2, min_samples_leaf=1000).fit(NUMBERS, TARGETS["number"])
+    ex = gw.Explainer(model, NUMBERS, target=TARGETS["number"])
+    assert (ex.importance().values == 0).all()
+    assert (ex.permutation_importance().values == 0).all()
+    assert ex.permutation_importance().base == pytest.approx(TARGETS["number"].var())
+
+
 def test_targets_and_exposures_that_do_not_fit():
     model = lgb.LGBMRegressor(objective="poisson", **SMALL).fit(X, TARGETS["count"])
     with pytest.raises(TableError, match="above 0"):

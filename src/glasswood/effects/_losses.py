@@ -49,7 +49,7 @@ class Loss:
     def text(self) -> str:
         """The loss as users ask for it."""
         if self.name == "quantile":
-            return f"quantile:{self.level:g}"
+            return f"quantile:{self.level!r}"
         return self.name if self.function is None else f"{self.name}()"
 
     def refuse_targets(self, target: Floats) -> None:
@@ -124,10 +124,16 @@ def has_classes(scale: Scale) -> bool:
 
 def loss_of(given: object, scale: Scale) -> Loss:
     """Return the loss that a user asks for, of predictions on a scale; by default that of the task."""
-    if given is None:
-        return Loss(_default(scale))
     if callable(given):
         return _of_function(given)
+    if has_classes(scale) and scale.units != "probability":
+        message = (
+            f"the model predicts classes, but no probabilities (its score is: {scale.units}), so it has no log loss; "
+            "pass loss=, a function of (y, prediction)"
+        )
+        raise ArgumentError(message)
+    if given is None:
+        return Loss(_default(scale))
     if not isinstance(given, str):
         message = f"loss= is the name of a loss or a function of (y, prediction), not {brief(given)}"
         raise ArgumentError(message)
