@@ -17,14 +17,20 @@ __all__ = ["QUESTIONS"]
 
 
 def importance(s: Session) -> None:
-    """The standard deviation of each player's curve over the rows."""
-    found = s.ask("importance")
+    """The root mean squared change of the score with a player redrawn; and the standard deviation of its curve."""
+    found, main = s.ask("importance"), s.ask("importance", kind="main")
     rows, shares = s.setting.background, s.oracle.shares
+    own = s.oracle.score(rows)
     for player in s.few(s.setting.players, 6):
         heights = s.oracle.mean(rows[list(player.columns)])
         want = np.sqrt(shares @ (heights - shares @ heights) ** 2)
-        got = found.heights[list(found.names).index(player.name)]
-        s.same("importance", got[None], want[None], factor=5)
+        got = main.heights[list(main.names).index(player.name)]
+        s.same("main importance", got[None], want[None], factor=5)
+        if found.kind == "total":
+            squares = (s.oracle.each(rows[list(player.columns)]) - own[:, None]) ** 2
+            want = np.sqrt(np.einsum("r,p,rpo->o", shares, shares, squares))
+            got = found.heights[list(found.names).index(player.name)]
+            s.same("total importance", got[None], want[None], factor=5)
     s.true("importance is sorted", (np.diff(found.total) <= 0).all(), found.total)
 
 

@@ -1,4 +1,5 @@
 #include "binding.h"
+#include "losses.h"
 #include "responses.h"
 
 namespace glasswood {
@@ -43,16 +44,14 @@ void bound_write_replies(const Array2<const std::uint16_t>& states, int64_t row,
     write_replies(matrix_of(states), row, chunks.view, matrix_of(value), span_of(asked), cube_of(reply), cube_of(own));
 }
 
-bool bound_ask(const Array3<const double>& reply, const Array3<const double>& own, const Array<const int64_t>& seat_chunk,
-               const Array<const int64_t>& output, const HeldQuestions& questions, int link, double factor,
-               const Array<const double>& constant, const Array2<const double>& offset, const Array<const double>& weight, const Array4<double>& sums,
-               const Array2<const int64_t>& digits, bool weighted, bool large, double whole_factor, const Array4<int64_t>& whole,
-               const Array3<double>& out) {
+// Checks what kernels that ask questions take.
+void check_asked(const Array3<const double>& reply, const Array3<const double>& own, const Array<const int64_t>& seat_chunk,
+                 const Array<const int64_t>& output, const HeldQuestions& questions, int link, const Array<const double>& constant,
+                 const Array2<const double>& offset) {
     const Questions& q = questions.view;
-    const std::size_t n_rows = reply.shape(2), n_questions = q.change_first.size() - 1;
+    const std::size_t n_rows = reply.shape(2);
     const int64_t n_states = int64_t(reply.shape(0)), n_values = int64_t(reply.shape(1)), n_seats = int64_t(seat_chunk.size());
     check(n_rows % PARTS == 0, "the number of rows is no multiple of 8");
-    check_size(weight.size(), n_rows, "weight");
     if (offset.size() > 0) {
         check_size(offset.shape(0), constant.size(), "offset");
         check_size(offset.shape(1), n_rows, "a line of offset");
@@ -69,6 +68,16 @@ bool bound_ask(const Array3<const double>& reply, const Array3<const double>& ow
     check_range(q.new_state, 0, n_states, "new_state");
     check_range(q.old_state, 0, n_states, "old_state");
     check(link >= 0 && link <= 3, "there is no such link");
+}
+
+bool bound_ask(const Array3<const double>& reply, const Array3<const double>& own, const Array<const int64_t>& seat_chunk,
+               const Array<const int64_t>& output, const HeldQuestions& questions, int link, double factor,
+               const Array<const double>& constant, const Array2<const double>& offset, const Array<const double>& weight, const Array4<double>& sums,
+               const Array2<const int64_t>& digits, bool weighted, bool large, double whole_factor, const Array4<int64_t>& whole,
+               const Array3<double>& out) {
+    const std::size_t n_rows = reply.shape(2), n_questions = questions.view.change_first.size() - 1;
+    check_asked(reply, own, seat_chunk, output, questions, link, constant, offset);
+    check_size(weight.size(), n_rows, "weight");
     if (sums.size() > 0) {
         check_size(sums.shape(0), n_questions, "sums");
         check_size(sums.shape(1), constant.size(), "sums, for a question,");
@@ -87,9 +96,34 @@ bool bound_ask(const Array3<const double>& reply, const Array3<const double>& ow
         check_size(out.shape(1), constant.size(), "out, for a question,");
         check_size(out.shape(2), n_rows, "a line of out");
     }
-    return ask(cube_of(reply), cube_of(own), PlacesOfChunks{span_of(seat_chunk), span_of(output)}, q,
+    return ask(cube_of(reply), cube_of(own), PlacesOfChunks{span_of(seat_chunk), span_of(output)}, questions.view,
                Response{Link(link), factor, span_of(constant)}, {offset.data(), offset.size()}, span_of(weight), {sums.data(), sums.size()},
                WholeSums{{whole.data(), whole.size()}, matrix_of(digits), weighted, large, whole_factor}, {out.data(), out.size()});
+}
+
+bool bound_add_losses(const Array3<const double>& reply, const Array3<const double>& own, const Array<const int64_t>& seat_chunk,
+                      const Array<const int64_t>& output, const HeldQuestions& questions, int link, double factor,
+                      const Array<const double>& constant, const Array2<const double>& offset, int loss, double level, double scale,
+                      const Array2<const double>& target, const Array2<const int64_t>& digits, bool weighted, bool large,
+                      const Array3<int64_t>& sums) {
+    const std::size_t n_rows = reply.shape(2), n_questions = questions.view.change_first.size() - 1;
+    check_asked(reply, own, seat_chunk, output, questions, link, constant, offset);
+    check(loss >= 0 && loss < N_LOSSES, "there is no such loss");
+    check(n_rows <= 256, "whole sums are of at most 256 rows at a time");
+    const bool change = Loss(loss) == Loss::CHANGE;
+    if (!change) {
+        check_size(target.shape(0), constant.size(), "target");
+        check_size(target.shape(1), n_rows, "a line of target");
+    }
+    check(Loss(loss) != Loss::LOGIT || constant.size() == 1, "log-odds are those of one output");
+    check_size(digits.shape(1), n_rows, "a line of digits");
+    check(digits.shape(0) <= 3, "weights have at most three digits");
+    check_size(sums.shape(0), n_questions, "sums");
+    check_size(sums.shape(1), change ? constant.size() : 1, "sums, for a question,");
+    check_size(sums.shape(2), LIMBS, "a sum");
+    return add_losses(cube_of(reply), cube_of(own), PlacesOfChunks{span_of(seat_chunk), span_of(output)}, questions.view,
+                      Response{Link(link), factor, span_of(constant)}, {offset.data(), offset.size()},
+                      LossSums{Loss(loss), level, scale, matrix_of(target), matrix_of(digits), weighted, large, {sums.data(), sums.size()}});
 }
 
 }  // namespace
@@ -103,6 +137,9 @@ void bind_responses(nb::module_& m) {
     m.def("ask", &bound_ask, arg("reply"), arg("own"), arg("seat_chunk"), arg("output"), nb::arg("questions"), nb::arg("link"),
           nb::arg("factor"), arg("constant"), arg("offset"), arg("weight"), arg("sums"), arg("digits"), nb::arg("weighted"), nb::arg("large"),
           nb::arg("whole_factor"), arg("whole"), arg("out"), without_gil());
+    m.def("add_losses", &bound_add_losses, arg("reply"), arg("own"), arg("seat_chunk"), arg("output"), nb::arg("questions"), nb::arg("link"),
+          nb::arg("factor"), arg("constant"), arg("offset"), nb::arg("loss"), nb::arg("level"), nb::arg("scale"), arg("target"),
+          arg("digits"), nb::arg("weighted"), nb::arg("large"), arg("sums"), without_gil());
 }
 
 }  // namespace glasswood

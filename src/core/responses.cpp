@@ -1,82 +1,11 @@
 #include "responses.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
+#include "asking.h"
+
 namespace glasswood {
-namespace {
-
-// The softmax of rows' scores. From one question to the next the scores of few outputs change, and only their powers are
-// computed again. A row's powers are relative to its highest score without any change; a row whose scores change by hundreds
-// is computed by itself.
-class Softmax {
-  public:
-    Softmax(const Response& response, Matrix<const double> scores)
-        : response_(response),
-          n_(scores.n_columns),
-          high_(n_),
-          before_(scores.n_rows * n_),
-          powers_(before_.size()),
-          changed_(scores.n_rows, false) {
-        for (int64_t row = 0; row < n_; ++row) high_[row] = highest(scores, row);
-        for (int64_t o = 0; o < scores.n_rows; ++o) write(o, scores[o], before_.data());
-    }
-
-    // Begins with rows as they are.
-    void start() {
-        powers_ = before_;
-        std::fill(changed_.begin(), changed_.end(), false);
-    }
-
-    void note_change(int64_t first, int64_t n) { std::fill_n(changed_.begin() + first, n, true); }
-
-    void write(Matrix<const double> scores, Matrix<double> out) {
-        for (int64_t o = 0; o < scores.n_rows; ++o)
-            if (changed_[o]) write(o, scores[o], powers_.data());
-        std::fill(changed_.begin(), changed_.end(), false);
-        if (write_shares(powers_.data(), scores.n_rows, n_, out.data)) return;
-        for (int64_t row = 0; row < n_; ++row) {
-            double sum = 0.0;
-            for (int64_t o = 0; o < scores.n_rows; ++o) sum += powers_[o * n_ + row];
-            if (sum <= SMALLEST_SUM || sum >= LARGEST_SUM) write_row(scores, row, out);
-        }
-    }
-
-  private:
-    double score(Matrix<const double> scores, int64_t o, int64_t row) const {
-        return scores[o][row] * response_.factor + response_.constant[o];
-    }
-
-    double highest(Matrix<const double> scores, int64_t row) const {
-        double high = score(scores, 0, row);
-        for (int64_t o = 1; o < scores.n_rows; ++o) high = std::max(high, score(scores, o, row));
-        return high;
-    }
-
-    void write(int64_t o, const double* scores, double* powers) const {
-        write_powers(scores, n_, response_.factor, response_.constant[o], high_.data(), powers + o * n_);
-    }
-
-    void write_row(Matrix<const double> scores, int64_t row, Matrix<double> out) const {
-        const double high = highest(scores, row);
-        double sum = 0.0;
-        for (int64_t o = 0; o < scores.n_rows; ++o) {
-            double power[DOUBLES] = {score(scores, o, row) - high};
-            respond(Link::EXP, power, DOUBLES, 1.0, 0.0, power);
-            out[o][row] = power[0];
-            sum += power[0];
-        }
-        for (int64_t o = 0; o < scores.n_rows; ++o) out[o][row] *= 1.0 / sum;
-    }
-
-    const Response& response_;
-    int64_t n_;
-    std::vector<double> high_, before_, powers_;
-    std::vector<char> changed_;
-};
-
-}  // namespace
 
 void write_replies(Matrix<const std::uint16_t> states, int64_t row, const ChunkedLeaves& chunks, Matrix<const double> value,
                    std::span<const bool> asked, Cube<double> reply, Cube<double> own) {
@@ -123,58 +52,23 @@ void write_replies(Matrix<const std::uint16_t> states, int64_t row, const Chunke
 bool ask(Cube<const double> reply, Cube<const double> own, const PlacesOfChunks& places, const Questions& questions,
          const Response& response, std::span<const double> offset, std::span<const double> weight, std::span<double> sums,
          const WholeSums& whole, std::span<double> out) {
-    const int64_t n_values = reply.n_rows, n_rows = reply.n_columns, n_outputs = int64_t(response.constant.size());
-    std::vector<double> total_of(n_outputs * n_rows, 0.0), now_of(n_outputs * n_rows), y_of(n_outputs * n_rows);
-    const Matrix<double> total{total_of.data(), n_outputs, n_rows}, now{now_of.data(), n_outputs, n_rows};
-    const Matrix<double> y{y_of.data(), n_outputs, n_rows};
-    const auto add = whole.weighted ? (whole.large ? add_whole<true, true> : add_whole<true, false>)
-                                    : (whole.large ? add_whole<false, true> : add_whole<false, false>);
+    const int64_t n_rows = reply.n_columns, n_outputs = int64_t(response.constant.size());
+    const auto add = whole.weighted ? (whole.large ? add_whole<true, true, 2> : add_whole<true, false, 2>)
+                                    : (whole.large ? add_whole<false, true, 2> : add_whole<false, false, 2>);
     bool fits = true;
-    std::copy(offset.begin(), offset.end(), total_of.begin());
-    for (int64_t chunk = 0; chunk < own.n_layers; ++chunk)
-        for (int64_t k = 0; k < n_values; ++k) {
-            double* to = total[places.output[chunk] + k];
-            const double* from = own.line(chunk, k);
-            for (int64_t r = 0; r < n_rows; ++r) to[r] += from[r];
-        }
-    const Matrix<const double> scores{now_of.data(), n_outputs, n_rows};
-    std::optional<Softmax> softmax;
-    if (response.link == Link::SOFTMAX) softmax.emplace(response, Matrix<const double>{total_of.data(), n_outputs, n_rows});
-    for (std::size_t player = 0; player + 1 < questions.seat_first.size(); ++player) {
-        std::copy(total_of.begin(), total_of.end(), now_of.begin());
-        if (softmax) softmax->start();
-        for (int64_t i = questions.seat_first[player]; i < questions.seat_first[player + 1]; ++i) {
-            const int64_t chunk = places.seat_chunk[questions.seat[i]];
-            for (int64_t k = 0; k < n_values; ++k)
-                add_difference(now[places.output[chunk] + k], reply.line(questions.state[i], k), own.line(chunk, k), n_rows);
-            if (softmax) softmax->note_change(places.output[chunk], n_values);
-        }
-        for (int64_t question = questions.question_first[player]; question < questions.question_first[player + 1]; ++question) {
-            for (int64_t change = questions.change_first[question]; change < questions.change_first[question + 1]; ++change) {
-                const int64_t first = places.output[places.seat_chunk[questions.change_seat[change]]];
-                for (int64_t k = 0; k < n_values; ++k)
-                    add_difference(now[first + k], reply.line(questions.new_state[change], k),
-                                   reply.line(questions.old_state[change], k), n_rows);
-                if (softmax) softmax->note_change(first, n_values);
+    Asking asking(reply, own, places, response, offset);
+    asking.each(questions, [&](int64_t question, Matrix<const double> y) {
+        for (int64_t o = 0; o < n_outputs; ++o) {
+            if (!sums.empty()) weigh(y[o], weight.data(), n_rows, sums.data() + (question * n_outputs + o) * 2 * PARTS);
+            if (!whole.sums.empty()) {
+                fits &= !whole.large || all_within(y[o], n_rows, LARGEST / whole.factor);
+                int64_t* to = whole.sums.data() + (question * n_outputs + o) * 2 * LIMBS;
+                for (int64_t place = 0; place < whole.digits.n_rows; ++place)
+                    add(y[o], whole.digits[place], n_rows, whole.factor, int(place), to);
             }
-            if (softmax) {
-                softmax->write(scores, y);
-            } else {
-                for (int64_t o = 0; o < n_outputs; ++o)
-                    respond(response.link, now[o], n_rows, response.factor, response.constant[o], y[o]);
-            }
-            for (int64_t o = 0; o < n_outputs; ++o) {
-                if (!sums.empty()) weigh(y[o], weight.data(), n_rows, sums.data() + (question * n_outputs + o) * 2 * PARTS);
-                if (!whole.sums.empty()) {
-                    fits &= !whole.large || all_within(y[o], n_rows, LARGEST / whole.factor);
-                    int64_t* to = whole.sums.data() + (question * n_outputs + o) * 2 * LIMBS;
-                    for (int64_t place = 0; place < whole.digits.n_rows; ++place)
-                        add(y[o], whole.digits[place], n_rows, whole.factor, int(place), to);
-                }
-                if (!out.empty()) std::copy_n(y[o], n_rows, out.data() + (question * n_outputs + o) * n_rows);
-            }
+            if (!out.empty()) std::copy_n(y[o], n_rows, out.data() + (question * n_outputs + o) * n_rows);
         }
-    }
+    });
     return fits;
 }
 

@@ -414,15 +414,16 @@ constexpr double ONES = 1.5 * 4503599627370496.0, FRACTIONS = 1.5;
 
 // Adds the sums of x and of x * x, for x = factor * value, in units of 2**-52, to two wide numbers; at most 256 rows. If the
 // values are LARGE, x is smaller than 2**25; if not, at most 1/2. `digits` are the rows' weights, below 2**28, in units of
-// 2**(26 * place); of rows without weights, all bits (-1), and 0 for rows that do not count.
-template <bool WEIGHTED, bool LARGE>
-void add_whole(const double* values, const int64_t* digits, int64_t n, double factor, int place, int64_t out[2 * LIMBS]) {
+// 2**(26 * place); of rows without weights, all bits (-1), and 0 for rows that do not count. With one of both POWERS, there
+// is one number, and x may be as large as 2**50 if it is LARGE.
+template <bool WEIGHTED, bool LARGE, int POWERS = 2>
+void add_whole(const double* values, const int64_t* digits, int64_t n, double factor, int place, int64_t out[POWERS * LIMBS]) {
     constexpr int N = LARGE ? 4 : 2;  // parts of 26 binary digits
-    Wholes sums[2][N]{};
+    Wholes sums[POWERS][N]{};
     for (int64_t i = 0; i < n; i += DOUBLES) {
         const Doubles x = load(values + i) * factor, powers[2] = {x, x * x};
         const Wholes digit = *reinterpret_cast<const Wholes*>(digits + i);
-        for (int k = 0; k < 2; ++k) {
+        for (int k = 0; k < POWERS; ++k) {
             Doubles rest = powers[k];
             if constexpr (LARGE) {
                 const Wholes ones = whole(rest, ONES);
@@ -443,7 +444,7 @@ void add_whole(const double* values, const int64_t* digits, int64_t n, double fa
             }
         }
     }
-    for (int k = 0; k < 2; ++k)
+    for (int k = 0; k < POWERS; ++k)
         for (int part = 0; part < N; part += WEIGHTED ? 1 : 2) add_limbs(sums[k][part], place + part, out + k * LIMBS);
 }
 
@@ -476,6 +477,29 @@ inline Doubles exponential(Doubles x) {
         power = power * r + term;
     // 2**n is n added to the exponent.
     return std::bit_cast<Doubles>(std::bit_cast<Words>(power) + (std::bit_cast<Words>(shifted) << 52));
+}
+
+// The natural logarithm of a positive number, no denormal one; right to about one unit in the last place, and the same bits on
+// every machine.
+inline Doubles logarithm(Doubles x) {
+    // x = 2**n (1 + f), where 1 + f is between the roots of 1/2 and of 2; log(1 + f) = 2 atanh(s), for s = f / (2 + f).
+    constexpr Word ONE = std::bit_cast<Word>(1.0), ROOT = std::bit_cast<Word>(0.70710678118654752);
+    const Words bits = std::bit_cast<Words>(x), exponent = (bits + (ONE - ROOT)) >> 52;
+    const Doubles n = std::bit_cast<Doubles>(exponent | std::bit_cast<Word>(4503599627370496.0)) - (4503599627370496.0 + 1023.0);
+    const Doubles f = std::bit_cast<Doubles>(bits - (exponent << 52) + ONE) - 1.0;
+    const Doubles s = f / (2.0 + f), z = s * s;
+    Doubles series = z * (2.0 / 23.0) + 2.0 / 21.0;
+    for (const double term : {2.0 / 19.0, 2.0 / 17.0, 2.0 / 15.0, 2.0 / 13.0, 2.0 / 11.0, 2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0})
+        series = series * z + term;
+    // 2 s = f - s f, of which f is exact.
+    const Doubles small = s * (f - series * z) - n * 1.90821492927058770002e-10;
+    return n * 6.93147180369123816490e-01 + (f - small);
+}
+
+// log(1 + e to the power of x), for any x.
+inline Doubles softplus(Doubles x) {
+    const Doubles none = all(0.0);
+    return (x > none ? x : none) + logarithm(1.0 + exponential(0.0 - absolute(x)));
 }
 
 enum class Link { IDENTITY, LOGISTIC, SOFTMAX, EXP };

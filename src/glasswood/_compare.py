@@ -88,7 +88,7 @@ def compare(
 
     `ndcg` is sum_r a(r) / log2(r + 1), where a(r) is the reference's importance of the feature at rank r of the other
     explainer's importances, divided by the same sum in the reference's own order [1]_. It hardly reacts if features of
-    similar importance swap their ranks.
+    similar importance swap their ranks. Importance is that of curves here (``kind="main"``), as counts have it.
 
     If the rows of both are counted in folds, values have a standard error (`Measured.error`): how much they would
     differ with other rows of the same kind, by a jackknife that leaves out one fold of one of them at a time. The

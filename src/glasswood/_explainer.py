@@ -25,6 +25,7 @@ from glasswood.results import (
     Lazy,
     Monotonicity,
     Pairs,
+    PermutationImportance,
     Points,
     PurifiedEffects,
     Report,
@@ -35,6 +36,7 @@ from glasswood.results import (
 from glasswood.study._grids import grid_of
 from glasswood.study._scope import Scope
 from glasswood.study._study_of import study_of
+from glasswood.study._total import permutation_importance
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
@@ -741,14 +743,38 @@ class Explainer:
     def importance(
         self,
         *,
+        kind: str | None = None,
+        all_rows: bool = False,
         output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> Importance:
-        """Return the importance of each feature: the standard deviation of its curve over the rows.
+        """Return the importance of each feature: how much the score varies with it over the rows.
 
         This requires a background: a table, a source or a Background. Groups of several columns require a table.
+
+        Parameters
+        ----------
+        kind : {"total", "main"}, optional
+            "total": the root of the mean squared change of the score if the feature is redrawn from all rows, which
+            includes its interactions. It takes a few times as long as one `predict` of all rows; a Background has it if
+            it was made with ``summarize(..., total=True)``. "main": the standard deviation of the feature's curve,
+            which counts are enough for. By default the total where the rows are at hand or a Background has it, and
+            main importance elsewhere: the result says which it is.
+        all_rows : bool, default False
+            By default, total importance is computed from a sample of the rows if it would take longer than some ten
+            seconds: if rows times the cells of all features, and the leaf values behind them, are more than 2**32. Rows
+            are sampled by a hash of their number, so that a sample is always the same, and the result tells its size.
+            Pass True for all rows.
+        output, output_index : label and int, optional
+            The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
+
+        Returns
+        -------
+        Importance
 
         Examples
         --------
@@ -756,9 +782,46 @@ class Explainer:
         """
 
         def question(scope: Scope) -> Importance:
-            return scope.overview.importance(scope.choose(output, output_index))
+            return scope.overview.importance(scope.choose(output, output_index), kind, all_rows=all_rows)
 
         return cast(Importance, self._ask(question, response, by))
+
+    def permutation_importance(
+        self, *, loss: object = None, all_rows: bool = False, by: object = None
+    ) -> PermutationImportance:
+        """Return how much the mean loss increases if a feature is permuted, on average over all permutations.
+
+        The loss is that of the model's predictions (`predict` or `predict_proba`), with offsets if there are any, so
+        the Explainer must have been made with ``target=``; or the Background with ``summarize(..., target=...,
+        loss=...)``. It takes a few times as long as one `predict` of all rows, for all features.
+
+        Parameters
+        ----------
+        loss : str or function, optional
+            For numbers: "squared_error", "absolute_error", "quantile:0.9" (or another level), "poisson" or "gamma" (the
+            deviances); several targets count equally. For classes: "log_loss" or "brier". By default "squared_error"
+            for regression, "log_loss" for classes, and "poisson" for models of the logarithm of a mean. A function is
+            called with arrays of what was observed and predicted, of shape (n_rows,) or (n_rows, n_outputs), and
+            returns one loss per row; classes are one indicator per output. Its name is that of the loss. Probabilities
+            below 2**-52 count as such for "log_loss" if the trees themselves add up to probabilities, as in forests.
+        all_rows : bool, default False
+            As in `importance`: very many rows of a table in memory are sampled by default.
+        by : optional
+            As in `partial_dependence`.
+
+        Returns
+        -------
+        PermutationImportance
+
+        Examples
+        --------
+        See `PermutationImportance`.
+        """
+
+        def question(scope: Scope) -> PermutationImportance:
+            return permutation_importance(scope.study, loss, all_rows=all_rows)
+
+        return cast(PermutationImportance, self._ask(question, None, by))
 
     def interaction_strengths(
         self,

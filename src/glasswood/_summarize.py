@@ -9,6 +9,7 @@ from typing import Any
 from glasswood.counting._column_ends import WantedEnds
 from glasswood.counting._plan import make_plan
 from glasswood.counting._players import players_of
+from glasswood.effects._loss_sums import wanted_losses
 from glasswood.effects._response_sums import WantedResponses
 from glasswood.effects._target_sums import WantedTargets, target_columns
 from glasswood.engines._pass import Pass
@@ -30,6 +31,8 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     sample_weight: object = None,
     by: object = None,
     response: str | None = None,
+    total: bool = False,
+    loss: object = None,
     target: object = None,
     exposure: object = None,
     offset: object = None,
@@ -65,6 +68,12 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         A scale on which curves, their spread (`Curve.std`), importance and what follows from them can be asked for
         later, beside the raw scale. The sums over rows that this needs are found in the same pass, which then takes a
         few times as long as one `predict` of all rows. With "raw", they are needed for the spread only.
+    total : bool, default False
+        Whether total importance can be asked for later, see `Explainer.importance`; on the scale of `response`. Its
+        sums are found in the same pass, which then takes a few times as long as one `predict` of all rows.
+    loss : str or function, optional
+        A loss whose permutation importance can be asked for later, see `Explainer.permutation_importance`; it takes as
+        long. It needs `target`.
     target : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
         What was observed: numbers, or labels of classes. Curves then have `Curve.observed` and `Curve.predicted`: what
         was observed and predicted on average for the rows in each cell. With `exposure`, the row's total.
@@ -119,5 +128,6 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     values = target_columns(values, opened, sample_weight)
     responses = (WantedResponses.of_model(opened.ensemble, scale, values.told_offset),) if asked else ()
     targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
-    wanted = (WantedEnds(), *responses, *targets)
+    losses = wanted_losses(opened, values, scale if total else None, loss)
+    wanted = (WantedEnds(), *responses, *targets, *losses)
     return rows.taken_by(opened, further).count(plan, sample_weight, by, further=wanted, values=values)

@@ -327,6 +327,29 @@ def test_interactions(glasswood, home):
     assert "twice" in refused(glasswood("interactions", "model.json", "pairs.gw", "--per", "feature"))
 
 
+def test_importance(glasswood, home):
+    rows = pd.read_parquet(home / "rows.parquet")
+    ex = gw.Explainer(home / "model.json", rows)
+    found = json.loads(good(glasswood("importance", "model.json", "rows.parquet", "--json")))
+    assert [line["feature"] for line in found] == list(ex.importance().names)
+    assert (found[0]["kind"], found[0]["value"]) == ("total", ex.importance().values[0])
+    good(glasswood("summarize", "model.json", "rows.parquet", "-o", "counts.gw"))
+    assert "main" in good(glasswood("importance", "model.json", "counts.gw", "--top", "1"))
+    assert "--total, or use --kind main" in refused(
+        glasswood("importance", "model.json", "counts.gw", "--kind", "total")
+    )
+    assert "use --target COLUMN" in refused(
+        glasswood("importance", "model.json", "rows.parquet", "--kind", "permutation")
+    )
+    assert "--kind permutation" in refused(glasswood("importance", "model.json", "rows.parquet", "--loss", "brier"))
+    target, loss = ("--target", rows.columns[-1]), ("--loss", "absolute_error")
+    permuted = ("--kind", "permutation", "--json")
+    one = json.loads(good(glasswood("importance", "model.json", "rows.parquet", *permuted, *target, *loss)))
+    good(glasswood("summarize", "model.json", "rows.parquet", *target, *loss, "--total", "-o", "sums.gw"))
+    assert json.loads(good(glasswood("importance", "model.json", "sums.gw", *permuted, *loss))) == one
+    assert "--loss squared_error" in refused(glasswood("importance", "model.json", "sums.gw", *permuted))
+
+
 def test_compare(glasswood):
     good(glasswood("summarize", "model.json", "rows.parquet", "--by", "year", "-o", "y.gw"))
     pair = ("--background", "2025=y-2025.gw", "--background", "2026=y-2026.gw")

@@ -131,6 +131,7 @@ QUESTIONS = {
     "ice at points": Question(lambda q: q.ex.ice(q.a, q.d, rows=q.rows, at=q.at(q.a, q.d), **q.output), **ONCE),
     # all features
     "importance": Question(lambda q: q.ex.importance(**q.output)),
+    "main importance": Question(lambda q: q.ex.importance(kind="main", **q.output)),
     "importance of one": Question(lambda q: q.ex.importance(**q.output)[q.a], **ONCE),
     "strengths": Question(lambda q: q.ex.interaction_strengths(**q.output)),
     "strengths of rows": Question(lambda q: q.ex.interaction_strengths(q.rows, **q.output), **ONCE),

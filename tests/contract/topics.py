@@ -444,6 +444,7 @@ FIGURES = {
     "shapley": lambda ex, X: ex.shap_values(X),
     "interactions": lambda ex, X: ex.interaction_values(X[:3]),
     "importance": lambda ex, X: ex.importance(),
+    "permutation importance": lambda ex, X: _ex(target=np.arange(48.0)).permutation_importance(),
     "strengths": lambda ex, X: ex.interaction_strengths(),
     "comparison": lambda ex, X: gw.compare({"one": ex, "other": ex}),
     "measures": lambda ex, X: gw.compare({"one": ex, "other": ex}, limits={"level": 1, "ndcg": 0.5}).measures,

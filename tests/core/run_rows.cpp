@@ -9,6 +9,7 @@
 #include "kernels.h"
 #include "leaf_tables.h"
 #include "long_paths.h"
+#include "losses.h"
 #include "responses.h"
 #include "walks.h"
 
@@ -411,6 +412,45 @@ void run_responses(const Inputs& in, Digests& out) {
             out.add(std::string(weighted ? "weighted whole sums " : "whole sums ") + name, whole);
         }
     }
+    for (int code = 0; code < N_LOSSES; ++code) {
+        const Loss loss = Loss(code);
+        const int64_t n_outputs = loss == Loss::LOGIT ? 1 : N_OUTPUTS, n_sums = loss == Loss::CHANGE ? n_outputs : 1;
+        const Link link = loss == Loss::LOG ? Link::SOFTMAX : loss == Loss::POISSON || loss == Loss::GAMMA ? Link::EXP : Link::IDENTITY;
+        std::vector<double> target(n_outputs * WIDTH), of_one(n_states * WIDTH), own_of_one(chunks.n_chunks() * WIDTH);
+        for (int64_t row = 0; row < WIDTH; ++row)
+            for (int64_t o = 0; o < n_outputs; ++o)
+                target[o * WIDTH + row] = loss == Loss::LOGIT || loss == Loss::LOG ? double(row % n_outputs == o) : (row % 7 + 1) / 4.0;
+        for (int64_t state = 0; state < n_states; ++state)
+            std::copy_n(reply.data() + state * N_OUTPUTS * WIDTH, WIDTH, of_one.data() + state * WIDTH);
+        for (int64_t chunk = 0; chunk < chunks.n_chunks(); ++chunk)
+            std::copy_n(own.data() + chunk * N_OUTPUTS * WIDTH, WIDTH, own_of_one.data() + chunk * WIDTH);
+        const bool one = n_outputs == 1;
+        for (const bool weighted : {false, true}) {
+            std::vector<int64_t> digits(WIDTH), whole(n_questions * n_sums * LIMBS);
+            for (int64_t row = 0; row < N_ROWS; ++row) digits[row] = weighted ? in.rows.small_weight[row] << 20 : -1;
+            const LossSums sums{loss, loss == Loss::QUANTILE ? 0.9 : 0.0, 0.25, matrix(std::as_const(target), WIDTH),
+                                matrix(std::as_const(digits), WIDTH), weighted, true, whole};
+            const std::vector<double> constants(constant.begin(), constant.begin() + n_outputs);
+            const bool fits = add_losses({one ? of_one.data() : reply.data(), n_states, n_outputs, WIDTH},
+                                         {one ? own_of_one.data() : own.data(), chunks.n_chunks(), n_outputs, WIDTH},
+                                         {chunks.seat_chunk, output}, questions, {link, 1.0 / 256, constants}, {}, sums);
+            out.check(fits, "losses fit in whole sums");
+            out.add((weighted ? "weighted loss " : "loss ") + std::to_string(code), whole);
+        }
+    }
+    std::vector<double> logarithms;
+    for (int k = 0; k < 16000; ++k) logarithms.push_back(std::exp2((k - 8000) / 8.0) * (1.0 + k / 7919.0));
+    for (int64_t i = 0; i < int64_t(logarithms.size()); i += DOUBLES) {
+        const Doubles found = logarithm(load(logarithms.data() + i));
+        for (int lane = 0; lane < DOUBLES; ++lane) {
+            double of[DOUBLES];
+            store(of, found);
+            const double expected = std::log(logarithms[i + lane]);
+            out.check(std::fabs(of[lane] - expected) <= 2.3e-16 * std::fabs(expected), "logarithms are right to about one unit in the last place");
+        }
+        store(logarithms.data() + i, found);
+    }
+    out.add("logarithms", logarithms);
     std::vector<double> powers{INFINITY, -INFINITY, NAN, 0.0, -0.0, 709.0, 710.0, -708.0, -745.0};
     for (int k = -7200; k < 7200; ++k) powers.push_back(k / 10.0);
     respond(Link::EXP, powers.data(), int64_t(powers.size()), 1.0, 0.0, powers.data());

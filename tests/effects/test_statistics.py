@@ -118,7 +118,7 @@ class TestImportance:
     @pytest.mark.parametrize("make", [boosted, classifier])
     def test_is_the_standard_deviation_of_brute_force_curves(self, make):
         model, rows = make()
-        found = gw.Explainer(model, rows).importance()
+        found = gw.Explainer(model, rows).importance(kind="main")
         assert sorted(found.names) == sorted(rows)
         for name, height in zip(found.names, found.heights, strict=True):
             np.testing.assert_allclose(height, deviation(curve_at_rows(model, rows, [name])), atol=1e-9)
@@ -128,14 +128,14 @@ class TestImportance:
     def test_weights(self):
         model, rows = boosted()
         weight = np.random.default_rng(1).random(len(rows))
-        found = gw.Explainer(model, rows, sample_weight=weight).importance()
+        found = gw.Explainer(model, rows, sample_weight=weight).importance(kind="main")
         np.testing.assert_allclose(found["b"], deviation(curve_at_rows(model, rows, ["b"], weight), weight), atol=1e-9)
 
     @pytest.mark.parametrize("weighted", [False, True])
     def test_groups(self, weighted):
         model, rows = boosted()
         weight = np.random.default_rng(2).random(len(rows)) if weighted else None
-        found = gw.Explainer(model, rows, groups={"g": ["a", "b"]}, sample_weight=weight).importance()
+        found = gw.Explainer(model, rows, groups={"g": ["a", "b"]}, sample_weight=weight).importance(kind="main")
         assert set(found.names) == {"g", "c", "d", "kind"}
         expected = deviation(curve_at_rows(model, rows, ["a", "b"], weight), weight)
         np.testing.assert_allclose(found["g"], expected, atol=1e-9)
@@ -149,21 +149,21 @@ class TestImportance:
     def test_probabilities_and_one_output(self):
         model, rows = classifier()
         ex = gw.Explainer(model, rows, groups={"g": ["d", "kind"]}, response="probability")
-        found = ex.importance()
+        found = ex.importance(kind="main")
         for name, columns in {"a": ["a"], "g": ["d", "kind"]}.items():
             at_rows = curve_at_rows(model, rows, columns, score=lambda model, rows: model.predict_proba(rows))
             np.testing.assert_allclose(found[name], deviation(at_rows), atol=1e-9)
         assert found.units == "probability"
-        one = ex.importance(output="2")
+        one = ex.importance(kind="main", output="2")
         assert one["a"] == found["a"][2]
         assert one.values.ndim == 1
 
     def test_counts_are_enough(self, tmp_path):
         model, rows = boosted()
-        expected = gw.Explainer(model, rows).importance()
+        expected = gw.Explainer(model, rows).importance(kind="main")
         rows.to_parquet(tmp_path / "rows.parquet")
         for background in (gw.summarize(model, rows), tmp_path / "rows.parquet"):
-            found = gw.Explainer(model, background).importance()
+            found = gw.Explainer(model, background).importance(kind="main")
             assert found.names == expected.names
             np.testing.assert_allclose(found.heights, expected.heights, rtol=1e-12)
 
@@ -180,7 +180,7 @@ class TestImportance:
     @pytest.mark.parametrize("response", ["raw", "prediction"])
     def test_columns_of_a_pipeline(self, response):
         model, rows = pipeline()
-        found = gw.Explainer(model, rows, response=response).importance()
+        found = gw.Explainer(model, rows, response=response).importance(kind="main")
         assert set(found.names) == set(rows)
         for name in rows:
             np.testing.assert_allclose(found[name], deviation(curve_at_rows(model, rows, [name])), atol=1e-9)
@@ -188,8 +188,8 @@ class TestImportance:
     def test_says_what_it_is(self):
         found = gw.Explainer(*classifier()).importance()
         assert len(found.top(2)) == 2
-        assert repr(found).startswith("Importance(5 features x 3 outputs, softmax margin, total: ")
-        assert found.to_frame().columns.tolist() == ["feature", "value_0", "value_1", "value_2", "total"]
+        assert repr(found).startswith("Importance(total, 5 features x 3 outputs, softmax margin, total: ")
+        assert found.to_frame().columns.tolist() == ["feature", "value_0", "value_1", "value_2", "total", "kind"]
         assert found._repr_html_().count("<tr>") == 6
         with pytest.raises(gw.errors.TableError, match="no feature 'q'"):
             found["q"]

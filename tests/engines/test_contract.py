@@ -223,11 +223,17 @@ def test_probabilities(run, way, few, classifier):
 @names([*ONE_OF_EACH, spark_frame_in_slices], COSTLY)
 def test_what_was_observed_in_folds(run, way, few):
     asked = {"target": "unused", "folds": 3, "fold_by": "unused", "by": "day", "sample_weight": "weight"}
+    asked |= {"loss": "absolute_error", "total": True}
     found, expected = run(way, few.model, few.folder, **asked), gw.summarize(few.model, few.frame, **asked)
     assert found == expected
     curves = [gw.Explainer(few.model, part[3]).partial_dependence("x0") for part in (found, expected)]
     np.testing.assert_array_equal(*(curve.observed for curve in curves))
     np.testing.assert_array_equal(*(curve.error for curve in curves))
+    explainers = [gw.Explainer(few.model, part[3]) for part in (found, expected)]
+    permuted = [ex.permutation_importance(loss="absolute_error") for ex in explainers]
+    np.testing.assert_array_equal(*(one.values for one in permuted))
+    np.testing.assert_array_equal(*(one.error for one in permuted))
+    assert [ex.importance().kind for ex in explainers] == ["total", "total"]
 
 
 @names([dask_frame, ray_files, spark_files], COSTLY)

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from catboost import CatBoostRegressor
 from matplotlib.figure import Figure
+from sklearn.datasets import make_regression
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.tree import DecisionTreeRegressor
 
@@ -436,12 +437,32 @@ def test_the_share_of_rows_in_pairs_of_cells():
 
 def test_importance_as_bars():
     heights = np.array([[3.0], [2], [1]])
-    importance = SimpleNamespace(names=("a", "b", "c"), heights=heights, outputs=("yes",), units="log-odds")
+    of = {"kind": "main", "n_rows": 9, "sampled": False}
+    importance = SimpleNamespace(names=("a", "b", "c"), heights=heights, outputs=("yes",), units="log-odds", **of)
     panel = make.panel_of_importance(importance, top=2)
     assert panel.labels == ("a", "b")
     assert panel.values == ((3.0, 2.0),)
     assert panel.note == "the first 2 of 3 features"
     assert panel.x_label == "standard deviation of the curve (log-odds of yes)"
+    importance.kind, importance.sampled = "total", True
+    panel = make.panel_of_importance(importance)
+    assert (panel.title, panel.note) == ("Importance", "from a sample of 9 rows")
+    assert panel.x_label == "root mean squared change if redrawn (log-odds of yes)"
+
+
+@pytest.mark.parametrize("engine", ["matplotlib", "plotly"])
+def test_bars_with_bands_and_below_zero(engine):
+    X, y = make_regression(60, 3, noise=5.0, random_state=0)
+    model = HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=3).fit(X, y)
+    found = gw.Explainer(model, X, target=-y, folds=5).permutation_importance()
+    assert found.values.min() < 0 < found.reach.max()  # the model predicts the opposite
+    figure = found.plot(engine=engine)
+    if engine == "matplotlib":
+        low, high = figure.axes[0].get_xlim()
+        assert low < (found.values - found.reach).min()
+        assert high > (found.values + found.reach).max()
+    else:
+        assert figure.data[0].error_x.array == pytest.approx(found.reach)
 
 
 def strengths_of(pairs, heights):

@@ -21,6 +21,7 @@ NEED_SHARED = {
         "forests",
         "interactions",
         "h_statistics",
+        "importance",
         "observed",
         "paper",
         "pipelines",

@@ -259,7 +259,7 @@ def test_errors_of_importance(case, response):
     expected = recomputed(frame, fold, importance, "w")
     np.testing.assert_allclose(found.error, expected, rtol=1e-6, atol=1e-12)
     np.testing.assert_array_equal(found.top(2).error, found.error[:2])
-    assert found.to_frame().columns.tolist() == ["feature", "value", "error"]
+    assert found.to_frame().columns.tolist() == ["feature", "value", "error", "kind"]
     with pytest.raises(BackgroundError, match="folds="):
         _ = gw.Explainer(model, frame).importance().error
 

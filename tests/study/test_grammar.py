@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -359,31 +359,7 @@ def test_features_of_classifier_pipelines_are_ranked_by_the_raw_score(monkeypatc
     steps = make_column_transformer((SplineTransformer(), ["age"]), ("passthrough", ["income", "rooms"]))
     ex = gw.Explainer(make_pipeline(steps, HistGradientBoostingClassifier(max_iter=5)).fit(X, TWO), X)
     with pytest.raises(TooLargeError, match='ask for response="raw"'):
-        ex.importance(response="probability")
+        ex.importance(kind="main", response="probability")
     figure = ex.plot()
     assert figure.axes[0].get_xlabel() == ex.importance().names[0] == "income"
     assert figure.axes[0].get_ylabel() == "average probability of yes"
-
-
-def test_reports_of_classifier_pipelines_fall_back_to_the_importance_of_the_raw_score(monkeypatch, tmp_path):
-    monkeypatch.setattr("glasswood.study._overview.MOST_RESPONSES", 10)
-    steps = make_column_transformer((SplineTransformer(), ["age"]), ("passthrough", ["income", "rooms"]))
-    ex = gw.Explainer(make_pipeline(steps, HistGradientBoostingClassifier(max_iter=5)).fit(X, TWO), X)
-    page = ex.report(tmp_path / "page.html").html
-    assert "Importance (log-odds)" in page
-    assert "It is that of the raw score" in page
-
-
-def test_the_report_tells_the_scale_of_importance_even_if_units_are_the_same(monkeypatch, tmp_path):
-    monkeypatch.setattr("glasswood.study._overview.MOST_RESPONSES", 10)
-    steps = make_column_transformer((SplineTransformer(), ["age"]), ("passthrough", ["income", "rooms"]))
-    regressor = make_pipeline(steps, HistGradientBoostingRegressor(max_iter=5))
-    logarithms = TransformedTargetRegressor(regressor, func=np.log, inverse_func=np.exp).fit(X, Y - Y.min() + 1)
-    ex = gw.Explainer(logarithms, X, response="prediction")
-    assert ex.units == gw.Explainer(logarithms, X).units == "value"
-    page = ex.report(tmp_path / "page.html").html
-    assert "It is that of the raw score, because a feature has too many different values" in page
-    voting = VotingClassifier([("a", RandomForestClassifier(3, random_state=0))], voting="soft")
-    combined = make_pipeline(steps, voting).fit(X, TWO)
-    page = gw.Explainer(combined, X).report(tmp_path / "other.html").html
-    assert "Importance is not available: a feature has too many different values" in page

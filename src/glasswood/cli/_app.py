@@ -15,6 +15,7 @@ from glasswood import __version__
 from glasswood.cli import _ask as _questions
 from glasswood.cli import _check as _checks
 from glasswood.cli import _compare as _comparisons
+from glasswood.cli import _importance as _ranking
 from glasswood.cli import _report as _pages
 from glasswood.cli import _summarize as _counts
 from glasswood.cli._options import DEBUG, Command
@@ -83,7 +84,7 @@ def completion(*, shell: str) -> None:
         click.echo(kind(app, {}, "glasswood", COMPLETE).source())
 
 
-for commands in (_pages, _checks, _counts, _questions, _comparisons):
+for commands in (_pages, _checks, _counts, _questions, _ranking, _comparisons):
     for command in commands.COMMANDS:
         app.add_command(command)
 app.add_command(completion)

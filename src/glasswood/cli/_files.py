@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pickle
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,16 +111,19 @@ def _open_pickle(path: Path, *, pickles: bool) -> Any:
         raise UnsupportedModelError(message) from error
 
 
-def open_explainer(model: object, data: str, response: str | None = None) -> Explainer:
-    """Return an Explainer of an opened model, with a background or rows from a file.
+def open_explainer(
+    model: object, data: str, response: str | None = None, values: Mapping[str, Any] | None = None
+) -> Explainer:
+    """Return an Explainer of an opened model, with a background or rows from a file, and other settings of it.
 
     Files are streamed if the model is a file of its own library, and read into memory for others, such as pipelines,
     which may have to transform the rows.
     """
     background = open_data(data, in_memory=not isinstance(model, Path))
     if isinstance(background, str):  # a path
-        model = proved(model, data).ensemble
-    return Explainer(model, background, response=response)
+        further = [value for value in (values or {}).values() if isinstance(value, str)]
+        model = proved(model, data, further).ensemble
+    return Explainer(model, background, response=response, **(values or {}))
 
 
 def proved(model: object, data: str, further: Sequence[str] = ()) -> Opened:

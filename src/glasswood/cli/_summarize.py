@@ -66,6 +66,8 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
 )
 @click.option("--weight", metavar="COLUMN", help="The weights of the rows.")
 @click.option("--target", metavar="COLUMN", help="What was observed: curves then tell observed and predicted.")
+@click.option("--total", is_flag=True, help="Find the sums for total importance, too.")
+@click.option("--loss", metavar="NAME", help="Find the sums for permutation importance with this loss, too.")
 @click.option("--exposure", metavar="COLUMN", help="The exposure of the rows, of which targets are totals.")
 @click.option("--offset", metavar="COLUMN", help="What is added to the raw score of the rows before the link.")
 @click.option("--prediction", metavar="COLUMN", help="The model's predictions. By default, they are computed.")
@@ -92,6 +94,8 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     response: str | None,
     weight: str | None,
     target: str | None,
+    total: bool,
+    loss: str | None,
     exposure: str | None,
     offset: str | None,
     prediction: str | None,
@@ -118,7 +122,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     wrapped = read.columns is not None or read.combination is not None or read.inverse is not None
     asked: dict[str, Any] = {"order": order, "response": response, "sample_weight": weight, "by": list(by) or None}
     asked |= {"target": target, "exposure": exposure, "offset": offset, "prediction": prediction}
-    asked |= {"folds": folds, "fold_by": fold_by}
+    asked |= {"folds": folds, "fold_by": fold_by, "total": total, "loss": loss}
     with _cluster(settings) as settings:
         found = count(loaded if wrapped else read.ensemble, source, **asked, **settings)
     if not by:

@@ -27,7 +27,7 @@ from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
 
-__all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "name_of", "unit_of"]
+__all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "asked_of", "name_of", "unit_of"]
 
 MOST_ROWS = 2**13  # at a time
 MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time

@@ -6,7 +6,8 @@ all rows: a list for each player, each a value (or cell) of the player.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from glasswood.models._ensemble import Link
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._threads import in_order
 
-__all__ = ["Asked", "Questions", "Responses", "Unit", "all_responses", "batch_of", "sum_responses"]
+__all__ = ["Asked", "KernelLoss", "Questions", "Responses", "Unit", "all_responses", "batch_of", "sum_responses"]
 
 MOST_STATES = 2**15
 MOST_STATES_HELD = 2**23  # of seats at questions
@@ -54,6 +55,18 @@ class Unit(NamedTuple):
     """
 
     factor: float
+    large: bool
+
+
+class KernelLoss(NamedTuple):
+    """A loss as the kernel takes it, see `src/core/losses.h`: sums are in units of 2**-52 / scale, or / scale**2.
+
+    Losses times the scale (or its square) are at most 1/2, or at most 2**50 if they are `large`.
+    """
+
+    code: int
+    level: float
+    scale: float
     large: bool
 
 
@@ -232,6 +245,55 @@ class Responses:
         scores = out.transpose(0, 2, 1).reshape(-1, out.shape[1])  # outputs last
         return _turned(self.inverse, scores).reshape(out.shape[0], n_rows, -1).transpose(0, 2, 1)
 
+    @property
+    def before_link(self) -> Responses:
+        """The same without the link: what it takes."""
+        found = copy(self)
+        found._score = (LINKS["identity"], *self._score[1:])
+        return found
+
+    def add_losses(  # noqa: PLR0913 (rows, what is asked of them, and where it is added)
+        self,
+        cells: NDArray[np.int32],
+        questions: Questions,
+        digits: NDArray[np.int64],
+        loss: KernelLoss,
+        target: NDArray[np.float64] | None,
+        sums: NDArray[np.int64],
+        offset: NDArray[np.float64] | None = None,
+    ) -> bool:
+        """Add losses of rows to sums of wide whole numbers, and return whether all of them fit.
+
+        Parameters
+        ----------
+        cells : ndarray of shape (n_features, n_rows), int32
+        questions : Questions
+        digits : ndarray of shape (n_rows,), int64
+            The rows' weights; empty for rows without weights.
+        loss : KernelLoss
+        target : ndarray of shape (n_rows, n_outputs), or None if the loss needs none
+        sums : ndarray of shape (n_questions, n_sums, LIMBS), int64
+        offset : ndarray of shape (n_rows, n_outputs), optional
+        """
+        weighted = digits.size > 0
+        places = np.full((1, cells.shape[1]), -1) if not weighted else digits_of(digits)
+        fits = True
+        for row, last, asked in self._blocks(cells, questions, offset):
+            width = asked["reply"].shape[2]
+            own = _padded(np.empty((0, 0)) if target is None else target[row:last].T, width)
+            fits &= _core.add_losses(
+                **asked,
+                loss=loss.code,
+                level=loss.level,
+                scale=loss.scale,
+                target=own,
+                digits=_padded(places[:, row:last], width),
+                weighted=weighted,
+                large=loss.large,
+                sums=sums,
+            )
+        return fits
+
     def _ask(
         self,
         cells: NDArray[np.int32],
@@ -239,21 +301,41 @@ class Responses:
         wanted: _Wanted,
         offset: NDArray[np.float64] | None = None,
     ) -> None:
+        n_rows, out = cells.shape[1], wanted.out
+        weighted = wanted.digits.size > 0
+        weight = np.ones(n_rows) if not wanted.weight.size else wanted.weight
+        digits = np.full((1, n_rows), -1) if not weighted else digits_of(wanted.digits)
+        for row, last, asked in self._blocks(cells, questions, offset):
+            width = asked["reply"].shape[2]
+            answers = np.empty((*out.shape[:2], width if out.size else 0))
+            fits = _core.ask(
+                **asked,
+                weight=_padded(weight[None, row:last], width)[0],
+                sums=wanted.sums,
+                digits=_padded(digits[:, row:last], width),
+                weighted=weighted,
+                large=wanted.large,
+                whole_factor=wanted.factor,
+                whole=wanted.whole,
+                out=answers,
+            )
+            if not fits:
+                raise TooLargeError(TOO_LARGE)
+            if out.size:
+                out[:, :, row:last] = answers[:, :, : last - row]
+
+    def _blocks(
+        self, cells: NDArray[np.int32], questions: Questions, offset: NDArray[np.float64] | None
+    ) -> Iterator[tuple[int, int, dict[str, Any]]]:
+        """Yield blocks of rows: the first and the last one, and what kernels that ask questions take of them."""
         chunks, value = self.chunks, self.plan.ensemble.value
-        n_states, n_rows = int(chunks.state_first[-1]), cells.shape[1]
+        n_states, n_rows = self.n_states, cells.shape[1]
         width = min(MOST_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
         block = width * max(1, STATES_IN_CACHE // max(1, chunks.n_seats) // width)
         states = np.zeros((chunks.n_seats, block), dtype=np.uint16)
         reply = np.empty((n_states, value.shape[1], width))
         own = np.empty((chunks.n_chunks, value.shape[1], width))
-        out = wanted.out
-        answers = np.empty((*out.shape[:2], width if out.size else 0))
-        weighted = wanted.digits.size > 0
-        weight = np.ones(n_rows) if not wanted.weight.size else wanted.weight
-        digits = np.full((1, n_rows), -1) if not weighted else digits_of(wanted.digits)
-        here, digits_here = np.empty(width), np.empty((len(digits), width), dtype=np.int64)
         added = np.empty((0, 0)) if offset is None else np.ascontiguousarray(offset.T) / self._factor
-        added_here = np.zeros((len(added), width if added.size else 0))
         asked = np.zeros(chunks.n_seats, dtype=bool)
         asked[questions.seats] = True
         for row in range(0, n_rows, width):
@@ -262,31 +344,31 @@ class Responses:
             if row % block == 0:
                 chunks.write_states(cells, (row, min(n_rows, row + block)), states)
             _core.write_replies(states, row % block, chunks.leaves, value, asked, reply, own)
-            here[:], digits_here[:] = 0, 0
-            here[: last - row], digits_here[:, : last - row] = weight[row:last], digits[:, row:last]
-            if added.size:
-                added_here[:, : last - row] = added[:, row:last]
-            fits = _core.ask(
-                reply,
-                own,
-                chunks.seat_chunk,
-                chunks.output,
-                questions.held,
-                *self._score,
-                added_here,
-                here,
-                wanted.sums,
-                digits_here,
-                weighted,
-                wanted.large,
-                wanted.factor,
-                wanted.whole,
-                answers,
+            yield (
+                row,
+                last,
+                {
+                    "reply": reply,
+                    "own": own,
+                    "seat_chunk": chunks.seat_chunk,
+                    "output": chunks.output,
+                    "questions": questions.held,
+                    **dict(zip(("link", "factor", "constant"), self._score, strict=True)),
+                    "offset": _padded(added[:, row:last], width),
+                },
             )
-            if not fits:
-                raise TooLargeError(TOO_LARGE)
-            if out.size:
-                out[:, :, row:last] = answers[:, :, : last - row]
+
+    @property
+    def n_states(self) -> int:
+        """The number of states of all players in all chunks: what a row costs beside its questions."""
+        return int(self.chunks.state_first[-1])
+
+
+def _padded(lines: NDArray[Any], width: int) -> NDArray[Any]:
+    """Return lines with zeros behind them; none, if there are none."""
+    found = np.zeros((len(lines), width if lines.size else 0), dtype=lines.dtype)
+    found[:, : lines.shape[1]] = lines
+    return found
 
 
 def _turned(function: Callable[[Any], Any], scores: NDArray[np.float64]) -> NDArray[np.float64]:

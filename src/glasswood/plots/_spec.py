@@ -142,13 +142,17 @@ class Cells:
 
 @dataclass(frozen=True)
 class Bars:
-    """One bar per label, the longest first unless they are sorted otherwise; several series side by side."""
+    """One bar per label, the longest first unless they are sorted otherwise; several series side by side.
+
+    With one series, `reach` may have half of the width of a band around the end of each bar.
+    """
 
     title: str
     x_label: str
     labels: tuple[str, ...]
     values: tuple[tuple[float, ...], ...]
     series: tuple[str, ...] = ("",)
+    reach: tuple[float, ...] = ()
     note: str = ""
 
 

@@ -79,9 +79,13 @@ def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
     for name, value, part in zip(found.names[:EACH], found.total, square, strict=False):
         if value > 0:
             share = percent(float(part / square.sum()))
+            units = subject.units_of_importance
             text = (
-                f"its curve has a standard deviation of {number(value)}{subject.units_of_importance}, and {share} of "
-                "the sum of all curves' variances."
+                f"the score changes by {number(value)}{units} (root mean square) if it is redrawn from the rows, which "
+                f"is {share} of the sum of squares of all features."
+                if found.kind == "total"
+                else f"its curve has a standard deviation of {number(value)}{units}, and {share} of the sum of all "
+                "curves' variances."
             )
             yield _item(subject, "Most important", [name], text)
 

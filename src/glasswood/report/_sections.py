@@ -19,7 +19,7 @@ from glasswood.results._importance import Strengths
 from glasswood.results._points import Points
 from glasswood.results.panels._display import DRAWN
 from glasswood.results.panels._surfaces import panels_of_surface
-from glasswood.text._plain import percent, plain
+from glasswood.text._plain import number, percent, plain
 
 __all__ = ["features_section", "interactions_section", "missing_section", "shapes_section", "spikes_section"]
 
@@ -55,12 +55,18 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
         yield f"Importance is not available: {subject.why_no_importance}."
     else:
         over = " (with several outputs, the root of the sum of squares)" if subject.several else ""
-        yield (
-            f"Importance is the standard deviation of a feature's own curve over the rows{over}. Figures are sorted by "
-            "it, so a feature that acts only together with others appears late here, and early under Interactions."
-        )
-        if subject.importance_is_raw:
-            yield f"It is that of the raw score, because {subject.why_no_importance}."
+        if subject.importance.kind == "total":
+            sample = f", from a sample of {subject.importance.n_rows:,} rows" if subject.importance.sampled else ""
+            yield (
+                "Importance is the root of the mean squared change of the score if the feature is redrawn from the "
+                f"rows{over}{sample}. It includes what a feature does together with others. Figures are sorted by it."
+            )
+        else:
+            yield (
+                f"Importance is the standard deviation of a feature's own curve over the rows{over}. Figures are "
+                "sorted by it, so a feature that acts only together with others appears late here, and early under "
+                "Interactions."
+            )
     if any(figure["panels"][0]["panel"]["rows"] for figure in figures):
         yield (
             "Grey bars show where the rows are, on a square-root scale; the rows of a step are spread evenly over it. "
@@ -92,6 +98,7 @@ def _columns_of_features(subject: Subject) -> list[dict[str, str]]:
         column("Shape", "text"),
         column("Missing", "share"),
         column("Spikes", "count"),
+        *([] if subject.permutation is None else [column("Permutation importance")]),
     ]
 
 
@@ -115,7 +122,8 @@ def features_section(
         shape = shapes.get(name, _kind(result)) if name in subject.used else "not used"
         share = missing.get(name, share_of_missing(result))
         width = rounded(high - low) if result is not None or name not in subject.used else None
-        rows.append([name, importance.get(name), width, steps, shape, share, spike])
+        permuted = [] if subject.permutation is None else [rounded(subject.permutation[name])]
+        rows.append([name, importance.get(name), width, steps, shape, share, spike, *permuted])
         if result is None:
             numbers.append(None)
             continue
@@ -140,6 +148,12 @@ def _about_table(subject: Subject) -> str:
     held = ", over the values that occur in the rows" if subject.rows != "none" else ""
     text = f"Range is the difference between the highest and the lowest point of the curve{held}"
     text += ", for the output with the widest range." if subject.several else "."
+    if subject.permutation is not None:
+        found = subject.permutation
+        text += (
+            f" Permutation importance is how much the mean {plain(found.loss)}, which is {number(found.base)}, "
+            "increases if the feature is permuted, on average over all permutations."
+        )
     if subject.study.groups:
         text += f" Shape and spikes are not examined for {_what_has_no_order(subject)}."
     return text

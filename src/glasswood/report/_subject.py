@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
-from glasswood.errors import GlasswoodError, TooLargeError
+from glasswood.errors import GlasswoodError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
 from glasswood.study._scope import Scope
 from glasswood.study._study import Study
+from glasswood.study._total import permutation_importance
 from glasswood.text._printable import how_many
 
 __all__ = ["Section", "Subject", "average_of", "column", "in_brackets", "noun_of", "section"]
@@ -50,27 +51,33 @@ class Subject:
         return self._importance[0]
 
     @property
-    def importance_is_raw(self) -> bool:
-        """Whether importance is that of the raw score, and all else is on another scale."""
-        return self.importance is not None and self._importance[1] != ""
-
-    @property
     def why_no_importance(self) -> str:
         """Why there is no importance."""
         return self._importance[1]
 
     @once
     def _importance(self) -> tuple[Any, str]:
-        """The importance, and why it is not that of this scale, if it is not."""
+        """The importance, and why there is none."""
         try:
             return self.scope.overview.importance(self.chosen_outputs), ""
-        except TooLargeError:  # the raw score needs no more than the rows with each value
-            found = None if self.raw is None or self.raw is self else self.raw.importance
-            return found, "a feature has too many different values to try all of them for each row"
         except GlasswoodError:
             if self.rows == "none":
                 return None, "it is computed over rows, and there are none"
             return None, "that of a group of columns needs the rows themselves, and only counts of them are available"
+
+    @once
+    def permutation(self) -> Any:
+        """The permutation importance of all players; None if it is not known what was observed, or it has no loss.
+
+        Files are not read again for it.
+        """
+        over = self.study.over
+        if not self.study.has_targets or not (over.in_memory or over.counted is not None):
+            return None
+        try:
+            return permutation_importance(self.study, None)
+        except GlasswoodError:  # no usual loss, exposures without offsets, or a Background without its sums
+            return None
 
     @property
     def units_of_importance(self) -> str:

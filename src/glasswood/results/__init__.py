@@ -15,6 +15,7 @@ from glasswood.results._importance import Importance, Strengths
 from glasswood.results._interactions import Interactions, SetValues
 from glasswood.results._joint_rows import JointRows
 from glasswood.results._observations import Observations
+from glasswood.results._permutation import PermutationImportance
 from glasswood.results._points import Points
 from glasswood.results._purified import PurifiedEffects
 from glasswood.results._report import Report
@@ -52,6 +53,7 @@ __all__ = [
     "Observations",
     "OtherScale",
     "Pairs",
+    "PermutationImportance",
     "Points",
     "PurifiedEffects",
     "Report",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,33 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Bars, Matrix, Network
     from glasswood.results.panels._options import RankingOptions, StrengthOptions
 
-__all__ = ["Importance", "Strengths"]
+__all__ = ["MEANINGS", "Importance", "Strengths", "sample_column", "told_sample"]
+
+
+MEANINGS = {
+    "total": "root mean squared change of the score if the feature is redrawn",
+    "main": "standard deviation of each feature's curve",
+}
+
+
+class FromRows(Protocol):
+    """A result that may be of a sample of the rows."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def sampled(self) -> bool: ...
+    def __len__(self) -> int: ...
+
+
+def told_sample(result: FromRows) -> str:
+    """Return from how many rows a result was computed, if these are a sample."""
+    return f" of {result.n_rows:,} sampled rows" if result.sampled else ""
+
+
+def sample_column(result: FromRows) -> dict[str, Any]:
+    """Return a column of the number of rows, if these are a sample."""
+    return {"sampled_rows": [result.n_rows] * len(result)} if result.sampled else {}
 
 
 def _total(heights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -51,11 +77,22 @@ def _colon(result: Importance | Strengths) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Importance(ReadOnly):
-    """The importance of each feature: the standard deviation of its curve over the rows.
+    """The importance of each feature: how much the score varies with it over the rows.
 
-    A curve that is flat where the rows are gives little importance, however steep it is elsewhere. Rows with a missing
-    value are included, at the curve's value for missing values. Effects that a feature only has together with others
-    are not included: see `Explainer.interaction_strengths`.
+    Total importance (the default) is the root of the mean squared change of the score if the feature is redrawn from
+    all rows, and all others stay as they are. It includes what the feature does together with others::
+
+        total_j = sqrt(sum_i sum_k w_i w_k (f(x_i) - f(x_i with feature j of row k))^2 / W^2)
+
+    where w are the rows' weights, and W is their sum. For independent features it is the root of twice the variance
+    that Sobol's total index is a share of [1]_.
+
+    Main importance (``kind="main"``) is the standard deviation of the feature's own curve, and has nothing of what the
+    feature only does together with others: see `Explainer.interaction_strengths`. For a feature without interactions,
+    the total is sqrt(2) times as large: the change is between two random rows, and not from the mean.
+
+    A feature is not important if the score varies little where the rows are, however steep it is elsewhere. Rows with a
+    missing value are included.
 
     Parameters
     ----------
@@ -63,10 +100,22 @@ class Importance(ReadOnly):
         The features (and groups), the most important first. Several outputs are ranked by the root of the sum of
         squares.
     heights : ndarray of shape (n_features, n_outputs)
-        The standard deviations, in units of the score.
+        The importances, in units of the score.
     outputs : tuple
         The labels of the outputs.
     units : str
+    kind : {"total", "main"}
+        By default "main" only if there are neither rows nor sums of changes, as in a Background that was made without
+        ``summarize(..., total=True)``.
+    n_rows : int
+        The number of rows that it was computed from.
+    sampled : bool
+        Whether these are a sample of the background's rows, because there are very many; see `Explainer.importance`.
+
+    References
+    ----------
+    .. [1] T. Homma and A. Saltelli, "Importance measures in global sensitivity analysis of nonlinear models",
+       Reliability Engineering & System Safety 52(1), 1996.
 
     Examples
     --------
@@ -77,19 +126,23 @@ class Importance(ReadOnly):
     >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
     >>> importance = ex.importance()
     >>> importance
-    Importance(10 features, value: s5 ..., bmi ..., ...)
+    Importance(total, 10 features, value: s5 ..., bmi ..., ...)
     >>> importance.names[:2]
     ('s5', 'bmi')
-    >>> bool(abs(importance.values[0] - ex.partial_dependence("s5")(X["s5"]).std()) < 1e-9)
-    True
     >>> importance.to_frame().columns.tolist()
-    ['feature', 'value']
+    ['feature', 'value', 'kind']
+    >>> main = ex.importance(kind="main")
+    >>> bool(abs(main["s5"] - ex.partial_dependence("s5")(X["s5"]).std()) < 1e-9)
+    True
     """
 
     names: tuple[str, ...]
     heights: NDArray[np.float64]
     outputs: tuple[Any, ...]
     units: str
+    kind: str = "main"
+    n_rows: int = 0
+    sampled: bool = False
     find_folds: Deferred[Folds] | None = None
 
     @property
@@ -128,10 +181,11 @@ class Importance(ReadOnly):
         more = ", ..." if len(self) > 3 else ""
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         colon = _colon(self) if shown else ""
-        return f"Importance({how_many(len(self), 'feature')}{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
+        features = f"{self.kind}{told_sample(self)}, {how_many(len(self), 'feature')}{outputs}"
+        return f"Importance({features}, {self.units}{colon}{', '.join(shown)}{more})"
 
     def _repr_html_(self) -> str:
-        return table_html(f"Importance: standard deviation of each feature's curve ({self.units})", self._columns())
+        return table_html(f"Importance: {MEANINGS[self.kind]} ({self.units}){told_sample(self)}", self._columns())
 
     def top(self, n: int = 10) -> Importance:
         """Return the n most important features.
@@ -144,7 +198,7 @@ class Importance(ReadOnly):
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
         >>> ex = gw.Explainer(RandomForestClassifier(20, random_state=0).fit(X, y), X)
         >>> ex.importance().top(2)
-        Importance(2 features x 3 outputs, probability, total: petal ...)
+        Importance(total, 2 features x 3 outputs, probability, total: petal ...)
         """
         n, folds = max(0, n), self.find_folds
         first = None if folds is None else Deferred(lambda: folds().first(n))
@@ -152,6 +206,8 @@ class Importance(ReadOnly):
 
     def to_frame(self) -> Any:
         """Return one row per feature: its name, the value of each output, and the `total` if there are several.
+
+        There is a column of the `kind`, and one of the number of rows if these are a sample.
 
         Examples
         --------
@@ -163,7 +219,8 @@ class Importance(ReadOnly):
         error = self.error if self.find_folds is not None else None
         errors = {} if error is None else _spread(error.reshape(self.heights.shape), self.outputs)
         named = {name.replace("value", "error", 1): part for name, part in errors.items()}
-        return {"feature": list(self.names), **_spread(self.heights, self.outputs), **_totals(self), **named}
+        found = {"feature": list(self.names), **_spread(self.heights, self.outputs), **_totals(self), **named}
+        return {**found, "kind": [self.kind] * len(self), **sample_column(self)}
 
     def panel(self, output: int | None = None, **options: Unpack[RankingOptions]) -> Bars:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.

@@ -23,7 +23,7 @@ from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._once import once
 from glasswood.tables._row_columns import row_weights
-from glasswood.tables._row_values import NO_COLUMNS, RowColumns, RowValues
+from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns, Schema, n_rows
 from glasswood.text._printable import how_many
@@ -97,6 +97,11 @@ class Average(ABC):
     def offset(self) -> NDArray[np.float64] | None:
         """The offsets of the rows of a table in memory, (n_rows, n_outputs); None if there are none."""
         return None
+
+    @property
+    def row_values(self) -> RowValues:
+        """What else is known of the rows of a table in memory."""
+        return NO_VALUES
 
     @property
     def fold(self) -> NDArray[np.intp] | None:
@@ -235,6 +240,11 @@ class OverTable(Average):
     def offset(self) -> NDArray[np.float64] | None:
         """The offsets of the rows, (n_rows, n_outputs); None if there are none."""
         return self._values.by_role.get("offset")
+
+    @property
+    def row_values(self) -> RowValues:
+        """What else is known of the rows."""
+        return self._values
 
     @property
     def fold(self) -> NDArray[np.intp] | None:

@@ -106,8 +106,8 @@ class Side:
 
     @once
     def importance(self) -> dict[str, float]:
-        """The importance of each feature, over all outputs; the most important first."""
-        found = self._scope.overview.importance(self._chosen)
+        """The importance of each feature by its curve alone, over all outputs; the most important first."""
+        found = self._scope.overview.importance(self._chosen, "main")
         return dict(zip(found.names, np.sqrt((found.heights**2).sum(axis=1)).tolist(), strict=True))
 
     @once

@@ -22,7 +22,7 @@ from glasswood.effects._statistics import (
     streamed_moments,
     trend,
 )
-from glasswood.errors import BackgroundError, TableError, TooLargeError
+from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred
 from glasswood.parallel._threads import in_order
@@ -43,10 +43,12 @@ from glasswood.results import (
 from glasswood.study._answers import Answers
 from glasswood.study._errors import Errors
 from glasswood.study._h_statistics import h_statistics
+from glasswood.study._losses import groups_of
 from glasswood.study._on_scale import OnScale
 from glasswood.study._pair_rows import CountedRows, JointlyCounted, PairRows, RowsAgain, RowsInMemory
 from glasswood.study._purified import purified
 from glasswood.study._rows_again import finite_ends
+from glasswood.study._total import TotalImportance, strongest_first
 from glasswood.text._arguments import whole_number
 
 __all__ = ["Overview"]
@@ -76,7 +78,17 @@ class Overview:
         self._answers = answers
         self.ensemble = values.study.ensemble
 
-    def importance(self, chosen: Chosen) -> Importance:
+    def importance(self, chosen: Chosen, kind: str | None = None, *, all_rows: bool = False) -> Importance:
+        """Return the importance of every player: total by default, main if there is nothing to find that from."""
+        if kind not in (None, "total", "main"):
+            message = f'kind must be "total" or "main", not {kind!r}'
+            raise ArgumentError(message)
+        total = TotalImportance(self._values)
+        if kind == "total" or (kind is None and total.is_default):
+            return total.result(chosen, all_rows=all_rows)
+        return self._main_importance(chosen)
+
+    def _main_importance(self, chosen: Chosen) -> Importance:
         """Return the standard deviation of every player's curve over the rows."""
         study, plan = self._study, self._study.plan(1)
         if not study.over.has_rows:
@@ -90,11 +102,11 @@ class Overview:
             rows = study.rows_per_cell(feature)
             if rows.size:
                 heights[plan.player_of[feature]] = standard_deviation(curve, rows)
-        several = np.flatnonzero(np.bincount(plan.player_of, minlength=len(plan.players)) > 1)
+        several = groups_of(study)
         if several.size:
             heights[several] = self._importance_of_groups(several)
         heights = heights[:, chosen.columns]  # the same for both classes of one score
-        order = _strongest_first(heights)
+        order = strongest_first(heights)
         names = tuple(plan.players[player] for player in order)
         errors = self._answers.errors
         return Importance(
@@ -102,6 +114,8 @@ class Overview:
             heights=heights[order],
             outputs=chosen.labels,
             units=self._scale.units,
+            kind="main",
+            n_rows=study.n_rows,
             find_folds=None
             if errors is None
             else Deferred(lambda: self._folds_of_importance(errors, chosen, names, groups=several.size > 0)),
@@ -112,7 +126,7 @@ class Overview:
         """Return the importance of features without each fold of the rows; groups need the rows themselves."""
         heights, shares = [], []
         for share, values in errors.each("the importance of groups") if groups else errors.left_out:
-            found = Overview(values, Answers(values)).importance(chosen)
+            found = Overview(values, Answers(values)).importance(chosen, "main")
             heights.append(found.heights[[found.names.index(name) for name in names]])
             shares.append(share)
         return Folds(np.stack(heights), np.array(shares))
@@ -121,7 +135,7 @@ class Overview:
         """Return the names of features that have a curve, ordered by its range; used if there are no rows."""
         curves = [self._answers.curve(feature, self._scale.outputs.choose()) for feature in self._values.curves]
         spans = np.array([np.ptp(curve.heights[curve.axis.ordinary], axis=0) for curve in curves])
-        return [curves[k].name for k in _strongest_first(spans.reshape(len(curves), -1))]
+        return [curves[k].name for k in strongest_first(spans.reshape(len(curves), -1))]
 
     def _importance_of_groups(self, players: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the same for players of several columns, which have no curve, computed from the rows."""
@@ -187,7 +201,7 @@ class Overview:
             pairs, moments = (self._moments_of_points if self._by_points(over) else find)(over, outputs)
         scale = max((float(np.abs(curve).max(initial=0.0)) for curve in self._values.curves.values()), default=0.0)
         found = pair_strengths(moments, scale)
-        order, errors = _strongest_first(found.strength), self._answers.errors
+        order, errors = strongest_first(found.strength), self._answers.errors
         listed = [(plan.players[pairs[k][0]], plan.players[pairs[k][1]]) for k in order]
         return Strengths(
             pairs=listed,
@@ -427,11 +441,6 @@ class Overview:
             known |= {f: (float(own[0]), float(own[-1])) if own.size else (0.0, 0.0) for f, own in cuts.items()}
         basis = self._study.over.basis if others or not curves else "rows"
         return {feature: known[feature] for feature in curves}, basis
-
-
-def _strongest_first(heights: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the order of lines of heights, (n, n_outputs), by their sum of squares; equal ones stay as they are."""
-    return np.argsort(-(heights**2).sum(axis=1), kind="stable")
 
 
 def _trend(curve: Curve) -> Trend:

@@ -17,6 +17,8 @@ from glasswood.counting._statistic import Wanted
 from glasswood.effects._closed_forms import Effects, path_dependent
 from glasswood.effects._evaluate import BackgroundRows, Evaluator
 from glasswood.effects._interactions import Lookups
+from glasswood.effects._loss_sums import LossMoments, WantedLoss
+from glasswood.effects._losses import Loss
 from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets
@@ -34,6 +36,7 @@ from glasswood.study._folds import StudyFolds
 from glasswood.study._in_parts import count_in_parts
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
+from glasswood.tables._folds import fold_of_positions
 from glasswood.tables._given import given_table
 from glasswood.tables._points import take
 from glasswood.tables._row_columns import names_of_groups, places_of_groups, sorted_groups
@@ -44,6 +47,8 @@ from glasswood.tables._tables import OpenColumns
 __all__ = ["Study"]
 
 T = TypeVar("T")
+
+SAMPLED = 2**62  # where rows are numbered from for samples: other numbers than those that folds are made by
 
 
 class Study:
@@ -87,6 +92,8 @@ class Study:
         self._scales: dict[str | None, Scale] = {}
         self._wanted: dict[str, WantedResponses] = {}
         self._moments: dict[str, ResponseMoments] = {}
+        self._losses: dict[str, LossMoments] = {}
+        self._samples: dict[int, Study] = {}
         asked = scale_of(model, response)
         self._targets = WantedTargets.of_model(model, over.columns) if over.columns.target is not None else None
         along: list[Wanted] = [] if asked.additive else [self.wanted_of(asked)]
@@ -142,6 +149,40 @@ class Study:
         if background.total <= 0:
             raise BackgroundError(NO_ROWS)
         return ResponseMoments(self.ensemble, scale, background.vectors[wanted.key], background.total)
+
+    def wanted_loss(self, scale: Scale, loss: Loss) -> WantedLoss:
+        """Return the sums of a loss of responses on a scale, as they are asked for."""
+        wanted, counted = WantedLoss.of_model(self.ensemble, scale, loss, self.over.columns), self.over.counted
+        return wanted if counted is None else wanted.known_in(counted)
+
+    def has_losses(self, wanted: WantedLoss) -> bool:
+        """Return whether loss sums are at hand in counts that were made before."""
+        return self.over.counted is not None and wanted.key in self.over.counted.vectors
+
+    def losses(self, wanted: WantedLoss) -> LossMoments:
+        """Return mean losses, after a pass over the rows if need be."""
+        with self._lock:
+            if wanted.key not in self._losses:
+                self._losses[wanted.key] = self._find_losses(wanted)
+            return self._losses[wanted.key]
+
+    def _find_losses(self, wanted: WantedLoss) -> LossMoments:
+        known = [found for found in (*self._counted.values(), self.over.counted) if found is not None]
+        background = next((found for found in known if wanted.key in found.vectors), None)
+        if background is None:
+            background = self._sum_along(wanted)
+        if background.total <= 0:
+            raise BackgroundError(NO_ROWS)
+        limbs = background.vectors[wanted.key]
+        return LossMoments(self.ensemble, wanted, limbs, background.cells, background.total)
+
+    def sample(self, n_parts: int) -> Study:
+        """Return a study of about one of so many parts of the rows of a table in memory, chosen by their numbers."""
+        with self._lock:
+            if n_parts not in self._samples:
+                part = fold_of_positions(SAMPLED, self.over.n_rows, n_parts)
+                self._samples[n_parts] = self.on_some_rows(np.flatnonzero(part == 0))
+            return self._samples[n_parts]
 
     def refuse_offset(self, what: str, scale: Scale) -> None:
         """Refuse what is not known for rows with an offset."""

@@ -139,8 +139,11 @@ class RowColumns:
     @property
     def key(self) -> str:
         """What the values are, in words: columns by their names, arrays as such."""
-        told = [(role, self._names(role, given)) for role, given in self._given() if given is not None]
-        return ", ".join(f"{role} {', '.join(map(repr, names)) or 'given'}" for role, names in told)
+        return ", ".join(self.told(role) for role, given in self._given() if given is not None)
+
+    def told(self, role: str) -> str:
+        """Return the values of a role in words."""
+        return f"{role} {', '.join(map(repr, self._names(role, getattr(self, role)))) or 'given'}"
 
     @property
     def whole_key(self) -> str:

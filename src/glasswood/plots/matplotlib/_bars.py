@@ -25,8 +25,11 @@ def draw_bars(ax: Axes, panel: Bars, look: Look) -> list[Line2D]:
     drawn = []
     if len(panel.series) == 1:
         ax.barh(places, panel.values[0], 0.7, color=LINES[0])
+        if panel.reach:
+            ax.errorbar(panel.values[0], places, xerr=panel.reach, fmt="none", ecolor=look.ink, linewidth=1.0)
         for at, value in enumerate(panel.values[0]):
-            ax.text(value, at, f" {number(value)}", va="center", ha="left", fontsize="small", color=look.ink, **PLAIN)
+            end = max(value, 0.0) if not panel.reach else max(value + panel.reach[at], 0.0)
+            ax.text(end, at, f" {number(value)}", va="center", ha="left", fontsize="small", color=look.ink, **PLAIN)
     else:
         values = np.asarray(panel.values)
         ax.hlines(places, 0, values.max(axis=0, initial=0.0), color=look.dim, linewidth=0.8, alpha=0.6)
@@ -39,7 +42,10 @@ def draw_bars(ax: Axes, panel: Bars, look: Look) -> list[Line2D]:
             drawn += ax.plot(line, places, markersize=6.5, alpha=0.9, **style)
     ax.set_yticks(places, [look.readable(text) for text in several(panel.labels, 32)], **PLAIN)
     ax.set_ylim(len(panel.labels) - 0.4, -0.6)
-    ax.set_xlim(0, 1.14 * max((max(line, default=0.0) for line in panel.values), default=0.0) or 1.0)
+    reach = np.asarray(panel.reach or 0.0)
+    ends = np.concatenate([np.ravel(np.asarray(panel.values) + side) for side in (reach, -reach)])
+    low = min(0.0, float(ends.min(initial=0.0)))
+    ax.set_xlim(1.05 * low, 1.14 * max(0.0, float(ends.max(initial=0.0))) or 1.0)
     ax.set_xlabel(look.readable(panel.x_label), **PLAIN)
     return drawn
 

@@ -35,7 +35,9 @@ def draw_bars(paper: Paper, place: Place, panel: Bars) -> None:
         common: dict[str, Any] = {"x": list(values), "y": list(range(n)), "hovertext": texts, "hoverinfo": "text"}
         if len(panel.series) == 1:
             shown = {"text": [number(value) for value in values], "textposition": "outside", "cliponaxis": False}
-            bars = {"marker": {"color": LINES[0]}, "width": 0.7, "orientation": "h"}
+            bars: dict[str, Any] = {"marker": {"color": LINES[0]}, "width": 0.7, "orientation": "h"}
+            if panel.reach:
+                bars["error_x"] = {"array": list(panel.reach), "thickness": 1.2, "width": 0}
             paper.add(axes, type="bar", **common, **shown, **bars)
         else:
             mark = {"color": LINES[k % len(LINES)], "symbol": PLOTLY_MARKS[k % len(PLOTLY_MARKS)], "size": 9}

@@ -24,7 +24,10 @@ __all__ = [
     "DrawableImportance",
     "DrawableMeasured",
     "DrawableMeasures",
+    "DrawablePermutation",
     "DrawablePoints",
+    "DrawableRanking",
+    "DrawableSample",
     "DrawableSets",
     "DrawableStrengths",
     "DrawableSurface",
@@ -145,11 +148,42 @@ class DrawableSurface(Protocol):
     def find_rows(self) -> Callable[[], JointRows | None]: ...
 
 
-class DrawableImportance(_Heights, Protocol):
-    """An `Importance`."""
+class DrawableSample(Protocol):
+    """A result that may be of a sample of the rows."""
+
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def sampled(self) -> bool: ...
+
+
+class DrawableRanking(_Heights, Protocol):
+    """Numbers of features, such as `HStatistics`."""
 
     @property
     def names(self) -> Sequence[str]: ...
+
+
+class DrawableImportance(DrawableRanking, DrawableSample, Protocol):
+    """An `Importance`."""
+
+    @property
+    def kind(self) -> str: ...
+
+
+class DrawablePermutation(DrawableSample, Protocol):
+    """A `PermutationImportance`."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def values(self) -> NDArray[np.float64]: ...
+    @property
+    def reach(self) -> NDArray[np.float64] | None: ...
+    @property
+    def base(self) -> float: ...
+    @property
+    def loss(self) -> str: ...
 
 
 class DrawableStrengths(_Heights, Protocol):

@@ -3,43 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Bars, Matrix, Network
-from glasswood.results.panels._drawable import DrawableImportance, DrawableStrengths
+from glasswood.results.panels._drawable import (
+    DrawableImportance,
+    DrawablePermutation,
+    DrawableRanking,
+    DrawableSample,
+    DrawableStrengths,
+)
 from glasswood.results.panels._outputs import outputs_shown, scale_label
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
 
-__all__ = ["panel_of_h_statistics", "panel_of_importance", "panel_of_strengths"]
+__all__ = ["panel_of_h_statistics", "panel_of_importance", "panel_of_permutation", "panel_of_strengths"]
+
+KINDS = {"total": "root mean squared change if redrawn", "main": "standard deviation of the curve"}
 
 
 def panel_of_importance(importance: DrawableImportance, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of an `Importance`: a bar per feature, the most important first."""
-    units = _units(importance, output)
-    return _bars(importance, output, top, "Importance", f"standard deviation of the curve ({units})")
+    title = "Importance" if importance.kind == "total" else "Importance of curves alone"
+    shown, _ = outputs_shown(np.asarray(importance.heights), importance.outputs, output)
+    units = scale_label(importance.units, importance.outputs, shown, average=False)
+    found = _bars(importance, output, top, title, f"{KINDS[importance.kind]} ({units})")
+    return replace(found, note=_joined(_sample(importance), found.note))
 
 
-def panel_of_h_statistics(found: DrawableImportance, output: int | None = None, *, top: int = 20) -> Bars:
+def panel_of_h_statistics(found: DrawableRanking, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of `HStatistics`: a bar per feature, the one that interacts most first."""
     return _bars(found, output, top, "Interaction of each feature with all others", "H")
 
 
-def _units(result: DrawableImportance, output: int | None) -> str:
-    shown, _ = outputs_shown(np.asarray(result.heights), result.outputs, output)
-    return scale_label(result.units, result.outputs, shown, average=False)
-
-
-def _bars(result: DrawableImportance, output: int | None, top: int, title: str, label: str) -> Bars:
+def _bars(result: DrawableRanking, output: int | None, top: int, title: str, label: str) -> Bars:
     """Return bars of the heights of features."""
     heights = np.asarray(result.heights)
     shown, note = outputs_shown(heights, result.outputs, output)
     order = np.arange(len(heights)) if output is None else np.argsort(-heights[:, shown[0]], kind="stable")
-    if len(order) > top:
-        note = "; ".join(filter(None, (f"the first {top} of {len(order):,} features", note)))
-    order = order[:top]
+    order, some = _first(order, top)
     several = len(shown) > 1
     return Bars(
         title=title,
@@ -47,8 +52,36 @@ def _bars(result: DrawableImportance, output: int | None, top: int, title: str, 
         labels=tuple(plain(result.names[i]) for i in order),
         values=tuple(tuple(heights[order, k].tolist()) for k in shown),
         series=tuple(plain(result.outputs[k]) for k in shown) if several else ("",),
-        note=note,
+        note=_joined(some, note),
     )
+
+
+def panel_of_permutation(importance: DrawablePermutation, *, top: int = 20) -> Bars:
+    """Return the panel of a `PermutationImportance`: a bar per feature, with its band if it has one."""
+    order, some = _first(np.arange(len(importance.names)), top)
+    reach = importance.reach
+    return Bars(
+        title="Permutation importance",
+        x_label=f"increase of the mean {plain(importance.loss)}, which is {number(importance.base)}",
+        labels=tuple(plain(importance.names[i]) for i in order),
+        values=(tuple(np.asarray(importance.values)[order].tolist()),),
+        reach=() if reach is None else tuple(np.asarray(reach)[order].tolist()),
+        note=_joined(some, _sample(importance), "lines: bands of 95 %" if reach is not None else ""),
+    )
+
+
+def _first(order: NDArray[np.intp], top: int) -> tuple[NDArray[np.intp], str]:
+    """Return the features that are shown, and a note if some are left out."""
+    return order[:top], f"the first {top} of {len(order):,} features" if len(order) > top else ""
+
+
+def _sample(result: DrawableSample) -> str:
+    """Return a note if only some rows were used."""
+    return f"from a sample of {result.n_rows:,} rows" if result.sampled else ""
+
+
+def _joined(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
 
 
 def panel_of_strengths(
