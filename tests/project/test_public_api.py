@@ -28,6 +28,7 @@ PUBLIC = {
     "Measures": None,
     "Monotonicity": None,
     "Observations": None,
+    "PermutationImportance": None,
     "Points": None,
     "PurifiedEffects": None,
     "Report": None,
@@ -51,7 +52,7 @@ PUBLIC = {
     "summarize": (
         "(model: 'object', source: 'object', *, order: 'int | None' = 1, "
         "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'object' = None, by: 'object' = None, "
-        "response: 'str | None' = None, "
+        "response: 'str | None' = None, total: 'bool' = False, loss: 'object' = None, "
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
         "folds: 'int | None' = None, fold_by: 'object' = None, engine: 'object' = 'auto', "
         "checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"

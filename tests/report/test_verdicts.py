@@ -286,9 +286,14 @@ def test_a_curve_that_goes_a_twentieth_further_where_no_rows_are_is_told():
 
 def test_shares_of_variance_are_of_the_sum_of_all():
     X = pd.DataFrame([[a, b] for a in (0, 1) for b in (0, 1)], columns=["a", "b"], dtype=float)
-    explainer = gw.Explainer(DecisionTreeRegressor().fit(X, 3 * X["a"] + 1 * X["b"]), X)
-    texts = findings(explainer, _findings._strongest)
-    assert texts == [
+    model = DecisionTreeRegressor().fit(X, 3 * X["a"] + 1 * X["b"])
+    assert findings(gw.Explainer(model, X), _findings._strongest) == [
+        "if it is redrawn from the rows, the root mean squared change is 2.121, 90 % of the sum of squares of all "
+        "features.",
+        "if it is redrawn from the rows, the root mean squared change is 0.7071, 10 % of the sum of squares of all "
+        "features.",
+    ]
+    assert findings(gw.Explainer(model, gw.summarize(model, X)), _findings._strongest) == [
         "its curve has a standard deviation of 1.5, and 90 % of the sum of all curves' variances.",
         "its curve has a standard deviation of 0.5, and 10 % of the sum of all curves' variances.",
     ]

@@ -81,8 +81,8 @@ def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
             share = percent(float(part / square.sum()))
             units = subject.units_of_importance
             text = (
-                f"the score changes by {number(value)}{units} (root mean square) if it is redrawn from the rows, which "
-                f"is {share} of the sum of squares of all features."
+                f"if it is redrawn from the rows, the root mean squared change is {number(value)}{units}, {share} of "
+                "the sum of squares of all features."
                 if found.kind == "total"
                 else f"its curve has a standard deviation of {number(value)}{units}, and {share} of the sum of all "
                 "curves' variances."

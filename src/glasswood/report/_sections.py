@@ -58,7 +58,7 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
         if subject.importance.kind == "total":
             sample = f", from a sample of {subject.importance.n_rows:,} rows" if subject.importance.sampled else ""
             yield (
-                "Importance is the root of the mean squared change of the score if the feature is redrawn from the "
+                f"Importance is the root of the mean squared change of the {noun} if the feature is redrawn from the "
                 f"rows{over}{sample}. It includes what a feature does together with others. Figures are sorted by it."
             )
         else:

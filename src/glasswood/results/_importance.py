@@ -27,7 +27,7 @@ __all__ = ["MEANINGS", "Importance", "Strengths", "sample_column", "told_sample"
 
 
 MEANINGS = {
-    "total": "root mean squared change of the score if the feature is redrawn",
+    "total": "root mean squared change if the feature is redrawn from the rows",
     "main": "standard deviation of each feature's curve",
 }
 

@@ -72,9 +72,9 @@ class PermutationImportance(ReadOnly):
     >>> model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
     >>> importance = gw.Explainer(model, X, target=y).permutation_importance()
     >>> importance
-    PermutationImportance(10 features, squared_error 2.3...: bmi +..., s5 +..., ...)
+    PermutationImportance(10 features, squared_error 1,...: s5 +..., bmi +..., ...)
     >>> importance.names[:2]
-    ('bmi', 's5')
+    ('s5', 'bmi')
     >>> bool(abs(importance.base - ((y - model.predict(X)) ** 2).mean()) < 1e-6)
     True
     >>> importance.to_frame().columns.tolist()
@@ -153,7 +153,7 @@ class PermutationImportance(ReadOnly):
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
         >>> ex = gw.Explainer(HistGradientBoostingClassifier(max_iter=20).fit(X, y), X, target=y)
         >>> ex.permutation_importance().top(2)
-        PermutationImportance(2 features, log_loss 0.0...: petal ...)
+        PermutationImportance(2 features, log_loss 0.0...: petal length (cm) +..., petal width (cm) +...)
         """
         n, folds = max(0, n), self.find_folds
         first = None if folds is None else Deferred(lambda: folds().first(n))
@@ -184,7 +184,7 @@ class PermutationImportance(ReadOnly):
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, target=y)
         >>> ex.permutation_importance(loss="absolute_error").panel(top=2).labels
-        ('bmi', 's5')
+        ('s5', 'bmi')
         """
         from glasswood.results.panels import panel_of_permutation
 
