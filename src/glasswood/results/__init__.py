@@ -1,5 +1,8 @@
 """Results, with the names, labels and units that users know."""
 
+from glasswood.results._ale import Ale, AlePart
+from glasswood.results._ale import LeftOut as AleLeftOut
+from glasswood.results._ales import Ales
 from glasswood.results._attributions import Attributions, arrange
 from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
@@ -30,6 +33,10 @@ __all__ = [
     "MEASURES",
     "NO_FOLDS",
     "REMEDY",
+    "Ale",
+    "AleLeftOut",
+    "AlePart",
+    "Ales",
     "Attributions",
     "Axis",
     "Comparison",
