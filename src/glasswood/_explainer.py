@@ -756,9 +756,9 @@ class Explainer:
         *features : str or int, or one list of these
             One: its `Ale`. A list, or none for all features that the model uses: `Ales`, a mapping from names.
         bins : int, array of edges, or mapping from features to these, optional
-            The number of bins, or their edges as for ``numpy.histogram``. By default 20: the edges are those cuts of the
-            model at which the rows reach the quantiles, and the least and the greatest value. A Background has the
-            edges that it was made with.
+            The number of bins, or their edges as for ``numpy.histogram``. By default 20: the edges are those cuts of
+            the model at which the rows reach the quantiles, and the least and the greatest value. A Background has
+            the edges that it was made with.
         order : sequence of labels, or mapping from features to these, optional
             The order of the levels of a feature of categories. By default that of the table's column if it is ordered;
             else levels are next to each other whose rows are alike in the other features, which takes a pass over the

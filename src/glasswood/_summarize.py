@@ -91,8 +91,8 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         rows are alike. By default the numbers of the rows, which tables and Parquet files have; streams and frames of
         clusters need a column.
     ale : True, int, or mapping of features to edges, optional
-        Whether to count what accumulated local effects need, so that `Explainer.ale` can answer: 20 bins per feature, or
-        as many as given, whose edges follow from a first pass over the rows; or the edges of some features, as for
+        Whether to count what accumulated local effects need, so that `Explainer.ale` can answer: 20 bins per feature,
+        or as many as given, whose edges follow from a first pass over the rows; or the edges of some features, as for
         ``numpy.histogram``, which takes one pass. Streams that can be read only once need edges. A feature of
         categories in such a mapping has the value True. Backgrounds add up if their edges are the same.
     engine : {"auto", "threads", "dask", "spark", "ray"}, Dask Client, or SparkSession, default "auto"

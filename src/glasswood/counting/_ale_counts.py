@@ -1,8 +1,8 @@
 """AleCounts: for each leaf and each feature of its path, the rows in some bins of the feature that meet the others.
 
-G_l({j}; rows in bin b) is the number of rows of bin b that meet all conditions of leaf l, except perhaps those on feature
-j. If j moves from one edge of a bin to the other, only the leaves matter whose interval has one of both edges: at most
-two bins per leaf and feature, whatever the number of bins. Counts are shared by all outputs.
+G_l({j}; rows in bin b) is the number of rows of bin b that meet all conditions of leaf l, except perhaps those on
+feature j. If j moves from one edge of a bin to the other, only the leaves matter whose interval has one of both edges:
+at most two bins per leaf and feature, whatever the number of bins. Counts are shared by all outputs.
 """
 
 from __future__ import annotations
@@ -158,7 +158,10 @@ class AleCounts:
         for vector, (start, end) in zip(vectors, bounds, strict=True):
             for first in range(start, end, block):
                 n_rows = min(end - first, block)
-                weight, here = batch.weight[first : first + n_rows], np.ascontiguousarray(bins[:, first : first + n_rows])
+                weight, here = (
+                    batch.weight[first : first + n_rows],
+                    np.ascontiguousarray(bins[:, first : first + n_rows]),
+                )
                 for place in weigh:
                     _add_rows(vector[n_jobs:], here[place], weight)
                 offset = cells.offset[listed]

@@ -20,6 +20,7 @@ __all__ = ["N_BINS", "AskedBins", "asked_bins", "bins_of", "feature_of"]
 N_BINS = 20
 LARGEST = 3.4e38  # numbers that float32 holds are smaller: CatBoost puts a border there
 MOST_BINS = 10_000
+NEAR = 1e-9  # of the range: edges that are no closer are chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ def asked_bins(plan: CountPlan, bins: object, number_of: Callable[[Any], int], *
     if bins is None or bins is True:
         return AskedBins()
     if not isinstance(bins, Mapping):
-        if isinstance(bins, bool) or np.ndim(bins) != 0:
+        if isinstance(bins, bool) or np.ndim(bins) != 0:  # type: ignore[arg-type]
             message = "edges belong to one feature; pass bins={feature: edges}, or a number of bins for all features"
             raise ArgumentError(message)
         return AskedBins(_number(bins))
@@ -181,4 +182,7 @@ def _quantiles(
     ends = (-np.inf, np.inf) if extent is None else (extent.least, extent.greatest)
     inner = inner[(np.abs(inner) < LARGEST) & (inner > ends[0]) & (inner < ends[1])]
     found = np.array([ends[0], *inner.tolist(), ends[1]]) + 0.0
-    return np.unique(found[np.isfinite(found)])
+    found = np.unique(found[np.isfinite(found)])
+    # LightGBM's cut next to 0 parts nothing from the least value, if that is 0.
+    near = np.diff(found) <= NEAR * (found[-1] - found[0]) if found.size > 2 else np.empty(0, dtype=bool)
+    return np.delete(found, np.minimum(np.flatnonzero(near) + 1, found.size - 2)) if near.any() else found

@@ -156,7 +156,7 @@ class LeafCounts:
 
     @once
     def following(self) -> NDArray[np.int32]:
-        """The number of each set with a player added, or of the set itself if it has the player; -1 if there is none."""
+        """The number of each set with a player added, or its own if it has the player; -1 if there is none."""
         sets = self.plan.subsets
         return np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)
 

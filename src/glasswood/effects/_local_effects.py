@@ -1,7 +1,7 @@
-"""Local effects: what the score changes by if a feature moves within its bin, from counts; and their accumulation (ALE).
+"""Local effects: what the score changes by if a feature moves within its bin, from counts; and their sums (ALE).
 
-Of a leaf with the value v and an interval of feature j, the rows of bin b gain v if only the upper edge of the bin is in
-the interval, and lose it if only the lower one is. So the sum of changes over the rows of bin b is
+Of a leaf with the value v and an interval of feature j, the rows of bin b gain v if only the upper edge of the bin is
+in the interval, and lose it if only the lower one is. So the sum of changes over the rows of bin b is
 ``sum_l v_l sign_b(l) G_l({j}; rows in b)``.
 """
 
@@ -183,7 +183,8 @@ def accumulated(sums: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray
 
 def weights_of_edges(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weight of each edge: half the rows of the bins on both sides."""
-    return (np.append(rows, 0.0) + np.append(0.0, rows)) / 2.0
+    found: NDArray[np.float64] = (np.append(rows, 0.0) + np.append(0.0, rows)) / 2.0
+    return found
 
 
 def along_levels(
@@ -201,7 +202,8 @@ def along_levels(
     steps = np.where(both > 0, rows[p][:, None] * forth + rows[q][:, None] * back, 0.0) / np.where(both > 0, both, 1.0)
     heights = np.concatenate([np.zeros((min(1, at.size), moved.shape[2])), np.cumsum(steps, axis=0)])
     total = rows[at].sum()
-    return heights - (rows[at] @ heights) / total if total > 0 else heights
+    centred: NDArray[np.float64] = heights - (rows[at] @ heights) / total if total > 0 else heights
+    return centred
 
 
 def rms_gap(

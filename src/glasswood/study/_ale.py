@@ -61,6 +61,7 @@ class AleAnswers:
     def one(self, feature: int, bins: Bins, order: Sequence[Hashable] | None, chosen: Chosen) -> Ale:
         """Return the accumulated local effect of a feature."""
         study, folds = self._study, self._study.folds
+        self._answers.only_raw("accumulated local effects")
         effects = study.local.effects(bins)
         part, unit = self._part(self._values, feature, bins, chosen), effects.numbers.unit
         by_level, ordered_by = None, ""

@@ -151,7 +151,8 @@ class StudyLocal:
         joint = {f: np.zeros(((n_levels + 1), int(n_cells[f]))) for f in others}
 
         def count(part: RowsPart) -> dict[int, NDArray[Any]]:
-            rows, found = Rows(self._plan, part.columns), {f: 0 for f in others}
+            rows = Rows(self._plan, part.columns)
+            found: dict[int, NDArray[Any]] = {f: np.zeros(joint[f].size) for f in others}
             for first in range(0, rows.n_rows, BLOCK):
                 last = min(rows.n_rows, first + BLOCK)
                 here = rows.cells(first, last)
@@ -159,12 +160,12 @@ class StudyLocal:
                 level = bin_of_code[here[place[feature]]]
                 for f in others:
                     at = level * n_cells[f] + here[place[f]]
-                    found[f] = found[f] + np.bincount(at, weight, (n_levels + 1) * int(n_cells[f]))
+                    found[f] += np.bincount(at, weight, joint[f].size)
             return found
 
         for found in study.over.each(study.ensemble.schema, used.tolist(), count):
             for f in others:
-                joint[f] += np.asarray(found[f]).reshape(joint[f].shape)
+                joint[f] += found[f].reshape(joint[f].shape)
         some = [joint[f][levels] for f in others]
         return levels[similarity_order(some, (cells.n_codes[others] > 0).tolist())] if some else levels
 
