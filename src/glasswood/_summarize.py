@@ -13,6 +13,7 @@ from glasswood.counting._column_ends import WantedEnds, extents_of
 from glasswood.counting._edges import asked_bins, bins_of, feature_of
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._players import players_of
+from glasswood.effects._ale_responses import WantedAleResponses
 from glasswood.effects._response_sums import WantedResponses
 from glasswood.effects._target_sums import WantedTargets, target_columns
 from glasswood.engines._pass import Pass
@@ -132,7 +133,11 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
     taken = rows.taken_by(opened, further)
     first = taken if checkpoint is None else Pass(open_source(source), engine=engine).taken_by(opened, further)
-    local = () if ale is None or ale is False else (_wanted_ale(plan, first, sample_weight, ale),)
+    local: list[WantedAle | WantedAleResponses] = []
+    if ale is not None and ale is not False:
+        local.append(_wanted_ale(plan, first, sample_weight, ale))
+        if not scale.additive:
+            local.append(WantedAleResponses.of_model(opened.ensemble, scale, local[0].bins))
     wanted = (WantedEnds(), *responses, *targets, *local)
     return taken.count(plan, sample_weight, by, further=wanted, values=values)
 

@@ -221,6 +221,52 @@ def test_outputs(rows):
     np.testing.assert_array_equal(ex.ale("a", output=False).values, -ex.ale("a").values)
 
 
+@pytest.mark.parametrize("kind", ["binary", "classes", "poisson"])
+def test_responses_are_their_definition(rows, kind, tmp_path):
+    X, y, w = rows
+    label = np.digitize(y, [0.0, 1.5])
+    if kind == "binary":
+        model = HistGradientBoostingClassifier(max_iter=30, categorical_features="from_dtype").fit(X, label > 0)
+    elif kind == "classes":
+        model = lgb.LGBMClassifier(n_estimators=6, num_leaves=9, verbose=-1).fit(X, label)
+    else:
+        model = lgb.LGBMRegressor(objective="poisson", n_estimators=20, num_leaves=9, verbose=-1).fit(X, np.abs(y))
+    response = "prediction" if kind == "poisson" else "probability"
+    ex = gw.Explainer(model, X, sample_weight=w, response=response, folds=4)
+    ales = ex.ale()
+    for k in range(3 if kind == "classes" else 1):
+
+        def predict(rows, k=k):
+            found = model.predict(rows) if kind == "poisson" else model.predict_proba(rows)
+            return found if kind == "poisson" else found[:, 1 if kind == "binary" else k]
+
+        for name, ale in ales.items():
+            if ale.levels is None:
+                expected = by_definition(predict, X, name, ale.edges, w)
+            else:
+                expected = levels_by_definition(predict, X, name, ale.levels, w)
+            np.testing.assert_allclose(ale.heights[:, k], expected, atol=1e-10)
+        found = ales["b"].missing_heights[k]
+        np.testing.assert_allclose(found, contrast_by_definition(predict, X, "b", w), atol=1e-10)
+    assert ales["a"].units == response
+    assert (ales["a"].errors > 0).any()
+    edges = {name: ale.edges if ale.levels is None else True for name, ale in ales.items()}
+    whole = gw.summarize(model, X, sample_weight=w, ale=True, response=response)
+    parts = [
+        gw.summarize(model, X[part], sample_weight=w[part], ale=edges, response=response)
+        for part in (slice(0, 130), slice(130, N))
+    ]
+    assert parts[0] + parts[1] == whole
+    assert whole - parts[0] == parts[1]
+    whole.save(tmp_path / "whole.gw")
+    loaded = gw.Explainer(model, gw.Background.load(tmp_path / "whole.gw"), response=response)
+    np.testing.assert_array_equal(loaded.ale("b").heights, ales["b"].heights)
+    np.testing.assert_array_equal(loaded.ale("b").missing_heights, ales["b"].missing_heights)
+    assert loaded.ale("b").gap == pytest.approx(ales["b"].gap)
+    with pytest.raises(BackgroundError, match=f'response="{response}"'):
+        gw.Explainer(model, gw.summarize(model, X, ale=True), response=response).ale("a")
+
+
 def test_lists_count_what_bitsets_count(rows, monkeypatch):
     X, y, w = rows
     model, table = fitted("lightgbm", X, y)

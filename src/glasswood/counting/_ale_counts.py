@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
-from glasswood.counting._bins import Bins, Jobs, bin_jobs
+from glasswood.counting._bins import Bins, BinsOfRows, Jobs, add_rows, bin_jobs
 from glasswood.counting._leaf_counts import Chunk, LeafCounts, float32_at_most
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
@@ -24,9 +24,9 @@ from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
 
-__all__ = ["AleCounts", "AleNumbers", "WantedAle", "find_bins"]
+__all__ = ["EDGES", "AleCounts", "AleNumbers", "WantedAle", "find_bins"]
 
-PREFIX, EDGES = "local effects ", "edges of local effects "  # of the names of vectors
+PREFIX, EDGES = "local effects ", "edges of "  # of the names of vectors
 ROWS_OF_A_BITSET = 4096
 
 
@@ -66,13 +66,14 @@ class AleCounts:
         self._jobs = bin_jobs(self._plan, wanted.bins)
         self._leaves = LeafCounts(self._plan)
         self._used = ensemble.used_features
+        self._of_rows = BinsOfRows(self._plan, wanted.bins)
         self._by_chunk = [self._bins_of(chunk) for chunk in self._leaves.chunks]
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
         """The rows of each job, then those of each bin; and the bins themselves."""
         size = self._jobs.bin.size + int(self._jobs.bin_first[-1])
-        return Vector(self._name, size), Vector(EDGES + self._bins.digest, self._bins.packed().size, "same")
+        return Vector(self._name, size), Vector(EDGES + self._name, self._bins.packed().size, "same")
 
     @property
     def most_rows(self) -> int:
@@ -106,7 +107,7 @@ class AleCounts:
 
     def finish(self, tally: Tally) -> None:
         """Note the bins: the counts are final at any time."""
-        tally.vectors[EDGES + self._bins.digest] = self._bins.packed()
+        tally.vectors[EDGES + self._name] = self._bins.packed()
 
     @once_here
     def _held_jobs(self) -> _core.BinJobs:
@@ -149,7 +150,7 @@ class AleCounts:
         leaves, plan, n_jobs = self._leaves, self._plan, self._jobs.bin.size
         listed, cells = leaves.listed, plan.cells
         cuts = _core.CutsOfColumns(cells.cut, cells.cut_offset[listed], cells.n_codes[listed], cells.n_cells[listed])
-        bins, column = self._bins_of_rows(batch), self._column_of_count
+        bins, column = self._of_rows.of(batch.held, batch.n_rows), self._column_of_count
         weigh = [place for place in leaves.place[listed] if place in self._only_listed]
         block, spans = leaves.parts_of_lists(_core.LIST_ROWS)
         ranks = np.empty((listed.size, _core.LIST_ROWS), dtype=np.int32)
@@ -163,7 +164,7 @@ class AleCounts:
                     np.ascontiguousarray(bins[:, first : first + n_rows]),
                 )
                 for place in weigh:
-                    _add_rows(vector[n_jobs:], here[place], weight)
+                    add_rows(vector[n_jobs:], here[place], weight)
                 offset = cells.offset[listed]
                 _core.rank_rows(
                     batch.held, leaves.place[listed], cuts, offset, first, n_rows, weight, ranks, not_wanted
@@ -200,31 +201,6 @@ class AleCounts:
         column[plan.leaf_offset[leaf] + 1 + boxes.slot] = self._leaves.place[boxes.feature]
         return column
 
-    def _bins_of_rows(self, batch: Batch) -> NDArray[np.int32]:
-        """Return the bin of each row, numbered over all features: one line per feature that the model uses."""
-        n_codes = self._plan.cells.n_codes[self._used]
-        inner = [np.empty(0) if n else self._bins.inner(int(f)) for f, n in zip(self._used, n_codes, strict=True)]
-        first = np.cumsum([part.size for part in inner]) - [part.size for part in inner]
-        n_cells = np.where(n_codes > 0, n_codes + 2, np.diff(self._jobs.bin_first))
-        cuts = _core.CutsOfColumns(np.concatenate([np.empty(0), *inner]), first.astype(np.int64), n_codes, n_cells)
-        found = np.empty((self._used.size, batch.n_rows), dtype=np.int32)
-        _core.write_cells(batch.held, cuts, found)
-        for place, (feature, n) in enumerate(zip(self._used.tolist(), n_codes.tolist(), strict=True)):
-            start, end = self._jobs.bin_first[place : place + 2].tolist()
-            if n:
-                bins = np.append(self._bins.bin_of_code(feature, n), [end - start - 2, end - start - 1])
-                found[place] = bins[found[place]]
-            found[place] += start
-        return found
-
-
-def _add_rows(out: NDArray[np.int64], bins: NDArray[np.int32], weight: NDArray[np.int64]) -> None:
-    """Add the number (or weight) of rows to those of their bins."""
-    if weight.size:
-        np.add.at(out, bins, weight)
-    else:
-        out += np.bincount(bins, minlength=out.size)
-
 
 class AleNumbers:
     """The counts of local effects of a background.
@@ -250,9 +226,7 @@ class AleNumbers:
 
 def find_bins(background: Background) -> Bins | None:
     """Return the bins of the local effects that a background has; None if there are none."""
-    for name, how in background.combine.items():
-        if how == "same" and name.startswith(EDGES):
-            bins = Bins.unpacked(background.vectors[name])
-            if PREFIX + bins.digest in background.vectors:
-                return bins
-    return None
+    names = [name for name, how in background.combine.items() if how == "same" and name.startswith(EDGES)]
+    if not names:
+        return None
+    return Bins.unpacked(max((background.vectors[name] for name in names), key=lambda packed: packed.size))

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import MOST_COUNTS, CountPlan
 from glasswood.errors import BackgroundError, TooLargeError
+from glasswood.kernels import _core
+from glasswood.parallel._once import once_here
 
-__all__ = ["MOST_LEVELS", "Bins", "Jobs", "bin_jobs"]
+__all__ = ["MOST_LEVELS", "Bins", "BinsOfRows", "Jobs", "add_rows", "bin_jobs"]
 
 MOST_LEVELS = 256  # of a feature of categories: the less frequent ones are one bin
 
@@ -94,6 +96,55 @@ class Bins:
         return bins
 
 
+class BinsOfRows:
+    """Finds the bins of encoded columns.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    bins : Bins
+
+    Attributes
+    ----------
+    first : ndarray of shape (n_used + 1,), int64
+        Where the bins of each feature that the model uses start, and at the end their number.
+    """
+
+    def __init__(self, plan: CountPlan, bins: Bins) -> None:
+        self._used, self._bins = plan.ensemble.used_features, bins
+        self._n_codes = plan.cells.n_codes[self._used]
+        n_bins = [bins.n_bins(plan, feature) for feature in self._used.tolist()]
+        self.first = np.concatenate([[0], np.cumsum(n_bins, dtype=np.int64)])
+
+    @once_here
+    def _cuts(self) -> _core.CutsOfColumns:
+        n_codes = self._n_codes
+        inner = [np.empty(0) if n else self._bins.inner(int(f)) for f, n in zip(self._used, n_codes, strict=True)]
+        sizes = np.array([part.size for part in inner], dtype=np.int64)
+        n_cells = np.where(n_codes > 0, n_codes + 2, np.diff(self.first))
+        return _core.CutsOfColumns(np.concatenate([np.empty(0), *inner]), np.cumsum(sizes) - sizes, n_codes, n_cells)
+
+    def of(self, held: _core.Columns, n_rows: int) -> NDArray[np.int32]:
+        """Return the bin of each row, numbered over all features: one line per feature that the model uses."""
+        found = np.empty((self._used.size, n_rows), dtype=np.int32)
+        _core.write_cells(held, self._cuts, found)
+        for place, (feature, n) in enumerate(zip(self._used.tolist(), self._n_codes.tolist(), strict=True)):
+            start, end = self.first[place : place + 2].tolist()
+            if n:
+                bins = np.append(self._bins.bin_of_code(feature, n), [end - start - 2, end - start - 1])
+                found[place] = bins[found[place]]
+            found[place] += start
+        return found
+
+
+def add_rows(out: NDArray[np.int64], bins: NDArray[np.int32], weight: NDArray[np.int64]) -> None:
+    """Add the number (or weight) of rows to those of their bins."""
+    if weight.size:
+        np.add.at(out, bins, weight)
+    else:
+        out += np.bincount(bins, minlength=out.size)
+
+
 class Jobs(NamedTuple):
     """What is counted: for each leaf and feature of its path, the rows of some bins of the feature.
 
@@ -121,9 +172,7 @@ class Jobs(NamedTuple):
 
 def bin_jobs(plan: CountPlan, bins: Bins) -> Jobs:
     """Return what is counted of a model whose features are players of their own."""
-    used = plan.ensemble.used_features
-    n_bins = np.array([bins.n_bins(plan, int(f)) for f in used], dtype=np.int64)
-    bin_first = np.concatenate([[0], np.cumsum(n_bins)])
+    used, bin_first = plan.ensemble.used_features, BinsOfRows(plan, bins).first
     boxes = plan.boxes
     by_feature = np.argsort(boxes.feature, kind="stable")
     bounds = np.searchsorted(boxes.feature[by_feature], np.arange(plan.ensemble.n_features + 1))

@@ -36,6 +36,11 @@ class LocalEffects:
     numbers: AleNumbers
     cells: NDArray[np.int64]
 
+    @property
+    def unit(self) -> float:
+        """The unit of the rows' weights."""
+        return self.numbers.unit
+
     def _place(self, feature: int) -> int:
         return int(np.searchsorted(self.numbers.plan.ensemble.used_features, feature))
 

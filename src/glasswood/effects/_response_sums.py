@@ -27,7 +27,7 @@ from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
 
-__all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "name_of"]
+__all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "name_of", "unit_of"]
 
 MOST_ROWS = 2**13  # at a time
 MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time
@@ -96,7 +96,7 @@ class ResponseSums:
     def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str, *, offset: bool = False) -> None:
         self._plan = make_plan(ensemble, 1, {})
         self._scale, self._name, self._offset = scale, name, offset
-        self._unit = _unit(self._plan, scale)
+        self._unit = unit_of(self._plan, scale)
 
     most_rows = MOST_ROWS
 
@@ -195,7 +195,7 @@ def _probed(ensemble: TreeEnsemble, inverse: Callable[[Any], Any]) -> bytes:
     return " ".join(f"{number:.9e}" for number in found.ravel().tolist()).encode()
 
 
-def _unit(plan: CountPlan, scale: Scale) -> Unit:
+def unit_of(plan: CountPlan, scale: Scale) -> Unit:
     """Return the unit of the sums, which follows from the model alone."""
     if scale.link in ("logistic", "softmax"):
         return Unit(0.5, large=False)
@@ -253,7 +253,7 @@ class ResponseMoments:
             raise BackgroundError(message)
         self._numbers, self._total = numbers_of(limbs).reshape(-1, scale.outputs.n_columns, 2), total
         self._digits = DIGITS if scale.inverse is None else FRACTION
-        self._factor = _unit(plan, scale).factor if scale.inverse is None else 1.0
+        self._factor = unit_of(plan, scale).factor if scale.inverse is None else 1.0
 
     @once
     def _means(self) -> NDArray[np.float64]:

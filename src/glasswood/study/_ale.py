@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.counting._ale_counts import WantedAle
 from glasswood.counting._bins import Bins
 from glasswood.effects._local_effects import accumulated
 from glasswood.errors import ArgumentError
@@ -61,13 +60,12 @@ class AleAnswers:
     def one(self, feature: int, bins: Bins, order: Sequence[Hashable] | None, chosen: Chosen) -> Ale:
         """Return the accumulated local effect of a feature."""
         study, folds = self._study, self._study.folds
-        self._answers.only_raw("accumulated local effects")
-        effects = study.local.effects(bins)
-        part, unit = self._part(self._values, feature, bins, chosen), effects.numbers.unit
+        effects = study.local.effects(bins, self._scale)
+        part, unit = self._part(self._values, feature, bins, chosen), effects.unit
         by_level, ordered_by = None, ""
         labels: tuple[Any, ...] | None = None
         if feature in bins.levels:
-            found, ordered_by = study.local.order(feature, bins)
+            found, ordered_by = study.local.order(feature, bins, effects.rows(feature))
             by_level, labels = tuple(found), self._labels(feature, bins)
         n_missing = int(effects.rows(feature)[-1])
         ale = Ale(
@@ -95,8 +93,8 @@ class AleAnswers:
     def _part(self, values: OnScale, feature: int, bins: Bins, chosen: Chosen) -> AlePart:
         """Return what the answer for some rows is computed from."""
         study: Study = values.study
-        effects = study.local.effects(bins)
-        rows, unit = effects.rows(feature), effects.numbers.unit
+        effects = study.local.effects(bins, self._scale)
+        rows, unit = effects.rows(feature), effects.unit
         if feature in bins.levels:
             rows = rows[:-1]
             heights, moved = np.empty((0, len(chosen.labels))), chosen.changes(effects.moved(feature))
@@ -114,7 +112,7 @@ class AleAnswers:
     def _left_out(self, feature: int, bins: Bins, chosen: Chosen) -> AleLeftOut:
         """Return the same without each fold of the rows."""
         folds = self._study.folds
-        left = [] if folds is None else folds.without(WantedAle(bins))
+        left = [] if folds is None else folds.without(self._study.local.wanted(bins, self._scale))
         parts = [self._part(OnScale(study, self._scale), feature, bins, chosen) for _, study in left]
         return AleLeftOut(tuple(parts), np.array([share for share, _ in left]))
 

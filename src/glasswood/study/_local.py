@@ -12,10 +12,12 @@ from glasswood.counting._ale_counts import AleNumbers, WantedAle, find_bins
 from glasswood.counting._bins import Bins
 from glasswood.counting._edges import AskedBins, asked_bins, bins_of
 from glasswood.counting._plan import make_plan
+from glasswood.effects._ale_responses import ResponseEffects, WantedAleResponses
 from glasswood.effects._local_effects import LocalEffects, similarity_order
 from glasswood.effects._row_cells import Rows
 from glasswood.engines._pass import RowsPart
 from glasswood.errors import BackgroundError, TableError
+from glasswood.models._scale import Scale
 from glasswood.parallel._once import Lock, once
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class StudyLocal:
     def __init__(self, study: Study) -> None:
         self._study = study
         self._lock = Lock()
-        self._effects: dict[str, LocalEffects] = {}
+        self._effects: dict[str, LocalEffects | ResponseEffects] = {}
         self._orders: dict[tuple[int, str], NDArray[np.intp] | None] = {}
 
     def number_of(self, feature: Any) -> int:
@@ -109,19 +111,32 @@ class StudyLocal:
             return asked_bins(plan, bins, self.number_of)
         return asked_bins(plan, {features[0]: bins}, int, only=True)
 
-    def effects(self, bins: Bins) -> LocalEffects:
+    def wanted(self, bins: Bins, scale: Scale) -> WantedAle | WantedAleResponses:
+        """Return the local effects on a scale, as they are asked for."""
+        if scale.additive:
+            return WantedAle(bins)
+        self._study.refuse_offset("an accumulated local effect", scale)
+        return WantedAleResponses.of_model(self._study.ensemble, scale, bins)
+
+    def effects(self, bins: Bins, scale: Scale) -> LocalEffects | ResponseEffects:
         """Return the local effects of all features that have bins, after a pass over the rows if need be."""
-        wanted = WantedAle(bins)
+        wanted = self.wanted(bins, scale)
         with self._lock:
             if wanted.key not in self._effects:
-                counted = self._study.summed(wanted, NO_COUNTS)
-                numbers = AleNumbers(self._study.ensemble, wanted, counted)
-                self._effects[wanted.key] = LocalEffects(numbers, counted.cells)
+                no_sums = self._study.over.no_sums.format(response=scale.response).replace(
+                    "rows, response", "rows, ale=True, response"
+                )
+                counted = self._study.summed(wanted, NO_COUNTS if scale.additive else no_sums)
+                ensemble = self._study.ensemble
+                if isinstance(wanted, WantedAle):
+                    self._effects[wanted.key] = LocalEffects(AleNumbers(ensemble, wanted, counted), counted.cells)
+                else:
+                    self._effects[wanted.key] = ResponseEffects(ensemble, wanted, counted)
             return self._effects[wanted.key]
 
-    def order(self, feature: int, bins: Bins) -> tuple[list[int], str]:
+    def order(self, feature: int, bins: Bins, rows: NDArray[np.int64]) -> tuple[list[int], str]:
         """Return the levels of a feature of categories that have rows, in an order, and what that follows."""
-        levels = np.flatnonzero(self.effects(bins).rows(feature)[:-1] > 0)
+        levels = np.flatnonzero(rows[:-1] > 0)
         if self._is_ordered(feature):
             return levels.tolist(), "of the categories"
         with self._lock:
