@@ -746,7 +746,7 @@ class Explainer:
         response: str | None = None,
         by: object = None,
     ) -> Any:
-        """Return the accumulated local effects (ALE) of one feature, or of all that the model uses; see `Ale`.
+        """Return the accumulated local effects (ALE) of one feature, of two, or of all that the model uses; see `Ale`.
 
         Where features depend on each other, partial dependence averages over rows that do not occur; ALE only moves
         rows within their own bin. `Ale.gap` tells how far both are apart.
@@ -754,11 +754,12 @@ class Explainer:
         Parameters
         ----------
         *features : str or int, or one list of these
-            One: its `Ale`. A list, or none for all features that the model uses: `Ales`, a mapping from names.
+            One: its `Ale`. Two numbers: their `AleSurface`. A list, or none for all features that the model uses:
+            `Ales`, a mapping from names.
         bins : int, array of edges, or mapping from features to these, optional
             The number of bins, or their edges as for ``numpy.histogram``. By default 20: the edges are those cuts of
             the model at which the rows reach the quantiles, and the least and the greatest value. A Background has
-            the edges that it was made with.
+            the edges that it was made with. Pairs have 10 bins of each feature by default.
         order : sequence of labels, or mapping from features to these, optional
             The order of the levels of a feature of categories. By default that of the table's column if it is ordered;
             else levels are next to each other whose rows are alike in the other features, which takes a pass over the
@@ -768,7 +769,7 @@ class Explainer:
 
         Returns
         -------
-        Ale, Ales or Grouped
+        Ale, AleSurface, Ales or Grouped
 
         Examples
         --------
@@ -781,6 +782,8 @@ class Explainer:
         Ale(bmi: ... bins, value from ... to ...)
         >>> ex.ale("bmi", bins=[-0.1, 0.0, 0.1]).edges
         array([-0.1,  0. ,  0.1])
+        >>> ex.ale("bmi", "s5")
+        AleSurface(bmi x s5: ... x ... bins, ... without rows, value from ... to ...)
         >>> ex.ale(["bmi", "s5"])
         Ales(bmi, s5)
         """
@@ -788,13 +791,16 @@ class Explainer:
         several = not features or (len(features) == 1 and isinstance(features[0], list))
         listed: Sequence[Any] = features if not several else features[0] if features else ()  # type: ignore[assignment]
         numbers = [whole.number_of(feature) for feature in listed] if features else whole.features
-        if not several and len(numbers) > 1:
-            message = "ale takes one feature, or a list of features"
+        pair = (numbers[0], numbers[1]) if not several and len(numbers) == 2 and numbers[0] != numbers[1] else None
+        if not several and len(numbers) > 1 and (pair is None or order is not None):
+            message = "ale takes one feature, two different ones (without order=), or a list of features"
             raise ArgumentError(message)
-        found = whole.bins(numbers, bins)
+        found = whole.bins(numbers, bins) if pair is None else whole.pair_bins(pair, bins)
 
         def question(scope: Scope) -> Any:
             chosen = scope.choose(output, output_index)
+            if pair is not None:
+                return scope.local.pair(pair, found, chosen)
             if several:
                 return scope.local.all(numbers, found, order, chosen)
             return scope.local.one(numbers[0], found, order, chosen)  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 import glasswood as gw
 from glasswood.counting import _leaf_counts
 from glasswood.effects._jackknife import jackknife
-from glasswood.errors import ArgumentError, BackgroundError, TableError
+from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
 
 N = 400
 NUMBERS = ["a", "b", "ties", "c"]
@@ -538,6 +538,95 @@ def test_results_print_pickle_and_draw(rows):
     assert np.isnan(ale(np.nan))
 
 
+def pair_by_definition(predict, X, names, edges, w):
+    """Return the mean change over each pair of bins, the rows there, and the accumulated, centred heights."""
+    ks = [bins_of(X[name].to_numpy(float), z) for name, z in zip(names, edges, strict=True)]
+    seen = (ks[0] > 0) & (ks[1] > 0)
+    total = 0.0
+    for one in (0, 1):
+        for two in (0, 1):
+            moved = X.copy()
+            for name, k, z, back in zip(names, ks, edges, (one, two), strict=True):
+                moved.loc[seen, name] = z[k[seen] - back]
+            total = total + (-1) ** (one + two) * predict(moved)
+    rows, sums = (np.zeros((edges[0].size - 1, edges[1].size - 1)) for _ in range(2))
+    np.add.at(rows, (ks[0][seen] - 1, ks[1][seen] - 1), w[seen])
+    np.add.at(sums, (ks[0][seen] - 1, ks[1][seen] - 1), (w * total)[seen])
+    change = sums / np.where(rows > 0, rows, 1)
+    middle = [(z[1:] + z[:-1]) / 2 / (z[-1] - z[0]) for z in edges]
+    filled = np.argwhere(rows > 0)
+    for a, b in np.argwhere(rows == 0):
+        apart = [(middle[0][i] - middle[0][a]) ** 2 + (middle[1][j] - middle[1][b]) ** 2 for i, j in filled]
+        change[a, b] = change[tuple(filled[int(np.argmin(apart))])]
+    g = np.zeros((rows.shape[0] + 1, rows.shape[1] + 1))
+    g[1:, 1:] = change.cumsum(0).cumsum(1)
+    along, across = np.diff(g, axis=0), np.diff(g, axis=1)
+    n_a, n_b = (np.where(rows.sum(axis) > 0, rows.sum(axis), 1) for axis in (1, 0))
+    first = np.append(0.0, np.cumsum((rows * (along[:, 1:] + along[:, :-1]) / 2).sum(1) / n_a))
+    second = np.append(0.0, np.cumsum((rows * (across[1:] + across[:-1]) / 2).sum(0) / n_b))
+    g = g - first[:, None] - second
+    corners = (g[1:, 1:] + g[1:, :-1] + g[:-1, 1:] + g[:-1, :-1]) / 4
+    return rows, g - (rows * corners).sum() / rows.sum()
+
+
+@pytest.mark.parametrize("name", ["lightgbm", "xgboost", "hgb", "forest", "catboost"])
+def test_pairs_are_their_definition(rows, name):
+    X, y, w = rows
+    model, table = fitted(name, X, y)
+    ex = gw.Explainer(model, table, sample_weight=w)
+
+    def predict(rows):
+        return scored(name, model, rows)
+
+    atol = 1e-9 * np.ptp(predict(table))
+    for names, bins in ((("a", "b"), 6), (("c", "a"), {"a": [-1.0, 0.0, 0.2, 3.0]}), (("b", "ties"), None)):
+        surface = ex.ale(*names, bins=bins)
+        n_rows, expected = pair_by_definition(predict, table, names, surface.edges, w)
+        np.testing.assert_array_equal(surface.rows, n_rows)
+        np.testing.assert_allclose(surface.values, expected, atol=atol)
+    assert surface.edges[1].size <= 11
+    turned = ex.ale("ties", "b")
+    np.testing.assert_allclose(turned.values.T, surface.values, atol=atol)
+
+
+def test_pairs_from_other_sources_and_by_folds(rows, tmp_path, monkeypatch):
+    X, y, _ = rows
+    model, _ = fitted("lightgbm", X, y)
+    X[:250].to_parquet(tmp_path / "one.parquet", row_group_size=70)
+    X[250:].to_parquet(tmp_path / "two.parquet")
+    whole = gw.Explainer(model, X, folds=3).ale("a", "b", bins=5)
+    from_files = gw.Explainer(model, tmp_path, folds=3).ale("a", "b", bins=5)
+    np.testing.assert_array_equal(from_files.values, whole.values)
+    np.testing.assert_array_equal(from_files.error, whole.error)
+    for least in (0, 9):
+        with monkeypatch.context() as patch:
+            patch.setattr(_leaf_counts, "LARGE_TREE", least)
+            patch.setattr("glasswood.counting._ale_pairs.MOST_HELD", 1)
+            np.testing.assert_array_equal(gw.Explainer(model, X).ale("a", "b", bins=5).values, whole.values)
+    fold = gw.Explainer(model, X, folds=3)._study.over.fold
+    edges = dict(zip("ab", whole.edges, strict=True))
+    left = [gw.Explainer(model, X[fold != k]).ale("a", "b", bins=edges).heights for k in range(3)]
+    shares = (np.bincount(fold) / N).tolist()
+    np.testing.assert_allclose(whole.error, jackknife(whole.heights, left, shares)[..., 0], atol=1e-9)
+    by = gw.Explainer(model, X).ale("a", "b", bins=5, by=np.where(X.a > 0, "x", "z"))
+    assert by["x"].rows.sum() + by["z"].rows.sum() == whole.rows.sum()
+    copy = pickle.loads(pickle.dumps(whole))
+    np.testing.assert_array_equal(copy.values, whole.values)
+    assert len(whole.to_frame()) == whole.values.size
+    one, two = whole.edges
+    assert whole(one[2], two[3]) == pytest.approx(whole.values[2, 3])
+    for engine in ("matplotlib", "plotly"):
+        whole.plot(engine=engine)
+    ex = gw.Explainer(model, X)
+    with pytest.raises(UnsupportedModelError, match="has categories"):
+        ex.ale("a", "kind")
+    with pytest.raises(BackgroundError, match="when they are asked for"):
+        gw.Explainer(model, gw.summarize(model, X, ale=True)).ale("a", "b")
+    for wrong in (("a", "a"), ("a", "b", "c")):
+        with pytest.raises(ArgumentError, match="two different ones"):
+            ex.ale(*wrong)
+
+
 def test_pyale_on_its_own_edges(rows):
     one = pytest.importorskip("PyALE._src.ALE_1D")
     X, y, _ = rows
@@ -548,3 +637,7 @@ def test_pyale_on_its_own_edges(rows):
         theirs = one.aleplot_1D_continuous(X, model, name, grid_size=15, include_CI=False)
         ale = ex.ale(name, bins=theirs.index.to_numpy(float))
         np.testing.assert_allclose(ale.values, theirs.eff.to_numpy(), atol=1e-9)
+    two = pytest.importorskip("PyALE._src.ALE_2D")
+    theirs = two.aleplot_2D_continuous(X, model, ["a", "b"], grid_size=8)
+    edges = {"a": theirs.index.to_numpy(float), "b": theirs.columns.to_numpy(float)}
+    np.testing.assert_allclose(ex.ale("a", "b", bins=edges).values, theirs.to_numpy(), atol=1e-9)

@@ -15,7 +15,7 @@ from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.parallel._once import once_here
 
-__all__ = ["MOST_LEVELS", "Bins", "BinsOfRows", "Jobs", "add_rows", "bin_jobs"]
+__all__ = ["MOST_LEVELS", "Bins", "BinsOfRows", "Jobs", "add_rows", "bin_jobs", "ends_of_intervals"]
 
 MOST_LEVELS = 256  # of a feature of categories: the less frequent ones are one bin
 
@@ -186,7 +186,7 @@ def bin_jobs(plan: CountPlan, bins: Bins) -> Jobs:
             box, number = (np.broadcast_to(part, shape).ravel() for part in (own[:, None], every[None]))
             parts.append((box, number, np.zeros(box.size, dtype=np.int8)))
         elif feature in bins.edges:
-            parts += _ends(plan, bins.edges[feature], feature, own, int(bin_first[place]))
+            parts += ends_of_intervals(plan, bins.edges[feature], feature, own, int(bin_first[place]))
             missing = np.full(own.size, bin_first[place + 1] - 1)
             parts.append((own, missing, np.zeros(own.size, dtype=np.int8)))
     empty = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8))
@@ -198,7 +198,7 @@ def bin_jobs(plan: CountPlan, bins: Bins) -> Jobs:
     return Jobs(bin_first, first, number[order].astype(np.int32), box[order], sign[order])
 
 
-def _ends(
+def ends_of_intervals(
     plan: CountPlan, edges: NDArray[np.float64], feature: int, own: NDArray[np.int64], first: int
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]]:
     """Return the jobs of a feature of numbers: the bins in which the intervals of leaves begin, and where they end."""

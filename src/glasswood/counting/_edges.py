@@ -56,7 +56,9 @@ class AskedBins:
         ]
 
 
-def asked_bins(plan: CountPlan, bins: object, number_of: Callable[[Any], int], *, only: bool = False) -> AskedBins:
+def asked_bins(
+    plan: CountPlan, bins: object, number_of: Callable[[Any], int], *, only: bool = False, default: int = N_BINS
+) -> AskedBins:
     """Return the bins that are asked for.
 
     Parameters
@@ -67,6 +69,8 @@ def asked_bins(plan: CountPlan, bins: object, number_of: Callable[[Any], int], *
         The number of a feature, given as users name it.
     only : bool, default False
         Whether a mapping tells all features that are wanted.
+    default : int, default 20
+        The number of bins of features that a mapping does not tell.
     """
     if bins is None or bins is True:
         return AskedBins()
@@ -79,7 +83,7 @@ def asked_bins(plan: CountPlan, bins: object, number_of: Callable[[Any], int], *
     for name, own in bins.items():
         feature = number_of(name)
         found[feature] = _of_feature(plan, feature, own)
-    return AskedBins(None if only else N_BINS, found)
+    return AskedBins(None if only else default, found)
 
 
 def feature_of(plan: CountPlan, feature: Any) -> int:

@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from glasswood.counting._ale_counts import AleNumbers
 from glasswood.parallel._once import once
 
-__all__ = ["LocalEffects", "accumulated", "along_levels", "rms_gap", "similarity_order", "weights_of_edges"]
+__all__ = [
+    "LocalEffects",
+    "accumulated",
+    "accumulated_pair",
+    "along_levels",
+    "rms_gap",
+    "similarity_order",
+    "weights_of_edges",
+]
 
 MOST_ENTRIES = 2**24  # of leaves times categories, at a time
 
@@ -249,3 +257,43 @@ def similarity_order(joint: Sequence[NDArray[np.float64]], by_category: Sequence
     vector = np.linalg.eigh(-centre @ distance**2 @ centre / 2)[1][:, -1] if n else np.empty(0)
     turned = vector if not n or vector[0] <= 0 else -vector
     return np.argsort(turned, kind="stable")
+
+
+def accumulated_pair(
+    sums: NDArray[np.float64], rows: NDArray[np.float64], edges: tuple[NDArray[np.float64], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return the accumulated local effects of a pair at the edges of both: (n_edges, n_edges, n_outputs).
+
+    Pairs of bins without rows take the mean change of the nearest one that has some, by the middles of bins as shares
+    of the ranges of both features. The accumulated effects of each feature alone are subtracted, then the mean.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_bins, n_bins, n_outputs)
+        The sum over the rows of each pair of bins of what the score changes by.
+    rows : ndarray of shape (n_bins, n_bins)
+    edges : tuple of ndarray
+    """
+    change = sums / np.where(rows > 0, rows, 1.0)[..., None]
+    full, total = np.argwhere(rows > 0), rows.sum()
+    if not len(full):
+        return np.zeros((rows.shape[0] + 1, rows.shape[1] + 1, sums.shape[2]))
+    middle = [(z[1:] / 2 + z[:-1] / 2) / (z[-1] - z[0]) for z in edges]
+    for a, b in np.argwhere(rows <= 0):
+        apart = (middle[0][full[:, 0]] - middle[0][a]) ** 2 + (middle[1][full[:, 1]] - middle[1][b]) ** 2
+        change[a, b] = change[tuple(full[np.argmin(apart)])]
+    heights = np.zeros((rows.shape[0] + 1, rows.shape[1] + 1, sums.shape[2]))
+    heights[1:, 1:] = change.cumsum(axis=0).cumsum(axis=1)
+    first = _alone(np.diff(heights, axis=0), rows)
+    second = _alone(np.diff(heights, axis=1).transpose(1, 0, 2), rows.T)
+    heights = heights - first[:, None] - second[None]
+    corners = (heights[1:, 1:] + heights[1:, :-1] + heights[:-1, 1:] + heights[:-1, :-1]) / 4
+    return np.asarray(heights - (rows[..., None] * corners).sum(axis=(0, 1)) / total)
+
+
+def _alone(steps: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the accumulated effect of the first of two features: of steps along it, averaged over the second one."""
+    middle = (steps[:, 1:] + steps[:, :-1]) / 2
+    weight = rows.sum(axis=1)
+    mean = (rows[..., None] * middle).sum(axis=1) / np.where(weight > 0, weight, 1.0)[:, None]
+    return np.concatenate([np.zeros((1, steps.shape[2])), np.cumsum(mean, axis=0)])

@@ -2,6 +2,7 @@
 
 from glasswood.results._ale import Ale, AlePart
 from glasswood.results._ale import LeftOut as AleLeftOut
+from glasswood.results._ale_surface import AleSurface
 from glasswood.results._ales import Ales
 from glasswood.results._attributions import Attributions, arrange
 from glasswood.results._axis import LARGEST, Axis, squeezed
@@ -36,6 +37,7 @@ __all__ = [
     "Ale",
     "AleLeftOut",
     "AlePart",
+    "AleSurface",
     "Ales",
     "Attributions",
     "Axis",

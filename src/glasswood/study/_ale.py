@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.counting._ale_pairs import WantedPair
 from glasswood.counting._bins import Bins
-from glasswood.effects._local_effects import accumulated
+from glasswood.effects._local_effects import accumulated, accumulated_pair
 from glasswood.errors import ArgumentError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred, once
-from glasswood.results import Ale, AleLeftOut, AlePart, Ales, IfAsked
+from glasswood.results import Ale, AleLeftOut, AlePart, Ales, AleSurface, Folds, IfAsked
 from glasswood.study._on_scale import OnScale
 from glasswood.study._rows_again import deviation_of_scores
 from glasswood.study._study import Study
@@ -84,6 +85,30 @@ class AleAnswers:
         )
         return ale if order is None else ale.in_order(order)
 
+    def pair(self, features: tuple[int, int], bins: Bins, chosen: Chosen) -> AleSurface:
+        """Return the accumulated local effect of two features."""
+        study, folds = self._study, self._study.folds
+        self._answers.only_raw("accumulated local effects of pairs")
+        names, found = study.ensemble.feature_names, study.local.pair(features, bins)
+        unit = found.unit
+        return AleSurface(
+            names=(names[features[0]], names[features[1]]),
+            edges=(bins.edges[features[0]], bins.edges[features[1]]),
+            heights=_surface(study, features, bins, chosen),
+            rows=found.rows if unit == 1 else found.rows * unit,
+            outputs=chosen.labels,
+            units=self._scale.units,
+            weighted=study.over.weighted,
+            find_folds=None if folds is None else IfAsked(lambda: self._pair_folds(features, bins, chosen)),
+        )
+
+    def _pair_folds(self, features: tuple[int, int], bins: Bins, chosen: Chosen) -> Folds:
+        """Return the same without each fold of the rows."""
+        folds = self._study.folds
+        left = [] if folds is None else folds.without(WantedPair(features, bins))
+        heights = [_surface(study, features, bins, chosen) for _, study in left]
+        return Folds(np.stack(heights), np.array([share for share, _ in left]))
+
     def _labels(self, feature: int, bins: Bins) -> tuple[Any, ...]:
         """Return the labels of the levels of a feature."""
         categories, kept = self._study.ensemble.schema.columns[feature].categories or (), bins.levels[feature]
@@ -115,6 +140,13 @@ class AleAnswers:
         left = [] if folds is None else folds.without(self._study.local.wanted(bins, self._scale))
         parts = [self._part(OnScale(study, self._scale), feature, bins, chosen) for _, study in left]
         return AleLeftOut(tuple(parts), np.array([share for share, _ in left]))
+
+
+def _surface(study: Study, features: tuple[int, int], bins: Bins, chosen: Chosen) -> NDArray[np.float64]:
+    """Return the heights of the accumulated local effect of two features."""
+    found = study.local.pair(features, bins)
+    edges = (bins.edges[features[0]], bins.edges[features[1]])
+    return chosen.changes(accumulated_pair(found.sums, found.rows.astype(np.float64), edges))
 
 
 def _at_edges(values: OnScale, feature: int, edges: NDArray[np.float64], chosen: Chosen) -> NDArray[np.float64]:

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._ale_counts import AleNumbers, WantedAle, find_bins
+from glasswood.counting._ale_pairs import PairNumbers, WantedPair
 from glasswood.counting._bins import Bins
 from glasswood.counting._edges import AskedBins, asked_bins, bins_of
-from glasswood.counting._plan import make_plan
+from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.effects._ale_responses import ResponseEffects, WantedAleResponses
 from glasswood.effects._local_effects import LocalEffects, similarity_order
 from glasswood.effects._row_cells import Rows
 from glasswood.engines._pass import RowsPart
-from glasswood.errors import BackgroundError, TableError
+from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.models._scale import Scale
 from glasswood.parallel._once import Lock, once
 
@@ -27,6 +28,8 @@ __all__ = ["StudyLocal"]
 
 BLOCK = 2**16  # rows whose cells are held at a time
 MOST_JOINT = 2**26  # pairs of a level and a cell
+N_OF_PAIRS = 10  # bins of each of two features
+NO_ROWS = "accumulated local effects are averages over rows; pass rows to Explainer as the background"
 NO_COUNTS = (
     "the Background has no local effects; make it with summarize(model, rows, ale=True), or with ale={feature: edges}"
 )
@@ -52,6 +55,7 @@ class StudyLocal:
         self._study = study
         self._lock = Lock()
         self._effects: dict[str, LocalEffects | ResponseEffects] = {}
+        self._pairs: dict[str, PairNumbers] = {}
         self._orders: dict[tuple[int, str], NDArray[np.intp] | None] = {}
 
     def number_of(self, feature: Any) -> int:
@@ -90,8 +94,7 @@ class StudyLocal:
         counted = study.over.counted
         known = None if counted is None else find_bins(counted)
         if not study.over.has_rows:
-            message = "accumulated local effects are averages over rows; pass rows to Explainer as the background"
-            raise BackgroundError(message)
+            raise BackgroundError(NO_ROWS)
         if bins is None and known is not None and set(features) <= set(known.features):
             return known
         if not study.over.can_count and known is None:
@@ -110,6 +113,40 @@ class StudyLocal:
         if bins is None or isinstance(bins, int | np.integer | dict) or len(features) != 1:
             return asked_bins(plan, bins, self.number_of)
         return asked_bins(plan, {features[0]: bins}, int, only=True)
+
+    def pair_bins(self, features: tuple[int, int], bins: object) -> Bins:
+        """Return the bins of two features of numbers."""
+        study, plan = self._study, self._plan
+        names = [study.ensemble.feature_names[feature] for feature in features]
+        for name, feature in zip(names, features, strict=True):
+            if plan.cells.n_codes[feature]:
+                message = f"{name!r} has categories; accumulated local effects of pairs exist for two numbers"
+                raise UnsupportedModelError(message)
+        if not study.over.has_rows:
+            raise BackgroundError(NO_ROWS)
+        if not study.over.can_count:
+            message = (
+                "accumulated local effects of pairs are counted when they are asked for, which needs rows that can be "
+                "read again; pass a table, files or a frame to Explainer as the background"
+            )
+            raise BackgroundError(message)
+        asked = asked_bins(plan, N_OF_PAIRS if bins is None else bins, self.number_of, default=N_OF_PAIRS)
+        wanted = AskedBins(None, {f: own for f in features if (own := asked.of(f)) is not None})
+        found = bins_of(plan, wanted, study.rows_per_cell, study.extent)
+        for name, feature in zip(names, features, strict=True):
+            if found.edges[feature].size < 2:
+                message = f"{name!r} has fewer than two different values in these rows, so there is no pair of bins"
+                raise TableError(message)
+        return found
+
+    def pair(self, features: tuple[int, int], bins: Bins) -> PairNumbers:
+        """Return the local effects of two features, after a pass over the rows if need be."""
+        wanted = WantedPair(features, bins)
+        with self._lock:
+            if wanted.key not in self._pairs:
+                counted = self._study.summed(wanted, NO_COUNTS)
+                self._pairs[wanted.key] = PairNumbers(self._study.ensemble, wanted, counted)
+            return self._pairs[wanted.key]
 
     def wanted(self, bins: Bins, scale: Scale) -> WantedAle | WantedAleResponses:
         """Return the local effects on a scale, as they are asked for."""
@@ -185,7 +222,7 @@ class StudyLocal:
         return levels[similarity_order(some, (cells.n_codes[others] > 0).tolist())] if some else levels
 
     @once
-    def _plan(self) -> Any:
+    def _plan(self) -> CountPlan:
         return make_plan(self._study.ensemble, 1, {})
 
 

@@ -7,13 +7,14 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.plots._spec import Band, Joined, Line, Scale, Steps
-from glasswood.results.panels._drawable import DrawableAle
+from glasswood.plots._spec import Band, Cells, Joined, Line, Scale, Steps
+from glasswood.results.panels._drawable import DrawableAle, DrawableAleSurface
 from glasswood.results.panels._observations import OTHER_ROWS
-from glasswood.results.panels._outputs import outputs_shown, scale_label
+from glasswood.results.panels._outputs import one_output, outputs_shown, scale_label
+from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import plain
 
-__all__ = ["AleOptions", "panel_of_ale"]
+__all__ = ["AleOptions", "panel_of_ale", "panel_of_ale_surface"]
 
 ALE, DEPENDENCE = "ALE", "partial dependence"
 
@@ -73,6 +74,32 @@ def panel_of_ale(
         mean=0.0 if alone and not beside else None,
         weighted=weighted,
         note="; ".join(filter(None, (ordered, note))),
+    )
+
+
+def panel_of_ale_surface(surface: DrawableAleSurface, output: int | None = None) -> Cells:
+    """Return the panel of an `AleSurface`: the mean of the four corners of each pair of bins."""
+    k = one_output(surface.heights, surface.outputs, output, "a surface")
+    h = surface.heights[..., k]
+    rows = np.asarray(surface.rows, dtype=np.float64)
+    share = rows / rows.sum() if rows.sum() > 0 else rows
+    x, y = (
+        Scale(plain(name), tuple(z.tolist()), view=(float(z[0]), float(z[-1])), cuts=tuple(z[1:-1].tolist()))
+        for name, z in zip(surface.names, surface.edges, strict=True)
+    )
+    empty = f"{surface.empty_share:.0%} of the pairs of bins have no rows" if surface.empty_share else ""
+    return Cells(
+        title=f"{x.label} x {y.label}",
+        x=x,
+        y=y,
+        z_label=f"ALE of both, beyond each alone ({scale_label(surface.units, surface.outputs, [k], average=False)})",
+        heights=nested(((h[1:, 1:] + h[1:, :-1] + h[:-1, 1:] + h[:-1, :-1]) / 4).T),
+        density=nested(share.T),
+        diverging=True,
+        x_support=tuple(share.sum(axis=1).tolist()),
+        y_support=tuple(share.sum(axis=0).tolist()),
+        weighted=surface.weighted,
+        note=empty,
     )
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DrawableAle",
+    "DrawableAleSurface",
     "DrawableAttributions",
     "DrawableComparison",
     "DrawableCurve",
@@ -69,6 +70,21 @@ class DrawableAle(_Heights, Protocol):
     def errors(self) -> NDArray[np.float64]: ...
     @property
     def folds(self) -> Folds: ...
+
+
+class DrawableAleSurface(_Heights, Protocol):
+    """An `AleSurface`."""
+
+    @property
+    def names(self) -> tuple[str, str]: ...
+    @property
+    def edges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    @property
+    def rows(self) -> NDArray[Any]: ...
+    @property
+    def empty_share(self) -> float: ...
+    @property
+    def weighted(self) -> bool: ...
 
 
 class DrawableCurve(_Heights, Protocol):
