@@ -9,6 +9,9 @@ import pytest
 import glasswood as gw
 
 PUBLIC = {
+    "Ale": None,
+    "AleSurface": None,
+    "Ales": None,
     "Attributions": None,
     "Background": None,
     "Comparison": None,
