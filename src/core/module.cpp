@@ -14,4 +14,5 @@ NB_MODULE(GLASSWOOD_MODULE, m) {
     glasswood::bind_closed_forms(m);
     glasswood::bind_pairs(m);
     glasswood::bind_targets(m);
+    glasswood::bind_bins(m);
 }

@@ -9,6 +9,9 @@ from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._read_model import read_model
 from glasswood.models._read_trees import read_trees
 from glasswood.results import (
+    Ale,
+    Ales,
+    AleSurface,
     Attributions,
     Comparison,
     Curve,
@@ -32,6 +35,9 @@ from glasswood.results import (
 )
 
 __all__ = [
+    "Ale",
+    "AleSurface",
+    "Ales",
     "Attributions",
     "Background",
     "Comparison",

@@ -740,6 +740,77 @@ class Explainer:
 
         return cast(Ice, self._ask(question, response, by))
 
+    def ale(
+        self,
+        *features: str | int | list[Any],
+        bins: object = None,
+        order: object = None,
+        output: Hashable = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: object = None,
+    ) -> Any:
+        """Return the accumulated local effects (ALE) of one feature, of two, or of all that the model uses; see `Ale`.
+
+        Where features depend on each other, partial dependence averages over rows that do not occur; ALE only moves
+        rows within their own bin. `Ale.gap` tells how far both are apart.
+
+        Parameters
+        ----------
+        *features : str or int, or one list of these
+            One: its `Ale`. Two numbers: their `AleSurface`. A list, or none for all features that the model uses:
+            `Ales`, a mapping from names.
+        bins : int, array of edges, or mapping from features to these, optional
+            The number of bins, or their edges as for ``numpy.histogram``. By default 20: the edges are those cuts of
+            the model at which the rows reach the quantiles, and the least and the greatest value. A Background has
+            the edges that it was made with. Pairs have 10 bins of each feature by default.
+        order : sequence of labels, or mapping from features to these, optional
+            The order of the levels of a feature of categories. By default that of the table's column if it is ordered;
+            else levels are next to each other whose rows are alike in the other features, which takes a pass over the
+            rows; or the model's order, if these cannot be read again. `Ale.in_order` changes it later.
+        output, output_index, response, by
+            As for `partial_dependence`. Groups have the edges of all rows.
+
+        Returns
+        -------
+        Ale, AleSurface, Ales or Grouped
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
+        >>> ex.ale("bmi")
+        Ale(bmi: ... bins, value from ... to ...)
+        >>> ex.ale("bmi", bins=[-0.1, 0.0, 0.1]).edges
+        array([-0.1,  0. ,  0.1])
+        >>> ex.ale("bmi", "s5")
+        AleSurface(bmi x s5: ... x ... bins, ... without rows, value from ... to ...)
+        >>> ex.ale(["bmi", "s5"])
+        Ales(bmi, s5)
+        """
+        whole = self._scope(response).study.local
+        several = not features or (len(features) == 1 and isinstance(features[0], list))
+        listed: Sequence[Any] = features if not several else features[0] if features else ()  # type: ignore[assignment]
+        numbers = [whole.number_of(feature) for feature in listed] if features else whole.features
+        pair = (numbers[0], numbers[1]) if not several and len(numbers) == 2 and numbers[0] != numbers[1] else None
+        if not several and len(numbers) > 1 and (pair is None or order is not None):
+            message = "ale takes one feature, two different ones (without order=), or a list of features"
+            raise ArgumentError(message)
+        found = whole.bins(numbers, bins) if pair is None else whole.pair_bins(pair, bins)
+
+        def question(scope: Scope) -> Any:
+            chosen = scope.choose(output, output_index)
+            if pair is not None:
+                return scope.local.pair(pair, found, chosen)
+            if several:
+                return scope.local.all(numbers, found, order, chosen)
+            return scope.local.one(numbers[0], found, order, chosen)  # type: ignore[arg-type]
+
+        return self._ask(question, response, by)
+
     def importance(
         self,
         *,

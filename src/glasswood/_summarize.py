@@ -6,13 +6,19 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from glasswood.counting._column_ends import WantedEnds
-from glasswood.counting._plan import make_plan
+import numpy as np
+
+from glasswood.counting._ale_counts import WantedAle
+from glasswood.counting._column_ends import WantedEnds, extents_of
+from glasswood.counting._edges import asked_bins, bins_of, feature_of
+from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._players import players_of
+from glasswood.effects._ale_responses import WantedAleResponses
 from glasswood.effects._loss_sums import wanted_losses
 from glasswood.effects._response_sums import WantedResponses
 from glasswood.effects._target_sums import WantedTargets, target_columns
 from glasswood.engines._pass import Pass
+from glasswood.errors import BackgroundError
 from glasswood.models._opened import open_model
 from glasswood.models._scale import scale_of
 from glasswood.tables._row_columns import names_in
@@ -39,6 +45,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     prediction: object = None,
     folds: int | None = None,
     fold_by: object = None,
+    ale: object = None,
     engine: object = "auto",
     checkpoint: str | PathLike[str] | None = None,
 ) -> Any:
@@ -93,6 +100,11 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         The values by which rows are divided: equal values are in the same fold. A column of customers, say, if their
         rows are alike. By default the numbers of the rows, which tables and Parquet files have; streams and frames of
         clusters need a column.
+    ale : True, int, or mapping of features to edges, optional
+        Whether to count what accumulated local effects need, so that `Explainer.ale` can answer: 20 bins per feature,
+        or as many as given, whose edges follow from a first pass over the rows; or the edges of some features, as for
+        ``numpy.histogram``, which takes one pass. Streams that can be read only once need edges. A feature of
+        categories in such a mapping has the value True. Backgrounds add up if their edges are the same.
     engine : {"auto", "threads", "dask", "spark", "ray"}, Dask Client, or SparkSession, default "auto"
         The engine that reads Parquet files: threads of this process, or the workers of a cluster that can access the
         same paths. A Spark, Dask or Ray frame is always counted by its own engine.
@@ -129,5 +141,31 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     responses = (WantedResponses.of_model(opened.ensemble, scale, values.told_offset),) if asked else ()
     targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
     losses = wanted_losses(opened, values, scale if total else None, loss)
-    wanted = (WantedEnds(), *responses, *targets, *losses)
-    return rows.taken_by(opened, further).count(plan, sample_weight, by, further=wanted, values=values)
+    taken = rows.taken_by(opened, further)
+    first = taken if checkpoint is None else Pass(open_source(source), engine=engine).taken_by(opened, further)
+    local: list[WantedAle | WantedAleResponses] = []
+    if ale is not None and ale is not False:
+        local.append(_wanted_ale(plan, first, sample_weight, ale))
+        if not scale.additive:
+            local.append(WantedAleResponses.of_model(opened.ensemble, scale, local[0].bins))
+    wanted = (WantedEnds(), *responses, *targets, *losses, *local)
+    return taken.count(plan, sample_weight, by, further=wanted, values=values)
+
+
+def _wanted_ale(plan: CountPlan, rows: Pass, sample_weight: object, ale: object) -> WantedAle:
+    """Return the local effects that are asked for, after a first pass over the rows if their edges are not given."""
+    single = make_plan(plan.ensemble, 1, {})
+    asked = asked_bins(single, ale, lambda name: feature_of(single, name), only=isinstance(ale, Mapping))
+    names = asked.need_rows(single)
+    if names and not rows.can_count_again:
+        message = (
+            f"this stream can be read only once, so that the edges of {names[0]!r} must be given, as in "
+            "ale={feature: edges}; a column of more than 256 categories cannot be among them"
+        )
+        raise BackgroundError(message)
+    if not names:
+        return WantedAle(bins_of(single, asked, lambda _: np.empty(0), lambda _: None))
+    counted = rows.count(single, sample_weight, further=(WantedEnds(),))
+    cells, extents = counted.cells, extents_of(single, counted)
+    offset = single.cells.offset
+    return WantedAle(bins_of(single, asked, lambda f: cells[offset[f] : offset[f + 1]], extents.get))

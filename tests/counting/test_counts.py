@@ -166,7 +166,7 @@ def test_many_chunks_of_conditions(case, monkeypatch):
     plan = make_plan(models["small trees"], 1, None)
     whole = count(plan, X)
     monkeypatch.setattr(_counts, "MOST_CONDITIONS", 10)
-    assert len(_counts.LeafCounts(plan)._chunks) > 3
+    assert len(_counts.LeafCounts(plan).chunks) > 3
     assert count(plan, X) == whole
 
 

@@ -133,7 +133,7 @@ def test_several_chunks_of_trees(case, monkeypatch):
     monkeypatch.setattr(_counts, "MOST_CONDITIONS", 40)
     X, models = case
     counter = Counter(make_plan(models["boosted"], 2, None), lists_only=False)
-    assert len(_counts.LeafCounts(counter.plan)._chunks) > 3
+    assert len(_counts.LeafCounts(counter.plan).chunks) > 3
     check(counter, encoded(models["boosted"], X, "single"), [0, 700, 700, 9000, 9001, 20_000])
 
 

@@ -55,6 +55,7 @@ def ask_everything() -> None:
     deep = DecisionTreeRegressor(random_state=0).fit(many, rng.normal(size=2000))  # over 1,024 leaves
     gw.Explainer(deep, many[:200]).partial_dependence(0)
     gw.Explainer(deep, many).partial_dependence(0)  # whose columns have digests
+    gw.Explainer(deep, many[:200]).ale(0)
 
 
 def ask_about_curves(ex: gw.Explainer, table: Any) -> None:
@@ -69,6 +70,7 @@ def ask_about_curves(ex: gw.Explainer, table: Any) -> None:
     ex.partial_dependence("x0", "kind", at=table[["x0", "kind"]][:5])
     ex.joint_grids({name: table[name][:4] for name in table})
     ex.monotonicity()
+    ex.ale()
 
 
 def ask_about_rows(ex: gw.Explainer, rows: Any) -> None:

@@ -9,6 +9,9 @@ import pytest
 import glasswood as gw
 
 PUBLIC = {
+    "Ale": None,
+    "AleSurface": None,
+    "Ales": None,
     "Attributions": None,
     "Background": None,
     "Comparison": None,
@@ -54,7 +57,7 @@ PUBLIC = {
         "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'object' = None, by: 'object' = None, "
         "response: 'str | None' = None, total: 'bool' = False, loss: 'object' = None, "
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
-        "folds: 'int | None' = None, fold_by: 'object' = None, engine: 'object' = 'auto', "
+        "folds: 'int | None' = None, fold_by: 'object' = None, ale: 'object' = None, engine: 'object' = 'auto', "
         "checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"
     ),
 }

@@ -73,6 +73,14 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
 @click.option("--prediction", metavar="COLUMN", help="The model's predictions. By default, they are computed.")
 @click.option("--folds", type=int, metavar="N", help="Count rows in this number of folds, for errors and bands: 20.")
 @click.option("--fold-by", metavar="COLUMN", help="Rows with equal values here are in the same fold.")
+@click.option(
+    "--ale",
+    is_flag=False,
+    flag_value=20,
+    type=click.IntRange(1),
+    metavar="[BINS]",
+    help="Also count what `glasswood ale` needs, in a second pass: 20 bins per feature, or as many as given.",
+)
 @click.option("--checkpoint", metavar="FOLDER", help="Save progress here; after a crash, the same command resumes.")
 @click.option(
     "--engine",
@@ -101,6 +109,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     prediction: str | None,
     folds: int | None,
     fold_by: str | None,
+    ale: int | None,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -122,7 +131,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     wrapped = read.columns is not None or read.combination is not None or read.inverse is not None
     asked: dict[str, Any] = {"order": order, "response": response, "sample_weight": weight, "by": list(by) or None}
     asked |= {"target": target, "exposure": exposure, "offset": offset, "prediction": prediction}
-    asked |= {"folds": folds, "fold_by": fold_by, "total": total, "loss": loss}
+    asked |= {"folds": folds, "fold_by": fold_by, "total": total, "loss": loss, "ale": ale}
     with _cluster(settings) as settings:
         found = count(loaded if wrapped else read.ensemble, source, **asked, **settings)
     if not by:

@@ -227,7 +227,7 @@ class Background(ReadOnly):
                 "same model and arguments"
             )
             raise BackgroundError(message)
-        return self._common(other) if sign > 0 else self._sums
+        return {name: how for name, how in self._common(other).items() if sign > 0 or how in (*SUMS, "same")}
 
     def _in(self, unit: float) -> Background:
         """Return the same counts in a different unit: exact if it is finer, rounded if it is coarser."""
@@ -364,7 +364,7 @@ def _combined(how: Combine, one: NDArray[np.int64], two: NDArray[np.int64], sign
     """Return the vector of the rows of two backgrounds, or of those of the first without those of the second."""
     if how == "wide sum":
         return limbs_of(numbers_of(one) + sign * numbers_of(two))
-    return combine(how, one, two) if sign > 0 else one - two
+    return combine(how, one, two) if sign > 0 or how == "same" else one - two
 
 
 def background_of(

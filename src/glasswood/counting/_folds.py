@@ -103,15 +103,16 @@ def without_each_fold(background: Background) -> list[LeftOut]:
     weights = background.vectors[WEIGHT]
     refuse_empty(weights, background.folds)
     names = [name for name, how in background.combine.items() if how in SUMS and not name.startswith(OF_FOLDS)]
+    same = {name: background.vectors[name] for name, how in background.combine.items() if how == "same"}
     found = []
     for fold, weight in enumerate(weights.tolist()):
-        vectors = {name: _without(background, name, fold, weights.size) for name in names}
+        vectors = same | {name: _without(background, name, fold, weights.size) for name in names}
         rest = replace(
             background,
             n_rows=max(1, round(background.n_rows * (1 - weight / background.total))),
             total=background.total - weight,
             vectors=vectors,
-            combine={name: background.combine[name] for name in names},
+            combine={name: background.combine[name] for name in vectors},
             folds=None,
         )
         found.append(LeftOut(rest, weight / background.total))

@@ -12,9 +12,9 @@ from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.kernels import _core
 from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once_here
+from glasswood.parallel._once import once, once_here
 
-__all__ = ["LeafCounts"]
+__all__ = ["LeafCounts", "float32_at_most"]
 
 LARGE_TREE = 1024  # leaves; beyond that, lists of rows beat bitsets
 MOST_CONDITIONS = 4096  # whose masks, 512 bytes each, take two megabytes
@@ -46,38 +46,51 @@ class LeafCounts:
     plan : CountPlan
     lists_only : bool
         Whether to count all trees with lists.
+
+    Attributes
+    ----------
+    chunks : list of Chunk
+        The small trees.
+    large : ndarray of shape (n_trees,), bool
+        Which trees are counted with lists.
+    listed : ndarray of int64
+        The features of these.
+    place : ndarray of shape (n_features,), int64
+        The place of each feature among those that are used.
+    subsets : _core.Subsets
+        The sets of players, as kernels take them.
     """
 
     def __init__(self, plan: CountPlan, *, lists_only: bool = False) -> None:
         self.plan = plan
         e = plan.ensemble
         leaves = np.bincount(plan.leaf_tree, minlength=e.n_trees)
-        self._large = np.ones(e.n_trees, dtype=bool) if lists_only else leaves > LARGE_TREE
-        self._listed = np.unique(e.feature[self._large[plan.node_tree]]).astype(np.int64)
+        self.large = np.ones(e.n_trees, dtype=bool) if lists_only else leaves > LARGE_TREE
+        self.listed = np.unique(e.feature[self.large[plan.node_tree]]).astype(np.int64)
         # Numbers of rows that are cumulative over the cells of a feature until `finish`, and those of them that include
         # missing rows.
         self._cumulative = np.zeros(int(plan.cells.offset[-1]), dtype=bool)
         self._with_missing = np.zeros(self._cumulative.size, dtype=bool)
         self._read = np.zeros(e.n_features, dtype=bool)  # features of the chunks so far
-        self._place = np.zeros(e.n_features, dtype=np.int64)  # of a feature among those that are used
-        self._place[e.used_features] = np.arange(e.used_features.size)
+        self.place = np.zeros(e.n_features, dtype=np.int64)  # of a feature among those that are used
+        self.place[e.used_features] = np.arange(e.used_features.size)
         self._counts = np.bincount(plan.leaf_tree, weights=plan.subsets.size[plan.n_players], minlength=e.n_trees)
         self._steps_per_row = self._counts / leaves * plan.depth
         sets = plan.subsets
-        self._subsets = _core.Subsets(sets.size, sets.rest, sets.has)
-        self._chunks = self._make_chunks()
+        self.subsets = _core.Subsets(sets.size, sets.rest, sets.has)
+        self.chunks = self._make_chunks()
 
     @property
     def most_rows(self) -> int:
         """The number of rows of a batch, which a kernel counts in a fraction of a second."""
-        most = max((chunk.n_counts for chunk in self._chunks), default=1)
+        most = max((chunk.n_counts for chunk in self.chunks), default=1)
         return ROWS_OF_A_BITSET * max(1, int(MOST_COUNTED / max(1.0, most)))
 
     @once_here
     def digested(self) -> frozenset[int]:
         """The features whose digests can be taken on the way: those that bitsets read."""
         used = self.plan.ensemble.used_features
-        return frozenset(feature for chunk in self._chunks for feature in used[chunk.which].tolist())
+        return frozenset(feature for chunk in self.chunks for feature in used[chunk.which].tolist())
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -92,20 +105,20 @@ class LeafCounts:
         digests, n_columns = batch.digests, len(batch.columns)
         wanted = np.zeros(n_columns, dtype=bool) if digests is None else digests.wanted
         lines = np.empty((0, n_columns), dtype=np.uint64) if digests is None else digests.lines
-        for chunk in self._chunks:
+        for chunk in self.chunks:
             proceed()
             place = np.where(chunk.newly & wanted[chunk.which], chunk.which, -1)
             _core.count_with_bitsets(
-                held, chunk.which, bounds, chunk.conditions, chunk.trees, self._subsets, weights, homes, place, lines
+                held, chunk.which, bounds, chunk.conditions, chunk.trees, self.subsets, weights, homes, place, lines
             )
-        if self._large.any():
+        if self.large.any():
             self._add_lists(tallies, held, bounds, weights)
         self._add_categories(held, bounds, weights, homes)
 
     def finish(self, tally: Tally) -> None:
         """Turn the numbers of a tally into the counts G and the rows per cell; once, after the last row."""
         plan, counts, rows = self.plan, tally.vectors["counts"], tally.vectors["cells"]
-        large = np.flatnonzero(self._large[plan.leaf_tree])
+        large = np.flatnonzero(self.large[plan.leaf_tree])
         if large.size:
             size, minus = plan.subsets.size, plan.subsets.minus
             for leaves in np.array_split(large, 1 + plan.n_counts // MOST_COUNTS):
@@ -123,13 +136,13 @@ class LeafCounts:
     def _add_lists(
         self, tallies: Sequence[Tally], held: _core.Columns, bounds: NDArray[np.int64], weight: NDArray[np.int64]
     ) -> None:
-        sets, listed, cells = self.plan.subsets, self._listed, self.plan.cells
-        which, offset = self._place[listed], cells.offset[listed]
+        listed, cells = self.listed, self.plan.cells
+        which, offset = self.place[listed], cells.offset[listed]
         cuts = _core.CutsOfColumns(cells.cut, cells.cut_offset[listed], cells.n_codes[listed], cells.n_cells[listed])
-        trees = self._list_trees
-        block, spans = self._parts_of_lists(_core.LIST_ROWS)
+        trees = self.list_trees
+        block, spans = self.parts_of_lists(_core.LIST_ROWS)
         ranks = np.empty((listed.size, _core.LIST_ROWS), dtype=np.int32)
-        following = np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)
+        following = self.following
         for tally, start, end in zip(tallies, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
             for first in range(start, end, block):
                 n_rows = min(end - first, block)
@@ -138,35 +151,41 @@ class LeafCounts:
                 for roots in spans:
                     proceed()
                     _core.count_with_lists(
-                        roots, trees, n_rows, ranks, following, self._subsets, weights, tally.vectors["counts"]
+                        roots, trees, n_rows, ranks, following, self.subsets, weights, tally.vectors["counts"]
                     )
 
+    @once
+    def following(self) -> NDArray[np.int32]:
+        """The number of each set with a player added, or its own if it has the player; -1 if there is none."""
+        sets = self.plan.subsets
+        return np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)
+
     @once_here
-    def _list_trees(self) -> _core.ListTrees:
+    def list_trees(self) -> _core.ListTrees:
         """The trees as `count_with_lists` takes them."""
         e, plan = self.plan.ensemble, self.plan
         column = np.zeros(e.n_features, dtype=np.int32)
-        column[self._listed] = np.arange(self._listed.size)
+        column[self.listed] = np.arange(self.listed.size)
         splits = (e.category_set, e.missing_left, e.unseen_left, e.words)
         return _core.ListTrees(
             e.left, e.right, plan.slot, column[e.feature], plan.cells.rank, *splits, plan.leaf_offset, plan.depth
         )
 
-    def _parts_of_lists(self, block: int) -> tuple[int, list[NDArray[np.int32]]]:
+    def parts_of_lists(self, block: int) -> tuple[int, list[NDArray[np.int32]]]:
         """Return how many rows, and which roots of trees, are counted with lists at a time: a fraction of a second."""
-        steps = self._steps_per_row[self._large]
+        steps = self._steps_per_row[self.large]
         block = int(min(block, max(64, MOST_STEPS // max(1, steps.max(initial=0)))))
         ends = np.flatnonzero(np.diff(np.cumsum(steps) * block // MOST_STEPS)) + 1
-        return block, np.split(self.plan.ensemble.root[self._large], ends)
+        return block, np.split(self.plan.ensemble.root[self.large], ends)
 
     def _add_categories(
         self, held: _core.Columns, bounds: NDArray[np.int64], weight: NDArray[np.int64], homes: _core.Homes
     ) -> None:
         """Note the rows per category of features that no list has noted."""
         cells, used = self.plan.cells, self.plan.ensemble.used_features
-        features = np.setdiff1d(used[cells.n_codes[used] > 0], self._listed)
+        features = np.setdiff1d(used[cells.n_codes[used] > 0], self.listed)
         if features.size:
-            which, n_codes = self._place[features], cells.n_codes[features]
+            which, n_codes = self.place[features], cells.n_codes[features]
             _core.count_categories(held, which, bounds, n_codes, cells.offset[features], weight, homes)
 
     def _make_chunks(self) -> list[Chunk]:
@@ -177,12 +196,12 @@ class LeafCounts:
         bounds = np.searchsorted(plan.node_tree[order], np.arange(e.n_trees + 1))
         condition = np.zeros(e.n_nodes, dtype=np.int32)
         before = np.full(e.n_nodes, -1, dtype=np.int32)
-        small = np.flatnonzero(~self._large[plan.node_tree[order]])
+        small = np.flatnonzero(~self.large[plan.node_tree[order]])
         before[small] = _tree_before(keys[order[small]], plan.node_tree[order[small]])
         chunks: list[Chunk] = []
         trees: list[int] = []
         n_distinct, n_counts = 0, 0.0
-        for tree in np.flatnonzero(~self._large).tolist():
+        for tree in np.flatnonzero(~self.large).tolist():
             here = before[bounds[tree] : bounds[tree + 1]]
             more = np.count_nonzero(here < (trees[0] if trees else tree))  # conditions that are new to the chunk
             n_counts += self._counts[tree]
@@ -206,7 +225,7 @@ class LeafCounts:
     ) -> Chunk:
         e, plan, cells = self.plan.ensemble, self.plan, self.plan.cells
         nodes = order[bounds[trees[0]] : bounds[trees[-1] + 1]]
-        nodes = nodes[~self._large[plan.node_tree[nodes]]]
+        nodes = nodes[~self.large[plan.node_tree[nodes]]]
         used = np.unique(e.feature[nodes]).astype(np.int64)
         numbers = used[cells.n_codes[used] == 0]
         n_cuts = np.diff(cells.cut_offset)[numbers]
@@ -220,7 +239,7 @@ class LeafCounts:
         cut = cuts[np.where(rank < np.diff(cells.cut_offset)[feature], cells.cut_offset[feature] + rank, -1)]
         missing_left = (rest & 1).astype(bool)
         place = cells.offset[feature] + rank
-        listed = np.isin(feature, self._listed)
+        listed = np.isin(feature, self.listed)
         noted = np.flatnonzero(by_cut & ~listed & ~self._cumulative[place])
         noted = noted[np.unique(place[noted], return_index=True)[1]]  # without missing rows, where there is a choice
         self._cumulative[place[noted]] = True
@@ -229,7 +248,7 @@ class LeafCounts:
             first=np.searchsorted(feature, np.append(used, e.n_features)),
             n_codes=cells.n_codes[used],
             cut=cut,
-            cut_single=_float32_at_most(cut),
+            cut_single=float32_at_most(cut),
             category_set=np.where(by_cut, -1, (rest & (CATEGORY - 1)) >> 2),
             missing_left=missing_left,
             unseen_left=np.where(by_cut, 0, (rest >> 1) & 1).astype(bool),
@@ -246,11 +265,11 @@ class LeafCounts:
             leaf_offset=plan.leaf_offset,
             depth=plan.depth,
             conditions=conditions,
-            subsets=self._subsets,
+            subsets=self.subsets,
         )
         newly = ~self._read[used]
         self._read[used] = True
-        return Chunk(self._place[used], newly, conditions, members, float(self._counts[trees].sum()))
+        return Chunk(self.place[used], newly, conditions, members, float(self._counts[trees].sum()))
 
 
 FEATURE = 40  # bits of a key below the feature
@@ -274,7 +293,7 @@ def _tree_before(keys: NDArray[np.int64], tree: NDArray[np.int32]) -> NDArray[np
     return before
 
 
-def _float32_at_most(cut: NDArray[np.float64]) -> NDArray[np.float32]:
+def float32_at_most(cut: NDArray[np.float64]) -> NDArray[np.float32]:
     """Return the largest float32 that is not above each cut."""
     with np.errstate(over="ignore"):
         single = cut.astype(np.float32)

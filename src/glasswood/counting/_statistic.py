@@ -18,12 +18,28 @@ __all__ = ["Batch", "Columns", "Combine", "Statistic", "Tally", "Vector", "Wante
 
 Columns = Mapping[int, NDArray[np.floating[Any]]]
 
-Combine = Literal["sum", "wide sum", "largest", "smallest"]
-"""How the vectors of two sets of rows become that of both. Wide sums have several limbs, see `_wide`."""
+Combine = Literal["sum", "wide sum", "largest", "smallest", "same"]
+"""How the vectors of two sets of rows become that of both.
 
-UFUNCS: dict[Combine, np.ufunc] = {"sum": np.add, "wide sum": np.add, "largest": np.maximum, "smallest": np.minimum}
+Wide sums have several limbs, see `_wide`. What is the same for all rows, such as the edges of bins, is written by
+`Statistic.finish`, and kept by sums and differences.
+"""
+
+UFUNCS: dict[Combine, np.ufunc] = {
+    "sum": np.add,
+    "wide sum": np.add,
+    "largest": np.maximum,
+    "smallest": np.minimum,
+    "same": np.maximum,
+}
 LIMITS = np.iinfo(np.int64)
-NEUTRAL: dict[Combine, int] = {"sum": 0, "wide sum": 0, "largest": int(LIMITS.min), "smallest": int(LIMITS.max)}
+NEUTRAL: dict[Combine, int] = {
+    "sum": 0,
+    "wide sum": 0,
+    "largest": int(LIMITS.min),
+    "smallest": int(LIMITS.max),
+    "same": int(LIMITS.min),
+}
 
 
 @dataclass(frozen=True)
@@ -34,8 +50,8 @@ class Vector:
     ----------
     name : str
     size : int
-    combine : {"sum", "wide sum", "largest", "smallest"}
-        How those of two sets of rows become that of both. Only sums can be subtracted.
+    combine : {"sum", "wide sum", "largest", "smallest", "same"}
+        How those of two sets of rows become that of both. Only sums, and what is the same, can be subtracted.
     """
 
     name: str
@@ -54,7 +70,7 @@ class Tally:
     Parameters
     ----------
     vectors : mapping from str to ndarray of int64
-    combine : mapping from str to {"sum", "wide sum", "largest", "smallest"}
+    combine : mapping from str to {"sum", "wide sum", "largest", "smallest", "same"}
         How each of them combines.
     n_rows : int
     total : int

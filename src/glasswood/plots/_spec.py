@@ -12,6 +12,7 @@ __all__ = [
     "Canvas",
     "Cells",
     "Dots",
+    "Joined",
     "Line",
     "Matrix",
     "Network",
@@ -108,6 +109,29 @@ class Steps:
     faint: tuple[tuple[float, ...], ...] = ()
     mean: float | None = None
     unseen_share: float | None = None
+    weighted: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Heights at places along a number, joined by straight lines, such as accumulated local effects; the data below.
+
+    Lines and bands have a height per place. `empty` tells between which two places there are no rows: lines are dashed
+    there. `support` is the share of rows between two places, `missing_share` that of missing ones. `faint` are further
+    lines to compare with.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    places: tuple[float, ...]
+    lines: tuple[Line, ...]
+    empty: tuple[bool, ...] = ()
+    support: tuple[float, ...] = ()
+    missing_share: float | None = None
+    bands: tuple[Band, ...] = ()
+    faint: tuple[Line, ...] = ()
     weighted: bool = False
     note: str = ""
 
@@ -252,13 +276,14 @@ class Series:
     note: str = ""
 
 
-Panel = Dots | Steps | Cells | Bars | Matrix | Network | Series | Waterfall
+Panel = Dots | Steps | Joined | Cells | Bars | Matrix | Network | Series | Waterfall
 
 # The file that draws each kind of panel: there is one of this name in `matplotlib/`, and one in `plotly/`.
 DRAWN_IN: dict[type[Panel], str] = {
     Bars: "_bars",
     Cells: "_cells",
     Dots: "_dots",
+    Joined: "_joined",
     Matrix: "_pairs",
     Network: "_pairs",
     Series: "_series",

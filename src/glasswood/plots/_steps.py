@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from glasswood.plots._axes import in_view
-from glasswood.plots._spec import Band, Sheet, Steps
+from glasswood.plots._joined import heights_of_joined
+from glasswood.plots._spec import Band, Joined, Sheet, Steps
 from glasswood.plots._style import LINES
 from glasswood.text._plain import percent, several
 
@@ -107,9 +108,9 @@ def dodge(i: int, n: int) -> float:
 
 
 def common_heights(sheet: Sheet) -> tuple[float, float] | None:
-    """Return the heights that all panels of steps have together, if they are to be equal, and on one scale."""
-    steps = [panel for panel in sheet.panels if isinstance(panel, Steps)]
-    if not sheet.shared_y or not steps or len({panel.y_label for panel in steps}) > 1:
+    """Return the heights that all panels of curves have together, if they are to be equal, and on one scale."""
+    curves = [panel for panel in sheet.panels if isinstance(panel, Steps | Joined)]
+    if not sheet.shared_y or not curves or len({panel.y_label for panel in curves}) > 1:
         return None
-    found = [height_range(panel) for panel in steps]
+    found = [height_range(panel) if isinstance(panel, Steps) else heights_of_joined(panel) for panel in curves]
     return min(low for low, _ in found), max(high for _, high in found)

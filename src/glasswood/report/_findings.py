@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from glasswood.plots._cuts import cell_text, shown_cut, shown_cuts
+from glasswood.report._local import items_apart
 from glasswood.report._subject import Section, Subject, section
 from glasswood.results import Measures
 from glasswood.text._plain import number, percent, plain, share_of_rows
@@ -29,6 +30,7 @@ def findings_section(
         *_beyond_limits(subject, measures),
         *_strongest(subject),
         *_interactions(subject, sections["interactions"]),
+        *(_item(subject, "Unlikely rows", [name], text) for name, text in items_apart(subject)),
         *_spikes(subject, spikes),
         *_nearly_monotone(subject),
         *_beyond_rows(subject),

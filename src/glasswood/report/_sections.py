@@ -10,6 +10,7 @@ import numpy as np
 from glasswood.errors import GlasswoodError
 from glasswood.parallel._threads import in_order
 from glasswood.plots._cuts import shown_cut
+from glasswood.report._local import beside_curve
 from glasswood.report._model import share_of_missing
 from glasswood.report._panels import anchors, cells_json, merged_cells, merged_steps, rounded, steps_json
 from glasswood.report._subject import Section, Subject, column, in_brackets, section
@@ -129,7 +130,7 @@ def features_section(
             continue
         numbers.append(len(figures))
         sub = f"importance {importance[name]:.4g}{subject.units}" if importance.get(name) is not None else ""
-        figures.append(_figure(anchor, [name], [("", _panel(result, most, subject.total))], sub))
+        figures.append(_figure(anchor, [name], [("", _panel(subject, result, most))], sub))
     about = " ".join(_about_curves(subject, figures))
     table = {
         "caption": "All features",
@@ -192,13 +193,14 @@ def _range(result: Curve | Points | None, output: int | None = None) -> tuple[fl
     return float(heights[:, k].min()), float(heights[:, k].max())
 
 
-def _panel(result: Curve | Points, most: int, total: float) -> dict[str, Any]:
+def _panel(subject: Subject, result: Curve | Points, most: int) -> dict[str, Any]:
     if isinstance(result, Curve):
         error = result.find_folds is not None and len(result.outputs) == 1
         panel = panels.panel_of_curve(result, fit=False, observed=shows_observations(result), error=error)
+        panel = beside_curve(subject, result, panel)
     else:
         panel = panels.steps_of_points(result, fit=False)
-    return steps_json(merged_steps(panel, most), total)
+    return steps_json(merged_steps(panel, most), subject.total)
 
 
 def shows_observations(curve: Curve) -> bool:

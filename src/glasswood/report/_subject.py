@@ -91,6 +91,13 @@ class Subject:
             study.effects(2)
 
     @once
+    def apart(self) -> Mapping[str, Any]:
+        """The features whose partial dependence differs from their accumulated local effect, see `_local`."""
+        from glasswood.report._local import apart_of
+
+        return apart_of(self)
+
+    @once
     def used(self) -> frozenset[str]:
         """The players of which some column is split on."""
         plan = self.study.plan(1)

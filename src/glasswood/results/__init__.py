@@ -1,5 +1,9 @@
 """Results, with the names, labels and units that users know."""
 
+from glasswood.results._ale import Ale, AlePart
+from glasswood.results._ale import LeftOut as AleLeftOut
+from glasswood.results._ale_surface import AleSurface
+from glasswood.results._ales import Ales
 from glasswood.results._attributions import Attributions, arrange
 from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
@@ -33,6 +37,11 @@ __all__ = [
     "MEASURES",
     "NO_FOLDS",
     "REMEDY",
+    "Ale",
+    "AleLeftOut",
+    "AlePart",
+    "AleSurface",
+    "Ales",
     "Attributions",
     "Axis",
     "Comparison",

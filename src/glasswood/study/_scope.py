@@ -12,6 +12,7 @@ from glasswood.models._outputs import Chosen
 from glasswood.models._scale import Scale
 from glasswood.parallel._once import once
 from glasswood.results import Curve, Curves, Lazy, Points, Surface
+from glasswood.study._ale import AleAnswers
 from glasswood.study._answers import Answers
 from glasswood.study._on_scale import OnScale
 from glasswood.study._overview import Overview
@@ -42,6 +43,11 @@ class Scope:
     def answers(self) -> Answers:
         """Results about some features, or about rows."""
         return Answers(self.values)
+
+    @once
+    def local(self) -> AleAnswers:
+        """Accumulated local effects."""
+        return AleAnswers(self.values, self.answers)
 
     @once
     def overview(self) -> Overview:

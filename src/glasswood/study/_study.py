@@ -34,6 +34,7 @@ from glasswood.results import SetValues
 from glasswood.study._averages import NO_ROWS, Average, OverCounts
 from glasswood.study._folds import StudyFolds
 from glasswood.study._in_parts import count_in_parts
+from glasswood.study._local import StudyLocal
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._folds import fold_of_positions
@@ -267,6 +268,21 @@ class Study:
         if found is None or found.total <= 0:
             raise BackgroundError(NO_ROWS)
         return found
+
+    @once
+    def local(self) -> StudyLocal:
+        """The local effects of features: counts of rows in bins."""
+        return StudyLocal(self)
+
+    def summed(self, wanted: Wanted, remedy: str) -> Background:
+        """Return a background that has a statistic, after a pass over the rows if need be; or refuse, with a remedy."""
+        with self._lock:
+            for found in (*self._counted.values(), self.over.counted):
+                if found is not None and wanted.key in found.vectors:
+                    return found
+            if not self.over.can_count:
+                raise BackgroundError(remedy)
+            return self._sum_along(wanted)
 
     def _sum_along(self, wanted: Wanted) -> Background:
         """Return sums over rows, and the counts of the same pass, unless these are too many."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from glasswood.plots._spec import DRAWN_IN, Panel, Sheet, Steps
+from glasswood.plots._spec import DRAWN_IN, Joined, Panel, Sheet, Steps
 from glasswood.plots._steps import common_heights
 from glasswood.plots._style import Look
 from glasswood.plots.matplotlib._categories import PLAIN
@@ -169,5 +169,10 @@ def _trim(axes: list[Axes], sheet: Sheet) -> None:
         return
     for i, (ax, panel) in enumerate(zip(axes, sheet.panels, strict=True)):
         left = sheet.panels[i - 1] if i % sheet.n_columns else None
-        if isinstance(panel, Steps) and panel.x.edges and isinstance(left, Steps) and left.x.edges:
+        if _is_upright(panel) and _is_upright(left):
             ax.set_ylabel("")
+
+
+def _is_upright(panel: Panel | None) -> bool:
+    """Return whether a panel of curves has its heights along y."""
+    return isinstance(panel, Joined) or (isinstance(panel, Steps) and bool(panel.x.edges))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from glasswood.results._shown import ShownRows
 
 __all__ = [
+    "DrawableAle",
+    "DrawableAleSurface",
     "DrawableAttributions",
     "DrawableComparison",
     "DrawableCurve",
@@ -44,6 +46,48 @@ class _Scored(Protocol):
 class _Heights(_Scored, Protocol):
     @property
     def heights(self) -> NDArray[np.float64]: ...
+
+
+class DrawableAle(_Heights, Protocol):
+    """An `Ale`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def axis(self) -> Axis: ...
+    @property
+    def edges(self) -> NDArray[np.float64]: ...
+    @property
+    def levels(self) -> tuple[Any, ...] | None: ...
+    @property
+    def ordered_by(self) -> str: ...
+    @property
+    def rows(self) -> NDArray[Any]: ...
+    @property
+    def missing_heights(self) -> NDArray[np.float64]: ...
+    @property
+    def missing_rows(self) -> float: ...
+    @property
+    def dependence(self) -> NDArray[np.float64]: ...
+    @property
+    def errors(self) -> NDArray[np.float64]: ...
+    @property
+    def folds(self) -> Folds: ...
+
+
+class DrawableAleSurface(_Heights, Protocol):
+    """An `AleSurface`."""
+
+    @property
+    def names(self) -> tuple[str, str]: ...
+    @property
+    def edges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    @property
+    def rows(self) -> NDArray[Any]: ...
+    @property
+    def empty_share(self) -> float: ...
+    @property
+    def weighted(self) -> bool: ...
 
 
 class DrawableCurve(_Heights, Protocol):

@@ -1,0 +1,100 @@
+"""Where partial dependence and accumulated local effects (ALE) differ: features whose curve rests on unlikely rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from glasswood.errors import GlasswoodError
+from glasswood.plots._spec import Line, Steps
+from glasswood.report._subject import Subject
+from glasswood.results import Ale, Curve
+from glasswood.text._plain import number
+
+__all__ = ["Apart", "apart_of", "beside_curve", "items_apart"]
+
+LIMIT, ERRORS = 0.1, 2.0  # standard deviations of the score; standard errors of the gap
+EACH = 3  # findings
+MEANING = (
+    "The feature interacts with others that it depends on, so its curve averages over combinations of values that rows "
+    "do not have; the ALE only compares similar rows."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """A feature whose two curves differ, and by how many standard deviations of the score."""
+
+    ale: Ale
+    gap: float
+    error: float | None
+
+
+def apart_of(subject: Subject) -> dict[str, Apart]:
+    """Return the features whose curves differ beyond the limit, the largest gap first; none if that is not known.
+
+    Gaps are those of the raw score, and the largest of all outputs.
+    """
+    raw = subject.raw
+    if raw is None or subject.rows == "none" or subject.study.in_parts:
+        return {}
+    local = raw.scope.study.local
+    try:
+        ales = raw.scope.local.all(local.features, local.bins(local.features, None), None, raw.chosen_outputs)
+        found = {name: _judged(ale) for name, ale in ales.items()}
+    except GlasswoodError:  # a Background that has no local effects, or too many counts
+        return {}
+    beyond = {
+        name: one
+        for name, one in found.items()
+        if one.gap > LIMIT and (one.error is None or one.gap > ERRORS * one.error)
+    }
+    return dict(sorted(beyond.items(), key=lambda item: -item[1].gap))
+
+
+def _judged(ale: Ale) -> Apart:
+    gaps = np.atleast_1d(ale.gap)
+    k = int(np.nanargmax(gaps)) if not np.isnan(gaps).all() else 0
+    error = float(np.atleast_1d(ale.gap_error)[k]) if gaps[k] > LIMIT and ale.find_left_out is not None else None
+    return Apart(ale, float(np.nan_to_num(gaps[k])), error)
+
+
+def items_apart(subject: Subject) -> Iterator[tuple[str, str]]:
+    """Yield features and sentences about the difference of their curves."""
+    for k, (name, one) in enumerate(list(subject.apart.items())[:EACH]):
+        error = "" if one.error is None else f" (standard error {number(one.error)})"
+        text = (
+            f"partial dependence and accumulated local effect (ALE) differ by {number(one.gap)}{error} sd of the score"
+        )
+        yield name, f"{text}. {MEANING}" if k == 0 else f"{text}."
+
+
+def beside_curve(subject: Subject, curve: Curve, panel: Steps) -> Steps:
+    """Return the panel of a curve of numbers with the ALE beside it, if both differ and are on one scale."""
+    one = subject.apart.get(curve.name)
+    alone = len(panel.lines) == 1 and len(curve.outputs) == 1
+    if one is None or not alone or not panel.x.edges or not subject.scope.scale.additive:
+        return panel
+    line = Line("ALE", tuple(_in_cells(one.ale, curve, len(panel.lines[0].heights))))
+    first = replace(panel.lines[0], name="partial dependence")
+    return replace(panel, lines=(first, line), note="; ".join(filter(None, (panel.note, "ALE around the average"))))
+
+
+def _in_cells(ale: Ale, curve: Curve, n_cells: int) -> list[float]:
+    """Return the heights of an ALE in the middle of the ordinary cells of a curve, around the curve's average."""
+    cuts = curve.cuts[curve.axis.ordinary.start : curve.axis.ordinary.stop - 1]
+    if not ale.edges.size or cuts.size + 1 != n_cells:
+        return [float("nan")] * n_cells
+    low, high = min(ale.edges[0], cuts.min(initial=np.inf)), max(ale.edges[-1], cuts.max(initial=-np.inf))
+    ends = np.concatenate([[low], cuts, [high]])
+    middle: Any = ale(ends[:-1] / 2 + ends[1:] / 2)
+    return [float(height) for height in np.asarray(middle) + _level(curve)]
+
+
+def _level(curve: Curve) -> float:
+    """Return the average of a curve over the rows that have a number."""
+    rows = curve.rows.astype(np.float64)
+    return float(rows @ curve.heights[: curve.axis.n_main, 0] / rows.sum()) if rows.sum() > 0 else float(curve.mean[0])

@@ -1,0 +1,233 @@
+"""StudyLocal: the local effects of a study. Bins are chosen, rows counted in them once, and kept by the bins' hash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._ale_counts import AleNumbers, WantedAle, find_bins
+from glasswood.counting._ale_pairs import PairNumbers, WantedPair
+from glasswood.counting._bins import Bins
+from glasswood.counting._edges import AskedBins, asked_bins, bins_of
+from glasswood.counting._plan import CountPlan, make_plan
+from glasswood.effects._ale_responses import ResponseEffects, WantedAleResponses
+from glasswood.effects._local_effects import LocalEffects, similarity_order
+from glasswood.effects._row_cells import Rows
+from glasswood.engines._pass import RowsPart
+from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood.models._scale import Scale
+from glasswood.parallel._once import Lock, once
+
+if TYPE_CHECKING:
+    from glasswood.study._study import Study
+
+__all__ = ["StudyLocal"]
+
+BLOCK = 2**16  # rows whose cells are held at a time
+MOST_JOINT = 2**26  # pairs of a level and a cell
+N_OF_PAIRS = 10  # bins of each of two features
+NO_ROWS = "accumulated local effects are averages over rows; pass rows to Explainer as the background"
+NO_COUNTS = (
+    "the Background has no local effects; make it with summarize(model, rows, ale=True), or with ale={feature: edges}"
+)
+OTHER_EDGES = (
+    "the Background has local effects with other edges; leave out bins=, or make a Background with "
+    "summarize(model, rows, ale={feature: edges})"
+)
+ONCE = (
+    "this stream can be read only once, so that the edges of bins must be known before: make a Background with "
+    "summarize(model, rows, ale={feature: edges})"
+)
+
+
+class StudyLocal:
+    """The local effects of a study.
+
+    Parameters
+    ----------
+    study : Study
+    """
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._lock = Lock()
+        self._effects: dict[str, LocalEffects | ResponseEffects] = {}
+        self._pairs: dict[str, PairNumbers] = {}
+        self._orders: dict[tuple[int, str], NDArray[np.intp] | None] = {}
+
+    def number_of(self, feature: Any) -> int:
+        """Return the number of a feature that is a player of its own and that the model uses."""
+        study = self._study
+        player = study.player(feature)
+        if player in study.groups or player not in study.ensemble.feature_names:
+            message = (
+                f"{player!r} is a group of columns, which have no common order; accumulated local effects exist for "
+                "single columns of numbers or categories"
+            )
+            raise TableError(message)
+        number = study.ensemble.feature_names.index(player)
+        if not study.uses(number):
+            message = f"the model does not split on {player!r}, so its accumulated local effect is 0 everywhere"
+            raise TableError(message)
+        return number
+
+    @property
+    def features(self) -> list[int]:
+        """All features that have local effects."""
+        study, plan = self._study, self._study.plan(1)
+        single = set(plan.players) - set(study.groups)
+        names = study.ensemble.feature_names
+        return [f for f in study.ensemble.used_features.tolist() if names[f] in single]
+
+    def bins(self, features: Sequence[int], bins: object) -> Bins:
+        """Return the bins that some features are asked about with: those that are counted, or new ones.
+
+        Parameters
+        ----------
+        features : sequence of int
+        bins : None, int, array of edges (of a single feature), or mapping from features to these
+        """
+        study = self._study
+        counted = study.over.counted
+        known = None if counted is None else find_bins(counted)
+        if not study.over.has_rows:
+            raise BackgroundError(NO_ROWS)
+        if bins is None and known is not None and set(features) <= set(known.features):
+            return known
+        if not study.over.can_count and known is None:
+            raise BackgroundError(NO_COUNTS if counted is not None else ONCE)
+        plan = make_plan(study.ensemble, 1, {})
+        asked = self._asked(features, bins)
+        found = bins_of(plan, asked, study.rows_per_cell, study.extent)
+        if known is None:
+            return found
+        if not all(_same(found, known, feature) for feature in features):
+            raise BackgroundError(OTHER_EDGES)
+        return known
+
+    def _asked(self, features: Sequence[int], bins: object) -> AskedBins:
+        plan = make_plan(self._study.ensemble, 1, {})
+        if bins is None or isinstance(bins, int | np.integer | dict) or len(features) != 1:
+            return asked_bins(plan, bins, self.number_of)
+        return asked_bins(plan, {features[0]: bins}, int, only=True)
+
+    def pair_bins(self, features: tuple[int, int], bins: object) -> Bins:
+        """Return the bins of two features of numbers."""
+        study, plan = self._study, self._plan
+        names = [study.ensemble.feature_names[feature] for feature in features]
+        for name, feature in zip(names, features, strict=True):
+            if plan.cells.n_codes[feature]:
+                message = f"{name!r} has categories; accumulated local effects of pairs exist for two numbers"
+                raise UnsupportedModelError(message)
+        if not study.over.has_rows:
+            raise BackgroundError(NO_ROWS)
+        if not study.over.can_count:
+            message = (
+                "accumulated local effects of pairs are counted when they are asked for, which needs rows that can be "
+                "read again; pass a table, files or a frame to Explainer as the background"
+            )
+            raise BackgroundError(message)
+        asked = asked_bins(plan, N_OF_PAIRS if bins is None else bins, self.number_of, default=N_OF_PAIRS)
+        wanted = AskedBins(None, {f: own for f in features if (own := asked.of(f)) is not None})
+        found = bins_of(plan, wanted, study.rows_per_cell, study.extent)
+        for name, feature in zip(names, features, strict=True):
+            if found.edges[feature].size < 2:
+                message = f"{name!r} has fewer than two different values in these rows, so there is no pair of bins"
+                raise TableError(message)
+        return found
+
+    def pair(self, features: tuple[int, int], bins: Bins) -> PairNumbers:
+        """Return the local effects of two features, after a pass over the rows if need be."""
+        wanted = WantedPair(features, bins)
+        with self._lock:
+            if wanted.key not in self._pairs:
+                counted = self._study.summed(wanted, NO_COUNTS)
+                self._pairs[wanted.key] = PairNumbers(self._study.ensemble, wanted, counted)
+            return self._pairs[wanted.key]
+
+    def wanted(self, bins: Bins, scale: Scale) -> WantedAle | WantedAleResponses:
+        """Return the local effects on a scale, as they are asked for."""
+        if scale.additive:
+            return WantedAle(bins)
+        self._study.refuse_offset("an accumulated local effect", scale)
+        return WantedAleResponses.of_model(self._study.ensemble, scale, bins)
+
+    def effects(self, bins: Bins, scale: Scale) -> LocalEffects | ResponseEffects:
+        """Return the local effects of all features that have bins, after a pass over the rows if need be."""
+        wanted = self.wanted(bins, scale)
+        with self._lock:
+            if wanted.key not in self._effects:
+                no_sums = self._study.over.no_sums.format(response=scale.response).replace(
+                    "rows, response", "rows, ale=True, response"
+                )
+                counted = self._study.summed(wanted, NO_COUNTS if scale.additive else no_sums)
+                ensemble = self._study.ensemble
+                if isinstance(wanted, WantedAle):
+                    self._effects[wanted.key] = LocalEffects(AleNumbers(ensemble, wanted, counted), counted.cells)
+                else:
+                    self._effects[wanted.key] = ResponseEffects(ensemble, wanted, counted)
+            return self._effects[wanted.key]
+
+    def order(self, feature: int, bins: Bins, rows: NDArray[np.int64]) -> tuple[list[int], str]:
+        """Return the levels of a feature of categories that have rows, in an order, and what that follows."""
+        levels = np.flatnonzero(rows[:-1] > 0)
+        if self._is_ordered(feature):
+            return levels.tolist(), "of the categories"
+        with self._lock:
+            key = (feature, bins.digest)
+            if key not in self._orders:
+                self._orders[key] = self._by_similarity(feature, bins, levels)
+            found = self._orders[key]
+        return (levels.tolist(), "of the model") if found is None else (found.tolist(), "of similarity")
+
+    def _is_ordered(self, feature: int) -> bool:
+        """Return whether the user's table says that the categories of a feature have an order."""
+        table, name = self._study.user_table, self._study.ensemble.feature_names[feature]
+        try:
+            return bool(table[name].dtype.ordered)
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+            return False
+
+    def _by_similarity(self, feature: int, bins: Bins, levels: NDArray[np.intp]) -> NDArray[np.intp] | None:
+        """Return levels in an order in which neighbours are alike; None if the rows cannot be read once more."""
+        study, cells, used = self._study, self._plan.cells, self._plan.ensemble.used_features
+        n_levels, n_cells = bins.n_bins(self._plan, feature) - 1, cells.n_cells  # without missing values
+        others = [f for f in used.tolist() if f != feature]
+        if study.over.basis != "rows" or n_levels * int(n_cells[used].sum()) > MOST_JOINT or levels.size < 3:
+            return None if levels.size >= 3 else levels
+        bin_of_code = np.append(bins.bin_of_code(feature, int(cells.n_codes[feature])), [n_levels - 1, n_levels])
+        place = {int(f): k for k, f in enumerate(used)}
+        joint = {f: np.zeros(((n_levels + 1), int(n_cells[f]))) for f in others}
+
+        def count(part: RowsPart) -> dict[int, NDArray[Any]]:
+            rows = Rows(self._plan, part.columns)
+            found: dict[int, NDArray[Any]] = {f: np.zeros(joint[f].size) for f in others}
+            for first in range(0, rows.n_rows, BLOCK):
+                last = min(rows.n_rows, first + BLOCK)
+                here = rows.cells(first, last)
+                weight = None if part.weight is None else part.weight[first:last]
+                level = bin_of_code[here[place[feature]]]
+                for f in others:
+                    at = level * n_cells[f] + here[place[f]]
+                    found[f] += np.bincount(at, weight, joint[f].size)
+            return found
+
+        for found in study.over.each(study.ensemble.schema, used.tolist(), count):
+            for f in others:
+                joint[f] += found[f].reshape(joint[f].shape)
+        some = [joint[f][levels] for f in others]
+        return levels[similarity_order(some, (cells.n_codes[others] > 0).tolist())] if some else levels
+
+    @once
+    def _plan(self) -> CountPlan:
+        return make_plan(self._study.ensemble, 1, {})
+
+
+def _same(one: Bins, other: Bins, feature: int) -> bool:
+    """Return whether a feature has the same bins."""
+    if feature in one.levels:
+        return feature in other.levels and np.array_equal(one.levels[feature], other.levels[feature])
+    return feature in other.edges and np.array_equal(one.edges[feature], other.edges[feature])
