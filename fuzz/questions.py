@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import chain
 
 from fuzz import (
+    questions_ale,
     questions_clusters,
     questions_curves,
     questions_figures,
@@ -33,6 +34,7 @@ MODULES = (
     questions_order,
     questions_wrong,
     questions_observed,
+    questions_ale,
 )
 QUESTIONS: dict[str, Question] = {
     asked.__name__: asked for asked in chain.from_iterable(module.QUESTIONS for module in MODULES)

@@ -50,6 +50,7 @@ struct Inputs {
 // Each adds the digests of some kernels' results. Inputs are only read, so that threads may share them.
 void run_ensemble(const Inputs& in, Digests& out);
 void run_counting(const Inputs& in, Digests& out);
+void run_bins(const Inputs& in, Digests& out);
 void run_closed_forms(const Inputs& in, Digests& out);
 void run_interactions(const Inputs& in, Digests& out);
 void run_metrics(const Inputs& in, Digests& out);

@@ -19,6 +19,7 @@ Digests run_all(const Inputs& in) {
     Digests out;
     run_ensemble(in, out);
     run_counting(in, out);
+    run_bins(in, out);
     run_closed_forms(in, out);
     run_interactions(in, out);
     run_metrics(in, out);

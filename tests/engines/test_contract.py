@@ -221,6 +221,18 @@ def test_probabilities(run, way, few, classifier):
 
 
 @names([*ONE_OF_EACH, spark_frame_in_slices], COSTLY)
+def test_accumulated_local_effects(run, way, few, classifier):
+    for asked in ({"ale": True, "sample_weight": "weight"}, {"ale": 6, "by": "day", "response": "probability"}):
+        found = run(way, classifier, few.folder, **asked)
+        expected = gw.summarize(classifier, few.frame, **asked)
+        assert found == expected
+    for name in ("x0", "colour"):
+        ales = [gw.Explainer(classifier, part[3]).ale(name) for part in (found, expected)]
+        np.testing.assert_array_equal(*(ale.heights for ale in ales))
+        assert ales[0].levels == ales[1].levels
+
+
+@names([*ONE_OF_EACH, spark_frame_in_slices], COSTLY)
 def test_what_was_observed_in_folds(run, way, few):
     asked = {"target": "unused", "folds": 3, "fold_by": "unused", "by": "day", "sample_weight": "weight"}
     asked |= {"loss": "absolute_error", "total": True}

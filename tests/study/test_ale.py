@@ -315,6 +315,7 @@ def test_the_same_numbers_from_every_source(rows, tmp_path):
     for key in ("high", "low"):
         np.testing.assert_array_equal(grouped[key].values, gw.Explainer(model, by[key]).ale("a").values)
         np.testing.assert_array_equal(grouped[key].edges, gw.Explainer(model, total).ale("a").edges)
+    grouped.plot()
     from_files = gw.Explainer(model, tmp_path / "one.parquet").ale()
     from_table = gw.Explainer(model, X[:150]).ale()
     for name, ale in from_table.items():
@@ -441,32 +442,48 @@ def test_odd_columns():
 
 
 def test_many_categories_share_a_level():
+    """Of 300 levels, the 255 most frequent ones; a row that is moved to the others takes one of them by their rows."""
     rng = np.random.default_rng(2)
-    n, n_levels = 3000, 300
-    code = np.minimum(rng.geometric(0.02, n), n_levels) - 1
-    X = pd.DataFrame(
-        {"kind": pd.Categorical.from_codes(code, [f"k{i}" for i in range(n_levels)]), "x": rng.normal(size=n)}
-    )
+    n, names = 3000, [f"k{i}" for i in range(300)]
+    code = rng.integers(0, 300, n)
+    X = pd.DataFrame({"kind": pd.Categorical.from_codes(code, names), "x": rng.normal(size=n)})
     y = np.sin(code / 20) * (X.x > 0) + X.x
-    model = lgb.LGBMRegressor(n_estimators=10, num_leaves=8, max_cat_to_onehot=2, verbose=-1).fit(X, y)
-    ex = gw.Explainer(model, X)
-    ale = ex.ale("kind")
+    options = {"n_estimators": 10, "num_leaves": 12, "min_data_per_group": 1, "cat_smooth": 1.0, "verbose": -1}
+    model = lgb.LGBMRegressor(min_child_samples=5, **options).fit(X, y)
+    ale = gw.Explainer(model, X).ale("kind")
     counts = X.kind.value_counts()
-    if (counts > 0).sum() > 256:
-        assert "(others)" in ale.levels
-    assert ale.rows.sum() == n
-    assert len(ale.levels) <= 257
-    np.testing.assert_allclose(ale.rows @ ale.values, 0.0, atol=1e-9)
-    some = [level for level in ale.levels if level not in ("(others)", "(unseen)")][:2]
-    p, q = (X.kind == level for level in some)
+    rest = [name for name in names if name not in ale.levels]
+    assert len(ale.levels) == 256
+    assert (ale.rows.sum(), ale.rows[ale.levels.index("(others)")]) == (n, counts[rest].sum())
+    assert counts[rest].max() <= min(counts[level] for level in ale.levels if level != "(others)")
+    one = next(level for level in ale.levels if level != "(others)")
+    own, other = (X.kind == one).to_numpy(), X.kind.isin(rest).to_numpy()
 
-    def moved(own, to):
-        return model.predict(X[own].assign(kind=pd.Categorical([to] * own.sum(), X.kind.cat.categories))).sum()
+    def moved(rows, to):
+        return model.predict(X[rows].assign(kind=pd.Categorical([to] * rows.sum(), names))).sum()
 
-    step = (moved(p, some[1]) - moved(p, some[0]) + moved(q, some[1]) - moved(q, some[0])) / (p.sum() + q.sum())
-    order = [*some, *[level for level in ale.levels if level not in some]]
+    def to_rest(rows):
+        return sum(counts[name] * moved(rows, name) for name in rest) / counts[rest].sum()
+
+    step = (to_rest(own) - moved(own, one) + to_rest(other) - moved(other, one)) / (own.sum() + other.sum())
+    order = [one, "(others)", *[level for level in ale.levels if level not in (one, "(others)")]]
     heights = ale.in_order(order).values
     assert heights[1] - heights[0] == pytest.approx(step)
+    assert ale(rest[0]) == ale.values[ale.levels.index("(others)")]
+    two = lgb.LGBMClassifier(min_child_samples=5, **options).fit(X, y > 0)
+    ex = gw.Explainer(two, X, response="probability")
+    with pytest.raises(UnsupportedModelError, match="more than 256 categories"):
+        ex.ale("kind")
+    assert ex.ale("x").units == "probability"
+
+
+def test_offsets(rows):
+    X, y, _ = rows
+    model = lgb.LGBMRegressor(objective="poisson", n_estimators=9, num_leaves=9, verbose=-1).fit(X, np.abs(y))
+    ex = gw.Explainer(model, X, offset=np.linspace(-1, 0, N), target=np.abs(y))
+    np.testing.assert_array_equal(ex.ale("a").values, gw.Explainer(model, X).ale("a").values)
+    with pytest.raises(UnsupportedModelError, match="offset="):
+        ex.ale("a", response="prediction")
 
 
 def test_refusals(rows):
