@@ -832,12 +832,12 @@ class Explainer:
             includes its interactions. It takes a few times as long as one `predict` of all rows; a Background has it if
             it was made with ``summarize(..., total=True)``. "main": the standard deviation of the feature's curve,
             which counts are enough for. By default the total where the rows are at hand or a Background has it, and
-            main importance elsewhere: the result says which it is.
+            main importance elsewhere and for models of tens of millions of leaves: the result says which it is.
         all_rows : bool, default False
             By default, total importance is computed from a sample of the rows if it would take longer than some ten
-            seconds: if rows times the cells of all features, and the leaf values behind them, are more than 2**32. Rows
-            are sampled by a hash of their number, so that a sample is always the same, and the result tells its size.
-            Pass True for all rows.
+            seconds: if the rows, each in the cells of all features, take more than 2**32 responses and leaf values.
+            Rows are sampled by a hash of their number, so that a sample is always the same, and the result tells its
+            size. Pass True for all rows.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
         response, by : optional

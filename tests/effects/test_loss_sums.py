@@ -300,7 +300,8 @@ def test_samples_of_tables_and_files(case, tmp_path, monkeypatch):
     monkeypatch.setattr(_losses, "MOST_NUMBERS", 2**12)
     monkeypatch.setattr(_losses, "FEWEST_ROWS", 100)
     ex = gw.Explainer(model, frame, target="y", sample_weight="w", folds=3)
-    found = ex.importance()
+    assert ex.importance().kind == "main"  # a sample would take long, too
+    found = ex.importance(kind="total")
     assert found.sampled
     assert 60 < found.n_rows < 140
     assert f"{found.n_rows} sampled rows" in repr(found)
@@ -312,9 +313,9 @@ def test_samples_of_tables_and_files(case, tmp_path, monkeypatch):
     same = gw.Explainer(model, frame[part], sample_weight="w").importance()
     assert (same.heights == found.heights).all()
     assert ex.permutation_importance(all_rows=True).n_rows == len(frame)
-    assert not ex.importance(all_rows=True).sampled
+    assert not ex.importance(kind="total", all_rows=True).sampled
     monkeypatch.setattr(_losses, "MOST_NUMBERS", 2**12)
-    files = gw.Explainer(model, str(tmp_path / "rows.parquet"), sample_weight="w", folds=3).importance()
+    files = gw.Explainer(model, str(tmp_path / "rows.parquet"), sample_weight="w", folds=3).importance(kind="total")
     assert (files.n_rows, files.sampled) == (found.n_rows, True)
     assert (files.heights == found.heights).all()
     with pytest.raises(BackgroundError, match="sample of a source is not in folds"):

@@ -46,7 +46,8 @@ __all__ = [
     "wanted_losses",
 ]
 
-MOST_ROWS = 2**13  # at a time
+FEWEST_ROWS, MOST_ROWS = 64, 2**13  # at a time
+MOST_NUMBERS = 2**25  # leaf values of rows at a time
 MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time
 FRACTION = 40  # binary digits behind the point of a loss that Python computes
 DIGITS = 52  # and of one that the kernel does, times its scale
@@ -171,11 +172,6 @@ class RowLosses:
         """The questions."""
         return self._responses.questions(self._asked)
 
-    @property
-    def n_numbers(self) -> int:
-        """What a row costs: the number of its responses, and of the leaf values that they are sums of."""
-        return self.questions.n_questions * self._scale.outputs.n_columns + self._responses.n_states
-
     @once_here
     def _kernel(self) -> KernelLoss:
         """The loss as the kernel takes it."""
@@ -268,7 +264,7 @@ class LossSums:
         self._cells = CellsOfColumns(plan)
         self._size = (1 + int(plan.cells.n_cells[ensemble.used_features].sum())) * self._losses.n_sums * LIMBS
 
-    most_rows = MOST_ROWS
+        self.most_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_NUMBERS // max(1, ensemble.value.size)))
 
     @property
     def vectors(self) -> tuple[Vector, ...]:

@@ -25,12 +25,13 @@ from glasswood.study._study import SAMPLED, Study
 from glasswood.tables._folds import fold_of_positions
 from glasswood.tables._row_values import NO_VALUES, RowValues
 
-__all__ = ["MeanLosses", "groups_of", "mean_losses", "refuse_total", "without_folds"]
+__all__ = ["MeanLosses", "groups_of", "mean_losses", "refuse_total", "too_many_leaves", "without_folds"]
 
 MOST_NUMBERS = 2**32  # leaf values and responses of rows: what is more is sampled, unless all rows are asked for
 MOST_RESPONSES = 2**33  # of rows with a group at other values
-FEWEST_ROWS = 1000  # of a sample
+FEWEST_ROWS = 256  # of a sample
 OF_PYTHON = 16  # how many times as long a response takes that Python computes
+IN_CACHE, BEYOND_CACHE = 2**16, 4  # leaf values of a row, and how many times as long more of them take
 BATCH = 2**12  # rows
 
 
@@ -121,14 +122,24 @@ def _parts(study: Study, wanted: WantedLoss) -> int:
     over = study.over
     if not over.in_memory and (over.basis != "rows" or wanted.loss is not CHANGE or wanted.offset):
         return 1
-    plan = make_plan(study.ensemble, 1, {})
-    losses = RowLosses(plan, wanted, asked_of(plan))
-    most = MOST_NUMBERS // (1 if losses.in_kernel else OF_PYTHON)
-    n_rows, numbers = study.n_rows, losses.n_numbers
+    n_rows, numbers = study.n_rows, _numbers_of_row(study, wanted)
     if groups_of(study).size:
-        numbers += min(n_rows, int(most**0.5)) * groups_of(study).size  # as many values as rows, at most
-    found = -(-n_rows * numbers // most)
-    return max(1, min(found, n_rows // FEWEST_ROWS))
+        numbers += min(n_rows, int(MOST_NUMBERS**0.5)) * groups_of(study).size  # as many values as rows, at most
+    return max(1, min(-(-n_rows * numbers // MOST_NUMBERS), n_rows // FEWEST_ROWS))
+
+
+def too_many_leaves(study: Study, wanted: WantedLoss) -> bool:
+    """Return whether a model is so large that a sample takes long, too."""
+    return FEWEST_ROWS * _numbers_of_row(study, wanted) > 2 * MOST_NUMBERS
+
+
+def _numbers_of_row(study: Study, wanted: WantedLoss) -> int:
+    """Return about how many numbers a row takes: a response in each cell, and the leaf values that they add up."""
+    ensemble, loss = study.ensemble, wanted.loss
+    leaves = 2 * ensemble.n_leaves * int(ensemble.value.shape[1])
+    cells = int(study.plan(1).cells.n_cells[ensemble.used_features].sum()) * wanted.scale.outputs.n_columns
+    of_python = loss.function is not None or wanted.scale.inverse is not None
+    return cells * (OF_PYTHON if of_python else 1) + leaves * (BEYOND_CACHE if leaves > IN_CACHE else 1)
 
 
 def _of_source(study: Study, wanted: WantedLoss, n_parts: int) -> tuple[LossMoments, int]:

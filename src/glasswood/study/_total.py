@@ -14,7 +14,7 @@ from glasswood.errors import BackgroundError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred
 from glasswood.results import Folds, Importance, PermutationImportance
-from glasswood.study._losses import MeanLosses, groups_of, mean_losses, refuse_total, without_folds
+from glasswood.study._losses import MeanLosses, groups_of, mean_losses, refuse_total, too_many_leaves, without_folds
 from glasswood.study._on_scale import OnScale
 from glasswood.study._study import Study
 
@@ -36,8 +36,11 @@ class TotalImportance:
 
     @property
     def is_default(self) -> bool:
-        """Whether it can be found from what is at hand."""
-        return not refuse_total(self._study, self._wanted, asked=False)
+        """Whether it can be found from what is at hand, and in a reasonable time."""
+        known = self._study.has_losses(self._wanted)
+        return not refuse_total(self._study, self._wanted, asked=False) and (
+            known or not too_many_leaves(self._study, self._wanted)
+        )
 
     def result(self, chosen: Chosen, *, all_rows: bool) -> Importance:
         """Return the result."""
