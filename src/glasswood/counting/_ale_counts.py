@@ -207,15 +207,17 @@ class AleNumbers:
 
     Parameters
     ----------
-    ensemble : TreeEnsemble
+    plan : CountPlan
+        Of order 1, whose features are players of their own.
     wanted : WantedAle
+    jobs : Jobs
+        What is counted, see `bin_jobs`.
     background : Background
         One that has them.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedAle, background: Background) -> None:
-        self.plan, self.bins = make_plan(ensemble, 1, {}), wanted.bins
-        self.jobs: Jobs = bin_jobs(self.plan, wanted.bins)
+    def __init__(self, plan: CountPlan, wanted: WantedAle, jobs: Jobs, background: Background) -> None:
+        self.plan, self.bins, self.jobs = plan, wanted.bins, jobs
         vector = background.vectors[wanted.key]
         if vector.size != self.jobs.bin.size + int(self.jobs.bin_first[-1]):
             message = "the background is for a different model or different groups; run summarize with this model"

@@ -174,28 +174,33 @@ def bin_jobs(plan: CountPlan, bins: Bins) -> Jobs:
     """Return what is counted of a model whose features are players of their own."""
     used, bin_first = plan.ensemble.used_features, BinsOfRows(plan, bins).first
     boxes = plan.boxes
-    by_feature = np.argsort(boxes.feature, kind="stable")
+    by_feature = np.argsort(boxes.feature.astype(np.min_scalar_type(plan.ensemble.n_features)), kind="stable")
     bounds = np.searchsorted(boxes.feature[by_feature], np.arange(plan.ensemble.n_features + 1))
     _refuse_too_many(plan, bins, bounds)
-    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]] = []
+    leaf = np.repeat(np.arange(plan.ensemble.n_leaves), np.diff(boxes.first))
+    count = plan.leaf_offset[leaf] + 1 + boxes.slot
+    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]] = []  # in the order of bins, per feature
     for place, feature in enumerate(used.tolist()):
         own = by_feature[bounds[feature] : bounds[feature + 1]]
         if feature in bins.levels:
-            every = np.arange(bin_first[place], bin_first[place + 1])
-            shape = (own.size, every.size)
-            box, number = (np.broadcast_to(part, shape).ravel() for part in (own[:, None], every[None]))
-            parts.append((box, number, np.zeros(box.size, dtype=np.int8)))
+            every = range(int(bin_first[place]), int(bin_first[place + 1]))
+            parts += [(own, np.full(own.size, number), np.zeros(own.size, dtype=np.int8)) for number in every]
         elif feature in bins.edges:
             parts += ends_of_intervals(plan, bins.edges[feature], feature, own, int(bin_first[place]))
             missing = np.full(own.size, bin_first[place + 1] - 1)
             parts.append((own, missing, np.zeros(own.size, dtype=np.int8)))
-    empty = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int8))
-    box, number, sign = (np.concatenate(part) for part in zip(empty, *parts, strict=True))
-    leaf = np.searchsorted(boxes.first, box, side="right") - 1
-    count = plan.leaf_offset[leaf] + 1 + boxes.slot[box]
-    order = np.lexsort((number, count))
-    first = np.searchsorted(count[order], np.arange(plan.n_counts + 1))
-    return Jobs(bin_first, first, number[order].astype(np.int32), box[order], sign[order])
+    n_jobs = np.zeros(plan.n_counts + 1, dtype=np.int64)
+    for own, _, _ in parts:
+        n_jobs[count[own] + 1] += 1
+    first = np.cumsum(n_jobs)
+    following = first[:-1].copy()  # where the next job of each count goes: a box is in a part at most once
+    number, box = np.empty(first[-1], dtype=np.int32), np.empty(first[-1], dtype=np.int64)
+    sign = np.empty(first[-1], dtype=np.int8)
+    for own, numbers, signs in parts:
+        at = following[count[own]]
+        number[at], box[at], sign[at] = numbers, own, signs
+        following[count[own]] += 1
+    return Jobs(bin_first, first, number, box, sign)
 
 
 def ends_of_intervals(

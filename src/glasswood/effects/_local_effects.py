@@ -60,16 +60,15 @@ class LocalEffects:
 
     @once
     def _by_feature(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The jobs in the order of their features, and where those of each feature start."""
-        jobs = self.numbers.jobs
-        place = np.searchsorted(jobs.bin_first, jobs.bin, side="right") - 1
-        order = np.argsort(place, kind="stable")
-        return order, np.searchsorted(place[order], np.arange(jobs.bin_first.size))
+        """The jobs in the order of their features, and where those of each feature start, among all features."""
+        plan, jobs = self.numbers.plan, self.numbers.jobs
+        feature = plan.boxes.feature[jobs.box].astype(np.min_scalar_type(plan.ensemble.n_features))  # sorted by digits
+        first = np.concatenate([[0], np.cumsum(np.bincount(feature, minlength=plan.ensemble.n_features))])
+        return np.argsort(feature, kind="stable"), first
 
     def _jobs_of(self, feature: int) -> NDArray[np.int64]:
         order, first = self._by_feature
-        place = self._place(feature)
-        return order[first[place] : first[place + 1]]
+        return order[first[feature] : first[feature + 1]]
 
     @once
     def _leaf_of_box(self) -> NDArray[np.int64]:

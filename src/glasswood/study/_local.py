@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._ale_counts import AleNumbers, WantedAle, find_bins
 from glasswood.counting._ale_pairs import PairNumbers, WantedPair
-from glasswood.counting._bins import Bins
+from glasswood.counting._bins import Bins, Jobs, bin_jobs
 from glasswood.counting._edges import AskedBins, asked_bins, bins_of
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.effects._ale_responses import ResponseEffects, WantedAleResponses
@@ -43,6 +43,27 @@ ONCE = (
 )
 
 
+class _Shared:
+    """What local effects of the same model have in common: the plan of single features, and what is counted."""
+
+    def __init__(self, study: Study) -> None:
+        self._ensemble = study.ensemble
+        self._lock = Lock()
+        self._jobs: dict[str, Jobs] = {}
+
+    @once
+    def plan(self) -> CountPlan:
+        """The plan of order 1 whose features are players of their own."""
+        return make_plan(self._ensemble, 1, {})
+
+    def jobs(self, wanted: WantedAle) -> Jobs:
+        """Return what is counted, for the last bins that were asked for."""
+        with self._lock:
+            if wanted.key not in self._jobs:
+                self._jobs = {wanted.key: bin_jobs(self.plan, wanted.bins)}
+            return self._jobs[wanted.key]
+
+
 class StudyLocal:
     """The local effects of a study.
 
@@ -54,9 +75,19 @@ class StudyLocal:
     def __init__(self, study: Study) -> None:
         self._study = study
         self._lock = Lock()
+        self._shared = _Shared(study)
         self._effects: dict[str, LocalEffects | ResponseEffects] = {}
         self._pairs: dict[str, PairNumbers] = {}
         self._orders: dict[tuple[int, str], NDArray[np.intp] | None] = {}
+
+    def take(self, other: StudyLocal) -> StudyLocal:
+        """Share with the local effects of other rows what does not depend on rows."""
+        self._shared = other._shared
+        return self
+
+    @property
+    def _plan(self) -> CountPlan:
+        return self._shared.plan
 
     def number_of(self, feature: Any) -> int:
         """Return the number of a feature that is a player of its own and that the model uses."""
@@ -99,7 +130,7 @@ class StudyLocal:
             return known
         if not study.over.can_count and known is None:
             raise BackgroundError(NO_COUNTS if counted is not None else ONCE)
-        plan = make_plan(study.ensemble, 1, {})
+        plan = self._plan
         asked = self._asked(features, bins)
         found = bins_of(plan, asked, study.rows_per_cell, study.extent)
         if known is None:
@@ -109,7 +140,7 @@ class StudyLocal:
         return known
 
     def _asked(self, features: Sequence[int], bins: object) -> AskedBins:
-        plan = make_plan(self._study.ensemble, 1, {})
+        plan = self._plan
         if bins is None or isinstance(bins, int | np.integer | dict) or len(features) != 1:
             return asked_bins(plan, bins, self.number_of)
         return asked_bins(plan, {features[0]: bins}, int, only=True)
@@ -164,11 +195,11 @@ class StudyLocal:
                     "rows, response", "rows, ale=True, response"
                 )
                 counted = self._study.summed(wanted, NO_COUNTS if scale.additive else no_sums)
-                ensemble = self._study.ensemble
                 if isinstance(wanted, WantedAle):
-                    self._effects[wanted.key] = LocalEffects(AleNumbers(ensemble, wanted, counted), counted.cells)
+                    numbers = AleNumbers(self._plan, wanted, self._shared.jobs(wanted), counted)
+                    self._effects[wanted.key] = LocalEffects(numbers, counted.cells)
                 else:
-                    self._effects[wanted.key] = ResponseEffects(ensemble, wanted, counted)
+                    self._effects[wanted.key] = ResponseEffects(self._study.ensemble, wanted, counted)
             return self._effects[wanted.key]
 
     def order(self, feature: int, bins: Bins, rows: NDArray[np.int64]) -> tuple[list[int], str]:
@@ -220,10 +251,6 @@ class StudyLocal:
                 joint[f] += found[f].reshape(joint[f].shape)
         some = [joint[f][levels] for f in others]
         return levels[similarity_order(some, (cells.n_codes[others] > 0).tolist())] if some else levels
-
-    @once
-    def _plan(self) -> CountPlan:
-        return make_plan(self._study.ensemble, 1, {})
 
 
 def _same(one: Bins, other: Bins, feature: int) -> bool:

@@ -240,7 +240,9 @@ class Study:
 
     def over_counts(self, background: Background) -> Study:
         """Return a study of the same model and other counts."""
-        return Study(self.model, self._players, OverCounts(background, None), None, self._plans)
+        found = Study(self.model, self._players, OverCounts(background, None), None, self._plans)
+        found.local.take(self.local)
+        return found
 
     def counted_in_folds(self, wanted: Wanted | None, order: int) -> Background:
         """Return counts of the rows in folds, of at least an order, and what else is wanted (of order 1)."""
