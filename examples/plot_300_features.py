@@ -46,16 +46,16 @@ model = lightgbm.LGBMRegressor(n_estimators=80, num_leaves=15, max_bin=63, n_job
 start = time.perf_counter()
 ex = gw.Explainer(model, X)
 importance = ex.importance()
-print(f"all 300 curves and their importance: {time.perf_counter() - start:.2f} s")
+print(f"the importance of all 300 features: {time.perf_counter() - start:.2f} s")
 print(f"features that the model splits on: {sum(importance.values > 0)}")
 
 importance.plot(top=12, figsize=(7, 4))
 plt.show()
 
 # %%
-# The first seven are the columns that matter; the others are noise that the model has picked up. ``x030`` and ``x200``
-# are far behind the other five, because importance is about a feature's own curve, and theirs are nearly flat: they act
-# through interactions.
+# The first seven are the columns that matter; the others are noise that the model has picked up. Importance is how much
+# the score changes if a feature is redrawn from the rows, so it includes interactions. The curves of ``x030`` and
+# ``x200`` are nearly flat: with ``importance(kind="main")``, which is about curves alone, they are far behind.
 #
 # Interactions
 # ------------
@@ -97,7 +97,7 @@ with tempfile.TemporaryDirectory() as folder:
 # %%
 # What to do with it
 # ------------------
-# - Rank first, look second: ``importance()`` for curves, ``interaction_strengths()`` for pairs.
-# - A low importance does not mean that a feature is useless. Before you drop one, look for it among the pairs:
-#   ``x200`` has hardly any importance and is half of the strongest interaction.
+# - Rank first, look second: ``importance()`` for features, ``interaction_strengths()`` for pairs.
+# - A flat curve does not mean that a feature is useless. ``x200`` hardly has an effect of its own and is half of the
+#   strongest interaction.
 # - A gap in the ranking separates effects from noise. If there is none, be careful with everything near the bottom.

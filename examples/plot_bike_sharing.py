@@ -58,7 +58,7 @@ plt.show()
 # The hour matters most, with peaks in the morning and in the late afternoon. The kind of day comes last: on average
 # over all hours, working days and days off hardly differ. But an average can hide a lot; interactions show it.
 
-ex.importance().to_frame()
+ex.importance(kind="main").to_frame()
 
 # %%
 # The strongest interaction

@@ -66,7 +66,7 @@ plt.show()
 
 groups = dict(list(people.loc[test].groupby("sex", observed=True)))
 by_sex = gw.compare({name: gw.Explainer(model, rows) for name, rows in groups.items()})
-importance = gw.Explainer(model, people.loc[test]).importance().to_frame()
+importance = gw.Explainer(model, people.loc[test]).importance(kind="main").to_frame()
 table = by_sex.to_frame().merge(importance.rename(columns={"value": "importance"}), on="feature")
 table[["feature", "importance", "difference", "shift"]].round(3)
 
