@@ -143,12 +143,7 @@ class Study:
         wanted = self.wanted_of(scale)
         if not self._can_sum(scale):
             raise BackgroundError(self.over.no_sums.format(response=scale.response))
-        known = [found for found in (*self._counted.values(), self.over.counted) if found is not None]
-        background = next((found for found in known if wanted.key in found.vectors), None)
-        if background is None:
-            background = self._sum_along(wanted)
-        if background.total <= 0:
-            raise BackgroundError(NO_ROWS)
+        background = self._having(wanted)
         return ResponseMoments(self.ensemble, scale, background.vectors[wanted.key], background.total)
 
     def wanted_loss(self, scale: Scale, loss: Loss) -> WantedLoss:
@@ -168,12 +163,7 @@ class Study:
             return self._losses[wanted.key]
 
     def _find_losses(self, wanted: WantedLoss) -> LossMoments:
-        known = [found for found in (*self._counted.values(), self.over.counted) if found is not None]
-        background = next((found for found in known if wanted.key in found.vectors), None)
-        if background is None:
-            background = self._sum_along(wanted)
-        if background.total <= 0:
-            raise BackgroundError(NO_ROWS)
+        background = self._having(wanted)
         limbs = background.vectors[wanted.key]
         return LossMoments(self.ensemble, wanted, limbs, background.cells, background.total)
 
@@ -218,8 +208,7 @@ class Study:
             return self._find_targets()
 
     def _find_targets(self) -> TargetMoments:
-        known = [found for found in (*self._counted.values(), self.over.counted) if found is not None]
-        found = next(filter(None, (find_targets(self.model, background) for background in known)), None)
+        found = next(filter(None, (find_targets(self.model, background) for background in self._known)), None)
         if found is None and self._targets is not None:
             found = find_targets(self.model, self._sum_along(self._targets))
         if found is None:
@@ -279,12 +268,23 @@ class Study:
     def summed(self, wanted: Wanted, remedy: str) -> Background:
         """Return a background that has a statistic, after a pass over the rows if need be; or refuse, with a remedy."""
         with self._lock:
-            for found in (*self._counted.values(), self.over.counted):
-                if found is not None and wanted.key in found.vectors:
-                    return found
-            if not self.over.can_count:
+            known = any(wanted.key in found.vectors for found in self._known)
+            if not known and not self.over.can_count:
                 raise BackgroundError(remedy)
-            return self._sum_along(wanted)
+            return self._having(wanted)
+
+    @property
+    def _known(self) -> list[Background]:
+        """The counts so far."""
+        return [found for found in (*self._counted.values(), self.over.counted) if found is not None]
+
+    def _having(self, wanted: Wanted) -> Background:
+        """Return counts that have a statistic of some rows: known ones, or those of one more pass."""
+        found = next((one for one in self._known if wanted.key in one.vectors), None)
+        found = self._sum_along(wanted) if found is None else found
+        if found.total <= 0:
+            raise BackgroundError(NO_ROWS)
+        return found
 
     def _sum_along(self, wanted: Wanted) -> Background:
         """Return sums over rows, and the counts of the same pass, unless these are too many."""
