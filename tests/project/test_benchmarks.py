@@ -15,6 +15,7 @@ MEASURE = [path for path in BENCHMARKS.glob("*.py") if "from measure import" in 
 SCRIPTS = sorted(path.stem for path in MEASURE if "__main__" in path.read_text())
 NEED_SHARED = {
     *(
+        "ale",
         "curves",
         "deep",
         "engines",

@@ -195,7 +195,7 @@ class Ale(ReadOnly):
         >>> from sklearn.ensemble import HistGradientBoostingRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
-        >>> ex.ale("bmi").gap < 0.1
+        >>> bool(ex.ale("bmi").gap < 0.1)
         True
         """
         return squeezed(self._relative(self.part.gap(self.order)))
@@ -249,7 +249,7 @@ class Ale(ReadOnly):
         >>> from sklearn.datasets import load_diabetes
         >>> from sklearn.ensemble import HistGradientBoostingRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> X["size"] = pd.cut(X["bmi"], 3, labels=["small", "medium", "large"])
+        >>> X["size"] = pd.cut(X.pop("bmi"), 3, labels=["small", "medium", "large"])
         >>> model = HistGradientBoostingRegressor(max_iter=20, categorical_features="from_dtype").fit(X, y)
         >>> ale = gw.Explainer(model, X).ale("size")
         >>> ale.in_order(["small", "medium", "large"]).levels
