@@ -82,8 +82,8 @@ def refuse_total(study: Study, wanted: WantedLoss, *, asked: bool) -> str:
     if over.basis == "rows" or study.has_losses(wanted) or (asked and over.can_count):
         return ""
     return (
-        "the Background has no sums of changes of the score, and does not keep rows; make it with "
-        "summarize(model, rows, total=True), or ask for kind='main'"
+        "total importance needs the rows, or sums of changes of the score, and there are none of both here; make a "
+        "Background with summarize(model, rows, total=True), or ask for kind='main'"
     )
 
 
