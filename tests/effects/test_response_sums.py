@@ -216,7 +216,7 @@ def test_every_source_has_the_bits_of_memory(name, weight, tmp_path):
             one, other = memory.partial_dependence(feature), ex.partial_dependence(feature)
             np.testing.assert_array_equal(one.heights, other.heights)
             np.testing.assert_array_equal(one.axis.rows, other.axis.rows)
-        one, other = memory.importance(kind="main"), ex.importance(kind="main")
+        one, other = memory.importance(kind="main"), ex.importance(kind="main")  # streams have no other
         assert one.names == other.names
         np.testing.assert_array_equal(one.heights, other.heights)
     for source in sources(X, tmp_path / "rows"):

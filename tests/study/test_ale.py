@@ -645,7 +645,8 @@ def test_pairs_from_other_sources_and_by_folds(rows, tmp_path, monkeypatch):
 
 
 def test_pyale_on_its_own_edges(rows):
-    one = pytest.importorskip("PyALE._src.ALE_1D", reason="PyALE installs a package called tests, so that CI does without it")
+    why = "PyALE installs a package that is called tests, so CI does without it"
+    one = pytest.importorskip("PyALE._src.ALE_1D", reason=why)
     X, y, _ = rows
     X = X.drop(columns="kind").fillna(0.0)
     model = lgb.LGBMRegressor(n_estimators=20, num_leaves=12, verbose=-1).fit(X, y)
