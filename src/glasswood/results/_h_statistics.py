@@ -46,9 +46,9 @@ MAINS, PAIRS = _share("without mains", "score"), _share("without pairs", "score"
 class HStatistics(ReadOnly):
     """Friedman and Popescu's H of each feature and of the whole model, and what curves and pairs leave over.
 
-    With F the score of a row, F_j the partial dependence of feature j, F_-j that of all other features and F_jkl that
-    of a one, each at the row's own values and centred, and ``<v>`` the mean of squares over the rows with their
-    weights [1]_::
+    With ``F`` the score of a row, ``F_j`` the partial dependence of feature j, ``F_-j`` that of all other features and
+    ``F_jkl`` that of a triple, each at the row's own values and centred, and ``<v>`` the mean of squares over the rows
+    with their weights [1]_::
 
         H_j   = sqrt(<F - F_j - F_-j> / <F>)
         H     = sqrt(<F - sum_j F_j> / <F>)
