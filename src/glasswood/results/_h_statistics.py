@@ -64,7 +64,7 @@ class HStatistics(ReadOnly):
         The features (and groups), the one that interacts most first. Several outputs are ranked by their sum.
     variances : dict from str to ndarray
         The variances over rows from which everything follows: "score", "without mains", "without pairs" (n_outputs,);
-        "numerator" (n_features, n_outputs); "of sets" and "joint effects" (n_triples, n_outputs).
+        "numerator" (n_features, n_outputs); "of sets" and "joint effects" (n_sets, n_outputs).
     sets : tuple of tuples of str
         The sets that were asked for.
     with_pairs : bool
