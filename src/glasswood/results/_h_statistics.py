@@ -149,7 +149,7 @@ class HStatistics(ReadOnly):
 
     @property
     def set_h(self) -> Any:
-        """H of each one; with a last axis of outputs if there are several."""
+        """H of each of `sets`; with a last axis of outputs if there are several."""
         return self._of_outputs(np.sqrt(_share("of sets", "joint effects")(self.variances)))
 
     def _of_outputs(self, heights: Floats) -> Any:
