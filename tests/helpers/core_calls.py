@@ -71,6 +71,7 @@ def ask_about_curves(ex: gw.Explainer, table: Any) -> None:
     ex.joint_grids({name: table[name][:4] for name in table})
     ex.monotonicity()
     ex.ale()
+    ex.importance()
 
 
 def ask_about_rows(ex: gw.Explainer, rows: Any) -> None:

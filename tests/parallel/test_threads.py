@@ -110,7 +110,7 @@ def test_rows_are_counted_once_for_all_threads(model, frame, monkeypatch):
     ex = gw.Explainer(model, frame)
     together(*[lambda: ex.partial_dependence("a")] * 4)
     assert counted == [1]
-    together(*[lambda: ex.partial_dependence("a", "b"), lambda: ex.importance()] * 2)
+    together(*[lambda: ex.partial_dependence("a", "b"), lambda: ex.importance(kind="main")] * 2)
     assert counted == [1, 2]
 
 

@@ -132,7 +132,7 @@ def test_planted_sharing_of_memory_is_found(monkeypatch):
     right = gw.Explainer.importance
 
     def shared(explainer, **kwargs):
-        return kept.setdefault(id(explainer), right(explainer, **kwargs))
+        return kept.setdefault((id(explainer), repr(kwargs)), right(explainer, **kwargs))
 
     monkeypatch.setattr(gw.Explainer, "importance", shared)
     case = CASE | {"questions": ["importance", "vandals"]}
