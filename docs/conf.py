@@ -98,6 +98,15 @@ def without_missing_pages(_app: object, _name: str, text: list[str]) -> None:
             text[0] = text[0].replace(f"\n{page}\n", "\n")
 
 
+def accessible_citations(_app: Any, _name: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
+    """Remove a role that docutils gives to lists of citations, whose members are no items of a list."""
+    if "body" in context:
+        context["body"] = context["body"].replace(
+            '<div role="list" class="citation-list">', '<div class="citation-list">'
+        )
+
+
 def setup(app: Any) -> None:
     """Connect what pages depend on."""
+    app.connect("html-page-context", accessible_citations)
     app.connect("source-read", without_missing_pages)
