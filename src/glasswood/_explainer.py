@@ -792,22 +792,16 @@ class Explainer:
         Ales(bmi, s5)
         """
         whole = self._scope(response).study.local
-        several = not features or (len(features) == 1 and isinstance(features[0], list))
-        listed: Sequence[Any] = features if not several else features[0] if features else ()  # type: ignore[assignment]
-        numbers = [whole.number_of(feature) for feature in listed] if features else whole.features
-        pair = (numbers[0], numbers[1]) if not several and len(numbers) == 2 and numbers[0] != numbers[1] else None
-        if not several and len(numbers) > 1 and (pair is None or order is not None):
-            message = "ale takes one feature, two different ones (without order=), or a list of features"
-            raise ArgumentError(message)
-        found = whole.bins(numbers, bins) if pair is None else whole.pair_bins(pair, bins)
+        asked = whole.asked(features, order)
+        found = whole.bins(asked.features, bins) if asked.pair is None else whole.pair_bins(asked.pair, bins)
 
         def question(scope: Scope) -> Any:
             chosen = scope.choose(output, output_index)
-            if pair is not None:
-                return scope.local.pair(pair, found, chosen)
-            if several:
-                return scope.local.all(numbers, found, order, chosen)
-            return scope.local.one(numbers[0], found, order, chosen)  # type: ignore[arg-type]
+            if asked.pair is not None:
+                return scope.local.pair(asked.pair, found, chosen)
+            if asked.several:
+                return scope.local.all(asked.features, found, order, chosen)
+            return scope.local.one(asked.features[0], found, order, chosen)
 
         return self._ask(question, response, by)
 
@@ -909,8 +903,9 @@ class Explainer:
         ----------
         rows : table, optional
             The rows to average over, with equal weights. Defaults to the rows of the background with their weights;
-            files are read a second time. If only counts are available (a Background of order 2, a stream that can be
-            read only once, a cluster's frame), features are assumed to be independent, and the result says so.
+            files are read a second time, and frames of a cluster are counted once more by its workers. If only counts
+            are available (a Background of order 2, a stream that can be read only once, a frame and a pair of features
+            with more than four million pairs of cells), features are assumed to be independent, and the result says so.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
         response, by : optional

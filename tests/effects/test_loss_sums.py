@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 
 import glasswood as gw
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError
-from glasswood.study import _losses
+from glasswood.study import _group_values, _losses
 
 N = 60
 SMALL = {"n_estimators": 12, "num_leaves": 6, "min_child_samples": 5, "verbose": -1}
@@ -229,7 +229,7 @@ def test_groups_are_redrawn_together():
 
 def test_groups_of_too_many_values(monkeypatch):
     model = lgb.LGBMRegressor(**SMALL).fit(X, TARGETS["number"])
-    monkeypatch.setattr(_losses, "MOST_RESPONSES", 100)
+    monkeypatch.setattr(_group_values, "MOST_RESPONSES", 100)
     ex = gw.Explainer(model, X, groups={"ac": ["a", "c"]})
     with pytest.raises(TooLargeError, match="leave out the column 'a'"):
         ex.importance(all_rows=True)
@@ -449,3 +449,23 @@ def test_results_print_and_pickle(case):
         found["z"]
     with pytest.raises(ValueError, match="read-only"):
         found.values[0] = 1.0
+
+
+def test_two_functions_of_one_name_are_two_losses():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["a", "b"])
+    model = lgb.LGBMRegressor(n_estimators=5, verbose=-1).fit(X, X["a"])
+    ex = gw.Explainer(model, X, target=X["a"], folds=3)
+
+    def cost(y, prediction):
+        return (y - prediction) ** 2
+
+    first = ex.permutation_importance(loss=cost)
+
+    def cost(y, prediction):
+        return np.abs(y - prediction)
+
+    second = ex.permutation_importance(loss=cost)
+    for found, name in ((first, "squared_error"), (second, "absolute_error")):
+        known = ex.permutation_importance(loss=name)
+        np.testing.assert_allclose([found.base, *found.values], [known.base, *known.values], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found.error, known.error, rtol=1e-6, atol=1e-9)

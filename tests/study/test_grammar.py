@@ -355,11 +355,12 @@ def test_grids_of_pipelines_know_weights():
 
 
 def test_features_of_classifier_pipelines_are_ranked_by_the_raw_score(monkeypatch):
-    monkeypatch.setattr("glasswood.study._overview.MOST_RESPONSES", 10)
     steps = make_column_transformer((SplineTransformer(), ["age"]), ("passthrough", ["income", "rooms"]))
     ex = gw.Explainer(make_pipeline(steps, HistGradientBoostingClassifier(max_iter=5)).fit(X, TWO), X)
-    with pytest.raises(TooLargeError, match='ask for response="raw"'):
-        ex.importance(kind="main", response="probability")
+    with monkeypatch.context() as patched:
+        patched.setattr("glasswood.study._group_values.MOST_RESPONSES", 10)
+        with pytest.raises(TooLargeError, match='ask for response="raw"'):
+            ex.importance(kind="main", response="probability")
     figure = ex.plot()
     assert figure.axes[0].get_xlabel() == ex.importance().names[0] == "income"
     assert figure.axes[0].get_ylabel() == "average probability of yes"

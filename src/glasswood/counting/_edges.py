@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from glasswood.counting._bins import MOST_LEVELS, Bins
 from glasswood.counting._plan import CountPlan
@@ -75,7 +75,7 @@ def asked_bins(
     if bins is None or bins is True:
         return AskedBins()
     if not isinstance(bins, Mapping):
-        if isinstance(bins, bool) or np.ndim(bins) != 0:  # type: ignore[arg-type]
+        if isinstance(bins, bool) or np.ndim(cast(ArrayLike, bins)) != 0:
             message = "edges belong to one feature; pass bins={feature: edges}, or a number of bins for all features"
             raise ArgumentError(message)
         return AskedBins(_number(bins))

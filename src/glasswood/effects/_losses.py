@@ -64,13 +64,13 @@ class Loss:
     def of_rows(self, target: Floats, predicted: Floats) -> Floats:
         """Return the losses of rows, given (n, n_outputs) of both, on the scale of the response."""
         if self.function is not None:
-            return self._of_function(target, predicted)
+            return self._of_function(self.function, target, predicted)
         with np.errstate(all="ignore"):
             return np.asarray(_FORMULAS[self.name](self.level, target, predicted))
 
-    def _of_function(self, target: Floats, predicted: Floats) -> Floats:
+    def _of_function(self, function: Callable[[Any, Any], Any], target: Floats, predicted: Floats) -> Floats:
         given = (target, predicted) if target.shape[1] > 1 else (target[:, 0], predicted[:, 0])
-        found = np.asarray(self.function(*(part.copy() for part in given)), dtype=np.float64)  # type: ignore[misc]
+        found = np.asarray(function(*(part.copy() for part in given)), dtype=np.float64)
         if found.shape != (len(target),):
             message = (
                 f"the loss {self.name!r} must return one number per row, an array of shape ({len(target)},), but "

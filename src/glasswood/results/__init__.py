@@ -1,7 +1,6 @@
 """Results, with the names, labels and units that users know."""
 
-from glasswood.results._ale import Ale, AlePart
-from glasswood.results._ale import LeftOut as AleLeftOut
+from glasswood.results._ale import OTHERS, UNSEEN, Ale, AleLeftOut, AlePart
 from glasswood.results._ale_surface import AleSurface
 from glasswood.results._ales import Ales
 from glasswood.results._attributions import Attributions, arrange
@@ -36,7 +35,9 @@ __all__ = [
     "LARGEST",
     "MEASURES",
     "NO_FOLDS",
+    "OTHERS",
     "REMEDY",
+    "UNSEEN",
     "Ale",
     "AleLeftOut",
     "AlePart",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
     from glasswood.results.panels._ale import AleOptions
 
-__all__ = ["Ale", "AlePart", "LeftOut", "columns_of_ale"]
+__all__ = ["OTHERS", "UNSEEN", "Ale", "AleLeftOut", "AlePart", "columns_of_ale"]
 
 OTHERS, UNSEEN = "(others)", "(unseen)"
 
@@ -64,7 +64,7 @@ class AlePart(ReadOnly):
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class AleLeftOut:
     """The parts without each fold of the rows, and the shares of the folds."""
 
     parts: tuple[AlePart, ...]
@@ -122,7 +122,7 @@ class Ale(ReadOnly):
     missing_rows: float
     outputs: tuple[Any, ...]
     units: str
-    find_left_out: IfAsked[LeftOut] | None = None
+    find_left_out: IfAsked[AleLeftOut] | None = None
     find_deviation: IfAsked[NDArray[np.float64]]
 
     @property
@@ -230,7 +230,7 @@ class Ale(ReadOnly):
         left = self._left_out()
         return Folds(np.stack([part.in_order(self.order) for part in left.parts]), left.shares)
 
-    def _left_out(self) -> LeftOut:
+    def _left_out(self) -> AleLeftOut:
         if self.find_left_out is None:
             raise BackgroundError(NO_FOLDS)
         return self.find_left_out()

@@ -162,7 +162,7 @@ class HStatistics(ReadOnly):
         """The standard errors of `h`, `left_by_mains`, `left_by_pairs` and `set_h`, by name.
 
         The Explainer must have been made with ``folds=``, see `Curve.error`. Only the mean over rows leaves out a fold;
-        the parts are those of all rows. In a comparison with complete repetitions, errors differed by 2 %.
+        the parts are those of all rows, which is an approximation.
         """
         if self.find_folds is None:
             raise BackgroundError(NO_FOLDS)

@@ -306,8 +306,8 @@ class Strengths(ReadOnly):
         their ratio.
     basis : {"rows", "counts"}
         "rows": computed from the pair's values in each row. "counts": the rows themselves were not available (a
-        Background, a stream that can be read only once, a cluster's frame), so the two features are assumed to be
-        independent. Then `caveat` says so, and frames have a column `basis`.
+        Background, a stream that can be read only once), or the pairs of a cluster's frame have too many cells, so the
+        two features are assumed to be independent. Then `caveat` says so, and frames have a column `basis`.
     outputs : tuple
         The labels of the outputs.
     units : str

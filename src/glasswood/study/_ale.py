@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from glasswood.effects._local_effects import accumulated, accumulated_pair
 from glasswood.errors import ArgumentError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred, once
-from glasswood.results import Ale, AleLeftOut, AlePart, Ales, AleSurface, Folds, IfAsked
+from glasswood.results import OTHERS, UNSEEN, Ale, AleLeftOut, AlePart, Ales, AleSurface, Folds, IfAsked
 from glasswood.study._on_scale import OnScale
 from glasswood.study._rows_again import deviation_of_scores
 from glasswood.study._study import Study
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from glasswood.study._answers import Answers
 
 __all__ = ["AleAnswers"]
-
-OTHERS, UNSEEN = "(others)", "(unseen)"
 
 
 class AleAnswers:
@@ -58,7 +56,7 @@ class AleAnswers:
             raise ArgumentError(message)
         return Ales({names[f]: self.one(f, bins, orders.get(names[f]), chosen) for f in features})
 
-    def one(self, feature: int, bins: Bins, order: Sequence[Hashable] | None, chosen: Chosen) -> Ale:
+    def one(self, feature: int, bins: Bins, order: Any, chosen: Chosen) -> Ale:
         """Return the accumulated local effect of a feature."""
         study, folds = self._study, self._study.folds
         effects = study.local.effects(bins, self._scale)

@@ -14,6 +14,7 @@ from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred
 from glasswood.results import Folds, HStatistics
+from glasswood.study._group_values import group_values
 from glasswood.study._on_scale import OnScale
 from glasswood.study._study import Study
 
@@ -37,7 +38,7 @@ def h_statistics(values: OnScale, chosen: Chosen, sets: Sequence[Sequence[str]],
         raise ArgumentError(message)
     places = [tuple(plan.players.index(name) for name in one) for one in sets]
     wanted = _wanted(study, places, pairs=pairs)
-    found = study.sums(wanted)
+    found = study.one_pass(wanted)
     lines = _Lines(study, wanted, chosen)
     whole = lines.of(found.vectors[wanted.key], found.total)
     order = np.argsort(-whole["numerator"].sum(axis=1), kind="stable")
@@ -120,14 +121,14 @@ def _complements(study: Study) -> list[Complement]:
     for player in np.unique(plan.player_of[used]).tolist():
         features = used[plan.player_of[used] == player]
         if features.size > 1:
-            found.append(_complement_of_group(study, player, features))
+            found.append(_complement_of_group(study, player))
             continue
         rows = np.asarray(study.rows_per_cell(int(features[0])), dtype=np.float64)
         found.append(Complement(player, features, np.arange(rows.size)[None], rows / rows.sum()))
     return found
 
 
-def _complement_of_group(study: Study, player: int, features: NDArray[np.intp]) -> Complement:
+def _complement_of_group(study: Study, player: int) -> Complement:
     """Return the same for several columns: the combinations of cells that occur."""
     if not study.over.in_memory:
         message = (
@@ -135,9 +136,7 @@ def _complement_of_group(study: Study, player: int, features: NDArray[np.intp]) 
             "leave the group out"
         )
         raise BackgroundError(message)
-    rows = study.own_rows()
-    lines = np.searchsorted(study.ensemble.used_features, features)
-    cells, place = np.unique(rows.cells(0, rows.n_rows)[lines], axis=1, return_inverse=True)
-    share = np.zeros(cells.shape[1])
-    share += np.bincount(place.ravel(), weights=study.over.shares, minlength=cells.shape[1])
-    return Complement(player, features, cells.astype(np.int64), share)
+    own = group_values(study, player, "or pass fewer rows")
+    share = np.zeros(own.cells.shape[1])
+    share += np.bincount(own.place, weights=study.over.shares, minlength=share.size)
+    return Complement(player, own.features, own.cells, share)

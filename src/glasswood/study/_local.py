@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,9 @@ from glasswood.counting._bins import Bins, Jobs, bin_jobs
 from glasswood.counting._edges import AskedBins, asked_bins, bins_of
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.effects._ale_responses import ResponseEffects, WantedAleResponses
+from glasswood.effects._joint_counts import JointCounts, WantedJoint
 from glasswood.effects._local_effects import LocalEffects, similarity_order
-from glasswood.effects._row_cells import Rows
-from glasswood.engines._pass import RowsPart
-from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
 from glasswood.models._scale import Scale
 from glasswood.parallel._once import Lock, once
 
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StudyLocal"]
 
-BLOCK = 2**16  # rows whose cells are held at a time
-MOST_JOINT = 2**26  # pairs of a level and a cell
+MOST_JOINT = 2**22  # pairs of a category and a cell, which workers of a cluster send
 N_OF_PAIRS = 10  # bins of each of two features
 NO_ROWS = "accumulated local effects are averages over rows; pass rows to Explainer as the background"
 NO_COUNTS = (
@@ -41,6 +39,14 @@ ONCE = (
     "this stream can be read only once, so that the edges of bins must be known before: make a Background with "
     "summarize(model, rows, ale={feature: edges})"
 )
+
+
+class AskedFeatures(NamedTuple):
+    """Whose local effects are asked for: of one feature, of several, or of a pair."""
+
+    features: list[int]
+    several: bool = False
+    pair: tuple[int, int] | None = None
 
 
 class _Shared:
@@ -104,6 +110,20 @@ class StudyLocal:
             message = f"the model does not split on {player!r}, so its accumulated local effect is 0 everywhere"
             raise TableError(message)
         return number
+
+    def asked(self, features: Sequence[Any], order: object) -> AskedFeatures:
+        """Return whose local effects are asked for: none stand for all, and a list for several."""
+        if not features:
+            return AskedFeatures(self.features, several=True)
+        if len(features) == 1 and isinstance(features[0], list):
+            return AskedFeatures([self.number_of(feature) for feature in features[0]], several=True)
+        numbers = [self.number_of(feature) for feature in features]
+        if len(numbers) == 1:
+            return AskedFeatures(numbers)
+        if len(numbers) == 2 and numbers[0] != numbers[1] and order is None:
+            return AskedFeatures(numbers, pair=(numbers[0], numbers[1]))
+        message = "ale takes one feature, two different ones (without order=), or a list of features"
+        raise ArgumentError(message)
 
     @property
     def features(self) -> list[int]:
@@ -223,34 +243,24 @@ class StudyLocal:
             return False
 
     def _by_similarity(self, feature: int, bins: Bins, levels: NDArray[np.intp]) -> NDArray[np.intp] | None:
-        """Return levels in an order in which neighbours are alike; None if the rows cannot be read once more."""
+        """Return levels in an order in which neighbours are alike; None if the rows cannot be counted once more."""
         study, cells, used = self._study, self._plan.cells, self._plan.ensemble.used_features
-        n_levels, n_cells = bins.n_bins(self._plan, feature) - 1, cells.n_cells  # without missing values
+        if levels.size < 3:
+            return levels
         others = [f for f in used.tolist() if f != feature]
-        if study.over.basis != "rows" or n_levels * int(n_cells[used].sum()) > MOST_JOINT or levels.size < 3:
-            return None if levels.size >= 3 else levels
-        bin_of_code = np.append(bins.bin_of_code(feature, int(cells.n_codes[feature])), [n_levels - 1, n_levels])
-        place = {int(f): k for k, f in enumerate(used)}
-        joint = {f: np.zeros(((n_levels + 1), int(n_cells[f]))) for f in others}
-
-        def count(part: RowsPart) -> dict[int, NDArray[Any]]:
-            rows = Rows(self._plan, part.columns)
-            found: dict[int, NDArray[Any]] = {f: np.zeros(joint[f].size) for f in others}
-            for first in range(0, rows.n_rows, BLOCK):
-                last = min(rows.n_rows, first + BLOCK)
-                here = rows.cells(first, last)
-                weight = None if part.weight is None else part.weight[first:last]
-                level = bin_of_code[here[place[feature]]]
-                for f in others:
-                    at = level * n_cells[f] + here[place[f]]
-                    found[f] += np.bincount(at, weight, joint[f].size)
-            return found
-
-        for found in study.over.each(study.ensemble.schema, used.tolist(), count):
-            for f in others:
-                joint[f] += found[f].reshape(joint[f].shape)
-        some = [joint[f][levels] for f in others]
-        return levels[similarity_order(some, (cells.n_codes[others] > 0).tolist())] if some else levels
+        n_joint = int(cells.n_cells[feature]) * int(cells.n_cells[others].sum())
+        if not study.over.can_count or n_joint > MOST_JOINT or not others:
+            return None
+        wanted = WantedJoint(tuple((feature, f) for f in others))
+        found = study.one_pass(wanted).vectors[wanted.key]
+        n_levels = bins.n_bins(self._plan, feature) - 1  # without missing values
+        level = np.append(bins.bin_of_code(feature, int(cells.n_codes[feature])), [n_levels - 1, n_levels])
+        joint = []
+        for table in JointCounts(self._plan, wanted).tables_of(found):
+            of_levels = np.zeros((n_levels + 1, table.shape[1]))
+            np.add.at(of_levels, level, table)
+            joint.append(of_levels[levels])
+        return levels[similarity_order(joint, (cells.n_codes[others] > 0).tolist())]
 
 
 def _same(one: Bins, other: Bins, feature: int) -> bool:

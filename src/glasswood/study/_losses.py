@@ -18,9 +18,10 @@ from glasswood.effects._loss_sums import LossMoments, RowLosses, WantedLoss, quo
 from glasswood.effects._losses import CHANGE
 from glasswood.effects._response_sums import asked_of
 from glasswood.effects._row_cells import Rows
-from glasswood.errors import BackgroundError, TooLargeError
+from glasswood.errors import BackgroundError
 from glasswood.parallel._threads import in_order
 from glasswood.study._averages import NO_ROWS
+from glasswood.study._group_values import group_values
 from glasswood.study._study import SAMPLED, Study
 from glasswood.tables._folds import fold_of_positions
 from glasswood.tables._row_values import NO_VALUES, RowValues
@@ -28,7 +29,6 @@ from glasswood.tables._row_values import NO_VALUES, RowValues
 __all__ = ["MeanLosses", "groups_of", "mean_losses", "refuse_total", "too_many_leaves", "without_folds"]
 
 MOST_NUMBERS = 2**32  # leaf values and responses of rows: what is more is sampled, unless all rows are asked for
-MOST_RESPONSES = 2**33  # of rows with a group at other values
 FEWEST_ROWS = 256  # of a sample
 OF_PYTHON = 16  # how many times as long a response takes that Python computes
 IN_CACHE, BEYOND_CACHE = 2**16, 4  # leaf values of a row, and how many times as long more of them take
@@ -186,27 +186,14 @@ def _summed(
 
 def _of_group(study: Study, wanted: WantedLoss, player: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean loss with the columns of a group redrawn together, and its increase: from the rows in memory."""
-    plan, over = study.plan(1), study.over
-    used = study.ensemble.used_features
-    lines = np.flatnonzero(plan.player_of[used] == player)
-    rows = study.own_rows()
-    held = rows.cells(0, rows.n_rows)
-    joint, place = np.unique(held[lines], axis=1, return_inverse=True)
-    if joint.shape[1] * rows.n_rows > MOST_RESPONSES:
-        sizes = [np.unique(held[line]).size for line in lines]
-        largest = study.ensemble.feature_names[int(used[lines[int(np.argmax(sizes))]])]
-        message = (
-            f"the group {plan.players[player]!r} has {joint.shape[1]:,} different values among {rows.n_rows:,} rows, "
-            f"too many to try all for each row; leave out the column {largest!r}, which has the most, or pass fewer "
-            "rows"
-        )
-        raise TooLargeError(message)
+    plan, over, rows = study.plan(1), study.over, study.own_rows()
+    own = group_values(study, player, "or pass fewer rows")
     weight = fixed_point(over.weights, rows.n_rows)[0]
     counts = np.ones(rows.n_rows, dtype=np.int64) if weight is None else weight
-    shares: NDArray[np.int64] = np.zeros(joint.shape[1], dtype=np.int64)
-    np.add.at(shares, place.ravel(), counts)
-    losses = RowLosses(plan, wanted, [(player, used[lines], joint.astype(np.int64)), unchanged()])
-    sums = numbers_of(_summed(losses, held, weight, over.row_values)).reshape(-1, losses.n_sums)
+    shares: NDArray[np.int64] = np.zeros(own.cells.shape[1], dtype=np.int64)
+    np.add.at(shares, own.place, counts)
+    losses = RowLosses(plan, wanted, [(player, own.features, own.cells), unchanged()])
+    sums = numbers_of(_summed(losses, rows.cells(0, rows.n_rows), weight, over.row_values)).reshape(-1, losses.n_sums)
     total = int(counts.sum())
     product = (shares.astype(object)[:, None] * sums[:-1]).sum(axis=0)
     return (

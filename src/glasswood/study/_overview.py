@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._interactions import check_pairs
-from glasswood.effects._row_cells import Rows
 from glasswood.effects._statistics import (
     Moments,
     Trend,
@@ -42,10 +41,11 @@ from glasswood.results import (
 )
 from glasswood.study._answers import Answers
 from glasswood.study._errors import Errors
+from glasswood.study._group_values import group_values
 from glasswood.study._h_statistics import h_statistics
 from glasswood.study._losses import groups_of
 from glasswood.study._on_scale import OnScale
-from glasswood.study._pair_rows import CountedRows, JointlyCounted, PairRows, RowsAgain, RowsInMemory
+from glasswood.study._pair_rows import MOST_SENT, CountedRows, JointlyCounted, PairRows, RowsAgain, RowsInMemory
 from glasswood.study._purified import purified
 from glasswood.study._rows_again import finite_ends
 from glasswood.study._total import TotalImportance, strongest_first
@@ -56,7 +56,6 @@ __all__ = ["Overview"]
 # Seconds, about: of a pair and its surface, of a row in it, of a cell, of a box; of a value that is looked up.
 PER_PAIR, PER_ROW, PER_CELL, PER_BOX = 3e-4, 3e-9, 15e-9, 1e-9
 PER_LOOKUP = 12e-9
-MOST_RESPONSES = 2**33  # of rows with a group at other values
 MANY_LEAVES = 2**17
 MOST_CELLS_OF_PAIR = 2**25  # that are held at a time, and as many of rows
 FEW_CELLS = 2**22  # of all pairs: then surfaces are made, whatever the rows, so that all sources have the same bits
@@ -148,7 +147,7 @@ class Overview:
             raise BackgroundError(message)
         weight, rows = study.over.weights, study.own_rows()
         if not self._scale.additive:
-            return np.array([self._deviation_of_responses(int(player), rows, weight) for player in players])
+            return np.array([self._deviation_of_responses(int(player), weight) for player in players])
         wanted = np.zeros(len(plan.players), dtype=bool)
         wanted[players] = True
         plan.refuse_uncountable(1)
@@ -161,22 +160,13 @@ class Overview:
                 heights[members[0]] = deviation[number]
         return heights[players]
 
-    def _deviation_of_responses(self, player: int, rows: Rows, weight: NDArray[np.float64] | None) -> Any:
+    def _deviation_of_responses(self, player: int, weight: NDArray[np.float64] | None) -> Any:
         """Return the standard deviation of the mean response with a group at each row's values."""
-        plan = self._study.plan(1)
-        used = self.ensemble.used_features
-        lines = np.flatnonzero(plan.player_of[used] == player)
-        if not lines.size:
+        own = group_values(self._study, player, 'ask for response="raw", or pass fewer rows')
+        if not own.features.size:
             return np.zeros(self._scale.outputs.n_columns)
-        cells, place = np.unique(rows.cells(0, rows.n_rows)[lines], axis=1, return_inverse=True)
-        if cells.shape[1] * rows.n_rows > MOST_RESPONSES:
-            message = (
-                f"the group {plan.players[player]!r} has {cells.shape[1]:,} different values among {rows.n_rows:,} "
-                'rows, too many to try all for each row; ask for response="raw", or pass fewer rows'
-            )
-            raise TooLargeError(message)
-        count = np.bincount(place.ravel(), weights=weight, minlength=cells.shape[1])
-        return standard_deviation(self._values.responses_at(used[lines], cells.astype(np.int64)), count)
+        count = np.bincount(own.place, weights=weight, minlength=own.cells.shape[1])
+        return standard_deviation(self._values.responses_at(own.features, own.cells), count)
 
     def strengths(self, rows: Any, chosen: Chosen) -> Strengths:
         """Return how strongly pairs of players interact, which is the same for both classes of one score."""
@@ -256,13 +246,13 @@ class Overview:
         return JointlyCounted(study) if study.over.can_count and self._few_cells() else CountedRows(study)
 
     def _few_cells(self) -> bool:
-        """Return whether all pairs are of single features, with few enough cells for a table of each pair."""
+        """Return whether pairs are of single features, with few enough cells for workers to send a table of each."""
         plan = self._study.plan(1)
         if np.bincount(plan.player_of).max(initial=0) > 1:
             return False
         a, b = np.nonzero(self._study.pairs)
         of_pairs = plan.cells.n_cells[a].astype(np.float64) * plan.cells.n_cells[b]
-        return bool(of_pairs.max(initial=0.0) * self._scale.outputs.n_columns <= MOST_CELLS_OF_PAIR)
+        return bool(of_pairs.max(initial=0.0) <= MOST_SENT)
 
     def _refuse_uncountable_pairs(self) -> None:
         """Raise an error if the counts of pairs do not fit in memory."""

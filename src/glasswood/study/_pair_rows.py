@@ -16,7 +16,7 @@ from glasswood.parallel._threads import in_order
 from glasswood.study._rows_again import blocks_of_cells
 from glasswood.study._study import Study
 
-__all__ = ["CountedRows", "JointlyCounted", "PairRows", "RowsAgain", "RowsInMemory"]
+__all__ = ["MOST_SENT", "CountedRows", "JointlyCounted", "PairRows", "RowsAgain", "RowsInMemory"]
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -24,6 +24,7 @@ Joint = Callable[[int], Floats]
 """From a position in a list of pairs to the number (or weight) of rows in each pair of cells."""
 
 MOST_CELLS = 2**26  # of all pairs that are counted in one pass: 512 megabytes
+MOST_SENT = 2**22  # the same on a cluster, where workers send them: 32 megabytes
 ROWS_AT_A_TIME = 2**17
 
 
@@ -110,7 +111,7 @@ class RowsAgain:
     def joint(self, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Joint]]:
         """Yield pairs in blocks whose cells fit in memory; each block takes one pass over the rows."""
         n_cells = self._study.plan(1).cells.n_cells
-        for some in _in_blocks(self._study, pairs):
+        for some in _in_blocks(self._study, pairs, MOST_CELLS):
             yield some, self._count(some, [np.zeros((n_cells[a], n_cells[b])) for a, b in some]).__getitem__
 
     def _count(self, pairs: Sequence[Pair], tables: list[Floats]) -> list[Floats]:
@@ -154,9 +155,9 @@ class JointlyCounted:
 
     def joint(self, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Joint]]:
         """Yield pairs in blocks whose cells fit in memory."""
-        for some in _in_blocks(self._study, pairs):
+        for some in _in_blocks(self._study, pairs, MOST_SENT):
             wanted = WantedJoint(tuple(some))
-            found = self._study.sums(wanted)
+            found = self._study.one_pass(wanted)
             tables = JointCounts(self._study.plan(1), wanted).tables_of(found.vectors[wanted.key])
             weights: list[Floats] = [table.astype(np.float64) * found.unit for table in tables]
             yield some, weights.__getitem__
@@ -166,13 +167,13 @@ class JointlyCounted:
         return iter(())
 
 
-def _in_blocks(study: Study, pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
-    """Yield pairs in order, in blocks whose cells fit in memory."""
+def _in_blocks(study: Study, pairs: Sequence[Pair], most: int) -> Iterator[Sequence[Pair]]:
+    """Yield pairs in order, in blocks of at most so many cells, or of one pair."""
     n_cells = study.plan(1).cells.n_cells
     sizes = np.array([int(n_cells[a]) * int(n_cells[b]) for a, b in pairs])
     first = 0
     while first < len(pairs):
-        last = first + max(1, int(np.searchsorted(np.cumsum(sizes[first:]), MOST_CELLS, side="right")))
+        last = first + max(1, int(np.searchsorted(np.cumsum(sizes[first:]), most, side="right")))
         yield pairs[first:last]
         first = last
 

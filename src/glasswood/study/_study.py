@@ -149,7 +149,10 @@ class Study:
     def wanted_loss(self, scale: Scale, loss: Loss) -> WantedLoss:
         """Return the sums of a loss of responses on a scale, as they are asked for."""
         wanted, counted = WantedLoss.of_model(self.ensemble, scale, loss, self.over.columns), self.over.counted
-        return wanted if counted is None else wanted.known_in(counted)
+        if counted is not None:
+            return wanted.known_in(counted)
+        # Two functions may have one name, as when a cell of a notebook is changed. The sums that are kept hold theirs.
+        return wanted if loss.function is None else replace(wanted, key=f"{wanted.key} {id(loss.function)}")
 
     def has_losses(self, wanted: WantedLoss) -> bool:
         """Return whether loss sums are at hand in counts that were made before."""
@@ -253,7 +256,7 @@ class Study:
             self._counted[counted.order] = counted
             return counted
 
-    def sums(self, wanted: Wanted) -> Background:
+    def one_pass(self, wanted: Wanted) -> Background:
         """Return sums over rows, after a pass over the rows; nothing of them is kept."""
         found = self.over.count(self.plan(1), (wanted,))
         if found is None or found.total <= 0:
