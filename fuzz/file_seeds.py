@@ -138,6 +138,7 @@ def _catboost(folder: Path) -> Iterator[Seed]:
     small = {"iterations": 3, "depth": 3, "verbose": False, "allow_writing_files": False, "thread_count": 1}
     small |= {"random_seed": 0}
     categories = {"cat_features": ["c", "d"], "max_ctr_complexity": 1}
+    combined = {"cat_features": ["c", "d"], "max_ctr_complexity": 4, "model_size_reg": 0, "one_hot_max_size": 1}
     made = {
         "reg": (CatBoostRegressor(**small), X, y),
         "classes": (CatBoostClassifier(**small), X, np.digitize(y, [-1, 1])),
@@ -145,6 +146,7 @@ def _catboost(folder: Path) -> Iterator[Seed]:
         "depthwise": (CatBoostRegressor(**small, grow_policy="Depthwise"), X, y),
         "onehot": (CatBoostRegressor(**small, **categories, one_hot_max_size=100), texts, y_labels),
         "ctr": (CatBoostRegressor(**small, **categories, one_hot_max_size=2), texts, y_labels),
+        "combinations": (CatBoostRegressor(**small, **combined), texts, y_labels),
     }
     for name, (model, table, target) in made.items():
         model.fit(table, target)

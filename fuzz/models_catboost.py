@@ -1,4 +1,4 @@
-"""Models of CatBoost: symmetric, depthwise and lossguide trees, one-hot and CTR categories; also as files."""
+"""Models of CatBoost: symmetric, depthwise and lossguide trees, one-hot and CTR categories, combinations; and files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOSSES = {
     "several": ["MultiRMSE"],
 }
 VECTORS = ("RMSEWithUncertainty", "MultiQuantile:alpha=0.1,0.9")
-FIXED = {"verbose": 0, "thread_count": 1, "allow_writing_files": False, "random_seed": 0, "max_ctr_complexity": 1}
+FIXED = {"verbose": 0, "thread_count": 1, "allow_writing_files": False, "random_seed": 0}
 
 
 def _takes(_: dict) -> Takes:
@@ -55,6 +55,8 @@ def _draw(rng: np.random.Generator, case: dict, n_columns: int) -> None:
         "grow_policy": grown,
         "nan_mode": pick(rng, ["Min", "Max"]),
         "one_hot_max_size": pick(rng, [2, 5, 20]),
+        "max_ctr_complexity": pick(rng, [1, 2, 4]),
+        "model_size_reg": pick(rng, [0, 0.5]),
         **({} if grown == "SymmetricTree" else {"min_data_in_leaf": 1}),
         **({"bootstrap_type": "No"} if chance(rng, 0.3) else {}),
         **({"auto_class_weights": "Balanced"} if task == "binary" and loss == "Logloss" and chance(rng, 0.3) else {}),

@@ -143,5 +143,6 @@ void bind_closed_forms(nb::module_& m);
 void bind_pairs(nb::module_& m);
 void bind_targets(nb::module_& m);
 void bind_bins(nb::module_& m);
+void bind_derived(nb::module_& m);
 
 }  // namespace glasswood

@@ -15,4 +15,5 @@ NB_MODULE(GLASSWOOD_MODULE, m) {
     glasswood::bind_pairs(m);
     glasswood::bind_targets(m);
     glasswood::bind_bins(m);
+    glasswood::bind_derived(m);
 }

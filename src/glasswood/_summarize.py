@@ -145,6 +145,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     first = taken if checkpoint is None else Pass(open_source(source), engine=engine).taken_by(opened, further)
     local: list[WantedAle | WantedAleResponses] = []
     if ale is not None and ale is not False:
+        plan.refuse_derived()
         local.append(_wanted_ale(plan, first, sample_weight, ale))
         if not scale.additive:
             local.append(WantedAleResponses.of_model(opened.ensemble, scale, local[0].bins))

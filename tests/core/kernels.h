@@ -55,6 +55,7 @@ void run_closed_forms(const Inputs& in, Digests& out);
 void run_interactions(const Inputs& in, Digests& out);
 void run_metrics(const Inputs& in, Digests& out);
 void run_responses(const Inputs& in, Digests& out);
+void run_derived(const Inputs& in, Digests& out);
 void run_statistics(const Inputs& in, Digests& out);
 
 // What the others start with: counts of all player sets, and cells of the first rows, one line per feature.

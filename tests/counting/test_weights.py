@@ -124,7 +124,7 @@ def test_a_tree_that_lost_or_won_a_row_is_noticed(known, lost):
     partial = sums.partial()
     (tally,) = partial.tallies.values()
     tally.vectors["counts"][job.plan.leaf_offset[0]] -= lost  # of the first leaf's rows, with nothing fixed
-    with pytest.raises(BackgroundError, match="the counts of a tree do not sum to the number of rows"):
+    with pytest.raises(BackgroundError, match="the counts of a tree or feature do not sum to the number of rows"):
         finish(job, partial, [])
 
 

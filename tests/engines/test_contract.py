@@ -29,6 +29,7 @@ from glasswood.engines import _spark
 from glasswood.errors import TableError
 from glasswood.parallel._progress import hidden
 from helpers.clusters_spark import SPARK_WARNINGS
+from helpers.derived import with_derived_columns
 
 # Of Dask's and Ray's own readers: not ours.
 READERS_WARN = [
@@ -255,6 +256,16 @@ def test_a_combination_of_models(run, way, few):
     model = StackingRegressor(members, Ridge(), cv=2).fit(numbers, few.frame["x2"].fillna(0) ** 2)
     found = run(way, model, few.folder, sample_weight="share")
     assert found == gw.summarize(model, few.frame, sample_weight="share")
+
+
+@names([dask_frame, dask_files, ray_files, spark_files], COSTLY)
+def test_derived_columns(run, way, few):
+    numbers = few.frame[["x0", "x1", "x2", "x3"]]
+    trained = HistGradientBoostingRegressor(max_iter=9, max_leaf_nodes=12).fit(numbers, numbers.fillna(0).sum(axis=1))
+    model = with_derived_columns(gw.read_model(trained))
+    found = run(way, model, few.folder, sample_weight="share", total=True)
+    assert found == gw.summarize(model, few.frame, sample_weight="share", total=True)
+    assert found.counts.size == 0
 
 
 def piped(few, middle):

@@ -15,6 +15,7 @@ import glasswood as gw
 from glasswood.effects._statistics import joint_rows
 from glasswood.kernels import _core
 from glasswood.results import Surface
+from helpers.derived import with_derived_columns
 
 Call = tuple[list[Any], dict[str, Any]]  # arguments, and named ones
 
@@ -37,6 +38,8 @@ def ask_everything() -> None:
     for ex in (gw.Explainer(boosted, table), gw.Explainer(boosted, table, sample_weight=weight)):
         ask_about_curves(ex, table)
         ask_about_rows(ex, table[:9])
+    plain = ExtraTreesRegressor(n_estimators=3, max_leaf_nodes=12, random_state=0).fit(X[["x0", "x1", "x2"]], y)
+    gw.Explainer(with_derived_columns(gw.read_model(plain)), X[["x0", "x1", "x2"]]).partial_dependence()
     ex = gw.Explainer(boosted, table, response="probability")
     ex.partial_dependence()
     ex.ice("x0", rows=table[:9])

@@ -21,6 +21,7 @@ NEED_SHARED = {
         "engines",
         "forests",
         "interactions",
+        "catboost_combinations",
         "h_statistics",
         "importance",
         "observed",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.counting._cell_counts import CellCounts
 from glasswood.counting._leaf_counts import LeafCounts
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Batch, Columns, Statistic, Tally, Vector, Wanted
@@ -32,7 +33,8 @@ class Counter:
 
     def __init__(self, plan: CountPlan, further: Sequence[Wanted] = (), *, lists_only: bool = False) -> None:
         self.plan = plan
-        self._statistics: list[Statistic] = [LeafCounts(plan, lists_only=lists_only)]
+        counts = LeafCounts(plan, lists_only=lists_only) if plan.ensemble.derived is None else CellCounts(plan)
+        self._statistics: list[Statistic] = [counts]
         self._statistics += [wanted.of(plan) for wanted in further]
 
     @property

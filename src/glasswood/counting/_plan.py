@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from glasswood.counting._cells import Cells
 from glasswood.counting._players import own_names
 from glasswood.counting._subsets import Subsets
-from glasswood.errors import TableError, TooLargeError
+from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
+from glasswood.models._derived import Derived
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._once import once, once_here
 from glasswood.text._arguments import whole_number
@@ -24,6 +25,12 @@ __all__ = ["MOST_COUNTS", "CountPlan", "make_plan"]
 
 MOST_COUNTS = 2**27  # a gigabyte
 MOST_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
+
+COMBINATIONS = (
+    "the model splits on statistics of combinations of columns (CTRs), for which this cannot be computed from counts; "
+    "curves, surfaces, ICE and importance can be asked for. For Shapley values, use CatBoost's own "
+    'get_feature_importance(type="ShapValues"); for all else, train with max_ctr_complexity=1'
+)
 
 
 class Paths(NamedTuple):
@@ -82,7 +89,7 @@ class CountPlan:
     def of_order(self, order: int) -> CountPlan:
         """Return the plan of the same players and another order; what does not depend on the order is shared."""
         plan = CountPlan(self.ensemble, order, self.groups)
-        for name in ("players", "player_of", "_paths", "cells", "parents", "boxes"):
+        for name in ("players", "player_of", "_paths", "cells", "column_cells", "parents", "boxes"):
             plan.__dict__[name] = getattr(self, name)
         return plan
 
@@ -100,11 +107,17 @@ class CountPlan:
         return np.array([number[name] for name in self.ensemble.feature_names], dtype=np.int32)
 
     @once
+    def column_player(self) -> NDArray[np.int32]:
+        """The player of each column that trees split on: derived ones are numbered behind those that users know."""
+        n_derived = self.ensemble.n_columns - self.ensemble.n_features
+        return np.append(self.player_of, len(self.players) + np.arange(n_derived, dtype=np.int32))
+
+    @once
     def _paths(self) -> Paths:
         e = self.ensemble
         slot, node_tree = (np.empty(e.n_nodes, dtype=np.int32) for _ in range(2))
         n_players, leaf_tree = (np.empty(e.n_leaves, dtype=np.int32) for _ in range(2))
-        player = self.player_of[e.feature]
+        player = self.column_player[e.feature]
         is_new = np.empty(e.n_nodes, dtype=bool)
         depth = _core.number_players(e.core_trees, player, slot, is_new, n_players, node_tree, leaf_tree)
         return Paths(slot, is_new, n_players, node_tree, leaf_tree, depth)
@@ -142,9 +155,23 @@ class CountPlan:
     @once
     def player_pairs(self) -> NDArray[np.bool_]:
         """Which pairs of players share a path, the smaller number first."""
-        found = np.zeros((len(self.players),) * 2, dtype=bool)
-        _core.pairs_of_players(self.ensemble.core_trees, self.player_of[self.ensemble.feature], found)
-        return found
+        e, n = self.ensemble, len(self.players)
+        found = np.zeros((int(self.column_player.max(initial=n - 1)) + 1,) * 2, dtype=bool)
+        _core.pairs_of_players(e.core_trees, self.column_player[e.feature], found)
+        return found if e.derived is None else self._of_users(found)
+
+    def _of_users(self, pairs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which pairs of players that users know share a path or a derived column, given pairs of columns."""
+        e, n = self.ensemble, len(self.players)
+        derived = cast("Derived", e.derived)
+        stands_for = np.zeros((len(pairs), n), dtype=np.float32)  # of each column, whose values it depends on
+        stands_for[:n] = np.eye(n)
+        column, feature = np.nonzero(derived.members(e.n_features))
+        stands_for[n + column, self.player_of[feature]] = 1
+        used = np.unique(e.feature[e.feature >= e.n_features]) - e.n_features + n
+        shared = (pairs | pairs.T).astype(np.float32)
+        shared[used, used] = 1  # the players of a derived column share it
+        return np.triu(stands_for.T @ shared @ stands_for > 0, 1)
 
     @once
     def subsets(self) -> Subsets:
@@ -156,12 +183,16 @@ class CountPlan:
 
     @once
     def leaf_offset(self) -> NDArray[np.int64]:
-        """Where the counts of each leaf start, and at the end their number."""
+        """Where the counts of each leaf start, and at the end their number. Leaves with derived columns have none."""
+        if self.ensemble.derived is not None:
+            return np.zeros(self.ensemble.n_leaves + 1, dtype=np.int64)
         return np.concatenate([[0], np.cumsum(self.subsets.size[self.n_players])])
 
     @once
     def most_players(self) -> int:
         """The number of players of the path that has the most, at least 1."""
+        if self.ensemble.derived is not None:  # whose leaves are not counted
+            return 1
         return max(1, int(self.n_players.max(initial=0)))
 
     @once
@@ -172,12 +203,16 @@ class CountPlan:
 
     def n_sets(self, order: int) -> int:
         """Return how many counts there are of sets of up to `order` players, without making any table."""
+        if self.ensemble.derived is not None:
+            return 0
         return sum(
             n * sum(comb(used, size) for size in range(min(order, used) + 1)) for used, n in enumerate(self.n_paths)
         )
 
     def countable(self, order: int) -> bool:
         """Return whether the counts of sets of up to `order` players fit in memory."""
+        if self.ensemble.derived is not None:
+            return True
         of_one_path = sum(comb(self.most_players, size) for size in range(min(order, self.most_players) + 1))
         return of_one_path <= MOST_SETS and self.n_sets(order) <= MOST_COUNTS
 
@@ -199,6 +234,11 @@ class CountPlan:
         )
         raise TooLargeError(message)
 
+    def refuse_derived(self) -> None:
+        """Refuse what follows from counts of leaves, if these are no products of conditions on single columns."""
+        if self.ensemble.derived is not None:
+            raise UnsupportedModelError(COMBINATIONS)
+
     @property
     def n_counts(self) -> int:
         """The length of the vector of counts."""
@@ -207,6 +247,11 @@ class CountPlan:
     @once
     def cells(self) -> Cells:
         """The cells of every feature."""
+        return self.column_cells.first(self.ensemble.n_features)
+
+    @once
+    def column_cells(self) -> Cells:
+        """The cells of every column that trees split on, derived ones last."""
         return Cells.of(self.ensemble)
 
     def part(self, first: int, last: int) -> CountPlan:
@@ -229,7 +274,7 @@ class CountPlan:
         arrays |= {"left": renumber(e.left[nodes]), "right": renumber(e.right[nodes])}
         arrays |= {"value": e.value[leaves], "leaf_cover": None if e.leaf_cover is None else e.leaf_cover[leaves]}
         plan = CountPlan(replace(e, **arrays), self.order, self.groups)
-        plan.__dict__["cells"] = replace(self.cells, rank=self.cells.rank[nodes])
+        plan.__dict__["column_cells"] = replace(self.column_cells, rank=self.column_cells.rank[nodes])
         return plan
 
     @once
@@ -256,7 +301,7 @@ class CountPlan:
     @once
     def boxes(self) -> Boxes:
         """The values of each feature that lead to each leaf."""
-        e, cells = self.ensemble, self.cells
+        e, cells = self.ensemble, self.column_cells
         # A leaf has one box per feature of its path: one per player, if no player has several features.
         n_boxes = self.n_players if not self.groups else CountPlan(e, 1, {}).n_players
         first = np.concatenate([[0], np.cumsum(n_boxes, dtype=np.int64)])
@@ -290,7 +335,7 @@ class CountPlan:
     @once_here
     def core_boxes(self) -> _core.Boxes:
         """The boxes, and the cells of each feature, as kernels take them."""
-        return _core.Boxes(*self.boxes, n_cells=self.cells.n_cells, n_codes=self.cells.n_codes)
+        return _core.Boxes(*self.boxes, n_cells=self.column_cells.n_cells, n_codes=self.column_cells.n_codes)
 
     @once
     def slots(self) -> tuple[NDArray[Any], ...]:
@@ -299,7 +344,7 @@ class CountPlan:
         slot_first = np.concatenate([[0], np.cumsum(self.n_players, dtype=np.int64)])
         player = np.empty(slot_first[-1], dtype=np.int32)
         leaf = np.repeat(np.arange(self.n_players.size), np.diff(first))
-        player[slot_first[leaf] + slot] = self.player_of[feature]
+        player[slot_first[leaf] + slot] = self.column_player[feature]
         return slot_first, player
 
     @once
@@ -331,6 +376,8 @@ class CountPlan:
             digest.update(np.ascontiguousarray(array).tobytes())
             digest.update(b"|")
         digest.update(self.player_of.tobytes() + e.schema.before.encode())
+        for array in () if e.derived is None else e.derived.arrays:
+            digest.update(np.ascontiguousarray(array).tobytes() + b"|")
         return digest.hexdigest()
 
 

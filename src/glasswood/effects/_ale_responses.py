@@ -21,7 +21,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, limbs_of, numbers_of
 from glasswood.effects._response_sums import name_of, unit_of
-from glasswood.effects._responses import TOO_LARGE, Asked, Questions, Responses
+from glasswood.effects._responses import TOO_LARGE, AnyQuestions, Asked, Responses
 from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
@@ -140,9 +140,9 @@ class AleResponses:
         return int(self._plan.player_of[feature]), np.array([feature]), cells[None]
 
     @once_here
-    def _questions(self) -> list[tuple[list[Part], Questions]]:
+    def _questions(self) -> list[tuple[list[Part], AnyQuestions]]:
         """The questions of a few features at a time: at all edges of a number, and in all cells of a category."""
-        found: list[tuple[list[Part], Questions]] = []
+        found: list[tuple[list[Part], AnyQuestions]] = []
         some: list[tuple[Part, NDArray[np.int64]]] = []
         most = max(1, MOST_ANSWERS // (MOST_ROWS * self._n_outputs))
         for part in self._parts:
@@ -155,7 +155,7 @@ class AleResponses:
                 some.append((part, cells))
         return [*found, self._together(some)] if some else found
 
-    def _together(self, some: list[tuple[Part, NDArray[np.int64]]]) -> tuple[list[Part], Questions]:
+    def _together(self, some: list[tuple[Part, NDArray[np.int64]]]) -> tuple[list[Part], AnyQuestions]:
         asked = [self._asked(part.feature, cells) for part, cells in some]
         return [part for part, _ in some], self._responses.questions(asked)
 

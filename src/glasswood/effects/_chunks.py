@@ -66,9 +66,13 @@ class Chunks:
 
     @classmethod
     def of(cls, plan: CountPlan, order: int, most_states: int) -> Chunks:
-        """Cut the trees of a plan so that `order` players of a leaf have a limited number of combinations of states."""
+        """Cut the trees of a plan so that `order` players of a leaf have a limited number of combinations of states.
+
+        With derived columns, each column is a player of its own: what users know as a player changes several.
+        """
         e = plan.ensemble
-        made = _core.make_chunks(e.root, e.left, e.right, plan.core_boxes, plan.player_of, most_states, order)
+        player = plan.player_of if e.derived is None else np.arange(e.n_columns, dtype=np.int32)
+        made = _core.make_chunks(e.root, e.left, e.right, plan.core_boxes, player, most_states, order)
         return cls(plan, **made)
 
     @property
@@ -91,12 +95,13 @@ class Chunks:
     @once_here
     def axes(self) -> _core.Axes:
         """The way from cells to states as kernels take it."""
-        features = self.plan.ensemble.used_features
+        e = self.plan.ensemble
+        lines = np.append(e.used_features, np.arange(e.n_features, e.n_columns))  # derived columns come last
         return _core.Axes(
             leaves=self.leaves,
             first=self.axis_first,
-            line=np.searchsorted(features, self.axis_feature).astype(np.int32),
-            missing=self.plan.cells.n_cells[self.axis_feature] - 1,
+            line=np.searchsorted(lines, self.axis_feature).astype(np.int32),
+            missing=self.plan.column_cells.n_cells[self.axis_feature] - 1,
             start=self.axis_table,
             kind=self.axis_kind,
             table=self.table,

@@ -21,7 +21,7 @@ from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, wei
 from glasswood.effects._closed_forms import Effects
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._response_sums import unit_of
-from glasswood.effects._responses import Asked, Questions, Responses
+from glasswood.effects._responses import AnyQuestions, Asked, Responses
 from glasswood.effects._row_cells import CellBlock, CellsOfColumns
 from glasswood.errors import TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
@@ -151,7 +151,7 @@ class LeftSums:
         return Responses(make_plan(self._ensemble, 1, self._plan.groups), "identity")
 
     @once_here
-    def _questions(self) -> Questions:
+    def _questions(self) -> AnyQuestions:
         asked: list[Asked] = [(one.player, one.features, one.cells) for one in self._wanted.complements]
         return self._responses.questions([*asked, (-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))])
 

@@ -24,7 +24,7 @@ from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
 from glasswood.effects._losses import CHANGE, LEAST_SHARE, Loss, loss_of
 from glasswood.effects._response_sums import asked_of, name_of, unit_of
-from glasswood.effects._responses import Asked, KernelLoss, Questions, Responses
+from glasswood.effects._responses import AnyQuestions, Asked, KernelLoss, Responses
 from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.effects._target_sums import scale_of_targets
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
@@ -89,8 +89,8 @@ class WantedLoss:
     @classmethod
     def of_model(cls, ensemble: TreeEnsemble, scale: Scale, loss: Loss, columns: RowColumns) -> WantedLoss:
         """Return those of a model, given what is read of the rows."""
-        offset = columns.offset is not None and not (loss is CHANGE and scale.additive)
-        roles = [*([] if loss is CHANGE else ["target"]), *(["offset"] if offset else [])]
+        offset = columns.offset is not None and not (loss.is_change and scale.is_score)
+        roles = [*([] if loss.is_change else ["target"]), *(["offset"] if offset else [])]
         told = ", ".join(columns.told(role) for role in roles) or "all rows"
         return cls(loss, scale, f"{prefix_of(loss)}{told} {digest_of(ensemble, scale)}", offset)
 
@@ -154,7 +154,7 @@ class RowLosses:
     def __init__(self, plan: CountPlan, wanted: WantedLoss, asked: Sequence[Asked]) -> None:
         self.plan, self._wanted, self._loss, self._scale = plan, wanted, wanted.loss, wanted.scale
         self._asked = asked
-        self.n_sums = wanted.scale.outputs.n_columns if wanted.loss is CHANGE else 1
+        self.n_sums = wanted.scale.outputs.n_columns if wanted.loss.is_change else 1
 
     @property
     def in_kernel(self) -> bool:
@@ -168,7 +168,7 @@ class RowLosses:
         return found.before_link if before else found
 
     @once_here
-    def questions(self) -> Questions:
+    def questions(self) -> AnyQuestions:
         """The questions."""
         return self._responses.questions(self._asked)
 
@@ -206,7 +206,7 @@ class RowLosses:
         self, cells: NDArray[np.int32], weight: NDArray[np.int64], values: RowValues, sums: NDArray[np.int64]
     ) -> None:
         """Add rows to sums, (n_questions, n_sums, LIMBS), given their cells, weights (if any) and values."""
-        target = None if self._loss is CHANGE else values["target"]
+        target = None if self._loss.is_change else values["target"]
         if target is not None:
             self._loss.refuse_targets(target if not weight.size else target[weight > 0])
         offset = values["offset"] if self._wanted.offset else None
@@ -215,7 +215,7 @@ class RowLosses:
         else:
             fits = self._add_of_python(cells, weight, target, offset, sums)
         if not fits:
-            raise TooLargeError(TOO_LARGE_CHANGE if self._loss is CHANGE else TOO_LARGE)
+            raise TooLargeError(TOO_LARGE_CHANGE if self._loss.is_change else TOO_LARGE)
 
     def _add_of_python(
         self,

@@ -46,6 +46,11 @@ class Loss:
     function: Callable[[Any, Any], Any] | None = None
 
     @property
+    def is_change(self) -> bool:
+        """Whether this is the change of the response, which needs nothing observed; also of a copy on a worker."""
+        return self.name == "change" and self.function is None
+
+    @property
     def text(self) -> str:
         """The loss as users ask for it."""
         if self.name == "quantile":

@@ -18,7 +18,7 @@ from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
-from glasswood.effects._responses import TOO_LARGE, Asked, Questions, Responses, Unit
+from glasswood.effects._responses import TOO_LARGE, AnyQuestions, Asked, Responses, Unit
 from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels._read_only import read_only
@@ -59,7 +59,7 @@ class WantedResponses:
     def of_model(cls, ensemble: TreeEnsemble, scale: Scale, offset: str = "") -> WantedResponses:
         """Return those of a model, for rows without an offset, or with one that is described in words."""
         key = name_of(ensemble, scale)
-        if not offset or scale.link == "identity":
+        if not offset or scale.is_score:
             return cls(scale, key)
         units, _, digest = key.rpartition(" ")
         return cls(scale, f"{units}{WITH_OFFSET}{offset} {digest}", offset=True)
@@ -113,7 +113,7 @@ class ResponseSums:
         return Responses(self._plan, self._scale.link, self._scale.inverse, offset=self._offset)
 
     @once_here
-    def _questions(self) -> Questions:
+    def _questions(self) -> AnyQuestions:
         return self._responses.questions(asked_of(self._plan))
 
     @once_here

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._wide import digits_of
 from glasswood.effects._chunks import Chunks
+from glasswood.effects._derived_replies import DerivedQuestions, DerivedReplies
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
@@ -24,7 +25,7 @@ from glasswood.models._ensemble import Link
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._threads import in_order
 
-__all__ = ["Asked", "KernelLoss", "Questions", "Responses", "Unit", "all_responses", "batch_of", "sum_responses"]
+__all__ = ["AnyQuestions", "Asked", "KernelLoss", "Responses", "Unit", "all_responses", "batch_of", "sum_responses"]
 
 MOST_STATES = 2**15
 MOST_STATES_HELD = 2**23  # of seats at questions
@@ -93,6 +94,9 @@ class Questions:
         return int(self.first[-1])
 
 
+AnyQuestions = Questions | DerivedQuestions
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class _Wanted:
     """What is wanted of the responses of rows, see `glasswood.kernels._core.ask`; what is empty is not."""
@@ -127,14 +131,17 @@ class Responses:
         self.plan = plan
         self.inverse = inverse
         self.chunks = Chunks.of(plan, 1, MOST_STATES)
-        score = plan.ensemble.score
+        score, derived = plan.ensemble.score, plan.ensemble.derived
+        self._derived = None if derived is None else DerivedReplies(plan, derived, self.chunks)
         scale = 1.0 if link == "identity" else score.link_scale
         constant = score.constant_with_offset if offset else score.constant
         self._score = (LINKS[link], score.factor * scale, constant * scale)
         self._factor = score.factor  # of offsets, which are added to sums of leaf values
 
-    def questions(self, asked: Iterable[Asked]) -> Questions:
+    def questions(self, asked: Iterable[Asked]) -> AnyQuestions:
         """Return questions about players."""
+        if self._derived is not None:
+            return self._derived.questions(asked)
         place = {int(f): number for number, f in enumerate(self.plan.ensemble.used_features)}
         by_player = np.argsort(self.chunks.seat_player, kind="stable")
         bounds = np.searchsorted(self.chunks.seat_player[by_player], np.arange(len(self.plan.players) + 1))
@@ -200,7 +207,7 @@ class Responses:
         base = self.chunks.state_first[seats]
         return base, question, new + base[place], old + base[place], seats[place]
 
-    def add(self, rows: Cells, span: tuple[int, int], questions: Questions, weight: NDArray[np.float64]) -> Any:
+    def add(self, rows: Cells, span: tuple[int, int], questions: AnyQuestions, weight: NDArray[np.float64]) -> Any:
         """Return the sums of responses and of their squares, (2, n_questions, n_outputs), over the rows of a span."""
         sums = np.zeros((questions.n_questions, self.plan.ensemble.n_outputs, 2, 8))
         self._ask(rows.cells(*span), questions, _Wanted(weight=weight, sums=sums))
@@ -209,7 +216,7 @@ class Responses:
     def add_whole(
         self,
         cells: NDArray[np.int32],
-        questions: Questions,
+        questions: AnyQuestions,
         digits: NDArray[np.int64],
         unit: Unit,
         sums: NDArray[np.int64],
@@ -229,12 +236,12 @@ class Responses:
         """
         self._ask(cells, questions, _Wanted(whole=sums, digits=digits, factor=unit.factor, large=unit.large), offset)
 
-    def write(self, rows: Cells, span: tuple[int, int], questions: Questions) -> NDArray[np.float64]:
+    def write(self, rows: Cells, span: tuple[int, int], questions: AnyQuestions) -> NDArray[np.float64]:
         """Return the responses of the rows of a span: (n_questions, n_outputs, n_rows)."""
         return self.write_cells(rows.cells(*span), questions)
 
     def write_cells(
-        self, cells: NDArray[np.int32], questions: Questions, offset: NDArray[np.float64] | None = None
+        self, cells: NDArray[np.int32], questions: AnyQuestions, offset: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
         """Return the responses of rows, given their cells: (n_questions, n_outputs, n_rows)."""
         n_rows = cells.shape[1]
@@ -255,7 +262,7 @@ class Responses:
     def add_losses(  # noqa: PLR0913 (rows, what is asked of them, and where it is added)
         self,
         cells: NDArray[np.int32],
-        questions: Questions,
+        questions: AnyQuestions,
         digits: NDArray[np.int64],
         loss: KernelLoss,
         target: NDArray[np.float64] | None,
@@ -278,7 +285,7 @@ class Responses:
         weighted = digits.size > 0
         places = np.full((1, cells.shape[1]), -1) if not weighted else digits_of(digits)
         fits = True
-        for row, last, asked in self._blocks(cells, questions, offset):
+        for (row, last), (first, end), asked in self._blocks(cells, questions, offset):
             width = asked["reply"].shape[2]
             own = _padded(np.empty((0, 0)) if target is None else target[row:last].T, width)
             fits &= _core.add_losses(
@@ -290,14 +297,14 @@ class Responses:
                 digits=_padded(places[:, row:last], width),
                 weighted=weighted,
                 large=loss.large,
-                sums=sums,
+                sums=sums[first:end],
             )
         return fits
 
     def _ask(
         self,
         cells: NDArray[np.int32],
-        questions: Questions,
+        questions: AnyQuestions,
         wanted: _Wanted,
         offset: NDArray[np.float64] | None = None,
     ) -> None:
@@ -305,29 +312,43 @@ class Responses:
         weighted = wanted.digits.size > 0
         weight = np.ones(n_rows) if not wanted.weight.size else wanted.weight
         digits = np.full((1, n_rows), -1) if not weighted else digits_of(wanted.digits)
-        for row, last, asked in self._blocks(cells, questions, offset):
+        for (row, last), (first, end), asked in self._blocks(cells, questions, offset):
             width = asked["reply"].shape[2]
-            answers = np.empty((*out.shape[:2], width if out.size else 0))
+            answers = np.empty((end - first, out.shape[1], width) if out.size else (0, 0, 0))
             fits = _core.ask(
                 **asked,
                 weight=_padded(weight[None, row:last], width)[0],
-                sums=wanted.sums,
+                sums=wanted.sums[first:end],
                 digits=_padded(digits[:, row:last], width),
                 weighted=weighted,
                 large=wanted.large,
                 whole_factor=wanted.factor,
-                whole=wanted.whole,
+                whole=wanted.whole[first:end],
                 out=answers,
             )
             if not fits:
                 raise TooLargeError(TOO_LARGE)
             if out.size:
-                out[:, :, row:last] = answers[:, :, : last - row]
+                out[first:end, :, row:last] = answers[:, :, : last - row]
 
     def _blocks(
-        self, cells: NDArray[np.int32], questions: Questions, offset: NDArray[np.float64] | None
-    ) -> Iterator[tuple[int, int, dict[str, Any]]]:
-        """Yield blocks of rows: the first and the last one, and what kernels that ask questions take of them."""
+        self, cells: NDArray[np.int32], questions: AnyQuestions, offset: NDArray[np.float64] | None
+    ) -> Iterator[tuple[tuple[int, int], tuple[int, int], dict[str, Any]]]:
+        """Yield blocks of rows and of questions, from first to last, and what kernels that ask take of them."""
+        added = np.empty((0, 0)) if offset is None else np.ascontiguousarray(offset.T) / self._factor
+        score = dict(zip(("link", "factor", "constant"), self._score, strict=True))
+        if self._derived is not None and isinstance(questions, DerivedQuestions):
+            blocks = self._derived.blocks(cells, questions)
+        else:
+            blocks = self._replies(cells, cast("Questions", questions))
+        for (row, last), which, asked in blocks:
+            offset = _padded(added[:, row:last], asked["reply"].shape[2])
+            yield (row, last), which, asked | {"output": self.chunks.output, "offset": offset, **score}
+
+    def _replies(
+        self, cells: NDArray[np.int32], questions: Questions
+    ) -> Iterator[tuple[tuple[int, int], tuple[int, int], dict[str, Any]]]:
+        """Yield blocks of rows, all questions, and the replies of chunks to them."""
         chunks, value = self.chunks, self.plan.ensemble.value
         n_states, n_rows = self.n_states, cells.shape[1]
         width = min(MOST_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
@@ -335,28 +356,15 @@ class Responses:
         states = np.zeros((chunks.n_seats, block), dtype=np.uint16)
         reply = np.empty((n_states, value.shape[1], width))
         own = np.empty((chunks.n_chunks, value.shape[1], width))
-        added = np.empty((0, 0)) if offset is None else np.ascontiguousarray(offset.T) / self._factor
         asked = np.zeros(chunks.n_seats, dtype=bool)
         asked[questions.seats] = True
         for row in range(0, n_rows, width):
             proceed()
-            last = min(n_rows, row + width)
             if row % block == 0:
                 chunks.write_states(cells, (row, min(n_rows, row + block)), states)
             _core.write_replies(states, row % block, chunks.leaves, value, asked, reply, own)
-            yield (
-                row,
-                last,
-                {
-                    "reply": reply,
-                    "own": own,
-                    "seat_chunk": chunks.seat_chunk,
-                    "output": chunks.output,
-                    "questions": questions.held,
-                    **dict(zip(("link", "factor", "constant"), self._score, strict=True)),
-                    "offset": _padded(added[:, row:last], width),
-                },
-            )
+            taken = {"reply": reply, "own": own, "seat_chunk": chunks.seat_chunk, "questions": questions.held}
+            yield (row, min(n_rows, row + width)), (0, questions.n_questions), taken
 
     @property
     def n_states(self) -> int:
@@ -386,13 +394,13 @@ def _turned(function: Callable[[Any], Any], scores: NDArray[np.float64]) -> NDAr
     return np.concatenate(parts)[: len(scores)]
 
 
-def batch_of(responses: Responses, questions: Questions) -> int:
+def batch_of(responses: Responses, questions: AnyQuestions) -> int:
     """Return how many rows are added up at a time."""
     return BATCH if responses.inverse is None else max(1, min(BATCH, MOST_ANSWERS // questions.n_questions))
 
 
 def sum_responses(
-    responses: Responses, questions: Questions, rows: Cells, weight: NDArray[np.float64] | None, total: Any = 0.0
+    responses: Responses, questions: AnyQuestions, rows: Cells, weight: NDArray[np.float64] | None, total: Any = 0.0
 ) -> Any:
     """Return a total plus the weighted sum over rows of the responses to questions: (n_questions, n_outputs).
 

@@ -20,7 +20,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, limbs_of, numbers_of
 from glasswood.effects._response_sums import name_of
-from glasswood.effects._responses import Questions, Responses
+from glasswood.effects._responses import AnyQuestions, Responses
 from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.kernels import _core
@@ -158,7 +158,7 @@ class TargetSums:
         return Responses(self._plan, self._scale.link, self._scale.inverse, offset=self._offset)
 
     @once_here
-    def _questions(self) -> Questions:
+    def _questions(self) -> AnyQuestions:
         return self._responses.questions([(-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))])
 
     @once_here

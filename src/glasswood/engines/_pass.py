@@ -392,9 +392,12 @@ def _background(job: Job, folds: Mapping[int, dict[int, Tally]], n_rows: int) ->
 
 
 def _check_sums(plan: CountPlan, key: object, tally: Tally) -> None:
-    """Raise an error unless each row is in one leaf of each tree."""
-    first_leaf = np.searchsorted(plan.leaf_tree, np.arange(plan.ensemble.n_trees))
-    rows = np.add.reduceat(tally.vectors["counts"][plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed
+    """Raise an error unless each row is in one leaf of each tree, or in one cell of each feature."""
+    if plan.ensemble.derived is None:
+        first_leaf = np.searchsorted(plan.leaf_tree, np.arange(plan.ensemble.n_trees))
+        rows = np.add.reduceat(tally.vectors["counts"][plan.leaf_offset[:-1]], first_leaf)  # with nothing fixed
+    else:  # leaves are not counted
+        rows = np.add.reduceat(tally.vectors["cells"], plan.cells.offset[:-1])[plan.ensemble.used_features]
     if (rows != tally.total).any():
-        message = f"the counts of a tree do not sum to the number of rows (group {key!r}); nothing is saved"
+        message = f"the counts of a tree or feature do not sum to the number of rows (group {key!r}); nothing is saved"
         raise BackgroundError(message)

@@ -121,7 +121,7 @@ def _sum(partials: DataFrame, n_slices: int) -> Partial:
 
 
 def _slices(job: Job) -> int:
-    return -(-job.plan.n_counts // SLICE)
+    return max(1, -(-sum(vector.size for vector in job.counter.vectors) // SLICE))
 
 
 def _cut(packed: bytes, n_slices: int) -> Batches:

@@ -207,6 +207,12 @@ def _check(several: Combination, model: Any, table: object, dtype: str) -> None:
 def _side_by_side(members: Sequence[TreeEnsemble], kind: str) -> TreeEnsemble:
     """Return one ensemble whose outputs are the scores of all members."""
     schema = members[0].schema
+    if any(member.derived is not None for member in members):
+        message = (
+            f"a member of this {kind} has statistics of combinations of columns (CTRs), which is not supported; train "
+            "it with max_ctr_complexity=1"
+        )
+        raise UnsupportedModelError(message)
     if any(member.schema.columns != schema.columns for member in members):
         message = f"the members of this {kind} do not take the same columns, or not in the same way"
         raise UnsupportedModelError(message)
@@ -239,8 +245,13 @@ def _side_by_side(members: Sequence[TreeEnsemble], kind: str) -> TreeEnsemble:
     return TreeEnsemble(
         root=joined("root", children),
         tree_output=np.full(sum(member.n_trees for member in members), -1, dtype=np.int32),
-        **{name: joined(name) for name in ("feature", "cut", "missing_left", "unseen_left", "words")},
-        **{name: joined(name, children) for name in ("left", "right")},
+        feature=joined("feature"),
+        cut=joined("cut"),
+        left=joined("left", children),
+        right=joined("right", children),
+        missing_left=joined("missing_left"),
+        unseen_left=joined("unseen_left"),
+        words=joined("words"),
         category_set=joined("category_set", sets),
         value=value,
         cover=None,

@@ -17,7 +17,9 @@ from glasswood.errors import UnsupportedModelError
 from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
 from glasswood.kernels._read_only import ReadOnly, read_only
+from glasswood.models._derived import CellsOfDerived, Derived
 from glasswood.parallel._once import once, once_here
+from glasswood.tables._columns import cells_of
 from glasswood.tables._tables import Schema, encode, n_rows
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many
@@ -189,6 +191,8 @@ class TreeEnsemble(ReadOnly):
         How the leaf values add up.
     source : str
         The library and class the model came from.
+    derived : Derived, optional
+        Columns that are functions of several columns of the table; as features, they are numbered behind these.
 
     Examples
     --------
@@ -220,6 +224,7 @@ class TreeEnsemble(ReadOnly):
     schema: Schema
     score: Score
     source: str
+    derived: Derived | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -274,6 +279,18 @@ class TreeEnsemble(ReadOnly):
         return len(self.schema.columns)
 
     @property
+    def n_columns(self) -> int:
+        """The number of columns that trees may split on: those of the table, and derived ones."""
+        return self.n_features + (0 if self.derived is None else self.derived.n_columns)
+
+    @once
+    def n_codes(self) -> NDArray[np.int64]:
+        """The number of categories of each column that trees may split on; 0 for numbers."""
+        codes = np.zeros(self.n_columns, dtype=np.int64)
+        codes[: self.n_features] = [column.n_codes for column in self.schema.columns]
+        return read_only(codes)
+
+    @property
     def n_outputs(self) -> int:
         """The number of outputs: classes, targets, or 1."""
         return self.score.n_outputs
@@ -285,8 +302,11 @@ class TreeEnsemble(ReadOnly):
 
     @once
     def used_features(self) -> NDArray[np.intp]:
-        """The features that some node splits on, in increasing order."""
-        return read_only(np.flatnonzero(np.bincount(self.feature, minlength=self.n_features)))
+        """The features that some node splits on, itself or through a derived column, in increasing order."""
+        used = np.bincount(self.feature, minlength=self.n_columns)[: self.n_features]
+        if self.derived is not None:
+            used[self.derived.features] += 1
+        return read_only(np.flatnonzero(used))
 
     def predict(self, table: object) -> NDArray[np.floating[Any]]:
         """Return the raw score of each row, bit for bit as the model's own library computes it.
@@ -342,9 +362,11 @@ class TreeEnsemble(ReadOnly):
 
     @once_here
     def _splits(self) -> _core.Splits:
-        """What each node asks for, with the used columns numbered in order."""
-        place = np.zeros(self.n_features, dtype=np.int32)
-        place[self.used_features] = np.arange(self.used_features.size)
+        """What each node asks for, with the used columns numbered in order, and derived ones behind them."""
+        used, n_derived = self.used_features, self.n_columns - self.n_features
+        place = np.zeros(self.n_columns, dtype=np.int32)
+        place[used] = np.arange(used.size)
+        place[self.n_features :] = used.size + np.arange(n_derived)
         return _core.Splits(
             column=place[self.feature],
             cut=self.cut,
@@ -352,17 +374,41 @@ class TreeEnsemble(ReadOnly):
             category_set=self.category_set,
             unseen_left=self.unseen_left,
             words=self.words,
-            n_codes=np.array([self.schema.columns[f].n_codes for f in self.used_features.tolist()], dtype=np.int64),
+            n_codes=np.append(self.n_codes[used], np.zeros(n_derived, dtype=np.int64)),
         )
+
+    @once_here
+    def _cells_of_derived(self) -> CellsOfDerived | None:
+        """The derived columns as functions of the cells that their own cuts make."""
+        if self.derived is None:
+            return None
+        used = self.derived.features
+        return CellsOfDerived(self.derived, used, {f: self.derived.cuts_of(f) for f in used.tolist()})
+
+    def _ranks(self, columns: list[NDArray[np.floating[Any]]]) -> NDArray[np.int32]:
+        """Return the derived columns of rows, (n_derived, n_rows), given the used ones."""
+        made = self._cells_of_derived
+        if made is None:
+            return np.empty((0, 0), dtype=np.int32)
+        places = np.searchsorted(self.used_features, made.derived.features).tolist()
+        cells = [
+            cells_of(columns[place], made.derived.cuts_of(f), int(self.n_codes[f])).astype(np.int32)
+            for place, f in zip(places, made.derived.features.tolist(), strict=True)
+        ]
+        return made.ranks(np.stack(cells))
 
     def _add_leaf_values(self, columns: list[NDArray[np.floating[Any]]], scores: NDArray[np.floating[Any]]) -> None:
         """Add every tree's leaf values to the scores, block by block of rows."""
         value = self.value.astype(scores.dtype, copy=False)
-        block = np.empty((min(BLOCK, len(scores)), len(columns)))
+        n_derived = self.n_columns - self.n_features
+        block = np.empty((min(BLOCK, len(scores)), len(columns) + n_derived))
         for start in range(0, len(scores), BLOCK):
             part = scores[start : start + BLOCK]
-            for index, column in enumerate(columns):
-                block[: len(part), index] = column[start : start + BLOCK]
+            here = [column[start : start + BLOCK] for column in columns]
+            for index, column in enumerate(here):
+                block[: len(part), index] = column
+            if n_derived:
+                block[: len(part), len(columns) :] = self._ranks(here).T
             rows = block[: len(part)]
             _core.add_leaf_values(rows, self.core_trees, self._splits, self.tree_output, value, part)
 
@@ -504,8 +550,10 @@ def _problems(e: TreeEnsemble) -> Iterator[str]:
     yield from _size_problems(e)
     if not _core.is_forest(e.root, e.left, e.right, e.n_leaves):
         yield "some node or leaf is not the child of exactly one node, or is below no root"
-    if e.n_nodes and not (e.feature.min() >= 0 and e.feature.max() < e.n_features):
-        yield f"features {e.feature.min()} to {e.feature.max()} for {how_many(e.n_features, 'column')}"
+    if e.n_nodes and not (e.feature.min() >= 0 and e.feature.max() < e.n_columns):
+        yield f"features {e.feature.min()} to {e.feature.max()} for {how_many(e.n_columns, 'column')}"
+    if e.derived is not None:
+        yield from e.derived.problems(e.n_codes[: e.n_features])
     if not _all_finite(e.value):
         yield "some leaf value is not finite"
     if e.cover is not None and e.leaf_cover is not None and not (_all_finite(e.cover) and _all_finite(e.leaf_cover)):
@@ -545,7 +593,7 @@ def _all_finite(numbers: NDArray[np.float64]) -> bool:
 
 def _category_problems(e: TreeEnsemble) -> Iterator[str]:
     by_cut = e.category_set < 0
-    codes = np.array([column.n_codes for column in e.schema.columns])[e.feature]
+    codes = e.n_codes[e.feature]
     if np.isnan(e.cut[by_cut]).any():
         yield "some cut is NaN"
     if np.any(codes[by_cut] > 0):

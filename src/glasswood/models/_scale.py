@@ -39,6 +39,9 @@ class Scale:
         The classes or targets that questions can be about.
     units : str
         The units of answers.
+    products : bool, default True
+        Whether leaves are products of conditions on single columns, so that counts tell all about sums over trees; not
+        with derived columns.
     """
 
     response: str
@@ -47,11 +50,17 @@ class Scale:
     inverse: Callable[[Any], Any] | None
     outputs: Outputs
     units: str
+    products: bool = True
+
+    @property
+    def is_score(self) -> bool:
+        """Whether answers are about the sum over trees itself."""
+        return self.link == "identity" and self.inverse is None
 
     @property
     def additive(self) -> bool:
-        """Whether answers are sums over trees, so that counts are enough."""
-        return self.link == "identity" and self.inverse is None
+        """Whether answers are sums over trees whose leaves are products, so that counts are enough."""
+        return self.is_score and self.products
 
     def same_as(self, other: Scale) -> bool:
         """Return whether both make the same of a sum over trees of one model."""
@@ -71,9 +80,10 @@ def scale_of(model: Opened, response: str | None = None) -> Scale:
     response = response or "raw"
     link = _link_of(score, response)
     inverse = None if response == "raw" else model.inverse
-    additive = link == "identity" and inverse is None
-    outputs = Outputs(score.labels, score.n_outputs, score.binary, 0.0 if additive else 1.0)
-    return Scale(response, score, link, inverse, outputs, score.units if additive else RESPONSES.get(link, "value"))
+    is_score = link == "identity" and inverse is None
+    outputs = Outputs(score.labels, score.n_outputs, score.binary, 0.0 if is_score else 1.0)
+    units = score.units if is_score else RESPONSES.get(link, "value")
+    return Scale(response, score, link, inverse, outputs, units, model.ensemble.derived is None)
 
 
 def _link_of(score: Score, response: str) -> Link:
@@ -104,7 +114,8 @@ def _scale_of_combination(model: Opened, combination: Combination, response: str
         raise UnsupportedModelError(message)
     binary = combination.units == "probability" and len(combination.labels) == 2
     outputs = Outputs(combination.labels, 1 if binary else len(combination.labels), binary, 1.0)
-    return Scale(response, model.ensemble.score, "identity", model.inverse, outputs, combination.units)
+    products = model.ensemble.derived is None
+    return Scale(response, model.ensemble.score, "identity", model.inverse, outputs, combination.units, products)
 
 
 def _check(response: str) -> None:

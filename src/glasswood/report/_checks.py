@@ -81,6 +81,9 @@ def _count_check(subject: Subject) -> Item:
             return _item(tag, "Not run: there are no rows.", good=None)
         return _item(tag, "Not run: the model is so large that its counts are not kept.", good=None)
     plan = subject.study.plan(background.order)
+    if subject.study.ensemble.derived is not None:
+        text = "Not run: leaves of models with statistics of combinations (CTRs) are not counted."
+        return _item(tag, text, good=None)
     in_leaf = background.counts[plan.leaf_offset[:-1]]  # the first count of a leaf is that of the empty set
     per_tree = np.zeros(subject.study.ensemble.n_trees, dtype=np.int64)
     np.add.at(per_tree, plan.leaf_tree, in_leaf)

@@ -93,7 +93,7 @@ def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
 
 
 def _interactions(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
-    scale = "" if subject.scope.scale.additive else f" (of the raw score, {subject.study.ensemble.score.units})"
+    scale = "" if subject.scope.scale.is_score else f" (of the raw score, {subject.study.ensemble.score.units})"
     for a, b, strength, h in made["table"]["rows"][:EACH] if "table" in made else ():
         yield _item(None, "Interaction", [a, b], f"strength {number(strength)}{scale}, H {number(h)}.")
 

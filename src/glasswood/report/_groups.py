@@ -190,7 +190,7 @@ def _notes(subject: Subject, comparison: Comparison, aliases: list[str], left: i
         names = ", ".join(plain(name) for name in aliases[:5]) + (", ..." if len(aliases) > 5 else "")
         alone = "it alone" if len(aliases) == 1 else "each of these alone"
         yield f"Not listed, because {alone} identifies the groups: {names}."
-    if not subject.scope.scale.additive:
+    if not subject.scope.scale.is_score:
         yield f"Curves of groups are compared on the raw score ({comparison.units}), which is a sum over trees."
     if left:
         yield f"Curves of the first {MOST_GROUPS} of {MOST_GROUPS + left:,} groups are compared."
@@ -288,7 +288,7 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
 def _is_classifier(subject: Subject) -> bool:
     """Return whether the model predicts probabilities, on this scale or behind its link."""
     scale = subject.scope.scale
-    return scale.units == "probability" or (scale.additive and scale.score.link in ("logistic", "softmax"))
+    return scale.units == "probability" or (scale.is_score and scale.score.link in ("logistic", "softmax"))
 
 
 def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
@@ -300,7 +300,7 @@ def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
     about = f"The average {noun_of(units)} of the rows of each group, computed from counts."
     if _is_classifier(subject):
         about += " Average probabilities and selection rates cannot be computed from counts."
-    lines = [[[value] for value in one.chosen(one.study.raw_mean).tolist()] for one in found]
+    lines = [[[value] for value in one.chosen(one.scope.values.mean).tolist()] for one in found]
     return _Found(about, [column(average_of(units))], found[0].labels, lines)
 
 

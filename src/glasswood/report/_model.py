@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.counting._plan import CountPlan
 from glasswood.errors import GlasswoodError
 from glasswood.report._panels import rounded
 from glasswood.report._subject import Section, Subject, column, section
@@ -20,6 +21,13 @@ from glasswood.text._printable import how_many
 __all__ = ["data_section", "model_section"]
 
 FEW = 12  # lines of a table that needs no search
+
+
+def _longest_path(plan: CountPlan) -> str:
+    splits, derived = how_many(plan.depth, "split"), plan.ensemble.derived
+    if derived is not None:
+        return f"{splits}, also on {how_many(derived.n_columns, 'statistic')} of combinations of features"
+    return f"{splits}, {how_many(plan.most_players, 'different feature')}"
 
 
 def model_section(subject: Subject, version: str) -> Section:
@@ -36,7 +44,7 @@ def model_section(subject: Subject, version: str) -> Section:
         ),
         ("Trees", f"{e.n_trees:,}"),
         ("Leaves", f"{e.n_leaves:,} (up to {_most_leaves(subject):,} in a tree)"),
-        ("Longest path", f"{how_many(plan.depth, 'split')}, {how_many(plan.most_players, 'different feature')}"),
+        ("Longest path", _longest_path(plan)),
         ("Features", f"{len(plan.players):,}, of which {len(subject.used):,} are used"),
         ("Outputs", _outputs(subject.scope.scale.outputs.labels)),
         ("Scale of the curves", _scale(subject)),
@@ -75,7 +83,7 @@ def _outputs(labels: tuple[Any, ...]) -> str:
 
 def _scale(subject: Subject) -> str:
     units = "that of the predictions" if subject.scope.scale.units == "value" else subject.scope.scale.units
-    return units if subject.scope.scale.additive else f"{units} (rows are averaged on this scale)"
+    return units if subject.scope.scale.is_score else f"{units} (rows are averaged on this scale)"
 
 
 def _rows_text(subject: Subject) -> str:

@@ -321,7 +321,7 @@ def _notes_on_pairs(
     subject: Subject, strengths: Strengths, figures: list[dict[str, Any]], n_surfaces: int
 ) -> Iterator[str]:
     """Yield further notes on the table and its figures."""
-    if not subject.scope.scale.additive:
+    if not subject.scope.scale.is_score:
         yield (
             f"This section is about the raw score ({strengths.units}), which is a sum over trees; the curves above are "
             f"on the scale of the {subject.noun}."

@@ -201,7 +201,7 @@ class Subject:
     @once
     def raw(self) -> Subject | None:
         """The same model and rows on the raw score; None if the model has none that is a sum over trees."""
-        if self.scope.scale.additive:
+        if self.scope.scale.is_score:
             return self
         if self.study.combined:
             return None

@@ -101,9 +101,10 @@ class Answers:
 
     def only_raw(self, what: str) -> None:
         """Raise an error if the response is not a sum over trees."""
-        if not self._scale.additive:
+        if not self._scale.is_score:
             message = f'{what}: only the raw score is a sum over trees; make an Explainer with response="raw"'
             raise UnsupportedModelError(message)
+        self._study.plan(1).refuse_derived()
 
     def axis(self, feature: int) -> Axis:
         """Return the cells of a feature, with the rows of the background in them."""

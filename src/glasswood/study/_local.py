@@ -201,6 +201,7 @@ class StudyLocal:
 
     def wanted(self, bins: Bins, scale: Scale) -> WantedAle | WantedAleResponses:
         """Return the local effects on a scale, as they are asked for."""
+        self._study.plan(1).refuse_derived()
         if scale.additive:
             return WantedAle(bins)
         self._study.refuse_offset("an accumulated local effect", scale)

@@ -15,7 +15,6 @@ from glasswood.counting._plan import make_plan
 from glasswood.counting._weights import fixed_point
 from glasswood.counting._wide import numbers_of
 from glasswood.effects._loss_sums import LossMoments, RowLosses, WantedLoss, quotients, unchanged
-from glasswood.effects._losses import CHANGE
 from glasswood.effects._response_sums import asked_of
 from glasswood.effects._row_cells import Rows
 from glasswood.errors import BackgroundError
@@ -120,7 +119,7 @@ def without_folds(study: Study, wanted: WantedLoss) -> Iterator[tuple[float, Mea
 def _parts(study: Study, wanted: WantedLoss) -> int:
     """Return of how many parts of the rows one is enough: samples are of tables, or of rows that can be read again."""
     over = study.over
-    if not over.in_memory and (over.basis != "rows" or wanted.loss is not CHANGE or wanted.offset):
+    if not over.in_memory and (over.basis != "rows" or not wanted.loss.is_change or wanted.offset):
         return 1
     n_rows, numbers = study.n_rows, _numbers_of_row(study, wanted)
     if groups_of(study).size:

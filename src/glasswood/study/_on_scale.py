@@ -103,7 +103,7 @@ class OnScale:
         opened = self.study.columns(self.study.ensemble.used_features)
         encoded = opened.encode(0, opened.n_rows) | dict(columns)
         scores = self.study.ensemble.scores_of(encoded, opened.n_rows).astype(np.float64)
-        offset = None if self.scale.additive else self.study.over.offset
+        offset = None if self.scale.is_score else self.study.over.offset
         if offset is not None:
             score = self.study.ensemble.score
             scores = scores - score.constant + score.constant_with_offset + offset

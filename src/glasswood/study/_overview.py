@@ -59,6 +59,8 @@ PER_LOOKUP = 12e-9
 MANY_LEAVES = 2**17
 MOST_CELLS_OF_PAIR = 2**25  # that are held at a time, and as many of rows
 FEW_CELLS = 2**22  # of all pairs: then surfaces are made, whatever the rows, so that all sources have the same bits
+MOST_REPLIES = 2**40  # of trees to rows: about half an hour
+PER_REPLY = 2e-9  # seconds
 MOST_CELLS = 2**36  # of all pairs: about a quarter of an hour
 
 
@@ -171,8 +173,9 @@ class Overview:
     def strengths(self, rows: Any, chosen: Chosen) -> Strengths:
         """Return how strongly pairs of players interact, which is the same for both classes of one score."""
         outputs = chosen.columns
-        self._answers.only_raw("interaction_strengths")
         study, plan = self._study, self._study.plan(1)
+        if study.ensemble.derived is None or not self._scale.is_score:
+            self._answers.only_raw("interaction_strengths")
         if rows is None and not study.over.has_rows:
             message = "pass rows=, the table of rows over which the strength of interactions is computed"
             raise BackgroundError(message)
@@ -180,7 +183,9 @@ class Overview:
         over = self._pair_rows(rows)
         pairs: list[Any] = []
         moments = np.zeros((4, 0, len(outputs)))
-        if plan.most_players >= 2:  # otherwise no path has a pair
+        if study.ensemble.derived is not None:
+            pairs, moments = self._moments_of_responses(over, outputs)
+        elif plan.most_players >= 2:  # otherwise no path has a pair
             rows_only = (
                 not self._by_points(over) and not study.over.once_only and not self._by_cells(over, len(outputs))
             )
@@ -314,6 +319,35 @@ class Overview:
             listed = list(parts)
         players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in found]
         return players, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
+
+    def _moments_of_responses(
+        self, over: PairRows, outputs: list[int]
+    ) -> tuple[list[tuple[int, int]], NDArray[np.float64]]:
+        """Return the same for models whose leaves are not counted: all rows are asked for each pair of values."""
+        study, plan = self._study, self._study.plan(1)
+        if not isinstance(over, RowsInMemory) or np.bincount(plan.player_of).max(initial=0) > 1:
+            plan.refuse_derived()
+        curves, mean = self._values.curves, self._values.mean
+        found = list(zip(*(side.tolist() for side in np.nonzero(study.pairs)), strict=True))
+        block, weight = next(over.blocks(1))
+        cells = dict(zip(study.ensemble.used_features.tolist(), block.cells(0, block.n_rows), strict=True))
+        rows = {(a, b): JointRows.of(cells[a], cells[b], weight) for a, b in found}
+        n_replies = sum(own.x.size for own in rows.values()) * float(study.over.n_rows) * study.ensemble.n_trees
+        if n_replies > MOST_REPLIES:
+            message = (
+                f"interactions of this model, which has statistics of combinations (CTRs), would take about "
+                f"{n_replies * PER_REPLY / 60:,.0f} minutes; make an Explainer of a sample of the rows, or ask for the "
+                "surface of single pairs: partial_dependence(a, b)"
+            )
+            raise TooLargeError(message)
+        listed = []
+        for (a, b), own in rows.items():
+            x, y = own.x.astype(np.int64), own.y.astype(np.int64)
+            joint = self._values.responses_at(np.array([a, b]), np.stack([x, y]))
+            alone = (joint - curves[a][x] - curves[b][y] + mean)[:, outputs]
+            both = (curves[a][:, outputs], curves[b][:, outputs])
+            listed.append(point_moments(np.ascontiguousarray(alone), both, (own.x, own.y), own.rows))
+        return found, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
 
     @staticmethod
     def _refuse_many_cells(n_cells: float) -> None:

@@ -109,7 +109,7 @@ class Scope:
         Groups of columns are ranked by the raw score: other responses would need each row at the values of all others.
         """
         study = self.study
-        if study.groups and not self.scale.additive and not study.combined:
+        if study.groups and not self.scale.is_score and not study.combined:
             return Scope(study, study.scale("raw")).ranked()
         chosen = self.scale.outputs.choose()
         names = list(self.overview.importance(chosen).names) if study.over.has_rows else self.overview.by_span()

@@ -352,6 +352,7 @@ class Study:
 
     def effects(self, order: int) -> Effects:
         """Return effects of at least this order, counting if need be."""
+        self.plan(1).refuse_derived()
         with self._lock:
             order = self.plan(order).order  # no path may have so many players
             found = _smallest(self._effects, order)
@@ -375,6 +376,7 @@ class Study:
         If the pairs of all features have too many counts, those of this one are counted, with all other features as one
         player.
         """
+        self.plan(1).refuse_derived()
         plan = self.plan_of_pair(a, b)
         if plan is None:
             return self.effects(2)
@@ -508,6 +510,7 @@ class Study:
     @once
     def _evaluator(self) -> Evaluator:
         """What evaluates metrics."""
+        self.plan(1).refuse_derived()
         over = self.over
         background = self._background_rows if over.in_memory else None
         n_background = over.n_rows if over.in_memory else 0

@@ -688,13 +688,6 @@ def test_a_model_read_wrong_is_noticed():
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_combinations_of_columns_are_refused():
-    table, y = homes()
-    model = catboost.CatBoostRegressor(**SMALL | CTR | {"max_ctr_complexity": 3, "iterations": 40}).fit(table, y)
-    with pytest.raises(UnsupportedModelError, match=r"combinations of columns.*max_ctr_complexity=1"):
-        gw.read_model(model)
-
-
 def test_text_and_embedding_features_are_refused():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"size": rng.normal(size=200), "text": rng.choice(["a cat sat", "a dog ran"], 200)})

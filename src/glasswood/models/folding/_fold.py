@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from glasswood.errors import TableError
+from glasswood.errors import TableError, UnsupportedModelError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._learned import learned
 from glasswood.models._pipelines import Unwrapped
@@ -72,6 +72,12 @@ def fold(ensemble: TreeEnsemble, given: Unwrapped, rows: Any, all_rows: Any = No
     single : bool, default False
         Whether the numbers of a row that is made up are float32.
     """
+    if ensemble.derived is not None:
+        message = (
+            "a model with statistics of combinations of columns (CTRs) behind transformers is not supported; transform "
+            "the rows first and pass the model itself, or train it with max_ctr_complexity=1"
+        )
+        raise UnsupportedModelError(message)
     folder = _Folder(ensemble, given, _made_up_row(given, single=single) if rows is None else rows, all_rows)
     folder.look(made_up=rows is None)
     return folder.fold()

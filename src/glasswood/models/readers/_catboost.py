@@ -16,8 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import MissingExtraError, UnsupportedModelError
+from glasswood.models._derived import Derived
 from glasswood.models._ensemble import CategorySets, Link, Score, Tree, TreeEnsemble, stack
-from glasswood.models.readers._catboost_ctr import Ctr, HashColumn, ascending, floats, read_ctr
+from glasswood.models.readers._catboost_combinations import (
+    ADVICE,
+    Columns,
+    IsAbove,
+    IsCategory,
+    Statistic,
+    derived_of,
+    hashes_of_keys,
+    hashes_of_tables,
+)
+from glasswood.models.readers._catboost_ctr import HashColumn, ascending, floats, goes_left, read_ctr
 from glasswood.models.readers._json import parse_json
 from glasswood.models.readers._rounding import cut_at_most
 from glasswood.tables._columns import Column, NumberColumn
@@ -134,7 +145,7 @@ def _check_claims(features: Mapping[str, Any], tables: Mapping[str, Any], size: 
     n_values = [len(feature.get("values") or ()) for feature in features.get("categorical_features") or ()]
     n_borders = [len(ctr["borders"]) for ctr in features.get("ctrs") or ()]
     n_hashes = max((len(table["hash_map"]) // 2 for table in tables.values()), default=0)
-    n_bits = sum(n * n for n in n_values) + sum(n_borders) * n_hashes
+    n_bits = sum(n * n for n in n_values) + sum(max(1, n) for n in n_borders) * n_hashes
     if n_bits > MANY_BITS + 64 * size or max(n_borders, default=0) > MOST_CTR_BORDERS:
         message = (
             f"the model has up to {max(n_values, default=0):,} values and {max(n_borders, default=0):,} borders of one "
@@ -189,9 +200,13 @@ def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str
             _expect(part, kind)
     _check_numbering(features)
     ctrs = [read_ctr(ctr, document.get("ctr_data") or {}) for ctr in features.get("ctrs", ())]
+    _refuse_partial_tables(document["model_info"], ctrs)
     hashes = _known_hashes(features, ctrs)
+    names = _all_names(features, names)
     sets = CategorySets()
-    splits = _Splits(_all_splits(features, ctrs, hashes, sets))
+    derived, place = _derived(features, ctrs, hashes)
+    behind = [len(names) + number for number in place]
+    splits = _Splits(_all_splits(features, ctrs, hashes, sets, behind))
     if "oblivious_trees" in document:
         trees = (_symmetric_tree(tree, splits) for tree in document["oblivious_trees"] or ())
     else:
@@ -205,6 +220,7 @@ def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str
         schema=_schema(features, hashes, names),
         score=_score(document, arrays["value"].shape[1]),
         source=source,
+        derived=derived,
     )
 
 
@@ -240,14 +256,61 @@ def _refuse_shared_statistics(document: Mapping[str, Any], features: Mapping[str
         raise UnsupportedModelError(message)
 
 
-def _known_hashes(features: Mapping[str, Any], ctrs: Sequence[Ctr]) -> dict[int, NDArray[np.uint32]]:
+def _refuse_partial_tables(info: Mapping[str, Any], ctrs: Sequence[Statistic]) -> None:
+    """Raise if tables of combinations may have categories that those of single columns lack."""
+    if all(ctr.column is not None for ctr in ctrs):
+        return
+    params = (_parsed(info.get("params")) or {}).get("cat_feature_params") or {}
+    limit = params.get("ctr_leaf_count_limit")
+    if isinstance(limit, int | float) and limit < 2**53:
+        message = f"the model keeps only the {limit} most frequent combinations (ctr_leaf_count_limit); {ADVICE}"
+        raise UnsupportedModelError(message)
+    if params.get("counter_calc_method") == "Full":
+        message = (
+            "the model counts combinations of rows that were not trained on (counter_calc_method='Full'); " + ADVICE
+        )
+        raise UnsupportedModelError(message)
+
+
+def _known_hashes(features: Mapping[str, Any], ctrs: Sequence[Statistic]) -> dict[int, NDArray[np.uint32]]:
     """Return, for each column of categories, every hash that some split distinguishes from the others."""
-    known = {}
+    one_hot = {}
     for feature in features.get("categorical_features", ()):
-        parts = [ctr.hashes for ctr in ctrs if ctr.column == feature["feature_index"]]
-        parts.append(_hashes(feature.get("values") or ()))
-        known[feature["feature_index"]] = np.unique(np.concatenate(parts))
+        number = feature["feature_index"]
+        asked = [e.hash for ctr in ctrs for e in ctr.elements if isinstance(e, IsCategory) and e.column == number]
+        one_hot[number] = np.unique(_hashes([*(feature.get("values") or ()), *asked]))
+    known = hashes_of_tables(ctrs, one_hot)
+    if known.keys() != one_hot.keys():
+        message = "a statistic of categories is of a column that the model does not have; the model is damaged"
+        raise UnsupportedModelError(message)
     return known
+
+
+def _derived(
+    features: Mapping[str, Any], ctrs: Sequence[Statistic], hashes: Mapping[int, NDArray[np.uint32]]
+) -> tuple[Derived | None, list[int]]:
+    """Return the derived columns of a model, and the number of the column of each statistic of a combination."""
+    combined = [ctr for ctr in ctrs if ctr.column is None]
+    if not combined:
+        return None, []
+    floats_of = {feature["feature_index"]: feature for feature in features.get("float_features", ())}
+    asked = sorted({e for ctr in combined for e in ctr.elements if isinstance(e, IsAbove)})
+    if any(element.column not in floats_of for element in asked):
+        message = "a statistic of categories is of a column that the model does not have; the model is damaged"
+        raise UnsupportedModelError(message)
+    borders = _floats32([element.border for element in asked])
+    columns = Columns(
+        category={f["feature_index"]: f["flat_feature_index"] for f in features.get("categorical_features", ())},
+        number={number: feature["flat_feature_index"] for number, feature in floats_of.items()},
+        hashes=hashes,
+        missing_above={number: not _missing_left(feature) for number, feature in floats_of.items()},
+    )
+    return derived_of(combined, columns, dict(zip(asked, cut_at_most(borders).tolist(), strict=True)))
+
+
+def _floats32(values: Sequence[object]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        return floats(values, "the borders of conditions").astype(np.float32)
 
 
 def _hashes(values: Sequence[int]) -> NDArray[np.uint32]:
@@ -258,9 +321,22 @@ def _hashes(values: Sequence[int]) -> NDArray[np.uint32]:
     return np.array(values, dtype=np.int32).view(np.uint32)
 
 
-def _schema(
-    features: Mapping[str, Any], hashes: Mapping[int, NDArray[np.uint32]], names: Sequence[str] | None
-) -> Schema:
+def _all_names(features: Mapping[str, Any], names: Sequence[str] | None) -> Sequence[str]:
+    """Return the names of all columns of the table."""
+    if names is not None:
+        return names
+    listed = [*features.get("float_features", ()), *features.get("categorical_features", ())]
+    found = {feature["flat_feature_index"]: _name(feature) for feature in listed}
+    if len(found) <= max(found, default=0):
+        message = (
+            "the file does not name all columns of the table, because the model ignores text or embedding columns; "
+            "pass the fitted model, or its .cbm file"
+        )
+        raise UnsupportedModelError(message)
+    return [found[index] for index in range(len(found))]
+
+
+def _schema(features: Mapping[str, Any], hashes: Mapping[int, NDArray[np.uint32]], names: Sequence[str]) -> Schema:
     """Return the columns of numbers and of categories in the user's order."""
     text_of = {entry["hash"]: str(entry["value"]) for entry in features.get("cat_features_hash") or ()}
     columns: dict[int, Column] = {}
@@ -270,13 +346,6 @@ def _schema(
         known = tuple(hashes[feature["feature_index"]].tolist())
         labels = tuple(text_of.get(number, number) for number in known)
         columns[feature["flat_feature_index"]] = HashColumn(_name(feature), known, labels)
-    if names is None and len(columns) <= max(columns, default=0):
-        message = (
-            "the file does not name all columns of the table, because the model ignores text or embedding columns; "
-            "pass the fitted model, or its .cbm file"
-        )
-        raise UnsupportedModelError(message)
-    names = names or [columns[index].name for index in range(len(columns))]
     ordered = tuple(columns.get(index, NumberColumn(name)) for index, name in enumerate(names))
     # CatBoost calls the columns of a plain array by their numbers.
     return Schema(ordered, named=list(names) != [str(index) for index in range(len(names))])
@@ -324,9 +393,10 @@ class _Splits:
 
 def _all_splits(
     features: Mapping[str, Any],
-    ctrs: Sequence[Ctr],
+    ctrs: Sequence[Statistic],
     hashes: Mapping[int, NDArray[np.uint32]],
     sets: CategorySets,
+    derived: Iterable[int],
 ) -> Iterator[_Split]:
     for feature in features.get("float_features", ()):
         yield from _float_splits(feature)
@@ -338,9 +408,16 @@ def _all_splits(
             description = {"split_type": "OneHotFeature", "cat_feature_index": number, "value": value}
             is_other = hashes[number] != np.int32(value).view(np.uint32)
             yield _Split(description, flat, category_set=sets.add(is_other), unseen_left=True)
+    behind = iter(derived)
     for ctr, entry in zip(ctrs, features.get("ctrs", ()), strict=True):
         description = {"split_type": "OnlineCtr", "ctr_target_border_idx": entry["target_border_idx"]}
-        for border, left in zip(entry["borders"], ctr.goes_left(hashes[ctr.column]), strict=True):
+        if ctr.column is None:  # a derived column, whose values are numbers of borders
+            feature = next(behind)
+            for number, border in enumerate(entry["borders"]):
+                yield _Split(description | {"border": border}, feature, cut=float(number))
+            continue
+        by_border = goes_left(ctr, hashes_of_keys(ctr), hashes[ctr.column])
+        for border, left in zip(entry["borders"], by_border, strict=True):
             yield _Split(
                 description | {"border": border},
                 flat_of[ctr.column],
@@ -349,7 +426,8 @@ def _all_splits(
             )
 
 
-def _float_splits(feature: Mapping[str, Any]) -> Iterator[_Split]:
+def _missing_left(feature: Mapping[str, Any]) -> bool:
+    """Return whether missing values are below all borders of a column of numbers."""
     treatment, has_missing = feature["nan_value_treatment"], feature["has_nans"]
     if treatment not in ("AsIs", "AsFalse", "AsTrue") or type(has_missing) is not bool:
         message = (
@@ -357,7 +435,11 @@ def _float_splits(feature: Mapping[str, Any]) -> Iterator[_Split]:
         )
         raise UnsupportedModelError(message)
     # NaN is above no border, unless CatBoost puts +inf in its place.
-    missing_left = not (has_missing and treatment == "AsTrue")
+    return not (has_missing and treatment == "AsTrue")
+
+
+def _float_splits(feature: Mapping[str, Any]) -> Iterator[_Split]:
+    missing_left = _missing_left(feature)
     flat, number = feature["flat_feature_index"], feature["feature_index"]
     borders = ascending(feature["borders"] or (), f"the borders of column {_name(feature)!r}")
     for border, cut in zip(feature["borders"] or (), cut_at_most(borders), strict=True):

@@ -1,36 +1,29 @@
 """CatBoost's categories: columns known by the hashes of their categories, and statistics of categories (CTRs).
 
-A CTR of one column gives each category a number made from counts of training rows, ``((count + prior) / (total +
-denominator) + shift) * scale`` in float32; a category goes right iff its number is above a border. So a border is a set
-of categories. Those without counts, including categories unknown to the model, have the number for counts of 0.
+A CTR gives each category, or each combination of categories and conditions, a number made from counts of training
+rows, ``((count + prior) / (total + denominator) + shift) * scale`` in float32; a row goes right iff its number is above
+a border. For one column, a border is a set of categories. What has no counts, including categories unknown to the
+model, has the number for counts of 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError, UnsupportedModelError
+from glasswood.models.readers._catboost_combinations import ADVICE, Statistic, elements_of
 from glasswood.models.readers._cityhash import cityhash64
 from glasswood.models.readers._json import number_array
 from glasswood.tables._columns import UNSEEN, Column, Dictionary, Numbers, dictionary_of
 
-__all__ = ["Ctr", "HashColumn", "ascending", "floats", "read_ctr"]
+__all__ = ["HashColumn", "ascending", "floats", "goes_left", "read_ctr"]
 
-# A table knows a category by two steps of a multiplicative hash of its 32-bit hash. The multiplier is odd, so the
-# steps can be undone modulo 2**64.
-MULTIPLIER = 0x4906BA494954CB65
-UNDO = np.uint64(pow(MULTIPLIER * MULTIPLIER, -1, 1 << 64))
 EMPTY = np.uint64((1 << 64) - 1)  # an unused place of a table
-
-ADVICE = (
-    "train with max_ctr_complexity=1, which keeps the statistics of single columns, or with a one_hot_max_size as "
-    "large as the number of categories"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,37 +126,21 @@ def ascending(values: object, name: str) -> NDArray[np.float32]:
     return borders
 
 
-class Ctr(NamedTuple):
-    """The statistic of each category of one column that has counts, by ascending hash, and the borders on it."""
+def goes_left(statistic: Statistic, of: NDArray[np.uint32], hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Return for each border of a statistic of one column which hashes go left, and last whether an unseen one does.
 
-    column: int
-    hashes: NDArray[np.uint32]
-    value: NDArray[np.float32]
-    value_of_others: np.float32
-    border: NDArray[np.float32]
-
-    def goes_left(self, hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Return for each border a row of flags: which of the hashes go left, and last whether an unseen one does."""
-        value = np.full(hashes.size + 1, self.value_of_others)
-        value[np.searchsorted(hashes, self.hashes)] = self.value
-        return ~(value > self.border[:, None])
-
-
-def read_ctr(ctr: Mapping[str, Any], tables: Mapping[str, Any]) -> Ctr:
-    """Return one entry of a model's list of CTRs, with the counts of its table.
-
-    `column` is the number of the column among the model's columns of categories.
+    `of` has the hash of each key of the statistic's table.
     """
-    elements = ctr["elements"]
-    if len(elements) != 1 or elements[0]["combination_element"] != "cat_feature_value":
-        message = (
-            "the model splits on statistics of combinations of columns (CTRs), which are not splits on one column; "
-            + ADVICE
-        )
-        raise UnsupportedModelError(message)
-    column, target_border = elements[0]["cat_feature_index"], ctr["target_border_idx"]
-    if type(column) is not int or type(target_border) is not int or target_border < 0:
-        message = f"a statistic of categories is of column {column!r} and target border {target_border!r}"
+    value = np.full(hashes.size + 1, statistic.value_of_others)
+    value[np.searchsorted(hashes, of)] = statistic.value
+    return ~(value > statistic.border[:, None])
+
+
+def read_ctr(ctr: Mapping[str, Any], tables: Mapping[str, Any]) -> Statistic:
+    """Return one entry of a model's list of CTRs, with the counts of its table."""
+    elements, target_border = elements_of(ctr), ctr["target_border_idx"]
+    if type(target_border) is not int or target_border < 0:
+        message = f"a statistic of categories is of target border {target_border!r}"
         raise UnsupportedModelError(message)
     table = tables.get(ctr["identifier"])
     if table is None:
@@ -180,21 +157,12 @@ def read_ctr(ctr: Mapping[str, Any], tables: Mapping[str, Any]) -> Ctr:
         message = "a table of category statistics has counts that are not valid numbers of rows; the model is damaged"
         raise UnsupportedModelError(message)
     used = keys != EMPTY
-    hashes, first = np.unique(_category_hashes(keys[used]), return_index=True)
+    known, first = np.unique(keys[used], return_index=True)
     # Last comes a category with counts of zero.
     counts = np.column_stack([counts[:, used][:, first], np.zeros(len(counts))])
     value = _values(ctr, *_count_and_total(ctr, counts, table["counter_denominator"]))
     border = ascending(ctr["borders"], "the borders of a statistic of categories")
-    return Ctr(column, hashes, value[:-1], value[-1], border)
-
-
-def _category_hashes(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Return the 32-bit hashes of the categories whose keys these are."""
-    signed = (keys * UNDO).view(np.int64)
-    if np.any(signed != signed.astype(np.int32)):
-        message = f"a table of category statistics is keyed in an unknown way; {ADVICE}"
-        raise UnsupportedModelError(message)
-    return signed.astype(np.uint32)
+    return Statistic(elements, known, value[:-1], value[-1], border)
 
 
 def _count_and_total(
