@@ -14,6 +14,7 @@ from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, Shapl
 from glasswood.parallel._once import Lock
 from glasswood.results import (
     Attributions,
+    Certificate,
     Comparison,
     Curve,
     Curves,
@@ -230,13 +231,17 @@ class Explainer:
         if response not in (None, "raw"):
             message = f"{what} exist for the raw score only, which is a sum over trees; leave out response="
             raise UnsupportedModelError(message)
+        self._refuse_combined(what)
+        return self._ask(question, "raw", by)
+
+    def _refuse_combined(self, what: str) -> None:
+        """Refuse a question about the sum over trees of a combination of models, which has none."""
         if self._study.combined:
             message = (
                 f"{what} need a score that is a sum over trees, which a {self.ensemble.source} does not have; explain "
                 "the models that it combines"
             )
             raise UnsupportedModelError(message)
-        return self._ask(question, "raw", by)
 
     # ------------------------------------------------------------------------------------------------- questions
 
@@ -1018,6 +1023,40 @@ class Explainer:
             return scope.overview.monotonicity(players, scope.choose(output, output_index))
 
         return cast(Monotonicity, self._ask(question, response, by))
+
+    def certificate(
+        self,
+        *features: str | int,
+        output: Hashable = None,
+        output_index: int | None = None,
+    ) -> Certificate:
+        """Return what the trees alone prove about monotonicity, and constraints that the model declares but breaks.
+
+        No data is needed: ``Explainer(model).certificate()``. What is proven holds for every row that there can be, on
+        the raw scale.
+
+        Parameters
+        ----------
+        *features : str or int
+            All numeric features by default.
+        output, output_index : label and int, optional
+            The output to explain, by its label or its position in `outputs`.
+
+        Returns
+        -------
+        Certificate
+
+        Examples
+        --------
+        See `Certificate`.
+        """
+
+        def question(scope: Scope) -> Certificate:
+            players = scope.players(features) if features else []
+            return scope.overview.certificate(players, scope.choose(output, output_index))
+
+        self._refuse_combined("certificates")
+        return question(self._scope("raw"))
 
     def spikes(
         self,

@@ -14,6 +14,7 @@ PUBLIC = {
     "Ales": None,
     "Attributions": None,
     "Background": None,
+    "Certificate": None,
     "Comparison": None,
     "Curve": None,
     "Curves": None,

@@ -6,6 +6,7 @@ from glasswood.results._ales import Ales
 from glasswood.results._attributions import Attributions, arrange
 from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
+from glasswood.results._certificate import BrokenPromise, Certificate
 from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
 from glasswood.results._curves import Curve, told_in_cells
@@ -45,6 +46,8 @@ __all__ = [
     "Ales",
     "Attributions",
     "Axis",
+    "BrokenPromise",
+    "Certificate",
     "Comparison",
     "Curve",
     "Curves",

@@ -27,6 +27,7 @@ from glasswood.parallel._once import Deferred
 from glasswood.parallel._threads import in_order
 from glasswood.results import (
     LARGEST,
+    Certificate,
     Curve,
     Folds,
     HStatistics,
@@ -40,6 +41,7 @@ from glasswood.results import (
     Strengths,
 )
 from glasswood.study._answers import Answers
+from glasswood.study._certificate import certificate
 from glasswood.study._errors import Errors
 from glasswood.study._group_values import group_values
 from glasswood.study._h_statistics import h_statistics
@@ -392,6 +394,10 @@ class Overview:
             outputs=chosen.labels,
             units=self._scale.units,
         )
+
+    def certificate(self, players: list[str], chosen: Chosen) -> Certificate:
+        """Return what the trees alone prove about monotonicity."""
+        return certificate(self._study, self._numbers(players, "a certificate"), chosen)
 
     def spikes(self, players: list[str], points: int, chosen: Chosen) -> Spikes:
         """Return the spikes that curves sampled at some points would miss."""

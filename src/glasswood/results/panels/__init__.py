@@ -7,6 +7,7 @@ from glasswood.results.panels._attributions import panel_of_attributions
 from glasswood.results.panels._curves import panel_of_comparison, panel_of_curve, panel_of_curves, panel_of_ice
 from glasswood.results.panels._points import panel_of_points, steps_of_points
 from glasswood.results.panels._rankings import (
+    panel_of_certificate,
     panel_of_h_statistics,
     panel_of_importance,
     panel_of_permutation,
@@ -18,6 +19,7 @@ from glasswood.results.panels._waterfall import panel_of_row, panel_of_row_of_se
 
 __all__ = [
     "panel_of_attributions",
+    "panel_of_certificate",
     "panel_of_comparison",
     "panel_of_curve",
     "panel_of_curves",

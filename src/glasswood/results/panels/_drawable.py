@@ -20,6 +20,7 @@ __all__ = [
     "DrawableAle",
     "DrawableAleSurface",
     "DrawableAttributions",
+    "DrawableCertificate",
     "DrawableComparison",
     "DrawableCurve",
     "DrawableIce",
@@ -228,6 +229,26 @@ class DrawablePermutation(DrawableSample, Protocol):
     def base(self) -> float: ...
     @property
     def loss(self) -> str: ...
+
+
+class _Broken(Protocol):
+    @property
+    def feature(self) -> str: ...
+
+
+class DrawableCertificate(_Scored, Protocol):
+    """A `Certificate`."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def falls(self) -> NDArray[np.float64]: ...
+    @property
+    def rises(self) -> NDArray[np.float64]: ...
+    @property
+    def broken(self) -> Sequence[_Broken]: ...
+    @property
+    def caveat(self) -> str: ...
 
 
 class DrawableStrengths(_Heights, Protocol):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood.plots._spec import Bars, Matrix, Network
 from glasswood.results.panels._drawable import (
+    DrawableCertificate,
     DrawableImportance,
     DrawablePermutation,
     DrawableRanking,
@@ -20,7 +21,13 @@ from glasswood.results.panels._outputs import outputs_shown, scale_label
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
 
-__all__ = ["panel_of_h_statistics", "panel_of_importance", "panel_of_permutation", "panel_of_strengths"]
+__all__ = [
+    "panel_of_certificate",
+    "panel_of_h_statistics",
+    "panel_of_importance",
+    "panel_of_permutation",
+    "panel_of_strengths",
+]
 
 KINDS = {"total": "root mean squared change if redrawn", "main": "standard deviation of the curve"}
 
@@ -67,6 +74,24 @@ def panel_of_permutation(importance: DrawablePermutation, *, top: int = 20) -> B
         values=(tuple(np.asarray(importance.values)[order].tolist()),),
         reach=() if reach is None else tuple(np.asarray(reach)[order].tolist()),
         note=_joined(some, _sample(importance), "lines: bands of 95 %" if reach is not None else ""),
+    )
+
+
+def panel_of_certificate(found: DrawableCertificate, output: int | None = None, *, top: int = 20) -> Bars:
+    """Return the panel of a `Certificate`: how far the score can fall and rise at most along each feature."""
+    bounds = [np.asarray(side).max(axis=1) if output is None else side[:, output] for side in (found.falls, found.rises)]
+    heights = np.stack(bounds)
+    order, some = _first(np.argsort(-heights.max(axis=0), kind="stable"), top)
+    shown = range(len(found.outputs)) if output is None else [output]
+    units = scale_label(found.units, found.outputs, list(shown), average=False)
+    broken = {one.feature for one in found.broken}
+    return Bars(
+        title="How far the score can move along each feature",
+        x_label=f"at most ({units})",
+        labels=tuple(f"{plain(found.names[i])}{' (broken promise)' * (found.names[i] in broken)}" for i in order),
+        values=tuple(tuple(side[order].tolist()) for side in heights),
+        series=("falls", "rises"),
+        note=_joined(some, found.caveat, "no bar: proven for every row"),
     )
 
 
