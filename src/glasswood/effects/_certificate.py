@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
 from glasswood.parallel._once import once
-from glasswood.parallel._threads import in_order
+from glasswood.parallel._progress import shown
 
 __all__ = ["Axes", "Bounds", "LeafPairs", "Pair"]
 
 MOST_WORK = 2**27  # pairs of leaves times features of a tree: about half a second
-BLOCK = 2**18  # pairs that are looked at together
-ONE = 2**16  # adds up to the number of features in which two leaves are disjoint; below it, the last of them
+BLOCK = 2**19  # pairs times features that are looked at together
 NOWHERE = 2**31 - 1  # where an empty interval of cells begins
-MOST_FEATURES = 2**15  # of a tree
 
 
 class Axes(NamedTuple):
@@ -88,11 +86,10 @@ class LeafPairs:
             return self._of_pairs(tree) if exact[tree] else self._of_subtrees(tree)
 
         totals = np.zeros((2, e.n_features, e.n_outputs))
-        with in_order(e.n_trees, of_tree, "certificate") as parts:
-            for tree, (features, worst) in enumerate(parts):
-                output = int(e.tree_output[tree])
-                columns = slice(None) if output < 0 else slice(output, output + 1)
-                totals[:, features, columns] += worst
+        for tree, (features, worst) in enumerate(shown(map(of_tree, range(e.n_trees)), e.n_trees, "certificate")):
+            output = int(e.tree_output[tree])
+            columns = slice(None) if output < 0 else slice(output, output + 1)
+            totals[:, features, columns] += worst
         return Bounds(totals[0], totals[1], all(exact))
 
     def against(self, feature: int, output: int, direction: int, most: int) -> list[Pair]:
@@ -109,9 +106,7 @@ class LeafPairs:
                 fall = direction * (values[low, column] - values[high, column])
                 first = np.argsort(-fall, kind="stable")[:most]
                 leaves = self._leaves[tree]
-                found += [
-                    Pair(int(leaves[low[k]]), int(leaves[high[k]]), float(fall[k])) for k in first if fall[k] > 0
-                ]
+                found += [Pair(int(leaves[low[k]]), int(leaves[high[k]]), float(fall[k])) for k in first if fall[k] > 0]
         return sorted(found, key=lambda pair: -pair.fall)[:most]
 
     def _values(self, tree: int) -> NDArray[np.float64]:
@@ -121,7 +116,7 @@ class LeafPairs:
     def _is_small(self, tree: int) -> bool:
         leaves = self._leaves[tree]
         n_features = min(int(self._n_boxes[leaves].sum()), self._e.used_features.size)
-        return bool(leaves.size**2 * n_features <= MOST_WORK) and n_features < MOST_FEATURES
+        return bool(leaves.size**2 * n_features <= MOST_WORK)
 
     # --------------------------------------------------------------------------------------------- pairs of leaves
 
@@ -140,19 +135,19 @@ class LeafPairs:
 
     def _joined(self, tree: int) -> Iterator[_Joined]:
         """Yield the pairs of leaves of a tree, numbered within it, that a change of one number joins."""
+        if self._leaves[tree].size == 1:
+            return
         boxes = _TreeBoxes(self._plan, self._leaves[tree])
-        step = max(1, BLOCK // boxes.n_leaves)
+        step = max(1, BLOCK // boxes.low.size)
         for start in range(0, boxes.n_leaves, step):
             rows = slice(start, start + step)
-            apart = boxes.apart(rows)
-            i, j = np.nonzero((apart >= ONE) & (apart < 2 * ONE))
-            place = apart[i, j] - ONE
+            i, j, place = boxes.joined(rows)
             feature = boxes.features[place]
             i += start
             first, last = self._axes.first[feature], self._axes.last[feature]
             low = [np.maximum(boxes.low[place, leaf], first) for leaf in (i, j)]
             high = [np.minimum(boxes.high[place, leaf], last) for leaf in (i, j)]
-            on_axis = (low[0] <= high[0]) & (low[1] <= high[1]) & (high[0] < low[1])
+            on_axis = (low[0] <= high[0]) & (high[0] < low[1]) & (low[1] <= high[1])
             yield _Joined(i[on_axis], j[on_axis], feature[on_axis])
 
     # --------------------------------------------------------------------------------------------- subtrees of splits
@@ -201,7 +196,7 @@ class _TreeBoxes:
 
     def __init__(self, plan: CountPlan, leaves: NDArray[np.intp]) -> None:
         boxes, cells, columns = plan.boxes, plan.cells, plan.ensemble.schema.columns
-        n_boxes = np.diff(boxes.first)[leaves]
+        n_boxes = boxes.first[leaves + 1] - boxes.first[leaves]
         starts = boxes.first[leaves] - (np.cumsum(n_boxes) - n_boxes)
         entry = np.arange(int(n_boxes.sum())) + np.repeat(starts, n_boxes)
         leaf = np.repeat(np.arange(leaves.size), n_boxes)
@@ -210,7 +205,7 @@ class _TreeBoxes:
         self.features = self.features.astype(np.int64)
         shape = (self.features.size, leaves.size)
         codes = cells.n_codes[self.features]
-        last = np.where(codes > 0, -1, np.diff(cells.cut_offset)[self.features])
+        last = np.where(codes > 0, -1, cells.cut_offset[self.features + 1] - cells.cut_offset[self.features])
         self.low, self.high = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32) + last[:, None]
         self._others = np.ones((2, *shape), dtype=bool)  # missing values, unseen categories
         self.low[place, leaf] = np.where(codes[place] > 0, NOWHERE, boxes.low[entry])
@@ -229,23 +224,20 @@ class _TreeBoxes:
             for k in np.flatnonzero(codes > 0).tolist()
         }
 
-    def apart(self, rows: slice) -> NDArray[np.int32]:
-        """Return, for some leaves and all, ONE per feature in which they are disjoint, and its number.
+    def joined(self, rows: slice) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Return the pairs of some leaves and all that are disjoint in one feature only, and which one that is.
 
         A leaf that no value leads to is disjoint from itself and from all others.
         """
-        found = np.zeros((self.low[0, rows].size if self.features.size else 0, self.n_leaves), dtype=np.int32)
-        for k in range(self.features.size):
-            low, high, others = self.low[k], self.high[k], self._others[:, k]
-            meet = (low[rows, None] <= high) & (low <= high[rows, None])
-            meet |= others[0, rows, None] & others[0]
-            if k in self._sets:
-                meet |= others[1, rows, None] & others[1]
-                words = self._sets[k]
-                for word in range(words.shape[1]):
-                    meet |= (words[rows, word, None] & words[:, word]) != 0
-            found += ~meet * np.int32(ONE + k)
-        return found
+        low, high, (missing, unseen) = self.low, self.high, self._others
+        meet = (low[:, rows, None] <= high[:, None]) & (low[:, None] <= high[:, rows, None])
+        meet |= missing[:, rows, None] & missing[:, None]
+        for k, words in self._sets.items():
+            meet[k] |= unseen[k, rows, None] & unseen[k]
+            for word in range(words.shape[1]):
+                meet[k] |= (words[rows, word, None] & words[:, word]) != 0
+        i, j = np.nonzero(meet.sum(axis=0, dtype=np.int32) == len(meet) - 1)
+        return i, j, meet[:, i, j].argmin(axis=0)
 
 
 def _sets(

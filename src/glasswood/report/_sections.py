@@ -13,6 +13,7 @@ from glasswood.plots._cuts import shown_cut
 from glasswood.report._local import beside_curve
 from glasswood.report._model import share_of_missing
 from glasswood.report._panels import anchors, cells_json, merged_cells, merged_steps, rounded, steps_json
+from glasswood.report._proofs import about_promises, tables_of_promises
 from glasswood.report._subject import Section, Subject, column, in_brackets, section
 from glasswood.results import panels
 from glasswood.results._curves import Curve
@@ -443,8 +444,10 @@ def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
         column("Weight affected" if subject.weighted else "Rows affected", "share"),
     ]
     table = _table_of_features(subject, "Monotonicity", columns, rows)
-    text = _about_shapes(subject)
-    return section("monotonicity", "Monotonicity", text, _cut_off(rows), table=table, tools=len(rows) > FEW), words
+    more = tables_of_promises(subject)
+    parts: dict[str, Any] = {"table": table, "tools": len(rows) > FEW} | ({"more": more} if more else {})
+    about = (_about_shapes(subject), _cut_off(rows), about_promises(subject))
+    return section("monotonicity", "Monotonicity", *about, **parts), words
 
 
 def _table_of_features(

@@ -13,6 +13,7 @@ from glasswood.counting._background import Background
 from glasswood.errors import GlasswoodError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
+from glasswood.results import Certificate
 from glasswood.study._scope import Scope
 from glasswood.study._study import Study
 from glasswood.study._total import permutation_importance
@@ -78,6 +79,14 @@ class Subject:
             return permutation_importance(self.study, None)
         except GlasswoodError:  # no usual loss, exposures without offsets, or a Background without its sums
             return None
+
+    @once
+    def certificate(self) -> Certificate | None:
+        """What the trees prove, on the raw scale; None if the model declares no monotone constraints."""
+        raw = self.raw
+        if self.study.ensemble.promised is None or raw is None or not self.numbers:
+            return None
+        return raw.scope.overview.certificate(self.numbers, raw.chosen_outputs)
 
     @property
     def units_of_importance(self) -> str:

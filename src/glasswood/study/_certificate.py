@@ -18,7 +18,8 @@ from glasswood.tables._columns import Column
 
 __all__ = ["certificate"]
 
-TRIES = 256  # rows that are made to show a broken constraint
+TRIES = 256  # rows that are made of pairs of leaves, to show a broken constraint
+RANDOM_TRIES = 1024  # rows of random values
 MANY_ROWS = 2**17  # that are scored at a time
 # A fall that is larger, as a share of the largest score, is not one of rounding.
 NOISE = {"float64": 1e-12, "float32": 1e-6}
@@ -80,7 +81,9 @@ class _Witnesses:
         axis = np.arange(self._axes.first[feature], self._axes.last[feature] + 1)
         axis = axis[~np.isnan(self._values[feature][axis])]
         random = np.random.default_rng(0)
-        rows = list(filter(None, (self._row(pair, feature, random) for pair in worst)))
+        # Where the fall of one pair of leaves is made up for, the falls of several trees may meet elsewhere.
+        tried: list[Pair | None] = [*worst, *[None] * RANDOM_TRIES]
+        rows = list(filter(None, (self._row(pair, feature, random) for pair in tried)))
         if not rows or not axis.size:
             return None
         best: tuple[float, dict[int, float], int, int] | None = None
@@ -94,19 +97,22 @@ class _Witnesses:
         _, row, low, high = best
         return self._told(row, feature, (low, high), (output, direction))
 
-    def _row(self, pair: Pair, feature: int, random: np.random.Generator) -> dict[int, float] | None:
-        """Return the encoded values of a row that a change of a feature leads from one leaf to the other, if any."""
+    def _row(self, pair: Pair | None, feature: int, random: np.random.Generator) -> dict[int, float] | None:
+        """Return the encoded values of a row that a change of a feature leads from one leaf to the other, if any.
+
+        Without a pair of leaves, values are random. That of the feature itself is left open.
+        """
         cells = {f: self._common(pair, f, random) for f in self._used if f != feature}
         found = {f: float(self._values[f][cell]) for f, cell in cells.items() if cell is not None}
         known = {f for f in found if not np.isnan(found[f]) or cells[f] == self._values[f].size - 1}
         return found if len(known) == len(cells) else None
 
-    def _common(self, pair: Pair, feature: int, random: np.random.Generator) -> int | None:
+    def _common(self, pair: Pair | None, feature: int, random: np.random.Generator) -> int | None:
         """Return a cell of a feature that two leaves accept; None if none has a value that can be named."""
         boxes, n_cells = self._plan.boxes, self._values[feature].size
         n_main = int(self._plan.cells.n_codes[feature]) or n_cells - 1
         accepted = np.ones(n_cells, dtype=bool)
-        for leaf in (pair.low, pair.high):
+        for leaf in () if pair is None else (pair.low, pair.high):
             entries = np.arange(boxes.first[leaf], boxes.first[leaf + 1])
             for entry in entries[boxes.feature[entries] == feature].tolist():
                 accepted &= self._cells_of(entry, feature, n_main)

@@ -136,9 +136,7 @@ def _read_text(text: str, source: str, labels: tuple[Any, ...]) -> TreeEnsemble:
     schema = Schema(columns, named=not automatic, underscored=True, rounds_integers=True, rounds_objects=True)
     tree_output = np.arange(len(parts.trees), dtype=np.int32) % score.n_outputs
     promised = promises_of(parts.header.get("monotone_constraints"), names, score.n_outputs)
-    return TreeEnsemble(
-        **arrays, tree_output=tree_output, schema=schema, score=score, source=source, promised=promised
-    )
+    return TreeEnsemble(**arrays, tree_output=tree_output, schema=schema, score=score, source=source, promised=promised)
 
 
 def _check_claims(nodes: _Nodes, columns: tuple[Column, ...], size: int) -> None:

@@ -79,8 +79,8 @@ def panel_of_permutation(importance: DrawablePermutation, *, top: int = 20) -> B
 
 def panel_of_certificate(found: DrawableCertificate, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of a `Certificate`: how far the score can fall and rise at most along each feature."""
-    bounds = [np.asarray(side).max(axis=1) if output is None else side[:, output] for side in (found.falls, found.rises)]
-    heights = np.stack(bounds)
+    bounds = np.stack([found.falls, found.rises])
+    heights = bounds.max(axis=2) if output is None else bounds[:, :, output]
     order, some = _first(np.argsort(-heights.max(axis=0), kind="stable"), top)
     shown = range(len(found.outputs)) if output is None else [output]
     units = scale_label(found.units, found.outputs, list(shown), average=False)
