@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from typing import Any, cast, overload
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from glasswood.results import (
     Points,
     PurifiedEffects,
     Report,
+    RowMonotonicity,
     Spikes,
     Strengths,
     Surface,
@@ -1003,26 +1004,66 @@ class Explainer:
 
         return cast(PurifiedEffects, self._ask_raw("purified effects", question, response, by))
 
+    @overload
     def monotonicity(
         self,
         *features: str | int,
+        rows: Literal[False] = False,
         output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
         by: object = None,
-    ) -> Monotonicity:
-        """Return whether the curves of the given features, or of all numeric ones, are monotonic.
+    ) -> Monotonicity: ...
+    @overload
+    def monotonicity(
+        self,
+        *features: str | int,
+        rows: Literal[True],
+        output: Hashable = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: object = None,
+    ) -> RowMonotonicity: ...
+
+    def monotonicity(
+        self,
+        *features: str | int,
+        rows: bool = False,
+        output: Hashable = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: object = None,
+    ) -> Any:
+        """Return whether curves are monotonic, or how many rows have a curve of their own that is not.
+
+        Parameters
+        ----------
+        *features : str or int
+            All numeric features by default.
+        rows : bool, default False
+            Whether to look at the curves of all rows, and not only at their average. This takes a few times as long as
+            `predict`. `certificate` proves monotonicity for all rows that there can be, where it can.
+        output, output_index : label and int, optional
+            The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
+
+        Returns
+        -------
+        Monotonicity, or RowMonotonicity with ``rows=True``
 
         Examples
         --------
-        See `Monotonicity`.
+        See `Monotonicity` and `RowMonotonicity`.
         """
 
-        def question(scope: Scope) -> Monotonicity:
+        def question(scope: Scope) -> Monotonicity | RowMonotonicity:
             players = scope.players(features) if features else []
-            return scope.overview.monotonicity(players, scope.choose(output, output_index))
+            chosen = scope.choose(output, output_index)
+            found = scope.overview.row_monotonicity if rows else scope.overview.monotonicity
+            return found(players, chosen)
 
-        return cast(Monotonicity, self._ask(question, response, by))
+        return self._ask(question, response, by)
 
     def certificate(
         self,

@@ -13,10 +13,10 @@ from click.shell_completion import get_completion_class
 
 from glasswood import __version__
 from glasswood.cli import _ask as _questions
-from glasswood.cli import _certificate as _proofs
 from glasswood.cli import _check as _checks
 from glasswood.cli import _compare as _comparisons
 from glasswood.cli import _importance as _ranking
+from glasswood.cli import _proofs
 from glasswood.cli import _report as _pages
 from glasswood.cli import _summarize as _counts
 from glasswood.cli._options import DEBUG, Command

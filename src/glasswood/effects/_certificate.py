@@ -14,21 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
+from glasswood.effects._axes import axes_of
 from glasswood.parallel._once import once
 from glasswood.parallel._progress import shown
 
-__all__ = ["Axes", "Bounds", "LeafPairs", "Pair"]
+__all__ = ["Bounds", "LeafPairs", "Pair"]
 
 MOST_WORK = 2**27  # pairs of leaves times features of a tree: about half a second
 BLOCK = 2**19  # pairs times features that are looked at together
 NOWHERE = 2**31 - 1  # where an empty interval of cells begins
-
-
-class Axes(NamedTuple):
-    """The cells of each feature that are on its axis: from `first` to `last`; none for categories."""
-
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
 
 
 class Bounds(NamedTuple):
@@ -66,11 +60,10 @@ class LeafPairs:
     ----------
     plan : CountPlan
         Whose boxes are compared.
-    axes : Axes
     """
 
-    def __init__(self, plan: CountPlan, axes: Axes) -> None:
-        self._plan, self._axes, self._e = plan, axes, plan.ensemble
+    def __init__(self, plan: CountPlan) -> None:
+        self._plan, self._axes, self._e = plan, axes_of(plan), plan.ensemble
         self._n_boxes = np.diff(plan.boxes.first)
         order = np.argsort(plan.leaf_tree, kind="stable")
         ends = np.cumsum(np.bincount(plan.leaf_tree, minlength=self._e.n_trees))[:-1]

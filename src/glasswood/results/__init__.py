@@ -23,6 +23,7 @@ from glasswood.results._permutation import PermutationImportance
 from glasswood.results._points import Points
 from glasswood.results._purified import PurifiedEffects
 from glasswood.results._report import Report
+from glasswood.results._row_monotonicity import RowMonotonicity, WorstRow
 from glasswood.results._rules import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._shown import ShownRows
@@ -70,6 +71,7 @@ __all__ = [
     "Points",
     "PurifiedEffects",
     "Report",
+    "RowMonotonicity",
     "Rule",
     "SetValues",
     "ShownRows",
@@ -80,6 +82,7 @@ __all__ = [
     "Surface",
     "SurfaceFolds",
     "Violations",
+    "WorstRow",
     "arrange",
     "check_memory",
     "default_rules",

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
-from glasswood.effects._certificate import Axes, LeafPairs, Pair
+from glasswood.effects._axes import axes_of
+from glasswood.effects._certificate import LeafPairs, Pair
 from glasswood.errors import TableError
 from glasswood.models._outputs import Chosen
-from glasswood.results import LARGEST, BrokenPromise, Certificate
+from glasswood.results import BrokenPromise, Certificate
 from glasswood.study._study import Study
 from glasswood.tables._columns import Column
 
@@ -28,7 +29,7 @@ NOISE = {"float64": 1e-12, "float32": 1e-6}
 def certificate(study: Study, features: Sequence[int], chosen: Chosen) -> Certificate:
     """Return what the trees prove about some features that are numbers."""
     plan, e = study.plan(1), study.ensemble
-    pairs = LeafPairs(plan, _axes(plan))
+    pairs = LeafPairs(plan)
     bounds = pairs.bounds
     listed = np.asarray(features, dtype=np.intp)
     falls, rises = (side[listed][:, chosen.columns] for side in (bounds.falls, bounds.rises))
@@ -54,24 +55,13 @@ def certificate(study: Study, features: Sequence[int], chosen: Chosen) -> Certif
     )
 
 
-def _axes(plan: CountPlan) -> Axes:
-    """Return the cells of each feature that hold ordinary numbers, see `Axis.ordinary`."""
-    cells = plan.cells
-    first, last = np.zeros((2, plan.ensemble.n_features), dtype=np.int64)
-    for feature in plan.ensemble.used_features.tolist():
-        cuts = cells.cuts_of(feature)
-        first[feature], last[feature] = (cuts <= -LARGEST).sum(), (cuts < LARGEST).sum()
-    last[cells.n_codes > 0] = -1
-    return Axes(first, last)
-
-
 class _Witnesses:
     """Rows that show that a constraint is broken, made of the values that pairs of leaves accept."""
 
     def __init__(self, plan: CountPlan, pairs: LeafPairs, chosen: Chosen) -> None:
         self._plan, self._pairs, self._chosen, self._e = plan, pairs, chosen, plan.ensemble
         self._used = self._e.used_features.tolist()
-        self._axes = _axes(plan)
+        self._axes = axes_of(plan)
         self._values = {f: _values_in_cells(self._e.schema.columns[f], plan, f) for f in self._used}
 
     def find(self, feature: int, output: int, direction: int) -> BrokenPromise | None:

@@ -36,6 +36,7 @@ from glasswood.results import (
     JointRows,
     Monotonicity,
     PurifiedEffects,
+    RowMonotonicity,
     Spike,
     Spikes,
     Strengths,
@@ -49,6 +50,7 @@ from glasswood.study._losses import groups_of
 from glasswood.study._on_scale import OnScale
 from glasswood.study._pair_rows import MOST_SENT, CountedRows, JointlyCounted, PairRows, RowsAgain, RowsInMemory
 from glasswood.study._purified import purified
+from glasswood.study._row_falls import row_monotonicity
 from glasswood.study._rows_again import finite_ends
 from glasswood.study._total import TotalImportance, strongest_first
 from glasswood.text._arguments import whole_number
@@ -394,6 +396,18 @@ class Overview:
             outputs=chosen.labels,
             units=self._scale.units,
         )
+
+    def row_monotonicity(self, players: list[str], chosen: Chosen) -> RowMonotonicity:
+        """Return how many rows go against the direction that the model declares, or that curves have."""
+        features = self._numbers(players, "monotonicity")
+        found = self.monotonicity(players, chosen)
+        promised = self.ensemble.promised
+        told = np.zeros(found.mains.shape, dtype=np.int8)
+        if promised is not None and promised.shape[1] == chosen.n_columns:
+            told += promised[features][:, chosen.columns]
+            told = -told if chosen.total is not None else told
+        directions = np.select([told > 0, told < 0], ["increasing", "decreasing"], found.mains)
+        return row_monotonicity(self._values, features, directions, chosen)
 
     def certificate(self, players: list[str], chosen: Chosen) -> Certificate:
         """Return what the trees alone prove about monotonicity."""

@@ -30,6 +30,7 @@ __all__ = [
     "DrawablePermutation",
     "DrawablePoints",
     "DrawableRanking",
+    "DrawableRowMonotonicity",
     "DrawableSample",
     "DrawableSets",
     "DrawableStrengths",
@@ -249,6 +250,15 @@ class DrawableCertificate(_Scored, Protocol):
     def broken(self) -> Sequence[_Broken]: ...
     @property
     def caveat(self) -> str: ...
+
+
+class DrawableRowMonotonicity(_Scored, Protocol):
+    """A `RowMonotonicity`."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def shares(self) -> NDArray[np.float64]: ...
 
 
 class DrawableStrengths(_Heights, Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from glasswood.results.panels._drawable import (
     DrawableImportance,
     DrawablePermutation,
     DrawableRanking,
+    DrawableRowMonotonicity,
     DrawableSample,
     DrawableStrengths,
 )
@@ -26,6 +28,7 @@ __all__ = [
     "panel_of_h_statistics",
     "panel_of_importance",
     "panel_of_permutation",
+    "panel_of_row_monotonicity",
     "panel_of_strengths",
 ]
 
@@ -44,6 +47,22 @@ def panel_of_importance(importance: DrawableImportance, output: int | None = Non
 def panel_of_h_statistics(found: DrawableRanking, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of `HStatistics`: a bar per feature, the one that interacts most first."""
     return _bars(found, output, top, "Interaction of each feature with all others", "H")
+
+
+def panel_of_row_monotonicity(found: DrawableRowMonotonicity, output: int | None = None, *, top: int = 20) -> Bars:
+    """Return the panel of a `RowMonotonicity`: the share of rows that go against the direction of each feature."""
+    order = np.argsort(-np.asarray(found.shares).max(axis=1, initial=0.0), kind="stable")
+    ranked = _Ranked(np.asarray(found.shares)[order], [found.names[i] for i in order], found.outputs, found.units)
+    return _bars(ranked, output, top, "Rows that go against the direction of a feature", "share of the rows")
+
+
+class _Ranked(NamedTuple):
+    """Heights of features in the order of the figure."""
+
+    heights: NDArray[np.float64]
+    names: Sequence[str]
+    outputs: tuple[Any, ...]
+    units: str
 
 
 def _bars(result: DrawableRanking, output: int | None, top: int, title: str, label: str) -> Bars:
