@@ -29,6 +29,7 @@ from glasswood.results import (
     PermutationImportance,
     Points,
     PurifiedEffects,
+    RatingTable,
     Report,
     RowMonotonicity,
     Spikes,
@@ -1099,6 +1100,41 @@ class Explainer:
         self._refuse_combined("certificates")
         return question(self._scope("raw"))
 
+    def rating_table(
+        self,
+        *,
+        pairs: int | Sequence[Sequence[str | int]] = 10,
+        output: Hashable = None,
+        output_index: int | None = None,
+    ) -> RatingTable:
+        """Return the model as a table: a base, entries for the values of each feature, and for those of some pairs.
+
+        This reads the rows twice: the remainder, what the table leaves of the score, is stated for all of them.
+
+        Parameters
+        ----------
+        pairs : int or sequence of pairs of names, default 10
+            The pairs that have entries, or the number of those that interact most.
+        output, output_index : label and int, optional
+            The output, by its label or its position in `outputs`. A model of several outputs has a table for each.
+
+        Returns
+        -------
+        RatingTable
+
+        Examples
+        --------
+        See `RatingTable`.
+        """
+        self._refuse_combined("rating tables")
+        scope = self._scope("raw")
+        asked: int | list[tuple[str, str]]
+        if isinstance(pairs, int | np.integer):
+            asked = whole_number(pairs, "pairs is the number of pairs, or a list of pairs", 0)
+        else:
+            asked = [_pair(scope, pair) for pair in pairs]
+        return scope.overview.rating_table(asked, scope.choose(output, output_index))
+
     def spikes(
         self,
         *features: str | int,
@@ -1293,6 +1329,15 @@ class Explainer:
         if path is not None:
             report.save(path)
         return report
+
+
+def _pair(scope: Scope, pair: object) -> tuple[str, str]:
+    """Return the names of two features."""
+    names = scope.players(pair if isinstance(pair, tuple | list) else (pair,))
+    if len(names) != 2:
+        message = f"a pair is two features, not {pair!r}"
+        raise ArgumentError(message)
+    return names[0], names[1]
 
 
 def _key(scope: Scope, item: object) -> Any:

@@ -35,6 +35,7 @@ PUBLIC = {
     "PermutationImportance": None,
     "Points": None,
     "PurifiedEffects": None,
+    "RatingTable": None,
     "Report": None,
     "RowMonotonicity": None,
     "Spikes": None,

@@ -30,7 +30,7 @@ from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once_here
 
-__all__ = ["Counted", "FallCounts", "Falls", "RowFalls", "WantedFalls"]
+__all__ = ["SIZES", "Counted", "FallCounts", "Falls", "RowFalls", "WantedFalls", "bins_of", "ends_of"]
 
 MOST_ROWS = 2**13  # at a time
 MOST_VALUES = 2**21  # of rows that are held at a time
@@ -216,10 +216,16 @@ def _weight(flags: NDArray[np.bool_], weight: NDArray[np.int64] | None) -> NDArr
 
 
 def bins_of(sizes: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the bin of each positive size, eight to an octave; found without logarithms, so equal on all machines."""
+    """Return the bin of each size, eight to an octave; found without logarithms, so equal on all machines."""
     part, octave = np.frexp(sizes)
     found = PER_OCTAVE * (octave + OCTAVES - ABOVE - 1) + np.searchsorted(STEPS, part, side="right")
-    return np.clip(found, 0, SIZES - 1)
+    return np.where(sizes > 0, np.clip(found, 0, SIZES - 1), 0)
+
+
+def ends_of(number: int) -> tuple[float, float]:
+    """Return what the sizes in a bin are not less than, and less than; 0 and infinity at the ends of all bins."""
+    low, high = (2.0 ** ((number + more) / PER_OCTAVE - (OCTAVES - ABOVE)) for more in (0, 1))
+    return 0.0 if number == 0 else low, np.inf if number == SIZES - 1 else high
 
 
 def size_of(rows: RowFalls, feature: int) -> int:
@@ -267,7 +273,7 @@ class Counted(NamedTuple):
         n_steps = counts.shape[2] - 1 - SIZES
         sizes = counts[:, :, 1 + n_steps :] > 0
         last = SIZES - 1 - sizes[:, :, ::-1].argmax(axis=2)
-        ends = [2.0 ** ((last + more) / PER_OCTAVE - (OCTAVES - ABOVE)) * rows.unit for more in (0, 1)]
+        ends = np.array([ends_of(number) for number in range(SIZES)]) * rows.unit
         none = ~sizes.any(axis=2)
-        largest = np.stack([np.where(none, np.nan, end) for end in ends], axis=1)
+        largest = np.stack([np.where(none, np.nan, ends[last, end]) for end in (0, 1)], axis=1)
         return cls(counts[:, :, 0], counts[:, :, 1 : 1 + n_steps], largest)

@@ -22,6 +22,7 @@ from glasswood.results._observations import Observations
 from glasswood.results._permutation import PermutationImportance
 from glasswood.results._points import Points
 from glasswood.results._purified import PurifiedEffects
+from glasswood.results._rating_table import LeftByTable, RatingTable
 from glasswood.results._report import Report
 from glasswood.results._row_monotonicity import RowMonotonicity, WorstRow
 from glasswood.results._rules import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
@@ -61,6 +62,7 @@ __all__ = [
     "Interactions",
     "JointRows",
     "Lazy",
+    "LeftByTable",
     "Measured",
     "Measures",
     "Monotonicity",
@@ -70,6 +72,7 @@ __all__ = [
     "PermutationImportance",
     "Points",
     "PurifiedEffects",
+    "RatingTable",
     "Report",
     "RowMonotonicity",
     "Rule",

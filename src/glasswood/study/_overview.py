@@ -36,6 +36,7 @@ from glasswood.results import (
     JointRows,
     Monotonicity,
     PurifiedEffects,
+    RatingTable,
     RowMonotonicity,
     Spike,
     Spikes,
@@ -50,6 +51,7 @@ from glasswood.study._losses import groups_of
 from glasswood.study._on_scale import OnScale
 from glasswood.study._pair_rows import MOST_SENT, CountedRows, JointlyCounted, PairRows, RowsAgain, RowsInMemory
 from glasswood.study._purified import purified
+from glasswood.study._rating_table import rating_table
 from glasswood.study._row_falls import row_monotonicity
 from glasswood.study._rows_again import finite_ends
 from glasswood.study._total import TotalImportance, strongest_first
@@ -396,6 +398,14 @@ class Overview:
             outputs=chosen.labels,
             units=self._scale.units,
         )
+
+    def rating_table(self, pairs: int | Sequence[tuple[str, str]], chosen: Chosen) -> RatingTable:
+        """Return the model as mains and pairs: some pairs, or so many of the strongest."""
+        if not isinstance(pairs, int):
+            return rating_table(self._values, self._answers, chosen, pairs, len(pairs))
+        known = self._study.over.can_count and len(chosen.labels) == 1 and not self._study.groups and pairs > 0
+        listed = self.strengths(None, chosen) if known else ()
+        return rating_table(self._values, self._answers, chosen, listed, pairs)
 
     def row_monotonicity(self, players: list[str], chosen: Chosen) -> RowMonotonicity:
         """Return how many rows go against the direction that the model declares, or that curves have."""

@@ -11,6 +11,7 @@ from glasswood.results.panels._rankings import (
     panel_of_h_statistics,
     panel_of_importance,
     panel_of_permutation,
+    panel_of_rating_table,
     panel_of_row_monotonicity,
     panel_of_strengths,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "panel_of_measures",
     "panel_of_permutation",
     "panel_of_points",
+    "panel_of_rating_table",
     "panel_of_row",
     "panel_of_row_monotonicity",
     "panel_of_row_of_sets",

@@ -30,6 +30,7 @@ __all__ = [
     "DrawablePermutation",
     "DrawablePoints",
     "DrawableRanking",
+    "DrawableRatingTable",
     "DrawableRowMonotonicity",
     "DrawableSample",
     "DrawableSets",
@@ -250,6 +251,19 @@ class DrawableCertificate(_Scored, Protocol):
     def broken(self) -> Sequence[_Broken]: ...
     @property
     def caveat(self) -> str: ...
+
+
+class DrawableRatingTable(Protocol):
+    """A `RatingTable`."""
+
+    @property
+    def spans(self) -> Mapping[str, float]: ...
+    @property
+    def told_left(self) -> str: ...
+    @property
+    def output(self) -> Any: ...
+    @property
+    def units(self) -> str: ...
 
 
 class DrawableRowMonotonicity(_Scored, Protocol):

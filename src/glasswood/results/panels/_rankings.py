@@ -15,6 +15,7 @@ from glasswood.results.panels._drawable import (
     DrawableImportance,
     DrawablePermutation,
     DrawableRanking,
+    DrawableRatingTable,
     DrawableRowMonotonicity,
     DrawableSample,
     DrawableStrengths,
@@ -28,6 +29,7 @@ __all__ = [
     "panel_of_h_statistics",
     "panel_of_importance",
     "panel_of_permutation",
+    "panel_of_rating_table",
     "panel_of_row_monotonicity",
     "panel_of_strengths",
 ]
@@ -54,6 +56,16 @@ def panel_of_row_monotonicity(found: DrawableRowMonotonicity, output: int | None
     order = np.argsort(-np.asarray(found.shares).max(axis=1, initial=0.0), kind="stable")
     ranked = _Ranked(np.asarray(found.shares)[order], [found.names[i] for i in order], found.outputs, found.units)
     return _bars(ranked, output, top, "Rows that go against the direction of a feature", "share of the rows")
+
+
+def panel_of_rating_table(found: DrawableRatingTable, *, top: int = 20) -> Bars:
+    """Return the panel of a `RatingTable`: how far the entries of each feature and pair are apart."""
+    spans = sorted(found.spans.items(), key=lambda item: -item[1])
+    heights = np.array([span for _, span in spans]).reshape(-1, 1)
+    ranked = _Ranked(heights, [name for name, _ in spans], (found.output,), found.units)
+    units = scale_label(found.units, ranked.outputs, [0], average=False)
+    bars = _bars(ranked, None, top, "Entries of the rating table", f"largest minus smallest entry ({units})")
+    return replace(bars, note=_joined(bars.note, found.told_left))
 
 
 class _Ranked(NamedTuple):
