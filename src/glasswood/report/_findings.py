@@ -11,7 +11,7 @@ import numpy as np
 from glasswood.plots._cuts import cell_text, shown_cut, shown_cuts
 from glasswood.report._local import items_apart
 from glasswood.report._subject import Section, Subject, section
-from glasswood.results import Measures
+from glasswood.results import BrokenPromise, Measures
 from glasswood.text._plain import number, percent, plain, share_of_rows
 from glasswood.text._printable import how_many
 
@@ -65,7 +65,7 @@ def _promises(subject: Subject) -> Iterator[dict[str, Any]]:
         text = (
             f"the model declares that it is {one.declared}, but it is not: the score{of} {moves} by {number(one.by)} "
             f"if the value goes from {number(one.values[0])} to {number(one.values[1])} in a row that was found from "
-            "the trees; see Monotonicity."
+            f"the trees{_rows_against(subject, one)}; see Monotonicity."
         )
         yield _item(subject, "Promise broken", [one.feature], text) | {"state": "bad"}
     for i, k in zip(*np.nonzero(found.verdicts == "open"), strict=True):
@@ -76,6 +76,17 @@ def _promises(subject: Subject) -> Iterator[dict[str, Any]]:
             f"breaks it; none moves against it by more than {number(bound)}."
         )
         yield _item(subject, "Promise not proven", [found.names[i]], text)
+
+
+def _rows_against(subject: Subject, one: BrokenPromise) -> str:
+    """Return how many rows break a promise, if they are at hand."""
+    found = subject.rows_against
+    if found is None or one.feature not in found.names:
+        return ""
+    k = found.outputs.index(one.output) if one.output in found.outputs else 0
+    count = found.heights[found.names.index(one.feature), k]
+    weight = f"a weight of {count:,.6g}" if subject.weighted else f"{round(count):,}"
+    return f"; {weight} of the {subject.rows_text} fall short of the promise, too" if count else ""
 
 
 def _failed(made: Section) -> Iterator[dict[str, Any]]:
