@@ -73,7 +73,7 @@ for broken in certificate.broken:
     print(f"{broken.feature}: {broken.told}; LightGBM's own probabilities: {before:.4f}, then {after:.4f}")
 
 # %%
-# How far can it go? The bars are bounds: no applicant's log-odds can move by more. Where a bar is missing, it is proven.
+# How far can it go? The bars are bounds: no applicant's log-odds can move by more. A bar that is missing is a proof.
 
 certificate.plot(figsize=(8, 4))
 plt.show()
@@ -102,6 +102,6 @@ X.iloc[[worst.row]]
 # ------------------
 # - Ask for the certificate of every constrained model before it is deployed; ``glasswood certificate model.txt`` fails
 #   if a promise is broken. In the report, a broken promise is the first line.
-# - If it is broken, train with another method (here "basic") or loss. Constraints of the absolute and the quantile error
-#   are not kept by XGBoost and scikit-learn either, because these losses set leaves again after a tree has grown.
+# - If it is broken, train with another method (here "basic") or loss. XGBoost and scikit-learn do not keep constraints
+#   with the absolute and the quantile error either: it is likely that these losses set leaves again after growing.
 # - A constraint that is neither proven nor broken has a bound. Decide whether the bound is small enough.

@@ -2,8 +2,8 @@
 From XGBoost to Excel: a tariff of two factors
 ==============================================
 
-A tariff is a base premium, a factor for each feature, and perhaps a grid for two of them together. A boosted model whose
-paths have at most two features is such a tariff, exactly: it only has to be written down.
+A tariff is a base premium, a factor for each feature, and perhaps a grid for two of them together. A boosted model
+whose paths have at most two features is such a tariff, exactly: it only has to be written down.
 
 The claims are made by the short generator below, so we know that age and power interact.
 """
@@ -84,8 +84,8 @@ plt.show()
 # %%
 # Excel, CSV and SQL
 # ------------------
-# The workbook has a sheet of facts, one of all features, and a grid of factors for each pair. The SQL is one expression,
-# with every digit of every cut.
+# The workbook has a sheet of facts, one of all features, and a grid of factors for each pair. The SQL is one
+# expression, with every digit of every cut.
 
 with tempfile.TemporaryDirectory() as folder:
     table.to_excel(Path(folder, "tariff.xlsx"))

@@ -65,7 +65,7 @@ def _promises(subject: Subject) -> Iterator[dict[str, Any]]:
         text = (
             f"the model declares that it is {one.declared}, but it is not: the score{of} {moves} by {number(one.by)} "
             f"if the value goes from {number(one.values[0])} to {number(one.values[1])} in a row that was found from "
-            f"the trees{_rows_against(subject, one)}; see Monotonicity."
+            f"the trees{_rows_against(subject, one)}. See Monotonicity."
         )
         yield _item(subject, "Promise broken", [one.feature], text) | {"state": "bad"}
     for i, k in zip(*np.nonzero(found.verdicts == "open"), strict=True):
@@ -86,7 +86,7 @@ def _rows_against(subject: Subject, one: BrokenPromise) -> str:
     k = found.outputs.index(one.output) if one.output in found.outputs else 0
     count = found.heights[found.names.index(one.feature), k]
     weight = f"a weight of {count:,.6g}" if subject.weighted else f"{round(count):,}"
-    return f"; {weight} of the {subject.rows_text} fall short of the promise, too" if count else ""
+    return f"; {weight} of {subject.rows_text} break it, too" if count else ""
 
 
 def _failed(made: Section) -> Iterator[dict[str, Any]]:

@@ -32,6 +32,10 @@ MOST_ASKED = 2**28  # values of single rows: a few seconds
 MOST_PAIRS = 300  # in the table of interactions
 MOST_LINES = 2000  # in the tables of shapes and spikes
 FEW = 12  # lines of a table that needs no search
+ALL_IN_PAIRS = (
+    "No path of any tree has more than two features: the raw score is the sum of all curves and of these pairs, and can "
+    "be written as a rating table."
+)
 
 
 # ------------------------------------------------------------------------------------------------ features
@@ -302,8 +306,9 @@ def interactions_section(subject: Subject, n_surfaces: int) -> Section:
         "figures": [number_of.get(tuple(pair)) for pair in top.pairs],
     }
     notes = " ".join(_notes_on_pairs(subject, strengths, figures, n_surfaces))
+    whole = ALL_IN_PAIRS if subject.study.plan(1).most_players == 2 else ""
     parts = {"figures": figures, "tools": True, "linked": True, "page": 6}
-    return section(name, title, ABOUT_PAIRS, notes, table=table, **parts)
+    return section(name, title, ABOUT_PAIRS, whole, notes, table=table, **parts)
 
 
 def _why_no_pairs(subject: Subject, error: GlasswoodError) -> str:
