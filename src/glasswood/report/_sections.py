@@ -33,8 +33,8 @@ MOST_PAIRS = 300  # in the table of interactions
 MOST_LINES = 2000  # in the tables of shapes and spikes
 FEW = 12  # lines of a table that needs no search
 ALL_IN_PAIRS = (
-    "No path of any tree has more than two features: the raw score is the sum of all curves and of these pairs, and can "
-    "be written as a rating table."
+    "No path of any tree has more than two features: the raw score is the sum of all curves and of these pairs, and "
+    "can be written as a rating table."
 )
 
 
