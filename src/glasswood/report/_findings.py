@@ -10,7 +10,7 @@ import numpy as np
 
 from glasswood.plots._cuts import cell_text, shown_cut, shown_cuts
 from glasswood.report._local import items_apart
-from glasswood.report._subject import Section, Subject, section
+from glasswood.report._subject import Section, Subject, in_brackets, section
 from glasswood.results import BrokenPromise, Measures
 from glasswood.text._plain import number, percent, plain, share_of_rows
 from glasswood.text._printable import how_many
@@ -63,9 +63,9 @@ def _promises(subject: Subject) -> Iterator[dict[str, Any]]:
         of = f" (of {plain(one.output)})" if len(found.outputs) > 1 else ""
         moves = "falls" if one.declared == "increasing" else "rises"
         text = (
-            f"the model declares that it is {one.declared}, but it is not: the score{of} {moves} by {number(one.by)} "
-            f"if the value goes from {number(one.values[0])} to {number(one.values[1])} in a row that was found from "
-            f"the trees{_rows_against(subject, one)}. See Monotonicity."
+            f"the model declares that it is {one.declared}, but it is not: the score{of} {moves} by {number(one.by)}"
+            f"{in_brackets(found.units)} if the value goes from {number(one.values[0])} to {number(one.values[1])} in "
+            f"a row that was found from the trees{_rows_against(subject, one)}. See Monotonicity."
         )
         yield _item(subject, "Promise broken", [one.feature], text) | {"state": "bad"}
     for i, k in zip(*np.nonzero(found.verdicts == "open"), strict=True):
