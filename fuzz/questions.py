@@ -13,6 +13,7 @@ from fuzz import (
     questions_observed,
     questions_order,
     questions_overview,
+    questions_proofs,
     questions_rows,
     questions_sklearn,
     questions_sources,
@@ -35,6 +36,7 @@ MODULES = (
     questions_wrong,
     questions_observed,
     questions_ale,
+    questions_proofs,
 )
 QUESTIONS: dict[str, Question] = {
     asked.__name__: asked for asked in chain.from_iterable(module.QUESTIONS for module in MODULES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from typing import Any, cast, overload
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, Shapl
 from glasswood.parallel._once import Lock
 from glasswood.results import (
     Attributions,
+    Certificate,
     Comparison,
     Curve,
     Curves,
@@ -28,7 +29,9 @@ from glasswood.results import (
     PermutationImportance,
     Points,
     PurifiedEffects,
+    RatingTable,
     Report,
+    RowMonotonicity,
     Spikes,
     Strengths,
     Surface,
@@ -230,13 +233,17 @@ class Explainer:
         if response not in (None, "raw"):
             message = f"{what} exist for the raw score only, which is a sum over trees; leave out response="
             raise UnsupportedModelError(message)
+        self._refuse_combined(what)
+        return self._ask(question, "raw", by)
+
+    def _refuse_combined(self, what: str) -> None:
+        """Refuse a question about the sum over trees of a combination of models, which has none."""
         if self._study.combined:
             message = (
                 f"{what} need a score that is a sum over trees, which a {self.ensemble.source} does not have; explain "
                 "the models that it combines"
             )
             raise UnsupportedModelError(message)
-        return self._ask(question, "raw", by)
 
     # ------------------------------------------------------------------------------------------------- questions
 
@@ -998,26 +1005,135 @@ class Explainer:
 
         return cast(PurifiedEffects, self._ask_raw("purified effects", question, response, by))
 
+    @overload
     def monotonicity(
         self,
         *features: str | int,
+        rows: Literal[False] = False,
         output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
         by: object = None,
-    ) -> Monotonicity:
-        """Return whether the curves of the given features, or of all numeric ones, are monotonic.
+    ) -> Monotonicity: ...
+    @overload
+    def monotonicity(
+        self,
+        *features: str | int,
+        rows: Literal[True],
+        output: Hashable = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: object = None,
+    ) -> RowMonotonicity: ...
+
+    def monotonicity(
+        self,
+        *features: str | int,
+        rows: bool = False,
+        output: Hashable = None,
+        output_index: int | None = None,
+        response: str | None = None,
+        by: object = None,
+    ) -> Any:
+        """Return whether curves are monotonic, or how many rows have a curve of their own that is not.
+
+        Parameters
+        ----------
+        *features : str or int
+            All numeric features by default.
+        rows : bool, default False
+            Whether to look at the curves of all rows, and not only at their average. This takes a few times as long as
+            `predict`. `certificate` proves monotonicity for all rows that there can be, where it can.
+        output, output_index : label and int, optional
+            The output to explain, by its label or its position in `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
+
+        Returns
+        -------
+        Monotonicity, or RowMonotonicity with ``rows=True``
 
         Examples
         --------
-        See `Monotonicity`.
+        See `Monotonicity` and `RowMonotonicity`.
         """
 
-        def question(scope: Scope) -> Monotonicity:
+        def question(scope: Scope) -> Monotonicity | RowMonotonicity:
             players = scope.players(features) if features else []
-            return scope.overview.monotonicity(players, scope.choose(output, output_index))
+            chosen = scope.choose(output, output_index)
+            found = scope.overview.row_monotonicity if rows else scope.overview.monotonicity
+            return found(players, chosen)
 
-        return cast(Monotonicity, self._ask(question, response, by))
+        return self._ask(question, response, by)
+
+    def certificate(
+        self,
+        *features: str | int,
+        output: Hashable = None,
+        output_index: int | None = None,
+    ) -> Certificate:
+        """Return what the trees alone prove about monotonicity, and constraints that the model declares but breaks.
+
+        No data is needed: ``Explainer(model).certificate()``. What is proven holds for every row that there can be, on
+        the raw scale.
+
+        Parameters
+        ----------
+        *features : str or int
+            All numeric features by default.
+        output, output_index : label and int, optional
+            The output to explain, by its label or its position in `outputs`.
+
+        Returns
+        -------
+        Certificate
+
+        Examples
+        --------
+        See `Certificate`.
+        """
+
+        def question(scope: Scope) -> Certificate:
+            players = scope.players(features) if features else []
+            return scope.overview.certificate(players, scope.choose(output, output_index))
+
+        self._refuse_combined("certificates")
+        return question(self._scope("raw"))
+
+    def rating_table(
+        self,
+        *,
+        pairs: int | Sequence[Sequence[str | int]] = 10,
+        output: Hashable = None,
+        output_index: int | None = None,
+    ) -> RatingTable:
+        """Return the model as a table: a base, entries for the values of each feature, and for those of some pairs.
+
+        This reads the rows twice: the remainder, what the table leaves of the score, is stated for all of them.
+
+        Parameters
+        ----------
+        pairs : int or sequence of pairs of names, default 10
+            The pairs that have entries, or the number of those that interact most.
+        output, output_index : label and int, optional
+            The output, by its label or its position in `outputs`. A model of several outputs has a table for each.
+
+        Returns
+        -------
+        RatingTable
+
+        Examples
+        --------
+        See `RatingTable`.
+        """
+        self._refuse_combined("rating tables")
+        scope = self._scope("raw")
+        asked: int | list[tuple[str, str]]
+        if isinstance(pairs, int | np.integer):
+            asked = whole_number(pairs, "pairs is the number of pairs, or a list of pairs", 0)
+        else:
+            asked = [_pair(scope, pair) for pair in pairs]
+        return scope.overview.rating_table(asked, scope.choose(output, output_index))
 
     def spikes(
         self,
@@ -1213,6 +1329,15 @@ class Explainer:
         if path is not None:
             report.save(path)
         return report
+
+
+def _pair(scope: Scope, pair: object) -> tuple[str, str]:
+    """Return the names of two features."""
+    names = scope.players(pair if isinstance(pair, tuple | list) else (pair,))
+    if len(names) != 2:
+        message = f"a pair is two features, not {pair!r}"
+        raise ArgumentError(message)
+    return names[0], names[1]
 
 
 def _key(scope: Scope, item: object) -> Any:

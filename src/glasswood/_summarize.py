@@ -16,6 +16,7 @@ from glasswood.counting._players import players_of
 from glasswood.effects._ale_responses import WantedAleResponses
 from glasswood.effects._loss_sums import wanted_losses
 from glasswood.effects._response_sums import WantedResponses
+from glasswood.effects._row_falls import WantedFalls
 from glasswood.effects._target_sums import WantedTargets, target_columns
 from glasswood.engines._pass import Pass
 from glasswood.errors import BackgroundError
@@ -38,6 +39,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     by: object = None,
     response: str | None = None,
     total: bool = False,
+    row_falls: bool = False,
     loss: object = None,
     target: object = None,
     exposure: object = None,
@@ -78,6 +80,8 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     total : bool, default False
         Whether total importance can be asked for later, see `Explainer.importance`; on the scale of `response`. Its
         sums are found in the same pass, which then takes a few times as long as one `predict` of all rows.
+    row_falls : bool, default False
+        Whether ``Explainer.monotonicity(rows=True)`` can be asked later, on the scale of `response`; it takes as long.
     loss : str or function, optional
         A loss whose permutation importance can be asked for later, see `Explainer.permutation_importance`; it takes as
         long. It needs `target`.
@@ -141,6 +145,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     responses = (WantedResponses.of_model(opened.ensemble, scale, values.told_offset),) if asked else ()
     targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
     losses = wanted_losses(opened, values, scale if total else None, loss)
+    falls = (WantedFalls.of_model(opened.ensemble, scale, values.told_offset),) if row_falls else ()
     taken = rows.taken_by(opened, further)
     first = taken if checkpoint is None else Pass(open_source(source), engine=engine).taken_by(opened, further)
     local: list[WantedAle | WantedAleResponses] = []
@@ -149,7 +154,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         local.append(_wanted_ale(plan, first, sample_weight, ale))
         if not scale.additive:
             local.append(WantedAleResponses.of_model(opened.ensemble, scale, local[0].bins))
-    wanted = (WantedEnds(), *responses, *targets, *losses, *local)
+    wanted = (WantedEnds(), *responses, *targets, *losses, *falls, *local)
     return taken.count(plan, sample_weight, by, further=wanted, values=values)
 
 

@@ -236,7 +236,7 @@ def test_accumulated_local_effects(run, way, few, classifier):
 @names([*ONE_OF_EACH, spark_frame_in_slices], COSTLY)
 def test_what_was_observed_in_folds(run, way, few):
     asked = {"target": "unused", "folds": 3, "fold_by": "unused", "by": "day", "sample_weight": "weight"}
-    asked |= {"loss": "absolute_error", "total": True}
+    asked |= {"loss": "absolute_error", "total": True, "row_falls": True}
     found, expected = run(way, few.model, few.folder, **asked), gw.summarize(few.model, few.frame, **asked)
     assert found == expected
     curves = [gw.Explainer(few.model, part[3]).partial_dependence("x0") for part in (found, expected)]
@@ -247,6 +247,9 @@ def test_what_was_observed_in_folds(run, way, few):
     np.testing.assert_array_equal(*(one.values for one in permuted))
     np.testing.assert_array_equal(*(one.error for one in permuted))
     assert [ex.importance().kind for ex in explainers] == ["total", "total"]
+    rows = [ex.monotonicity(rows=True) for ex in explainers]
+    np.testing.assert_array_equal(*(one.falling for one in rows))
+    np.testing.assert_array_equal(*(one.bounds for one in rows))
 
 
 @names([dask_frame, ray_files, spark_files], COSTLY)

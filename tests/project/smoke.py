@@ -199,6 +199,12 @@ def shapiq():
     np.testing.assert_allclose(values.to_shapiq(row=3).get_n_order_values(1), values.values[3])
 
 
+def excel():
+    """A rating table as an Excel workbook."""
+    explainer().rating_table(pairs=1).to_excel("table.xlsx")
+    assert Path("table.xlsx").read_bytes()[:2] == b"PK"
+
+
 def mlflow():
     """MLflow, and the evaluator."""
     import mlflow
@@ -251,7 +257,22 @@ def spark():
 
 
 PARTS = {
-    "all": [sklearn, xgboost, lightgbm, catboost, treelite, plot, plotly, cli, skops, parquet, shap, shapiq, mlflow],
+    "all": [
+        sklearn,
+        xgboost,
+        lightgbm,
+        catboost,
+        treelite,
+        plot,
+        plotly,
+        cli,
+        skops,
+        parquet,
+        shap,
+        shapiq,
+        excel,
+        mlflow,
+    ],
     "clusters": [dask, ray, spark],
 }
 

@@ -16,6 +16,7 @@ SCRIPTS = sorted(path.stem for path in MEASURE if "__main__" in path.read_text()
 NEED_SHARED = {
     *(
         "ale",
+        "certificate",
         "curves",
         "deep",
         "engines",

@@ -14,6 +14,7 @@ PUBLIC = {
     "Ales": None,
     "Attributions": None,
     "Background": None,
+    "Certificate": None,
     "Comparison": None,
     "Curve": None,
     "Curves": None,
@@ -34,7 +35,9 @@ PUBLIC = {
     "PermutationImportance": None,
     "Points": None,
     "PurifiedEffects": None,
+    "RatingTable": None,
     "Report": None,
+    "RowMonotonicity": None,
     "Spikes": None,
     "Strengths": None,
     "Surface": None,
@@ -55,7 +58,7 @@ PUBLIC = {
     "summarize": (
         "(model: 'object', source: 'object', *, order: 'int | None' = 1, "
         "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'object' = None, by: 'object' = None, "
-        "response: 'str | None' = None, total: 'bool' = False, loss: 'object' = None, "
+        "response: 'str | None' = None, total: 'bool' = False, row_falls: 'bool' = False, loss: 'object' = None, "
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
         "folds: 'int | None' = None, fold_by: 'object' = None, ale: 'object' = None, engine: 'object' = 'auto', "
         "checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"

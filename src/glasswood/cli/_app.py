@@ -16,8 +16,10 @@ from glasswood.cli import _ask as _questions
 from glasswood.cli import _check as _checks
 from glasswood.cli import _compare as _comparisons
 from glasswood.cli import _importance as _ranking
+from glasswood.cli import _proofs
 from glasswood.cli import _report as _pages
 from glasswood.cli import _summarize as _counts
+from glasswood.cli import _table as _tables
 from glasswood.cli._options import DEBUG, Command
 from glasswood.cli._words import in_options
 from glasswood.errors import GlasswoodError, ModelMismatchError
@@ -35,7 +37,8 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 EPILOG = """\b
 Exit codes:
   0  done
-  1  a check failed: scores differ from those of the model's library, or a limit of compare is exceeded
+  1  a check failed: scores differ from those of the model's library, a limit of compare is exceeded, or a
+     declared monotone constraint is broken
   2  wrong usage, a file that cannot be read, or limits that cannot be judged
   3  an unexpected error (please report it)
 
@@ -84,7 +87,7 @@ def completion(*, shell: str) -> None:
         click.echo(kind(app, {}, "glasswood", COMPLETE).source())
 
 
-for commands in (_pages, _checks, _counts, _questions, _ranking, _comparisons):
+for commands in (_pages, _checks, _counts, _questions, _ranking, _proofs, _tables, _comparisons):
     for command in commands.COMMANDS:
         app.add_command(command)
 app.add_command(completion)

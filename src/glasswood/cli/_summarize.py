@@ -67,6 +67,7 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
 @click.option("--weight", metavar="COLUMN", help="The weights of the rows.")
 @click.option("--target", metavar="COLUMN", help="What was observed: curves then tell observed and predicted.")
 @click.option("--total", is_flag=True, help="Find the sums for total importance, too.")
+@click.option("--row-falls", is_flag=True, help="Count rows that are not monotonic, too, for monotonicity --rows.")
 @click.option("--loss", metavar="NAME", help="Find the sums for permutation importance with this loss, too.")
 @click.option("--exposure", metavar="COLUMN", help="The exposure of the rows, of which targets are totals.")
 @click.option("--offset", metavar="COLUMN", help="What is added to the raw score of the rows before the link.")
@@ -103,6 +104,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     weight: str | None,
     target: str | None,
     total: bool,
+    row_falls: bool,
     loss: str | None,
     exposure: str | None,
     offset: str | None,
@@ -131,7 +133,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     wrapped = read.columns is not None or read.combination is not None or read.inverse is not None
     asked: dict[str, Any] = {"order": order, "response": response, "sample_weight": weight, "by": list(by) or None}
     asked |= {"target": target, "exposure": exposure, "offset": offset, "prediction": prediction}
-    asked |= {"folds": folds, "fold_by": fold_by, "total": total, "loss": loss, "ale": ale}
+    asked |= {"folds": folds, "fold_by": fold_by, "total": total, "row_falls": row_falls, "loss": loss, "ale": ale}
     with _cluster(settings) as settings:
         found = count(loaded if wrapped else read.ensemble, source, **asked, **settings)
     if not by:

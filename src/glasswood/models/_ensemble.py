@@ -193,6 +193,9 @@ class TreeEnsemble(ReadOnly):
         The library and class the model came from.
     derived : Derived, optional
         Columns that are functions of several columns of the table; as features, they are numbered behind these.
+    promised : ndarray of shape (n_features, n_outputs), int8, or None
+        The monotone constraints that the model says it was trained with: 1 for increasing, -1 for decreasing, 0 for
+        none. None if it says nothing about them.
 
     Examples
     --------
@@ -225,6 +228,7 @@ class TreeEnsemble(ReadOnly):
     score: Score
     source: str
     derived: Derived | None = None
+    promised: NDArray[np.int8] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -581,6 +585,8 @@ def _size_problems(e: TreeEnsemble) -> Iterator[str]:
     lowest, highest = int(e.tree_output.min(initial=0)), int(e.tree_output.max(initial=0))
     if lowest < -1 or highest >= e.n_outputs:
         yield f"a tree adds to output {highest if lowest >= -1 else lowest} of {e.n_outputs}"
+    if e.promised is not None and e.promised.shape != (e.n_features, e.n_outputs):
+        yield f"monotone constraints of the shape {e.promised.shape}"
     if e.value.ndim != 2 or e.value.shape[1] not in {e.n_outputs, e.n_outputs if lowest < 0 else 1}:
         yield f"leaves have {e.value.size / max(1, e.n_leaves):g} values for {how_many(e.n_outputs, 'output')}"
 

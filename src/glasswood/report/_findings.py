@@ -10,8 +10,8 @@ import numpy as np
 
 from glasswood.plots._cuts import cell_text, shown_cut, shown_cuts
 from glasswood.report._local import items_apart
-from glasswood.report._subject import Section, Subject, section
-from glasswood.results import Measures
+from glasswood.report._subject import Section, Subject, in_brackets, section
+from glasswood.results import BrokenPromise, Measures
 from glasswood.text._plain import number, percent, plain, share_of_rows
 from glasswood.text._printable import how_many
 
@@ -26,6 +26,7 @@ def findings_section(
 ) -> Section:
     """Return the list of findings; `sections` are those already made, by their anchors."""
     items = [
+        *_promises(subject),
         *_failed(sections["checks"]),
         *_beyond_limits(subject, measures),
         *_strongest(subject),
@@ -51,6 +52,41 @@ def findings_section(
 def _item(subject: Subject | None, tag: str, names: list[str], text: str) -> dict[str, Any]:
     feature = subject.number_of.get(names[0]) if subject is not None and names else None
     return {"tag": tag, "names": names, "text": text, "feature": feature, "state": ""}
+
+
+def _promises(subject: Subject) -> Iterator[dict[str, Any]]:
+    """Yield monotone constraints that the model declares and breaks, and those that are not proven."""
+    found = subject.certificate
+    if found is None:
+        return
+    for one in found.broken:
+        of = f" (of {plain(one.output)})" if len(found.outputs) > 1 else ""
+        moves = "falls" if one.declared == "increasing" else "rises"
+        text = (
+            f"the model declares that it is {one.declared}, but it is not: the score{of} {moves} by {number(one.by)}"
+            f"{in_brackets(found.units)} if the value goes from {number(one.values[0])} to {number(one.values[1])} in "
+            f"a row that was found from the trees{_rows_against(subject, one)}. See Monotonicity."
+        )
+        yield _item(subject, "Promise broken", [one.feature], text) | {"state": "bad"}
+    for i, k in zip(*np.nonzero(found.verdicts == "open"), strict=True):
+        bound = (found.falls if found.promised[i, k] > 0 else found.rises)[i, k]
+        word = "increasing" if found.promised[i, k] > 0 else "decreasing"
+        text = (
+            f"the model declares that it is {word}. This is not proven from the trees, but no row was found that "
+            f"breaks it; none moves against it by more than {number(bound)}."
+        )
+        yield _item(subject, "Promise not proven", [found.names[i]], text)
+
+
+def _rows_against(subject: Subject, one: BrokenPromise) -> str:
+    """Return how many rows break a promise, if they are at hand."""
+    found = subject.rows_against
+    if found is None or one.feature not in found.names:
+        return ""
+    k = found.outputs.index(one.output) if one.output in found.outputs else 0
+    count = found.heights[found.names.index(one.feature), k]
+    weight = f"a weight of {count:,.6g}" if subject.weighted else f"{round(count):,}"
+    return f"; {weight} of {subject.rows_text} break it, too" if count else ""
 
 
 def _failed(made: Section) -> Iterator[dict[str, Any]]:

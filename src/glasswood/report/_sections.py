@@ -13,6 +13,7 @@ from glasswood.plots._cuts import shown_cut
 from glasswood.report._local import beside_curve
 from glasswood.report._model import share_of_missing
 from glasswood.report._panels import anchors, cells_json, merged_cells, merged_steps, rounded, steps_json
+from glasswood.report._proofs import about_promises, tables_of_promises
 from glasswood.report._subject import Section, Subject, column, in_brackets, section
 from glasswood.results import panels
 from glasswood.results._curves import Curve
@@ -31,6 +32,10 @@ MOST_ASKED = 2**28  # values of single rows: a few seconds
 MOST_PAIRS = 300  # in the table of interactions
 MOST_LINES = 2000  # in the tables of shapes and spikes
 FEW = 12  # lines of a table that needs no search
+ALL_IN_PAIRS = (
+    "No path of any tree has more than two features: the raw score is the sum of all curves and of these pairs, and "
+    "can be written as a rating table."
+)
 
 
 # ------------------------------------------------------------------------------------------------ features
@@ -301,8 +306,9 @@ def interactions_section(subject: Subject, n_surfaces: int) -> Section:
         "figures": [number_of.get(tuple(pair)) for pair in top.pairs],
     }
     notes = " ".join(_notes_on_pairs(subject, strengths, figures, n_surfaces))
+    whole = ALL_IN_PAIRS if subject.study.plan(1).most_players == 2 else ""
     parts = {"figures": figures, "tools": True, "linked": True, "page": 6}
-    return section(name, title, ABOUT_PAIRS, notes, table=table, **parts)
+    return section(name, title, ABOUT_PAIRS, whole, notes, table=table, **parts)
 
 
 def _why_no_pairs(subject: Subject, error: GlasswoodError) -> str:
@@ -443,8 +449,10 @@ def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
         column("Weight affected" if subject.weighted else "Rows affected", "share"),
     ]
     table = _table_of_features(subject, "Monotonicity", columns, rows)
-    text = _about_shapes(subject)
-    return section("monotonicity", "Monotonicity", text, _cut_off(rows), table=table, tools=len(rows) > FEW), words
+    more = tables_of_promises(subject)
+    parts: dict[str, Any] = {"table": table, "tools": len(rows) > FEW} | ({"more": more} if more else {})
+    about = (_about_shapes(subject), _cut_off(rows), about_promises(subject))
+    return section("monotonicity", "Monotonicity", *about, **parts), words
 
 
 def _table_of_features(

@@ -13,6 +13,7 @@ from glasswood.counting._background import Background
 from glasswood.errors import GlasswoodError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
+from glasswood.results import Certificate, RowMonotonicity
 from glasswood.study._scope import Scope
 from glasswood.study._study import Study
 from glasswood.study._total import permutation_importance
@@ -78,6 +79,23 @@ class Subject:
             return permutation_importance(self.study, None)
         except GlasswoodError:  # no usual loss, exposures without offsets, or a Background without its sums
             return None
+
+    @once
+    def certificate(self) -> Certificate | None:
+        """What the trees prove, on the raw scale; None if the model declares no monotone constraints."""
+        raw = self.raw
+        if self.study.ensemble.promised is None or raw is None or not self.numbers:
+            return None
+        return raw.scope.overview.certificate(self.numbers, raw.chosen_outputs)
+
+    @once
+    def rows_against(self) -> RowMonotonicity | None:
+        """The rows that break promises which are not kept, on the raw scale; None if there are none, or no table."""
+        found, raw = self.certificate, self.raw
+        if found is None or raw is None or not found.broken or not self.study.over.in_memory:
+            return None
+        names = list(dict.fromkeys(one.feature for one in found.broken))
+        return raw.scope.overview.row_monotonicity(names, raw.chosen_outputs)
 
     @property
     def units_of_importance(self) -> str:

@@ -6,6 +6,7 @@ from glasswood.results._ales import Ales
 from glasswood.results._attributions import Attributions, arrange
 from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
+from glasswood.results._certificate import BrokenPromise, Certificate
 from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
 from glasswood.results._curves import Curve, told_in_cells
@@ -21,7 +22,9 @@ from glasswood.results._observations import Observations
 from glasswood.results._permutation import PermutationImportance
 from glasswood.results._points import Points
 from glasswood.results._purified import PurifiedEffects
+from glasswood.results._rating_table import LeftByTable, RatingTable
 from glasswood.results._report import Report
+from glasswood.results._row_monotonicity import RowMonotonicity, WorstRow
 from glasswood.results._rules import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._shown import ShownRows
@@ -45,6 +48,8 @@ __all__ = [
     "Ales",
     "Attributions",
     "Axis",
+    "BrokenPromise",
+    "Certificate",
     "Comparison",
     "Curve",
     "Curves",
@@ -57,6 +62,7 @@ __all__ = [
     "Interactions",
     "JointRows",
     "Lazy",
+    "LeftByTable",
     "Measured",
     "Measures",
     "Monotonicity",
@@ -66,7 +72,9 @@ __all__ = [
     "PermutationImportance",
     "Points",
     "PurifiedEffects",
+    "RatingTable",
     "Report",
+    "RowMonotonicity",
     "Rule",
     "SetValues",
     "ShownRows",
@@ -77,6 +85,7 @@ __all__ = [
     "Surface",
     "SurfaceFolds",
     "Violations",
+    "WorstRow",
     "arrange",
     "check_memory",
     "default_rules",

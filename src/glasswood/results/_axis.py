@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from glasswood.effects._axes import LARGEST
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.parallel._once import Deferred
 from glasswood.tables._columns import Column, Extent, Numbers, cells_of, index_labels, is_missing
 
 __all__ = ["LARGEST", "Axis", "columns_of", "spread", "squeezed"]
 
-
-LARGEST = 3.4e38  # numbers that float32 holds are smaller
 
 UNKNOWN: Deferred[Extent | None] = Deferred.of(None)
 

@@ -27,6 +27,7 @@ from glasswood.parallel._once import Deferred
 from glasswood.parallel._threads import in_order
 from glasswood.results import (
     LARGEST,
+    Certificate,
     Curve,
     Folds,
     HStatistics,
@@ -35,11 +36,14 @@ from glasswood.results import (
     JointRows,
     Monotonicity,
     PurifiedEffects,
+    RatingTable,
+    RowMonotonicity,
     Spike,
     Spikes,
     Strengths,
 )
 from glasswood.study._answers import Answers
+from glasswood.study._certificate import certificate
 from glasswood.study._errors import Errors
 from glasswood.study._group_values import group_values
 from glasswood.study._h_statistics import h_statistics
@@ -47,6 +51,8 @@ from glasswood.study._losses import groups_of
 from glasswood.study._on_scale import OnScale
 from glasswood.study._pair_rows import MOST_SENT, CountedRows, JointlyCounted, PairRows, RowsAgain, RowsInMemory
 from glasswood.study._purified import purified
+from glasswood.study._rating_table import rating_table
+from glasswood.study._row_falls import row_monotonicity
 from glasswood.study._rows_again import finite_ends
 from glasswood.study._total import TotalImportance, strongest_first
 from glasswood.text._arguments import whole_number
@@ -426,6 +432,30 @@ class Overview:
             outputs=chosen.labels,
             units=self._scale.units,
         )
+
+    def rating_table(self, pairs: int | Sequence[tuple[str, str]], chosen: Chosen) -> RatingTable:
+        """Return the model as mains and pairs: some pairs, or so many of the strongest."""
+        if not isinstance(pairs, int):
+            return rating_table(self._values, self._answers, chosen, pairs, len(pairs))
+        known = self._study.over.can_count and len(chosen.labels) == 1 and not self._study.groups and pairs > 0
+        listed = self.strengths(None, chosen) if known else ()
+        return rating_table(self._values, self._answers, chosen, listed, pairs)
+
+    def row_monotonicity(self, players: list[str], chosen: Chosen) -> RowMonotonicity:
+        """Return how many rows go against the direction that the model declares, or that curves have."""
+        features = self._numbers(players, "monotonicity")
+        found = self.monotonicity(players, chosen)
+        promised = self.ensemble.promised
+        told = np.zeros(found.mains.shape, dtype=np.int8)
+        if promised is not None and promised.shape[1] == chosen.n_columns:
+            told += promised[features][:, chosen.columns]
+            told = -told if chosen.total is not None else told
+        directions = np.select([told > 0, told < 0], ["increasing", "decreasing"], found.mains)
+        return row_monotonicity(self._values, features, directions, chosen)
+
+    def certificate(self, players: list[str], chosen: Chosen) -> Certificate:
+        """Return what the trees alone prove about monotonicity."""
+        return certificate(self._study, self._numbers(players, "a certificate"), chosen)
 
     def spikes(self, players: list[str], points: int, chosen: Chosen) -> Spikes:
         """Return the spikes that curves sampled at some points would miss."""

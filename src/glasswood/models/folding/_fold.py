@@ -190,7 +190,8 @@ class _Folder:
             absent_is_missing=e.schema.absent_is_missing,
             before=self._hash(columns, places),
         )
-        ensemble = replace(e, feature=feature[e.feature], schema=schema, **nodes.changed())
+        # Constraints are about the columns that transformers make, which may fall where the user's rise.
+        ensemble = replace(e, feature=feature[e.feature], schema=schema, promised=None, **nodes.changed())
         reasons = {source: reason for source, reason in self._reasons.items() if source not in found}
         return Folded(ensemble, places, reasons)
 

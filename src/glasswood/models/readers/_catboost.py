@@ -30,6 +30,7 @@ from glasswood.models.readers._catboost_combinations import (
 )
 from glasswood.models.readers._catboost_ctr import HashColumn, ascending, floats, goes_left, read_ctr
 from glasswood.models.readers._json import parse_json
+from glasswood.models.readers._promises import promises_of
 from glasswood.models.readers._rounding import cut_at_most
 from glasswood.tables._columns import Column, NumberColumn
 from glasswood.tables._tables import Schema
@@ -215,13 +216,18 @@ def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str
     _refuse_shared_statistics(document, features, arrays["value"].shape[1])
     if ctrs:  # the stored weights are those of statistics made on the fly in training, not of the model's own
         arrays |= {"cover": None, "leaf_cover": None}
+    schema, score = _schema(features, hashes, names), _score(document, arrays["value"].shape[1])
+    promised = promises_of(_constraints(document["model_info"]), [c.name for c in schema.columns], score.n_outputs)
     return TreeEnsemble(
-        **arrays,
-        schema=_schema(features, hashes, names),
-        score=_score(document, arrays["value"].shape[1]),
-        source=source,
-        derived=derived,
+        **arrays, schema=schema, score=score, source=source, promised=promised, derived=derived
     )
+
+
+def _constraints(info: Mapping[str, Any]) -> dict[int, Any]:
+    """Return the monotone constraints of training, by the number of the column."""
+    options = (info.get("params") or {}).get("tree_learner_options") or {}
+    listed = options.get("monotone_constraints") or {}
+    return {int(number): direction for number, direction in listed.items() if number.isdecimal()}
 
 
 def _check_numbering(features: Mapping[str, Any]) -> None:

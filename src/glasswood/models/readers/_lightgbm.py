@@ -20,6 +20,7 @@ from glasswood.errors import MissingExtraError, TableError, UnsupportedModelErro
 from glasswood.models._ensemble import CategorySets, Link, Score, TreeEnsemble, int32
 from glasswood.models._outputs import labels_of
 from glasswood.models.readers._lightgbm_text import Fields, Text, check_not_read, decode, numbers, split, whole
+from glasswood.models.readers._promises import promises_of
 from glasswood.tables._columns import CodeColumn, Column, LabelColumn, NumberColumn
 from glasswood.tables._tables import Schema
 from glasswood.text._printable import how_many
@@ -134,7 +135,8 @@ def _read_text(text: str, source: str, labels: tuple[Any, ...]) -> TreeEnsemble:
     automatic = names == [f"Column_{j}" for j in range(len(names))]
     schema = Schema(columns, named=not automatic, underscored=True, rounds_integers=True, rounds_objects=True)
     tree_output = np.arange(len(parts.trees), dtype=np.int32) % score.n_outputs
-    return TreeEnsemble(**arrays, tree_output=tree_output, schema=schema, score=score, source=source)
+    promised = promises_of(parts.header.get("monotone_constraints"), names, score.n_outputs)
+    return TreeEnsemble(**arrays, tree_output=tree_output, schema=schema, score=score, source=source, promised=promised)
 
 
 def _check_claims(nodes: _Nodes, columns: tuple[Column, ...], size: int) -> None:

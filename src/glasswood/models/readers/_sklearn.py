@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from glasswood.errors import UnsupportedModelError
 from glasswood.models._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
 from glasswood.models._outputs import labels_of
+from glasswood.models.readers._promises import promises_of
 from glasswood.models.readers._rounding import cut_at_most
 from glasswood.tables._columns import Column, LabelColumn, NumberColumn, is_missing
 from glasswood.tables._tables import Schema
@@ -50,13 +51,22 @@ def read(model: object) -> TreeEnsemble:
     ):
         if any(name in parents for name in names):
             _check_fitted(model)
-            return reader(model)
+            return _with_promises(reader(model), model)
     message = (
         f"sklearn {type(model).__name__} is not supported. Supported are decision trees, random forests, extra trees, "
         "bagging of trees, gradient boosting, histogram gradient boosting and isolation forests. "
         + _ADVICE.get(type(model).__name__, _trees_or_none(model))
     )
     raise UnsupportedModelError(message)
+
+
+def _with_promises(ensemble: TreeEnsemble, model: Any) -> TreeEnsemble:
+    """Return a model with the constraints that its parameters tell; those of two probabilities are of the second."""
+    given = getattr(model, "monotonic_cst", None)
+    promised = promises_of(given, ensemble.feature_names, ensemble.n_outputs)
+    if promised is not None and ensemble.score.binary and ensemble.n_outputs == 2:
+        promised = promised * np.array([-1, 1], dtype=np.int8)
+    return ensemble if promised is None else replace(ensemble, promised=promised)
 
 
 _ADVICE = {

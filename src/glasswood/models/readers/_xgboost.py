@@ -6,9 +6,11 @@ left. Leaf values are added in float32, from the base margin on. Covers are sums
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,6 +22,7 @@ from glasswood.errors import MissingExtraError, TableError, UnsupportedModelErro
 from glasswood.models._ensemble import Link, Score, TreeEnsemble
 from glasswood.models._outputs import labels_of
 from glasswood.models.readers._json import number_array, parse_json
+from glasswood.models.readers._promises import promises_of
 from glasswood.models.readers._rounding import float32_interval
 from glasswood.models.readers._ubjson import decode
 from glasswood.models.readers._xgboost_trees import (
@@ -76,9 +79,16 @@ def read(model: object) -> TreeEnsemble:
         raise UnsupportedModelError(message) from error
     document = decode(raw)
     source = f"xgboost {type(model).__name__}"
-    if booster is model:
-        return _read_document(document, source, "all")
-    return _read_document(document, source, "best", model)
+    wrapper = None if booster is model else model
+    ensemble = _read_document(document, source, "all" if wrapper is None else "best", wrapper)
+    promised = promises_of(_constraints(booster), ensemble.feature_names, ensemble.n_outputs)
+    return replace(ensemble, promised=promised)
+
+
+def _constraints(booster: Any) -> object:
+    """Return the monotone constraints of training, which a Booster keeps until it is saved in a file."""
+    config = json.loads(booster.save_config())["learner"]["gradient_booster"]
+    return config.get("gbtree", config).get("tree_train_param", {}).get("monotone_constraints")
 
 
 def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:

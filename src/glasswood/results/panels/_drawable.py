@@ -20,6 +20,7 @@ __all__ = [
     "DrawableAle",
     "DrawableAleSurface",
     "DrawableAttributions",
+    "DrawableCertificate",
     "DrawableComparison",
     "DrawableCurve",
     "DrawableIce",
@@ -29,6 +30,8 @@ __all__ = [
     "DrawablePermutation",
     "DrawablePoints",
     "DrawableRanking",
+    "DrawableRatingTable",
+    "DrawableRowMonotonicity",
     "DrawableSample",
     "DrawableSets",
     "DrawableStrengths",
@@ -228,6 +231,48 @@ class DrawablePermutation(DrawableSample, Protocol):
     def base(self) -> float: ...
     @property
     def loss(self) -> str: ...
+
+
+class _Broken(Protocol):
+    @property
+    def feature(self) -> str: ...
+
+
+class DrawableCertificate(_Scored, Protocol):
+    """A `Certificate`."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def falls(self) -> NDArray[np.float64]: ...
+    @property
+    def rises(self) -> NDArray[np.float64]: ...
+    @property
+    def broken(self) -> Sequence[_Broken]: ...
+    @property
+    def caveat(self) -> str: ...
+
+
+class DrawableRatingTable(Protocol):
+    """A `RatingTable`."""
+
+    @property
+    def spans(self) -> Mapping[str, float]: ...
+    @property
+    def told_left(self) -> str: ...
+    @property
+    def output(self) -> Any: ...
+    @property
+    def units(self) -> str: ...
+
+
+class DrawableRowMonotonicity(_Scored, Protocol):
+    """A `RowMonotonicity`."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def shares(self) -> NDArray[np.float64]: ...
 
 
 class DrawableStrengths(_Heights, Protocol):

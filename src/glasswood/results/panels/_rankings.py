@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Bars, Matrix, Network
 from glasswood.results.panels._drawable import (
+    DrawableCertificate,
     DrawableImportance,
     DrawablePermutation,
     DrawableRanking,
+    DrawableRatingTable,
+    DrawableRowMonotonicity,
     DrawableSample,
     DrawableStrengths,
 )
@@ -20,7 +24,15 @@ from glasswood.results.panels._outputs import outputs_shown, scale_label
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
 
-__all__ = ["panel_of_h_statistics", "panel_of_importance", "panel_of_permutation", "panel_of_strengths"]
+__all__ = [
+    "panel_of_certificate",
+    "panel_of_h_statistics",
+    "panel_of_importance",
+    "panel_of_permutation",
+    "panel_of_rating_table",
+    "panel_of_row_monotonicity",
+    "panel_of_strengths",
+]
 
 KINDS = {"total": "root mean squared change if redrawn", "main": "standard deviation of the curve"}
 
@@ -37,6 +49,32 @@ def panel_of_importance(importance: DrawableImportance, output: int | None = Non
 def panel_of_h_statistics(found: DrawableRanking, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of `HStatistics`: a bar per feature, the one that interacts most first."""
     return _bars(found, output, top, "Interaction of each feature with all others", "H")
+
+
+def panel_of_row_monotonicity(found: DrawableRowMonotonicity, output: int | None = None, *, top: int = 20) -> Bars:
+    """Return the panel of a `RowMonotonicity`: the share of rows that go against the direction of each feature."""
+    order = np.argsort(-np.asarray(found.shares).max(axis=1, initial=0.0), kind="stable")
+    ranked = _Ranked(np.asarray(found.shares)[order], [found.names[i] for i in order], found.outputs, found.units)
+    return _bars(ranked, output, top, "Rows that go against the direction of a feature", "share of the rows")
+
+
+def panel_of_rating_table(found: DrawableRatingTable, *, top: int = 20) -> Bars:
+    """Return the panel of a `RatingTable`: how far the entries of each feature and pair are apart."""
+    spans = sorted(found.spans.items(), key=lambda item: -item[1])
+    heights = np.array([span for _, span in spans]).reshape(-1, 1)
+    ranked = _Ranked(heights, [name for name, _ in spans], (found.output,), found.units)
+    units = scale_label(found.units, ranked.outputs, [0], average=False)
+    bars = _bars(ranked, None, top, "Entries of the rating table", f"largest minus smallest entry ({units})")
+    return replace(bars, note=_joined(bars.note, found.told_left))
+
+
+class _Ranked(NamedTuple):
+    """Heights of features in the order of the figure."""
+
+    heights: NDArray[np.float64]
+    names: Sequence[str]
+    outputs: tuple[Any, ...]
+    units: str
 
 
 def _bars(result: DrawableRanking, output: int | None, top: int, title: str, label: str) -> Bars:
@@ -67,6 +105,24 @@ def panel_of_permutation(importance: DrawablePermutation, *, top: int = 20) -> B
         values=(tuple(np.asarray(importance.values)[order].tolist()),),
         reach=() if reach is None else tuple(np.asarray(reach)[order].tolist()),
         note=_joined(some, _sample(importance), "lines: bands of 95 %" if reach is not None else ""),
+    )
+
+
+def panel_of_certificate(found: DrawableCertificate, output: int | None = None, *, top: int = 20) -> Bars:
+    """Return the panel of a `Certificate`: how far the score can fall and rise at most along each feature."""
+    bounds = np.stack([found.falls, found.rises])
+    heights = bounds.max(axis=2) if output is None else bounds[:, :, output]
+    order, some = _first(np.argsort(-heights.max(axis=0), kind="stable"), top)
+    shown = range(len(found.outputs)) if output is None else [output]
+    units = scale_label(found.units, found.outputs, list(shown), average=False)
+    broken = {one.feature for one in found.broken}
+    return Bars(
+        title="How far the score can move along each feature",
+        x_label=f"at most ({units})",
+        labels=tuple(f"{plain(found.names[i])}{' (broken promise)' * (found.names[i] in broken)}" for i in order),
+        values=tuple(tuple(side[order].tolist()) for side in heights),
+        series=("falls", "rises"),
+        note=_joined(some, found.caveat, "no bar: proven for every row"),
     )
 
 
