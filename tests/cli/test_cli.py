@@ -177,7 +177,8 @@ def test_curves_in_every_format_are_the_librarys(glasswood, home):
 def test_surfaces(glasswood, home):
     good(glasswood("curve", "model.json", "rows.parquet", "age", "income", "--joint", "-o", "surface.csv"))
     surface = gw.Explainer(home / "model.json", str(home / "rows.parquet")).partial_dependence("age", "income")
-    assert pd.read_csv(home / "surface.csv")["value"].to_numpy() == pytest.approx(surface.heights.ravel(), abs=0)
+    written = pd.read_csv(home / "surface.csv", float_precision="round_trip")["value"]
+    assert written.to_numpy() == pytest.approx(surface.heights.ravel(), abs=0)
     assert "two features" in refused(glasswood("curve", "model.json", "rows.parquet", "age", "--joint"))
 
 
@@ -419,6 +420,8 @@ def test_skops_files_name_the_types_that_are_to_be_trusted(glasswood, home):
     rows = pd.read_csv(home / "rows.csv").fillna(0)
     rows.to_parquet(home / "full.parquet")
     skops.dump(RandomForestClassifier(3, random_state=0).fit(rows, rows["age"] > 40), home / "forest.skops")
+    if not skops.get_untrusted_types(file=home / "forest.skops"):
+        pytest.skip("this version of skops trusts forests")
     message = refused(glasswood("check", "forest.skops", "full.parquet"))
     asked = re.findall(r"--trust (\S+)", message)
     assert asked

@@ -7,10 +7,12 @@ from tests.contract import golden, parts, questions
 from tests.contract.describe import differences
 from tests.contract.kinds import DETAILED, KINDS, fit_of
 from tests.contract.questions import MAIN, SETTINGS
+from tests.contract.versions import skip_if_too_old
 
 
 def frozen(kind):
     """Return the golden values of a kind of model, if they are of this fit."""
+    skip_if_too_old(kind)
     wanted = golden.read(kind)
     if fit_of(kind) != wanted["fit"]:
         pytest.skip(f"{kind} was fitted differently here (another version or machine): its golden values do not apply")
@@ -43,6 +45,7 @@ def test_trees(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_tables(kind, tmp_path):
+    skip_if_too_old(f"tables of {kind}")
     check(frozen(kind)["tables"], parts.tables(kind, tmp_path))
 
 

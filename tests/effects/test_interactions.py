@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
-from tests.effects.test_path_dependent import MODELS
+from tests.effects.test_path_dependent import MODELS, with_covers
 from tests.models.readers import test_sklearn, test_xgboost
 from tests.study.test_partial_dependence import CASES, N_ROWS, invented, sample, some_rows
 from threadpoolctl import threadpool_limits
@@ -103,8 +103,6 @@ def follows_the_model(case, ex, **options):
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_kind_of_model(name):
-    if name.startswith("xgboost: categories") and test_xgboost.VERSION < (3, 1):
-        pytest.skip("before 3.1, models do not keep the labels of categories")
     case = CASES[name]()
     follows_the_model(case, gw.Explainer(case.model, case.rows))
 
@@ -114,8 +112,8 @@ def test_every_model_with_covers(name):
     if name.startswith("xgboost: categories") and test_xgboost.VERSION < (3, 1):
         pytest.skip("before 3.1, models do not keep the labels of categories")
     model, table = MODELS[name]()
+    e = with_covers(gw.read_model(model))
     ex = gw.Explainer(model)
-    e = ex.ensemble
     rows = explained(Case(model, table, None), e, n_rows=4)
     scale = np.abs(e.value).sum() * e.score.scale / e.score.divisor + np.abs(e.score.base).max()
     follows_the_game(ex.interaction_values(rows), Game.of_covers(e, players_of(e), rows), 1e-12 * scale)

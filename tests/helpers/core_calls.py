@@ -124,7 +124,8 @@ def wrong(given: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]]:
         if given.size and given.dtype.kind == "i":
             for number in (HUGE, -HUGE, -1, int(given.max()) + 1):
                 changed = given.copy()
-                changed.flat[rng.integers(given.size)] = np.clip(number, *_ends(given.dtype))
+                low, high = _ends(given.dtype)
+                changed.flat[rng.integers(given.size)] = min(max(number, low), high)
                 yield "entry", changed
     elif isinstance(given, list) and given:
         yield "short", given[:-1]

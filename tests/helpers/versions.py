@@ -14,11 +14,16 @@ def installed(library: str) -> Version:
     return tuple(int(part) for part in version(library).split(".")[:3] if part.isdigit())
 
 
+def has(library: str, least: Version, below: Version | None = None) -> bool:
+    """Return whether the library's version is at least `least` (and below `below`)."""
+    return installed(library) >= least and (below is None or installed(library) < below)
+
+
 def needs(library: str, least: Version, below: Version | None = None) -> pytest.MarkDecorator:
     """Return a mark that skips a test unless the library's version is at least `least` (and below `below`)."""
-    fits = installed(library) >= least and (below is None or installed(library) < below)
     text = f"{library} from {'.'.join(map(str, least))}"
-    return pytest.mark.skipif(not fits, reason=text + (f" to before {'.'.join(map(str, below))}" if below else ""))
+    text += f" to before {'.'.join(map(str, below))}" if below else ""
+    return pytest.mark.skipif(not has(library, least, below), reason=text)
 
 
 def quantiles(method: str) -> dict[str, str]:

@@ -31,6 +31,7 @@ from sklearn.preprocessing import StandardScaler
 import glasswood as gw
 from glasswood.errors import ArgumentError, ModelMismatchError, UnsupportedModelError
 from glasswood.models import _combinations as _several
+from helpers.versions import needs
 
 HGB = HistGradientBoostingClassifier(max_iter=6, random_state=0)
 FOREST = RandomForestClassifier(5, max_depth=4, random_state=0)
@@ -120,6 +121,7 @@ def test_regressors(model):
         gw.Explainer(model, X, response="odds")
 
 
+@needs("scikit-learn", (1, 8))  # which is the first with temperatures
 @pytest.mark.parametrize("base", [RandomForestClassifier(10, random_state=0), ExtraTreesClassifier(30, random_state=0)])
 def test_temperature_takes_probabilities_for_probabilities(base):
     # Running sums of probabilities end at 1 + 2e-16, and scikit-learn takes a batch with such an entry for scores.

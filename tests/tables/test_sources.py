@@ -321,6 +321,14 @@ def test_lazy_frames_are_asked_for_the_needed_columns_only(monkeypatch):
     assert asked == [["x0", "x1", "x2"]]
 
 
+def test_lazy_frames_of_old_versions_are_refused(monkeypatch):
+    frame, y = numbers()
+    model = boosted(frame, y)
+    monkeypatch.delattr(pl.LazyFrame, "collect_batches")
+    with pytest.raises(TableError, match=r"needs Polars 1\.34 or newer; update Polars, or pass frame\.collect\(\)"):
+        gw.summarize(model, pl.from_pandas(frame).lazy())
+
+
 def test_very_many_files_are_counted_file_by_file(boosting, monkeypatch, tmp_path):
     model, frame, table = boosting
     monkeypatch.setattr(_arrow, "MANY_FILES", 2)

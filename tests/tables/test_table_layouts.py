@@ -91,9 +91,9 @@ LAYOUTS = {
     "sparse columns with NaN": FRAME.replace(1.0, np.nan).astype(pd.SparseDtype("float", np.nan)),
     **{f"frame of {kind}": FRAME.astype(kind) for kind in ("Int64", "Float64", "double[pyarrow]", object, "f2", "g")},
     "an index with one value": FRAME.set_index(np.zeros(N_ROWS, dtype=int)),
-    "Polars integers of 128 bits": pl.from_pandas(FRAME).with_columns(pl.col("a").cast(pl.Int128)),
     "Polars decimals": pl.from_pandas(FRAME).with_columns(pl.col("a").cast(pl.Decimal(10, 2))),
     "Polars, nothing but null": pl.from_pandas(FRAME).with_columns(a=pl.lit(None)),
+    "Polars integers of 128 bits": pl.from_pandas(FRAME).with_columns(pl.col("a").cast(pl.Int128)),
     "Polars objects": pl.from_pandas(FRAME).with_columns(a=pl.Series(FRAME["a"].tolist(), dtype=pl.Object)),
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 from glasswood import Background, Explainer
 from glasswood.errors import GlasswoodError, MissingExtraError, TableError, UnsupportedModelError
 from glasswood.models._opened import Opened, open_model
+from glasswood.tables._given import pandas_of
 from glasswood.tables._parquet import open_dataset
 from glasswood.tables._sources import HEAD
 
@@ -158,7 +159,7 @@ def read_rows(data: str | Sequence[str], most: int | None = None) -> Any:
         importlib.import_module("pandas")
     except ImportError:
         return table
-    return table.to_pandas()  # which most libraries accept, including categories
+    return pandas_of(table)  # which most libraries accept, including categories
 
 
 def _is_csv(data: str) -> bool:

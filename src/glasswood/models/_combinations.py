@@ -19,7 +19,7 @@ from glasswood.models._frozen import frozen
 from glasswood.models._outputs import labels_of
 from glasswood.models._pipelines import unwrap
 from glasswood.models.readers import library_errors, read_proved
-from glasswood.tables._given import as_trained
+from glasswood.tables._given import as_pandas, as_trained
 from glasswood.tables._tables import n_rows, take_rows
 from glasswood.text._printable import how_many
 
@@ -194,6 +194,7 @@ def _check(several: Combination, model: Any, table: object, dtype: str) -> None:
     if moved > MOVED[dtype] * scale:
         _refuse_jumps(type(model).__name__, moved)
     with library_errors(f"sklearn {type(model).__name__}"):
+        rows = as_pandas(rows)  # scikit-learn 1.6 takes no tables of Arrow's
         theirs = model.predict(rows) if several.units == "value" else model.predict_proba(rows)
     theirs = np.asarray(theirs).reshape(len(ours), -1)[:, -ours.shape[1] :]
     if not np.allclose(ours, theirs, rtol=WITHIN, atol=WITHIN + moved):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -26,7 +27,7 @@ from glasswood.tables._tables import (
     plain_array,
 )
 
-__all__ = ["as_pandas", "as_trained", "given_table"]
+__all__ = ["as_pandas", "as_trained", "given_table", "pandas_of"]
 
 LIBRARIES = ("pandas", "polars", "pyarrow")  # of data frames, the first that is installed
 
@@ -138,6 +139,25 @@ def _frame(table: Mapping[Any, Any]) -> Any:
         raise TableError(message) from error
 
 
+def pandas_of(table: Any) -> Any:
+    """Return an Arrow table as pandas', including categories as Polars makes them: PyArrow 17 refuses unsigned codes.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> codes = pa.array([1, 0, None], pa.uint32())
+    >>> pandas_of(pa.table({"k": pa.DictionaryArray.from_arrays(codes, ["lo", "hi"])}))["k"].tolist()
+    ['hi', 'lo', nan]
+    """
+    arrow = sys.modules["pyarrow"]
+    for place, field in enumerate(table.schema):
+        kind = field.type
+        if arrow.types.is_dictionary(kind) and arrow.types.is_unsigned_integer(kind.index_type):
+            signed = arrow.dictionary(arrow.int64(), kind.value_type, ordered=kind.ordered)
+            table = table.set_column(place, field.name, table.column(place).cast(signed))
+    return table.to_pandas()
+
+
 def as_pandas(table: Any, names: Sequence[Any] | None = None) -> Any:
     """Return some columns of a table as transformers take them: Arrow's become pandas', other frames stay.
 
@@ -151,7 +171,7 @@ def as_pandas(table: Any, names: Sequence[Any] | None = None) -> Any:
     ['b']
     """
     if type(table).__module__.partition(".")[0] == "pyarrow":
-        return (table if names is None else table.select(list(names))).to_pandas()
+        return pandas_of(table if names is None else table.select(list(names)))
     frame = None if isinstance(table, np.ndarray) or is_sparse(table) else frame_of(table)
     if frame is None:
         return table

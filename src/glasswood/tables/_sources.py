@@ -211,6 +211,13 @@ def _once(names: list[Any] | None, tables: Iterator[Any], select: Callable[[Any,
 
 
 def _lazy_polars(frame: Any) -> Stream:
+    if not hasattr(frame, "collect_batches"):
+        message = (
+            "the rows of a LazyFrame are read part by part, which needs Polars 1.34 or newer; update Polars, or pass "
+            "frame.collect()"
+        )
+        raise TableError(message)
+
     def tables(names: Sequence[Any]) -> Iterator[Any]:
         named = sys.modules["polars"].selectors.by_name(*names)  # names alone may be patterns: "*", "^a.*$"
         return (part.to_arrow() for part in frame.select(named).collect_batches())

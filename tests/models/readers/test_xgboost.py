@@ -555,6 +555,20 @@ def test_comparing_a_file_needs_xgboost(tmp_path, monkeypatch):
         gw.read_model(path, X)
 
 
+@pytest.mark.parametrize("form", ["json", "ubj"])
+def test_a_file_that_is_too_new_for_the_installed_version_is_refused(form, tmp_path, monkeypatch):
+    model, path, X = xgb.XGBRegressor(n_estimators=2), tmp_path / f"model.{form}", np.arange(20.0).reshape(10, 2)
+    model.fit(X, X[:, 0]).save_model(path)
+    monkeypatch.setattr(xgb, "__version__", "3.0.5")
+    written = ".".join(map(str, json.loads(model.get_booster().save_raw("json"))["version"]))
+    if written < "3.1":
+        gw.Explainer(path, X)  # older files can be read
+        return
+    with pytest.raises(UnsupportedModelError, match=f"by XGBoost {written}, but 3.0.5 is installed.*newer"):
+        gw.Explainer(path, X)
+    assert gw.read_model(path).n_trees == 2  # which XGBoost is not asked for
+
+
 def test_a_file_that_was_stopped_early_is_refused(tmp_path):
     model, X = CONFIGURATIONS["stopped early"]()
     path = tmp_path / "model.json"

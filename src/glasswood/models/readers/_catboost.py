@@ -33,6 +33,7 @@ from glasswood.models.readers._json import parse_json
 from glasswood.models.readers._promises import promises_of
 from glasswood.models.readers._rounding import cut_at_most
 from glasswood.tables._columns import Column, NumberColumn
+from glasswood.tables._given import pandas_of
 from glasswood.tables._tables import Schema
 from glasswood.text._printable import how_many
 
@@ -116,7 +117,7 @@ def raw_score(model: object, table: Any) -> NDArray[np.floating[Any]]:
     from catboost import CatBoost
 
     if type(table).__module__.startswith("pyarrow"):
-        table = table.to_pandas()
+        table = pandas_of(table)
     if type(table).__module__.startswith("polars"):
         table = _of_texts(table)
     # The base class's own method: rankers hide the type of prediction.

@@ -22,6 +22,7 @@ from glasswood.models._outputs import labels_of
 from glasswood.models.readers._lightgbm_text import Fields, Text, check_not_read, decode, numbers, split, whole
 from glasswood.models.readers._promises import promises_of
 from glasswood.tables._columns import CodeColumn, Column, LabelColumn, NumberColumn
+from glasswood.tables._given import pandas_of
 from glasswood.tables._tables import Schema
 from glasswood.text._printable import how_many
 
@@ -59,7 +60,7 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     """Return the raw score that LightGBM gives; the average over iterations for random forests, as in predict."""
     booster = _booster(model)
     if type(table).__module__.startswith("pyarrow."):
-        table = table.to_pandas()  # LightGBM itself takes no dictionaries of Arrow's
+        table = pandas_of(table)  # LightGBM itself takes no dictionaries of Arrow's
     if not booster.pandas_categorical and any(str(dtype) == "category" for dtype in getattr(table, "dtypes", ())):
         message = (
             "the model was trained without pandas' categories; LightGBM would take the codes of those in this table "

@@ -19,6 +19,7 @@ from glasswood.models._outputs import labels_of
 from glasswood.models.readers._promises import promises_of
 from glasswood.models.readers._rounding import cut_at_most
 from glasswood.tables._columns import Column, LabelColumn, NumberColumn, is_missing
+from glasswood.tables._given import pandas_of
 from glasswood.tables._tables import Schema
 
 __all__ = ["raw_score", "read"]
@@ -87,7 +88,7 @@ def _trees_or_none(model: object) -> str:
 def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     """Return the raw score that scikit-learn gives: probabilities, decision values, predictions, or mean depth."""
     if type(table).__module__.startswith("pyarrow"):
-        table = table.to_pandas()  # scikit-learn itself reads a null in a column of categories as the last category
+        table = pandas_of(table)  # scikit-learn itself reads a null in a column of categories as the last category
     name = {parent.__name__ for parent in type(model).__mro__}
     if "IsolationForest" in name:
         from sklearn.ensemble._iforest import _average_path_length

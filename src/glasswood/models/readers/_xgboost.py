@@ -113,11 +113,16 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
 
 def read_file(path: Path) -> TreeEnsemble:
     """Return a .json or .ubj model file as arrays, without XGBoost."""
+    document = _document(path)
+    _check_claims(document, path.stat().st_size)
+    return _read_document(document, "xgboost model file", "undecided")
+
+
+def _document(path: Path) -> Part:
     data = path.read_bytes()
     is_text = data[:4096].lstrip()[1:].lstrip()[:1] in (b'"', b"}")
-    document = parse_json(data, repr(path.name)) if is_text else decode(data)
-    _check_claims(document, len(data))
-    return _read_document(document, "xgboost model file", "undecided")
+    document: Part = parse_json(data, repr(path.name)) if is_text else decode(data)
+    return document
 
 
 def _check_claims(document: Part, size: int) -> None:
@@ -141,11 +146,26 @@ def _check_claims(document: Part, size: int) -> None:
 def load_file(path: Path) -> Any:
     """Return a .json or .ubj model file as a Booster."""
     try:
-        from xgboost import Booster
+        from xgboost import Booster, __version__
     except ImportError as error:
         raise MissingExtraError.of("xgboost", extra="xgboost", what=f"checking {path.name!r}") from error
+    _check_installed(path, __version__)
     # As bytes, so that XGBoost detects the format by the content, not by the name.
     return Booster(model_file=bytearray(path.read_bytes()))
+
+
+def _check_installed(path: Path, installed: str) -> None:
+    """Refuse a file with a list of base scores, which XGBoost up to 3.0 passes over without a word."""
+    if tuple(map(int, installed.split(".")[:2])) >= (3, 1):
+        return
+    document = _document(path)
+    if tuple(document["version"]) >= (3, 1):
+        written = ".".join(map(str, document["version"]))
+        message = (
+            f"{path.name!r} was written by XGBoost {written}, but {installed} is installed, which misreads such files; "
+            "install XGBoost 3.1 or newer"
+        )
+        raise UnsupportedModelError(message)
 
 
 def _booster(model: Any) -> Any:
