@@ -22,7 +22,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.effects._axes import axes_of
 from glasswood.effects._response_sums import name_of, unit_of
-from glasswood.effects._responses import Asked, Questions, Responses
+from glasswood.effects._responses import AnyQuestions, Asked, Responses
 from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
@@ -113,7 +113,7 @@ class RowFalls:
         return Responses(self.plan, scale.link, scale.inverse, offset=self._wanted.offset)
 
     @once_here
-    def questions(self) -> Questions:
+    def questions(self) -> AnyQuestions:
         """Every feature in each of its cells."""
         n_cells = self.plan.cells.n_cells
         asked: list[Asked] = [

@@ -21,7 +21,7 @@ from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
 from glasswood.effects._left_over import BITS, HALF, TOO_LARGE, unit_of_left
 from glasswood.effects._loss_sums import unchanged
-from glasswood.effects._responses import Questions, Responses
+from glasswood.effects._responses import AnyQuestions, Responses
 from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.effects._row_falls import SIZES, bins_of, ends_of
 from glasswood.errors import TooLargeError
@@ -85,7 +85,7 @@ class Rest:
         return Responses(self.plan, "identity")
 
     @once_here
-    def _questions(self) -> Questions:
+    def _questions(self) -> AnyQuestions:
         return self._responses.questions([unchanged()])
 
     def of_cells(self, cells: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

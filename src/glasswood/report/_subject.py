@@ -84,7 +84,8 @@ class Subject:
     def certificate(self) -> Certificate | None:
         """What the trees prove, on the raw scale; None if the model declares no monotone constraints."""
         raw = self.raw
-        if self.study.ensemble.promised is None or raw is None or not self.numbers:
+        e = self.study.ensemble
+        if e.promised is None or e.derived is not None or raw is None or not self.numbers:
             return None
         return raw.scope.overview.certificate(self.numbers, raw.chosen_outputs)
 

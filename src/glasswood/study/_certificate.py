@@ -29,6 +29,7 @@ NOISE = {"float64": 1e-12, "float32": 1e-6}
 def certificate(study: Study, features: Sequence[int], chosen: Chosen) -> Certificate:
     """Return what the trees prove about some features that are numbers."""
     plan, e = study.plan(1), study.ensemble
+    plan.refuse_derived()
     pairs = LeafPairs(plan)
     bounds = pairs.bounds
     listed = np.asarray(features, dtype=np.intp)

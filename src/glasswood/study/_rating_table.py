@@ -65,6 +65,7 @@ def rating_table(
 
 def _refuse(values: OnScale, chosen: Chosen) -> None:
     study = values.study
+    study.plan(1).refuse_derived()
     if not study.over.can_count:
         raise BackgroundError(NO_ROWS)
     if len(chosen.labels) > 1:

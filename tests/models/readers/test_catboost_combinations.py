@@ -239,6 +239,8 @@ HALVES = (slice(0, 217), slice(217, None))
         lambda ex, rows: ex.ale("age"),
         lambda ex, rows: ex.ale(),
         lambda ex, rows: ex.h_statistics(),
+        lambda ex, rows: ex.certificate(),
+        lambda ex, rows: ex.rating_table(),
         lambda ex, rows: ex.joint_grids({"age": [0.0], "size": [1.0]}),
     ],
 )
@@ -246,6 +248,24 @@ def test_what_needs_counts_of_leaves_is_refused(question):
     model, table, _ = train()
     with pytest.raises(UnsupportedModelError, match=r"combinations of columns.*ShapValues.*max_ctr_complexity=1"):
         question(gw.Explainer(model, table), table[:3])
+
+
+def test_rows_that_go_against_a_direction_are_counted():
+    table, y = homes()
+    model = catboost.CatBoostRegressor(**SMALL, cat_features=CATEGORIES).fit(table, y)
+    found = gw.Explainer(model, table).monotonicity(rows=True).to_frame()
+    cuts = gw.Explainer(model, table).partial_dependence("size").axis.cuts
+    values = [*cuts, np.nextafter(cuts[-1], np.inf)]
+    curves = np.stack([raw(model, changed(table, size=value)) for value in values], axis=1)
+    falls = (np.maximum.accumulate(curves, axis=1) - curves).max(axis=1)
+    line = found[found["feature"] == "size"].iloc[0]
+    assert line["rows that fall"] == (falls > 1e-12).sum()
+
+
+def test_a_report_of_constrained_numbers(tmp_path):
+    table, y = homes()
+    model = catboost.CatBoostRegressor(**SMALL, cat_features=CATEGORIES, monotone_constraints={"size": 1}).fit(table, y)
+    assert gw.Explainer(model, table).report(tmp_path / "report.html").path.exists()
 
 
 def test_local_effects_are_not_counted_along():

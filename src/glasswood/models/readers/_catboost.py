@@ -219,9 +219,7 @@ def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str
         arrays |= {"cover": None, "leaf_cover": None}
     schema, score = _schema(features, hashes, names), _score(document, arrays["value"].shape[1])
     promised = promises_of(_constraints(document["model_info"]), [c.name for c in schema.columns], score.n_outputs)
-    return TreeEnsemble(
-        **arrays, schema=schema, score=score, source=source, promised=promised, derived=derived
-    )
+    return TreeEnsemble(**arrays, schema=schema, score=score, source=source, promised=promised, derived=derived)
 
 
 def _constraints(info: Mapping[str, Any]) -> dict[int, Any]:
