@@ -117,3 +117,14 @@ def test_digests_are_taken_while_rows_are_counted(layout, weighted):
             with pytest.raises(TableError, match="has other values"):
                 count_table(plan, InMemory(other, other, source.seal), weight, None)
     count_table(plan, source, weight, None)
+
+
+def test_numbers_in_the_other_byte_order_have_not_changed():
+    table = np.array([[1.0, np.nan], [2.0, 3.0], [4.0, 0.0]], dtype=">f8")
+    model = DecisionTreeRegressor(max_depth=2, random_state=0).fit(table, [0.0, 1.0, 2.0])
+    ex = gw.Explainer(model, table)
+    ex.partial_dependence(0)
+    assert ex.ice(0).heights.shape[0] == 3
+    table[0, 0] = 9.0
+    with pytest.raises(TableError, match="has changed"):
+        ex.ice(0)

@@ -75,12 +75,12 @@ def items_apart(subject: Subject) -> Iterator[tuple[str, str]]:
 def beside_curve(subject: Subject, curve: Curve, panel: Steps) -> Steps:
     """Return the panel of a curve of numbers with the ALE beside it, if both differ and are on one scale."""
     one = subject.apart.get(curve.name)
-    alone = len(panel.lines) == 1 and len(curve.outputs) == 1
-    if one is None or not alone or not panel.x.edges or not subject.scope.scale.additive:
+    if one is None or len(curve.outputs) > 1 or not panel.x.edges or not subject.scope.scale.additive:
         return panel
     line = Line("ALE", tuple(_in_cells(one.ale, curve, len(panel.lines[0].heights))))
     first = replace(panel.lines[0], name="partial dependence")
-    return replace(panel, lines=(first, line), note="; ".join(filter(None, (panel.note, "ALE around the average"))))
+    lines = (first, *panel.lines[1:], line)  # behind what was observed and predicted
+    return replace(panel, lines=lines, note="; ".join(filter(None, (panel.note, "ALE around the average"))))
 
 
 def _in_cells(ale: Ale, curve: Curve, n_cells: int) -> list[float]:

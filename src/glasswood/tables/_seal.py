@@ -196,6 +196,6 @@ def _bits(values: Numbers | Dictionary) -> tuple[NDArray[Any], Labels]:
     """Return the values of a column as numbers of up to 8 bytes, and the labels that they stand for."""
     if isinstance(values, Dictionary):
         return np.asarray(values.positions), tuple(values.labels)
-    if values.dtype.kind in "fiub" and values.dtype.itemsize <= 8 and values.dtype.isnative:
-        return values, None
+    if values.dtype.kind in "fiub" and values.dtype.itemsize <= 8:
+        return values.astype(values.dtype.newbyteorder("="), copy=False), None
     return _bits(index_labels(values.tolist()))
