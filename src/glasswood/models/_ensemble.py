@@ -26,7 +26,8 @@ from glasswood.text._printable import how_many
 
 __all__ = ["CategorySets", "Score", "Tree", "TreeEnsemble", "int32", "stack"]
 
-BLOCK = 4096  # rows routed at a time: a block of encoded columns stays in the cache
+BLOCK = 4096  # rows routed at a time, unless they are very wide: a block of encoded columns stays in the cache
+NUMBERS_IN_CACHE = 2**18
 
 MANY_NODES = 2**20  # from here on threads are worth starting
 MOST_NODES = 2**31  # which 32 bits can number
@@ -405,10 +406,12 @@ class TreeEnsemble(ReadOnly):
         """Add every tree's leaf values to the scores, block by block of rows."""
         value = self.value.astype(scores.dtype, copy=False)
         n_derived = self.n_columns - self.n_features
-        block = np.empty((min(BLOCK, len(scores)), len(columns) + n_derived))
-        for start in range(0, len(scores), BLOCK):
-            part = scores[start : start + BLOCK]
-            here = [column[start : start + BLOCK] for column in columns]
+        width = len(columns) + n_derived
+        n_rows = min(BLOCK, len(scores), max(256, NUMBERS_IN_CACHE // max(1, width)))
+        block = np.empty((n_rows, width))
+        for start in range(0, len(scores), max(1, n_rows)):
+            part = scores[start : start + n_rows]
+            here = [column[start : start + n_rows] for column in columns]
             for index, column in enumerate(here):
                 block[: len(part), index] = column
             if n_derived:
