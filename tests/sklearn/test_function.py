@@ -33,7 +33,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood.sklearn import PartialDependenceDisplay, partial_dependence
-from helpers.versions import has
+from helpers.versions import has, needs
 
 mpl.use("Agg")
 
@@ -119,6 +119,7 @@ def by_hand(model, X, columns, predict):
 # ------------------------------------------------------------------------------------------- signatures and arrays
 
 
+@needs("scikit-learn", (1, 7))
 def test_signatures_are_those_of_scikit_learn():
     def shown(function):
         return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
@@ -209,6 +210,7 @@ def test_weights(iris):
         ([0, 1, 3], {1: [1.0]}, (3, 10, 1, 10)),
     ],
 )
+@needs("scikit-learn", (1, 7))
 def test_features_and_custom_values(iris, features, custom, shape):
     X, y = iris
     model = GradientBoostingClassifier(**FEW).fit(X, y)
@@ -260,6 +262,8 @@ ERRORS = [
 
 @pytest.mark.parametrize(("model", "options", "words"), ERRORS)
 def test_errors_are_those_of_scikit_learn(model, options, words):
+    if "custom_values" in options and not has("scikit-learn", (1, 7)):
+        pytest.skip("scikit-learn before 1.7 has no custom_values")
     X, y = make_classification(n_samples=40, random_state=0)
     X = np.where(np.arange(40)[:, None] < 38, np.sort(X, axis=0)[0], X) if "percentiles are" in words else X
     options = {"features": [0], **options}
