@@ -99,7 +99,7 @@ def reader(table: Any, folder: Path) -> Any:
 
 def duckdb_relation(table: Any, folder: Path) -> Any:
     path = str(parquet_file(table, folder)).replace("'", "''")
-    return duckdb.connect().sql(f"SELECT * FROM '{path}'")
+    return duckdb.sql(f"SELECT * FROM '{path}'")
 
 
 def delta(table: Any, folder: Path) -> Any:

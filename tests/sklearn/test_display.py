@@ -22,6 +22,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 from glasswood.sklearn import PartialDependenceDisplay, partial_dependence
+from helpers.versions import needs
 
 mpl.use("Agg")
 
@@ -185,6 +186,7 @@ def test_gallery_one_figure_for_two_models(pyplot, diabetes):
     assert len(left.get_legend().get_texts()) == 2
 
 
+@needs("scikit-learn", (1, 7))
 def test_gallery_custom_values(diabetes):
     model, X = diabetes
     grids = {2: np.linspace(*np.quantile(X["bmi"], [0.2, 0.8]), 7), 0: np.array([-0.05, 0.0, 0.05, 0.1])}

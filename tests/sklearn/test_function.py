@@ -33,6 +33,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood.sklearn import PartialDependenceDisplay, partial_dependence
+from helpers.versions import has, needs
 
 mpl.use("Agg")
 
@@ -118,6 +119,7 @@ def by_hand(model, X, columns, predict):
 # ------------------------------------------------------------------------------------------- signatures and arrays
 
 
+@needs("scikit-learn", (1, 7))
 def test_signatures_are_those_of_scikit_learn():
     def shown(function):
         return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
@@ -208,6 +210,7 @@ def test_weights(iris):
         ([0, 1, 3], {1: [1.0]}, (3, 10, 1, 10)),
     ],
 )
+@needs("scikit-learn", (1, 7))
 def test_features_and_custom_values(iris, features, custom, shape):
     X, y = iris
     model = GradientBoostingClassifier(**FEW).fit(X, y)
@@ -259,6 +262,8 @@ ERRORS = [
 
 @pytest.mark.parametrize(("model", "options", "words"), ERRORS)
 def test_errors_are_those_of_scikit_learn(model, options, words):
+    if "custom_values" in options and not has("scikit-learn", (1, 7)):
+        pytest.skip("scikit-learn before 1.7 has no custom_values")
     X, y = make_classification(n_samples=40, random_state=0)
     X = np.where(np.arange(40)[:, None] < 38, np.sort(X, axis=0)[0], X) if "percentiles are" in words else X
     options = {"features": [0], **options}
@@ -382,8 +387,9 @@ def test_missing_values_have_a_place_of_their_own(mixed):
 
 def test_integers_and_booleans(mixed):
     _, model, X = mixed
-    with pytest.raises(ValueError, match="integer data"):
-        inspection.partial_dependence(model, X, ["rooms"])
+    if has("scikit-learn", (1, 7)):  # older ones round what they put in
+        with pytest.raises(ValueError, match="integer data"):
+            inspection.partial_dependence(model, X, ["rooms"])
     found = partial_dependence(model, X, ["rooms"], grid_resolution=12)
     assert found.grid_values[0].dtype == X["rooms"].dtype
     assert found.grid_values[0].size <= 12
@@ -400,8 +406,9 @@ def test_other_tables(mixed):
         same(partial_dependence(model, table, ["size", "town"], kind="both", grid_resolution=5), expected)
         display = PartialDependenceDisplay.from_estimator(model, table, ["age", "town"])
         assert display.feature_names == list(X)
-    with pytest.raises(AttributeError):
-        inspection.partial_dependence(model, pl.from_pandas(X), ["age"])
+    if has("scikit-learn", (1, 7)):
+        with pytest.raises(AttributeError):
+            inspection.partial_dependence(model, pl.from_pandas(X), ["age"])
     rows = X[["rooms", "age"]].to_numpy()
     forest = RandomForestRegressor(**FEW).fit(rows, X["age"])
     same(partial_dependence(forest, sparse.csr_matrix(rows), [1]), partial_dependence(forest, rows, [1]))
@@ -420,6 +427,15 @@ def test_two_rows(iris):
         inspection.partial_dependence(model, two, [2], kind="both")
 
 
+def test_custom_values_are_passed_on_if_they_are_given(diabetes, monkeypatch):
+    model, X = diabetes
+    asked = []
+    monkeypatch.setattr(inspection, "partial_dependence", lambda *_, **given: asked.append(given))
+    partial_dependence(model, X, ["bmi"], method="brute")
+    partial_dependence(model, X, ["bmi"], method="brute", custom_values={"bmi": [0.1]})
+    assert ["custom_values" in given for given in asked] == [False, True]
+
+
 def test_custom_values_by_name_or_number(diabetes):
     model, X = diabetes
     values = [-0.05, 0.1]
@@ -427,8 +443,9 @@ def test_custom_values_by_name_or_number(diabetes):
         assert partial_dependence(model, X, ["bmi"], custom_values={key: values}).average.shape == (1, 2)
         display = PartialDependenceDisplay.from_estimator(model, X, ["bmi"], custom_values={key: values})
         assert display.pd_results[0].average.shape == (1, 2)
-    theirs = inspection.PartialDependenceDisplay.from_estimator(model, X, ["bmi"], custom_values={"bmi": values})
-    assert theirs.pd_results[0].average.shape[1] > 2  # not looked at
+    if has("scikit-learn", (1, 7)):
+        theirs = inspection.PartialDependenceDisplay.from_estimator(model, X, ["bmi"], custom_values={"bmi": values})
+        assert theirs.pd_results[0].average.shape[1] > 2  # not looked at
     named = partial_dependence(model, X.to_numpy(), ["bmi"], feature_names=list(X), custom_values={"bmi": values})
     assert named.average.shape == (1, 2)
     with pytest.raises(ValueError, match="only supported for dataframes"):

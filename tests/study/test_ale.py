@@ -22,6 +22,7 @@ import glasswood as gw
 from glasswood.counting import _leaf_counts
 from glasswood.effects._jackknife import jackknife
 from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
+from helpers.versions import has
 
 N = 400
 NUMBERS = ["a", "b", "ties", "c"]
@@ -43,6 +44,8 @@ def make_rows(n=N, seed=0, *, category=True):
 
 def fitted(name, X, y):
     """Return a model of a library, and the rows as it takes them."""
+    if name == "xgboost" and "kind" in X and not has("xgboost", (3, 1)):
+        pytest.skip("before 3.1, models do not keep the labels of categories")
     text = X.assign(kind=X.kind.astype(str)) if "kind" in X else X
     models = {
         "lightgbm": (lgb.LGBMRegressor(n_estimators=15, num_leaves=12, min_child_samples=5, verbose=-1), X),

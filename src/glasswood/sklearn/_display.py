@@ -121,6 +121,8 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
                 return cls(**found, **chosen).plot(**look)
         look["line_kw"] = {"drawstyle": "default", **(line_kw or {})}
         values["method"] = "brute" if method == "auto" else method
+        if custom_values is None:  # which scikit-learn 1.6 does not know
+            del values["custom_values"]
         more = {"feature_names": feature_names, "n_jobs": n_jobs, "verbose": verbose}
         display = super().from_estimator(estimator, X, features, **values, **chosen, **look, **more)
         display.drawstyle = "default"

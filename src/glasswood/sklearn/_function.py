@@ -96,9 +96,10 @@ def partial_dependence(  # noqa: PLR0913 (scikit-learn's signature)
         "response_method": response_method,
         "percentiles": percentiles,
         "grid_resolution": grid_resolution,
-        "custom_values": custom_values,
         "kind": kind,
     }
+    if custom_values is not None:  # which scikit-learn 1.6 does not know
+        own["custom_values"] = custom_values
     if method != "auto":
         return inspection.partial_dependence(estimator, X, features, method=method, **own)
     check_estimator(estimator, response_method)

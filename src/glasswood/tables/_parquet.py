@@ -295,7 +295,11 @@ def read_batch(batch: object) -> Any:
     table = pa.Table.from_batches([batch])
     views = [place for place, field in enumerate(table.schema) if str(field.type) == "string_view"]
     for place in views:
-        table = table.set_column(place, table.field(place).name, table.column(place).cast(pa.large_string()))
+        try:
+            texts = table.column(place).cast(pa.large_string())
+        except pa.ArrowNotImplementedError:  # by PyArrow 17
+            texts = pa.array(table.column(place).to_pylist(), pa.large_string())
+        table = table.set_column(place, table.field(place).name, texts)
     return table
 
 
