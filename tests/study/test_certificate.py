@@ -80,13 +80,16 @@ KEPT = {
     "xgboost": (xgboost, {}),
     "xgboost lossguide": (xgboost, {"grow_policy": "lossguide", "max_leaves": 31}),
     "xgboost exact": (xgboost, {"tree_method": "exact"}),
+    "xgboost approx": (xgboost, {"tree_method": "approx"}),
     "xgboost dart": (xgboost, {"booster": "dart", "rate_drop": 0.2}),
     "lightgbm basic": (lightgbm, {}),
     "lightgbm intermediate": (lightgbm, {"monotone_constraints_method": "intermediate"}),
     "lightgbm dart": (lightgbm, {"boosting_type": "dart"}),
+    "lightgbm extra trees": (lightgbm, {"extra_trees": True}),
     "histogram": (histogram, {}),
     "catboost": (catboost, {}),
     "catboost mae": (catboost, {"loss_function": "MAE"}),
+    "catboost quantile": (catboost, {"loss_function": "Quantile:alpha=0.9"}),
     "forest": (forest, {}),
 }
 

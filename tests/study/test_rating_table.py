@@ -249,6 +249,16 @@ def test_classes():
     assert "factor" not in table.to_frame().columns
 
 
+def test_models_that_know_no_names():
+    from sklearn.tree import DecisionTreeRegressor
+
+    X, y = rows_of(300)
+    numbers = X[["a", "ties", "c"]].to_numpy()
+    model = DecisionTreeRegressor(max_depth=2).fit(numbers, y)
+    table = gw.Explainer(model, numbers).rating_table()
+    np.testing.assert_allclose(table.score(numbers), model.predict(numbers), atol=1e-12)
+
+
 def test_what_cannot_be_a_table(monkeypatch):
     from sklearn.ensemble import VotingRegressor
 
@@ -262,7 +272,7 @@ def test_what_cannot_be_a_table(monkeypatch):
         gw.Explainer(model, X, groups={"g": ["a", "b"]}).rating_table()
     with pytest.raises(ArgumentError, match="a pair is two features"):
         gw.Explainer(model, X).rating_table(pairs=["a"])
-    with pytest.raises(TableError, match="no feature"):
+    with pytest.raises(TableError, match="column"):
         gw.Explainer(model, X).rating_table().score(X[["a"]])
     voting = VotingRegressor([("one", histogram(2)), ("two", histogram(3))]).fit(X, y)
     with pytest.raises(UnsupportedModelError, match="rating tables need a score"):

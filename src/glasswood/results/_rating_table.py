@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import BackgroundError, TableError, TooLargeError
+from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis
 from glasswood.results._excel import Sheet, workbook
 from glasswood.results._frames import to_frame
 from glasswood.results._sql import dialect_of, literal
 from glasswood.tables._files import write_whole
+from glasswood.tables._given import given_table
+from glasswood.tables._tables import Schema, encode, n_rows
 from glasswood.text._arguments import new_file
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many, printable
@@ -96,6 +98,8 @@ class RatingTable:
     link : str
         From the raw score to predictions.
     units : str
+    schema : Schema
+        The columns of the tables that `score` takes: those of the model.
 
     Examples
     --------
@@ -127,6 +131,7 @@ class RatingTable:
     output: Any
     link: str
     units: str
+    schema: Schema
     find_worst: Deferred[tuple[int, float]] | None = None
 
     @property
@@ -163,22 +168,17 @@ class RatingTable:
         return facts_html("Rating table", facts | {"remainder": self.told_left, "units": self.units})
 
     def score(self, rows: Any) -> Floats:
-        """Return the sum of entries of each row of a table: the raw score without the remainder.
+        """Return the sum of entries of each row of a table, as the model takes it: the score without the remainder.
 
         Examples
         --------
         See `RatingTable`.
         """
-        import narwhals as nw
-
-        frame = nw.from_native(rows, eager_only=True)
-        given = {name.replace(" ", "_"): name for name in frame.columns}  # LightGBM has no spaces in names
-        given |= {name: name for name in frame.columns}
-        absent = [name for name in self.axes if name not in given]
-        if absent:
-            raise TableError.no_feature(absent[0], tuple(frame.columns))
-        cells = {name: axis.cell_of(frame[given[name]].to_list()) for name, axis in self.axes.items()}
-        found = np.full(len(frame), self.base)
+        given = given_table(rows)
+        features = {column.name: f for f, column in enumerate(self.schema.columns) if column.name in self.axes}
+        encoded = encode(given, self.schema, list(features.values()))
+        cells = {name: self.axes[name].locate(encoded[f]) for name, f in features.items()}
+        found = np.full(n_rows(given), self.base)
         for name, heights in self.mains.items():
             found += heights[cells[name]]
         for (a, b), heights in self.pairs.items():

@@ -59,6 +59,7 @@ def rating_table(
         output=chosen.labels[0],
         link=e.score.link,
         units=values.scale.units,
+        schema=e.schema,
         find_worst=Deferred(lambda: _worst(values, table)) if study.over.in_memory else None,
     )
 
