@@ -30,7 +30,7 @@ def _takes(_: dict) -> Takes:
 
 
 def _draw(rng: np.random.Generator, case: dict, n_columns: int) -> None:
-    takes = _takes(case) if chance(rng, 0.5) else Takes()
+    takes = _takes(case) if chance(rng, 0.7) else Takes()
     case["columns"] = [draw_column(rng, takes) for _ in range(n_columns)]
     case["target"] = draw_target(rng, {"number": 4, "positive": 1, "binary": 3, "multiclass": 2, "several": 1})
     task = case["target"]["task"]
@@ -55,8 +55,8 @@ def _draw(rng: np.random.Generator, case: dict, n_columns: int) -> None:
         "grow_policy": grown,
         "nan_mode": pick(rng, ["Min", "Max"]),
         "one_hot_max_size": pick(rng, [2, 5, 20]),
-        "max_ctr_complexity": pick(rng, [1, 2, 4]),
-        "model_size_reg": pick(rng, [0, 0.5]),
+        "max_ctr_complexity": pick(rng, [1, 2, 4], [1, 2, 3]),
+        "model_size_reg": pick(rng, [0, 0.5], [3, 1]),
         **({} if grown == "SymmetricTree" else {"min_data_in_leaf": 1}),
         **({"bootstrap_type": "No"} if chance(rng, 0.3) else {}),
         **({"auto_class_weights": "Balanced"} if task == "binary" and loss == "Logloss" and chance(rng, 0.3) else {}),
