@@ -27,8 +27,8 @@ MOST_COUNTS = 2**27  # a gigabyte
 MOST_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
 
 COMBINATIONS = (
-    "the model splits on statistics of combinations of columns (CTRs), for which this cannot be computed from counts; "
-    "curves, surfaces, ICE and importance can be asked for. For Shapley values, use CatBoost's own "
+    "the model splits on statistics of combinations of columns (CTRs), so its leaves are no products of conditions "
+    "on single columns, which this needs; curves, ICE and importance need none. For Shapley values, use CatBoost's own "
     'get_feature_importance(type="ShapValues"); for all else, train with max_ctr_complexity=1'
 )
 

@@ -61,8 +61,10 @@ def groups_of(subject: Subject, by: object) -> Groups:
         return Groups(_named(_checked(subject, by)))
     study = subject.study
     columns = _columns_in(by, study.over.n_rows if study.over.in_memory else None)
+    # Raw scores of groups come from counts, or from sums if leaves are not counted.
+    further = () if study.ensemble.derived is None else (study.wanted_of(study.scale("raw")),)
     if study.over.once_only:
-        return Groups(_named(study.over.count_by(study.plan(1), by)), columns)
+        return Groups(_named(study.over.count_by(study.plan(1), by, further)), columns)
     if not study.over.in_memory:
         message = (
             "by= defines groups of rows, but the explainer has no rows; pass the dict of Backgrounds that "
@@ -72,7 +74,7 @@ def groups_of(subject: Subject, by: object) -> Groups:
     try:
         keys, places = places_of_groups(study.user_table, by)
         used = study.columns(study.ensemble.used_features)
-        found = sorted_groups(count_groups(study.plan(1), used, study.over.weight, keys, places))
+        found = sorted_groups(count_groups(study.plan(1), used, study.over.weight, keys, places, further))
     except GlasswoodError as error:
         message = f"by={brief(by)} does not define groups of rows: {error}"
         raise TableError(message) from error

@@ -6,7 +6,7 @@ Four small classes with the same methods, so that questions ask what they need a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -147,8 +147,8 @@ class Average(ABC):
         """
         return self.counted
 
-    def count_by(self, plan: CountPlan, by: object) -> Any:  # noqa: ARG002
-        """Return the counts of groups of rows, after a pass over the rows."""
+    def count_by(self, plan: CountPlan, by: object, further: Sequence[Wanted] = ()) -> Any:  # noqa: ARG002
+        """Return the counts of groups of rows, and further statistics, after a pass over the rows."""
         raise BackgroundError(NO_ROWS)
 
     def some(self, schema: Schema, rows: NDArray[np.intp], *, in_folds: bool = True) -> Average:  # noqa: ARG002
@@ -286,9 +286,9 @@ class OverTable(Average):
             return found
         return replace(found, vectors={**found.vectors, "counts": found.counts.astype(np.int32)})
 
-    def count_by(self, plan: CountPlan, by: object) -> Any:
+    def count_by(self, plan: CountPlan, by: object, further: Sequence[Wanted] = ()) -> Any:
         """Return the counts of groups of rows."""
-        return self._rows.count(plan, self.weight, by)
+        return self._rows.count(plan, self.weight, by, further=further)
 
     def with_labels(self, schema: Schema) -> Schema:
         """Return the schema with the labels of categories that only the rows know."""
@@ -357,9 +357,9 @@ class OverSource(Average):
         self._n_rows = found.n_rows
         return found
 
-    def count_by(self, plan: CountPlan, by: object) -> Any:
+    def count_by(self, plan: CountPlan, by: object, further: Sequence[Wanted] = ()) -> Any:
         """Return the counts of groups of rows."""
-        return self._rows.count(plan, self.weight, by, further=(WantedEnds(),))
+        return self._rows.count(plan, self.weight, by, further=(WantedEnds(), *further))
 
     def with_labels(self, schema: Schema) -> Schema:
         """Return the schema with the labels of categories that only the rows know."""

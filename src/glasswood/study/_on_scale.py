@@ -93,7 +93,8 @@ class OnScale:
                 f"{what} needs the rows themselves on this scale, but a Background, a stream that is read once, or a "
                 "frame on a cluster does not keep them; pass a table or files"
             )
-            raise BackgroundError(message if self.study.combined else f'{message}, or ask for response="raw"')
+            on_raw = not self.study.combined and self.study.ensemble.derived is None  # where counts answer
+            raise BackgroundError(f'{message}, or ask for response="raw"' if on_raw else message)
 
     def scored_anew(self, columns: Mapping[int, NDArray[np.floating[Any]]]) -> NDArray[np.float64]:
         """Return the response of each row of the table, with some columns replaced: (n_rows, n_outputs).

@@ -170,7 +170,8 @@ class Overview:
 
     def _deviation_of_responses(self, player: int, weight: NDArray[np.float64] | None) -> Any:
         """Return the standard deviation of the mean response with a group at each row's values."""
-        own = group_values(self._study, player, 'ask for response="raw", or pass fewer rows')
+        raw = "" if self._scale.is_score else 'ask for response="raw", or '
+        own = group_values(self._study, player, f"{raw}pass fewer rows")
         if not own.features.size:
             return np.zeros(self._scale.outputs.n_columns)
         count = np.bincount(own.place, weights=weight, minlength=own.cells.shape[1])
@@ -332,7 +333,11 @@ class Overview:
         """Return the same for models whose leaves are not counted: all rows are asked for each pair of values."""
         study, plan = self._study, self._study.plan(1)
         if not isinstance(over, RowsInMemory) or np.bincount(plan.player_of).max(initial=0) > 1:
-            plan.refuse_derived()
+            message = (
+                "interaction strengths of a model with statistics of combinations of columns (CTRs) need a table in "
+                "memory, and no groups of columns; pass such a table as the background"
+            )
+            raise BackgroundError(message)
         curves, mean = self._values.curves, self._values.mean
         found = list(zip(*(side.tolist() for side in np.nonzero(study.pairs)), strict=True))
         block, weight = next(over.blocks(1))

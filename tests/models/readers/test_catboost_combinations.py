@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import glasswood as gw
-from glasswood.errors import UnsupportedModelError
+from glasswood.errors import BackgroundError, UnsupportedModelError
 from glasswood.models._combinations import _side_by_side
 from glasswood.models.readers._catboost_combinations import MULTIPLIER, Category, IsAbove, Statistic, hashes_of_tables
 from helpers.derived import with_derived_columns
@@ -266,6 +266,19 @@ def test_a_report_of_constrained_numbers(tmp_path):
     table, y = homes()
     model = catboost.CatBoostRegressor(**SMALL, cat_features=CATEGORIES, monotone_constraints={"size": 1}).fit(table, y)
     assert gw.Explainer(model, table).report(tmp_path / "report.html").path.exists()
+
+
+def test_a_report_of_groups(tmp_path):
+    model, table, _ = train(kind="binary")
+    for response in ("raw", "probability"):
+        report = gw.Explainer(model, table, response=response).report(tmp_path / f"{response}.html", by="wing")
+        assert "Groups by wing" in report.path.read_text(encoding="utf-8")
+
+
+def test_counts_have_no_surfaces_on_any_scale():
+    model, table, _ = train()
+    with pytest.raises(BackgroundError, match=r"pass a table or files$"):
+        gw.Explainer(model, gw.summarize(model, table)).partial_dependence("city", "store")
 
 
 def test_local_effects_are_not_counted_along():

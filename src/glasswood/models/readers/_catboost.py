@@ -224,7 +224,7 @@ def _read_document(document: Mapping[str, Any], source: str, names: Sequence[str
 
 def _constraints(info: Mapping[str, Any]) -> dict[int, Any]:
     """Return the monotone constraints of training, by the number of the column."""
-    options = (info.get("params") or {}).get("tree_learner_options") or {}
+    options = (_parsed(info.get("params")) or {}).get("tree_learner_options") or {}
     listed = options.get("monotone_constraints") or {}
     return {int(number): direction for number, direction in listed.items() if number.isdecimal()}
 

@@ -233,11 +233,12 @@ def derived_of(
 
     `cut_of` has the border of each condition on a number as a cut of float64.
     """
-    by_elements: dict[tuple[Any, bytes], list[int]] = defaultdict(list)
+    by_elements: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for number, statistic in enumerate(statistics):
-        by_elements[statistic.elements, statistic.keys.tobytes()].append(number)
+        kinds = tuple(type(element) for element in statistic.elements)  # equal numbers may mean different conditions
+        by_elements[kinds, statistic.elements, statistic.keys.tobytes()].append(number)
     keys, numbers = [], []
-    for (elements, _), members in by_elements.items():
+    for (_, elements, _), members in by_elements.items():
         known = statistics[members[0]].keys
         ranks = [_ranks(statistics[number]) for number in members]
         # Keys that no column tells from unknown ones are left out.
