@@ -38,6 +38,7 @@ PUBLIC = {
     "RatingTable": None,
     "Report": None,
     "RowMonotonicity": None,
+    "SourceValues": None,
     "Spikes": None,
     "Strengths": None,
     "Surface": None,
