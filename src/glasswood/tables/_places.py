@@ -1,0 +1,328 @@
+"""Where files are: on this machine, or in a storage that Arrow or fsspec can open; patterns and folders of these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase, translate
+from glob import glob, has_magic
+from os import PathLike
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from glasswood.errors import ArgumentError, MissingExtraError, TableError
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+__all__ = ["Place", "files_of", "import_arrow", "is_remote", "naming", "place_of", "stamp_of"]
+
+URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://(?P<host>[^/?]*)(?P<path>.*?)(?P<query>\?\w+=[^/]*)?", re.S)
+TELLING = (
+    "etag",
+    "mtime",
+    "lastmodified",
+    "last_modified",
+    "last-modified",
+    "updated",
+    "created",
+)  # the best one first
+LONGEST = 300  # characters of another library's message
+DENIED = re.compile(r"access.?denied|forbidden|\b403\b|access.?key.?id|signature.?does.?not|unauthor", re.I)
+NO_BUCKET = re.compile(r"No.?Such.?Bucket|bucket does not exist|bucket .* not found", re.I)
+
+
+def import_arrow(what: str) -> Any:
+    """Return PyArrow, or say which extra brings it."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtraError.of("pyarrow", extra="parquet", what=what) from error
+    return pa
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file, a folder or a pattern: a file system of Arrow, and a path inside it.
+
+    Parameters
+    ----------
+    filesystem : pyarrow.fs.FileSystem
+        It can be pickled, credentials included, and so sent to workers.
+    path : str
+        Absolute on this machine; "bucket/folder/file" in S3.
+    name : str
+        The path as the user knows it, without credentials, for messages.
+    """
+
+    filesystem: FileSystem
+    path: str
+    name: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the files are on this machine."""
+        return not is_remote(self.filesystem)
+
+
+def is_remote(filesystem: FileSystem) -> bool:
+    """Return whether files of a file system are elsewhere, so that each request takes a while."""
+    from pyarrow import fs
+
+    while isinstance(filesystem, fs.SubTreeFileSystem):
+        filesystem = filesystem.base_fs
+    return not isinstance(filesystem, fs.LocalFileSystem)
+
+
+def place_of(
+    path: str | PathLike[str],
+    filesystem: object = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> Place:
+    """Return where a path is.
+
+    Parameters
+    ----------
+    path : str or path
+        A path of this machine, a URI such as ``"s3://bucket/folder"``, or a path inside `filesystem`.
+    filesystem : pyarrow.fs.FileSystem, or a file system of fsspec, optional
+    storage_options : mapping, optional
+        What fsspec takes to open the storage of a URI.
+
+    Examples
+    --------
+    >>> place_of("data/rows.parquet").is_local
+    True
+    """
+    import_arrow("reading files")
+    text = str(path)
+    if filesystem is not None and storage_options is not None:
+        message = "filesystem= and storage_options= both say how files are opened; pass one of them"
+        raise ArgumentError(message)
+    if filesystem is not None:
+        return _inside(filesystem, text)
+    uri = URI.fullmatch(text)
+    if uri is None or uri["scheme"].lower() == "file":
+        _refuse_options(storage_options, text)
+        return _local(text)
+    name = f"{uri['scheme']}://{_told_host(uri)}{uri['path']}"
+    with naming(name):
+        if storage_options is not None:
+            return _by_fsspec(f"{uri['scheme']}://{uri['host']}{uri['path']}", name, storage_options)
+        return _by_arrow(uri, name)
+
+
+def _told_host(uri: re.Match[str]) -> str:
+    """Return the host of a URI without a password. What stands before the @ of Azure's is a container."""
+    before, at, host = uri["host"].rpartition("@")
+    return f"{before}@{host}" if at and ":" not in before and uri["scheme"].startswith("abfs") else host
+
+
+def _refuse_options(options: object, text: str) -> None:
+    if options is not None:
+        message = f"storage_options= are for addresses such as 's3://bucket/folder'; {text!r} is a path of this machine"
+        raise ArgumentError(message)
+
+
+def _local(text: str) -> Place:
+    from pyarrow import fs
+
+    if text.startswith("file:"):
+        filesystem, path = fs.FileSystem.from_uri(text)
+        return Place(filesystem, path, path)
+    return Place(fs.LocalFileSystem(), str(Path(text).absolute()) if text else text, text)
+
+
+def _by_arrow(uri: re.Match[str], name: str) -> Place:
+    """Return the place of a URI whose storage Arrow knows, or fsspec.
+
+    Only the host is given to Arrow: it takes %20 in a path for a space, which it is not in the keys of a bucket.
+    """
+    import pyarrow as pa
+    from pyarrow import fs
+
+    try:
+        query = uri["query"] or ("?retry_limit_seconds=60" if uri["scheme"] in ("gs", "gcs") else "")  # not 15 minutes
+        filesystem, root = fs.FileSystem.from_uri(f"{uri['scheme']}://{uri['host']}{query}")
+    except pa.ArrowInvalid as error:
+        if "Unrecognized filesystem" not in str(error):
+            raise
+        return _by_fsspec(f"{uri['scheme']}://{uri['host']}{uri['path']}", name, {})
+    path = f"{root.rstrip('/')}/{uri['path'].lstrip('/')}" if uri["path"].strip("/") else root
+    return Place(filesystem, path.rstrip("/") or "/", name)
+
+
+def _by_fsspec(text: str, name: str, options: Mapping[str, Any]) -> Place:
+    from pyarrow import fs
+
+    try:
+        from fsspec.core import url_to_fs
+
+        opened, path = url_to_fs(text, **options)
+    except (ImportError, ValueError) as error:  # ValueError: the scheme is unknown
+        scheme = text.partition("://")[0]
+        message = f"{name!r} cannot be opened: fsspec, and its library for {scheme!r}, are needed ({short(error)})"
+        raise TableError(message) from error
+    return Place(fs.PyFileSystem(fs.FSSpecHandler(opened)), path, name)
+
+
+def _inside(filesystem: Any, text: str) -> Place:
+    """Return the place of a path inside a file system that the user has opened; it may be a URI all the same."""
+    from pyarrow import fs
+
+    uri = URI.fullmatch(text)
+    if isinstance(filesystem, fs.FileSystem):
+        if uri is not None:
+            container, _, _ = uri["host"].rpartition("@")
+            host = "" if uri["scheme"].lower() in ("hdfs", "viewfs", "file") else container or uri["host"]
+            text = f"{host}{uri['path']}"
+        path = str(Path(text).absolute()) if isinstance(filesystem, fs.LocalFileSystem) else text.rstrip("/") or "/"
+        return Place(filesystem, path, text)
+    if not (hasattr(filesystem, "_strip_protocol") and hasattr(filesystem, "info")):
+        message = f"filesystem= is a file system of pyarrow.fs or of fsspec, not a {type(filesystem).__name__}"
+        raise ArgumentError(message)
+    path = str(filesystem._strip_protocol(text))
+    if type(filesystem).__module__ == "fsspec.implementations.local":
+        return Place(fs.LocalFileSystem(), path, text)
+    return Place(fs.PyFileSystem(fs.FSSpecHandler(filesystem)), path, text)
+
+
+# ------------------------------------------------------------------------------------------------------ files
+
+
+def files_of(places: Sequence[Place]) -> list[str]:
+    """Return the paths of all files of places that are in one file system; hidden files of folders are left out.
+
+    A pattern means all that it matches, in the order of their names.
+    """
+    return [file for place in places for found in _matching(place) for file in _files_in(replace(place, path=found))]
+
+
+def _matching(place: Place) -> list[str]:
+    """Return what a pattern matches; a path without one is itself."""
+    if not has_magic(place.path) or _kind(place).name != "NotFound":
+        return [place.path]
+    if place.is_local:
+        found = sorted(glob(place.path, recursive=True))  # noqa: PTH207 (a pattern may be absolute)
+    else:
+        parts = PurePosixPath(place.path).parts
+        first = next(number for number, part in enumerate(parts) if has_magic(part))
+        found = sorted(_walk(place.filesystem, str(PurePosixPath(*parts[:first])), parts[first:]))
+    if not found:
+        message = f"no file matches {place.name!r}"
+        raise TableError(message)
+    return found
+
+
+def _walk(filesystem: FileSystem, folder: str, parts: Sequence[str]) -> Iterator[str]:
+    """Yield what is in a folder and matches a pattern, part by part: a bucket may hold a great many other files."""
+    if parts[0] == "**":
+        wanted = re.compile("".join("(?:[^/.][^/]*/)*" if part == "**" else f"{_of_name(part)}/" for part in parts))
+        for info in _listed(filesystem, folder, deep=True):
+            if info.is_file and wanted.fullmatch(f"{_below(info.path, folder)}/"):
+                yield info.path
+        return
+    if len(parts) > 1 and not has_magic(parts[0]):
+        yield from _walk(filesystem, f"{folder}/{parts[0]}", parts[1:])
+        return
+    for info in _listed(filesystem, folder, deep=False):
+        matches = fnmatchcase(info.base_name, parts[0]) and (not info.base_name.startswith(".") or parts[0][0] == ".")
+        if matches and len(parts) == 1:
+            yield info.path
+        elif matches and not info.is_file:
+            yield from _walk(filesystem, info.path, parts[1:])
+
+
+def _of_name(part: str) -> str:
+    """Return a pattern of one name as a regular expression."""
+    inner = translate(part).removeprefix("(?s:").removesuffix(r")\Z").removesuffix(r")\z")
+    return f"(?!\\.){inner.replace('.*', '[^/]*')}"
+
+
+def _files_in(place: Place) -> list[str]:
+    """Return the files in a folder and in those within, hidden ones excepted; a file is itself."""
+    kind = _kind(place)
+    if kind.name == "NotFound":
+        message = f"there is no file or folder {place.name!r}; pass Parquet files, or a table"
+        raise TableError(message)
+    if kind.name == "File":
+        return [place.path]
+    with naming(place.name):
+        found = [info.path for info in _listed(place.filesystem, place.path, deep=True) if info.is_file]
+    names = {path: PurePosixPath(_below(path, place.path)).parts for path in sorted(found)}
+    return [path for path, parts in names.items() if not any(part.startswith(("_", ".")) for part in parts)]
+
+
+def _kind(place: Place) -> Any:
+    with naming(place.name):
+        return place.filesystem.get_file_info(place.path).type
+
+
+def _listed(filesystem: FileSystem, folder: str, *, deep: bool) -> Iterable[Any]:
+    from pyarrow import fs
+
+    found: Iterable[Any] = filesystem.get_file_info(fs.FileSelector(folder, recursive=deep, allow_not_found=True))
+    return found
+
+
+def _below(path: str, folder: str) -> str:
+    return path.removeprefix(folder).lstrip("/")
+
+
+def stamp_of(filesystem: FileSystem, path: str, opened: Any = None) -> str:
+    """Return what tells whether a file has changed: its size, and its ETag or else the time of the last change.
+
+    The time in S3 has seconds only. An ETag follows from the content, or from the version of an object. `opened` is the
+    file, if it has just been opened, which saves a request.
+    """
+    from pyarrow import fs
+
+    if isinstance(filesystem, fs.PyFileSystem) and isinstance(filesystem.handler, fs.FSSpecHandler):
+        given = filesystem.handler.fs
+        given.invalidate_cache(given._parent(path))
+        facts = {str(name).lower(): value for name, value in given.info(path).items()}
+    elif is_remote(filesystem):
+        with filesystem.open_input_file(path) if opened is None else nullcontext(opened) as file:
+            facts = {"size": file.size()} | {str(k).lower(): v for k, v in (file.metadata() or {}).items()}
+    else:
+        facts = {}
+    told = next((facts[name] for name in TELLING if facts.get(name)), None)
+    if told is not None:
+        return f"{facts['size']}|{told.decode() if isinstance(told, bytes) else told}"
+    info = filesystem.get_file_info(path)
+    return f"{info.size}|{info.mtime_ns}"
+
+
+# ------------------------------------------------------------------------------------------------------ messages
+
+
+class naming:
+    """A block in which errors of storages get the name of the file, and become short."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        import pyarrow as pa
+
+        if isinstance(error, pa.ArrowException | OSError) and not isinstance(error, TableError):
+            raise TableError(self._message(error)) from error
+
+    def _message(self, error: BaseException) -> str:
+        text = short(error)
+        if isinstance(error, PermissionError) or DENIED.search(text):
+            return f"{self.name} cannot be read: the storage denies access; check the credentials ({text})"
+        if NO_BUCKET.search(text):
+            return f"{self.name} cannot be read: there is no such bucket ({text})"
+        return f"{self.name} cannot be read: {text}"
+
+
+def short(error: BaseException) -> str:
+    """Return what an error says, on one line of moderate length."""
+    text = " ".join(str(error).split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
