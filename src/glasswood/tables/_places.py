@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase, translate
 from glob import glob, has_magic
 from os import PathLike
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from glasswood.errors import ArgumentError, MissingExtraError, TableError
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-__all__ = ["Place", "files_of", "import_arrow", "is_remote", "naming", "place_of", "stamp_of"]
+__all__ = [
+    "Place",
+    "existing",
+    "files_of",
+    "import_arrow",
+    "is_remote",
+    "naming",
+    "place_of",
+    "places_of",
+    "stamp_of",
+    "waiting",
+]
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://(?P<host>[^/?]*)(?P<path>.*?)(?P<query>\?\w+=[^/]*)?", re.S)
 TELLING = (
@@ -29,9 +44,9 @@ TELLING = (
     "updated",
     "created",
 )  # the best one first
+REQUESTS = 32  # under way at once
 LONGEST = 300  # characters of another library's message
 DENIED = re.compile(r"access.?denied|forbidden|\b403\b|access.?key.?id|signature.?does.?not|unauthor", re.I)
-NO_BUCKET = re.compile(r"No.?Such.?Bucket|bucket does not exist|bucket .* not found", re.I)
 
 
 def import_arrow(what: str) -> Any:
@@ -107,17 +122,41 @@ def place_of(
     if uri is None or uri["scheme"].lower() == "file":
         _refuse_options(storage_options, text)
         return _local(text)
-    name = f"{uri['scheme']}://{_told_host(uri)}{uri['path']}"
+    name = _told(uri)
     with naming(name):
         if storage_options is not None:
             return _by_fsspec(f"{uri['scheme']}://{uri['host']}{uri['path']}", name, storage_options)
         return _by_arrow(uri, name)
 
 
-def _told_host(uri: re.Match[str]) -> str:
-    """Return the host of a URI without a password. What stands before the @ of Azure's is a container."""
+def places_of(
+    paths: Sequence[str], filesystem: object = None, storage_options: Mapping[str, Any] | None = None
+) -> list[Place]:
+    """Return where several paths are; those of one call are in one file system."""
+    found = [place_of(paths[0], filesystem, storage_options)]
+    for path in paths[1:]:
+        same = filesystem is None and _root(path) == _root(paths[0])  # a file system is opened by requests
+        found.append(_inside(found[0].filesystem, path) if same else place_of(path, filesystem, storage_options))
+        if not found[-1].filesystem.equals(found[0].filesystem):
+            message = (
+                f"{found[0].name!r} and {found[-1].name!r} are in different file systems; summarize each of them, and "
+                "add the Backgrounds"
+            )
+            raise TableError(message)
+    return found
+
+
+def _root(path: str) -> tuple[str, ...]:
+    """Return the part of a URI that tells its file system; nothing for a path of this machine."""
+    uri = URI.fullmatch(path)
+    return () if uri is None else (uri["scheme"], uri["host"], uri["query"] or "")
+
+
+def _told(uri: re.Match[str]) -> str:
+    """Return a URI without a password. What stands before the @ of Azure's is a container."""
     before, at, host = uri["host"].rpartition("@")
-    return f"{before}@{host}" if at and ":" not in before and uri["scheme"].startswith("abfs") else host
+    shown = f"{before}@{host}" if at and ":" not in before and uri["scheme"].startswith("abfs") else host
+    return f"{uri['scheme']}://{shown}{uri['path']}"
 
 
 def _refuse_options(options: object, text: str) -> None:
@@ -173,20 +212,25 @@ def _inside(filesystem: Any, text: str) -> Place:
     from pyarrow import fs
 
     uri = URI.fullmatch(text)
+    name = text if uri is None else _told(uri)
+    if isinstance(filesystem, fs.PyFileSystem) and isinstance(filesystem.handler, fs.FSSpecHandler):
+        filesystem = filesystem.handler.fs
     if isinstance(filesystem, fs.FileSystem):
         if uri is not None:
             container, _, _ = uri["host"].rpartition("@")
-            host = "" if uri["scheme"].lower() in ("hdfs", "viewfs", "file") else container or uri["host"]
-            text = f"{host}{uri['path']}"
-        path = str(Path(text).absolute()) if isinstance(filesystem, fs.LocalFileSystem) else text.rstrip("/") or "/"
-        return Place(filesystem, path, text)
+            is_host = uri["scheme"].lower() in ("hdfs", "viewfs", "file")
+            azure = uri["scheme"].lower().startswith("abfs")
+            bucket = "" if is_host else container if azure and container else uri["host"].rpartition("@")[2]
+            text = f"{bucket}{uri['path']}"
+        local = isinstance(filesystem, fs.LocalFileSystem)
+        return Place(filesystem, str(Path(text).absolute()) if local else text.rstrip("/") or "/", name)
     if not (hasattr(filesystem, "_strip_protocol") and hasattr(filesystem, "info")):
         message = f"filesystem= is a file system of pyarrow.fs or of fsspec, not a {type(filesystem).__name__}"
         raise ArgumentError(message)
     path = str(filesystem._strip_protocol(text))
     if type(filesystem).__module__ == "fsspec.implementations.local":
-        return Place(fs.LocalFileSystem(), path, text)
-    return Place(fs.PyFileSystem(fs.FSSpecHandler(filesystem)), path, text)
+        return Place(fs.LocalFileSystem(), path, name)
+    return Place(fs.PyFileSystem(fs.FSSpecHandler(filesystem)), path, name)
 
 
 # ------------------------------------------------------------------------------------------------------ files
@@ -197,7 +241,34 @@ def files_of(places: Sequence[Place]) -> list[str]:
 
     A pattern means all that it matches, in the order of their names.
     """
-    return [file for place in places for found in _matching(place) for file in _files_in(replace(place, path=found))]
+    matching = [replace(place, path=found) for place in places for found in _matching(place)]
+    return [file for files in waiting(_files_in, matching, places[0].filesystem) for file in files]
+
+
+def waiting(work: Callable[[T], U], items: Sequence[T], filesystem: FileSystem) -> list[U]:
+    """Return what `work` gives for each item; many at once if files are elsewhere, which is waiting mostly."""
+    if len(items) < 2 or not is_remote(filesystem):
+        return [work(item) for item in items]
+    pool = ThreadPoolExecutor(min(REQUESTS, len(items)))
+    try:
+        return list(pool.map(work, items))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def existing(place: Place) -> Place:
+    """Return a place, or raise an error if nothing is there."""
+    _kind_of(place)
+    return place
+
+
+def _kind_of(place: Place) -> Any:
+    """Return whether a place is a file or a folder; an error is raised if it is neither."""
+    kind = _kind(place) if place.path else None
+    if kind is None or kind.name == "NotFound":
+        message = f"there is no file or folder {place.name!r}; pass Parquet files, or a table"
+        raise TableError(message)
+    return kind
 
 
 def _matching(place: Place) -> list[str]:
@@ -243,11 +314,7 @@ def _of_name(part: str) -> str:
 
 def _files_in(place: Place) -> list[str]:
     """Return the files in a folder and in those within, hidden ones excepted; a file is itself."""
-    kind = _kind(place)
-    if kind.name == "NotFound":
-        message = f"there is no file or folder {place.name!r}; pass Parquet files, or a table"
-        raise TableError(message)
-    if kind.name == "File":
+    if _kind_of(place).name == "File":
         return [place.path]
     with naming(place.name):
         found = [info.path for info in _listed(place.filesystem, place.path, deep=True) if info.is_file]
@@ -301,8 +368,8 @@ def stamp_of(filesystem: FileSystem, path: str, opened: Any = None) -> str:
 class naming:
     """A block in which errors of storages get the name of the file, and become short."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, what: str = "cannot be read") -> None:
+        self.name, self.what = name, what
 
     def __enter__(self) -> None:
         pass
@@ -315,11 +382,9 @@ class naming:
 
     def _message(self, error: BaseException) -> str:
         text = short(error)
-        if isinstance(error, PermissionError) or DENIED.search(text):
-            return f"{self.name} cannot be read: the storage denies access; check the credentials ({text})"
-        if NO_BUCKET.search(text):
-            return f"{self.name} cannot be read: there is no such bucket ({text})"
-        return f"{self.name} cannot be read: {text}"
+        if DENIED.search(text):
+            return f"{self.name} {self.what}: the storage denies access; check the credentials ({text})"
+        return f"{self.name} {self.what}: {text}"
 
 
 def short(error: BaseException) -> str:

@@ -6,7 +6,7 @@ Libraries are recognised by the names of their types and never imported: an obje
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import TableError
+from glasswood.errors import ArgumentError, TableError
 from glasswood.tables._given import given_table
 from glasswood.tables._parquet import (
     Fragment,
@@ -38,8 +38,9 @@ from glasswood.tables._tables import (
     open_columns,
     take_rows,
 )
+from glasswood.text._arguments import refuse_no_mapping
 
-__all__ = ["HEAD", "EngineFrame", "Files", "InMemory", "Source", "Stream", "open_source"]
+__all__ = ["HEAD", "EngineFrame", "Files", "InMemory", "Source", "Stored", "Stream", "open_source", "stored"]
 
 HEAD = 1000  # rows used to inspect a source and to check a model
 
@@ -116,13 +117,36 @@ class EngineFrame:
     frame: object
 
 
+@dataclass(frozen=True)
+class Stored:
+    """Paths of files, and how the storage that they are in is opened."""
+
+    paths: object
+    filesystem: object
+    storage_options: Mapping[str, Any] | None
+
+
+def stored(source: object, filesystem: object, storage_options: Mapping[str, Any] | None) -> object:
+    """Return a source together with the user's file system, or options of one; these are for paths only."""
+    if filesystem is None and storage_options is None:
+        return source
+    if not _are_paths(source):
+        message = f"filesystem= and storage_options= are for paths of files, not for a {type(source).__name__}"
+        raise ArgumentError(message)
+    if storage_options is not None:
+        refuse_no_mapping(storage_options, "storage_options is a mapping of options of fsspec")
+    return Stored(source, filesystem, storage_options)
+
+
 Source = InMemory | Files | Stream | EngineFrame
 
 
 def open_source(source: object) -> Source:
     """Return where the rows come from; what is not a table, nor anything else with rows, is refused."""
+    if isinstance(source, Stored):
+        return _files(open_dataset(source.paths, source.filesystem, source.storage_options), fill=False)
     source = native(source)
-    if isinstance(source, str | PathLike) or _are_paths(source):
+    if _are_paths(source):
         return _files(open_dataset(source), fill=False)
     kind = type(source).__module__.partition(".")[0], type(source).__name__
     if kind in OPENERS:
@@ -144,6 +168,9 @@ def _table(part: object) -> Any:
 
 
 def _are_paths(source: object) -> bool:
+    """Return whether something is a path, or several."""
+    if isinstance(source, str | PathLike):
+        return True
     return isinstance(source, list | tuple) and bool(source) and all(isinstance(x, str | PathLike) for x in source)
 
 
