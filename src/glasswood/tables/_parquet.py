@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import has_magic
 from hashlib import blake2b
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from glasswood.tables._places import (
     stamp_of,
     waiting,
 )
+from glasswood.tables._ranges import column_ranges, fetch
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset, FileSystemDataset
@@ -191,45 +193,49 @@ def first_rows(fragments: Iterable[Fragment], names: Sequence[str], n: int) -> A
 def read_fragment(fragment: Fragment, names: Sequence[str], *, few: int | None = None) -> Iterator[Any]:
     """Yield some columns of a fragment as tables of moderate size; of few rows, if only the first one is wanted.
 
-    One row group at a time, because readers of whole datasets buffer as many as they can. From a storage, the columns
-    of a row group are fetched by several requests at once; of a few rows, the beginning of each column only.
+    One row group at a time, because readers of whole datasets buffer as many as they can.
     """
     import pyarrow as pa
 
-    remote = is_remote(fragment.filesystem)
     with naming(fragment.path):
         with fragment.filesystem.open_input_file(fragment.path) as opened:
             fragment.refuse_changed(opened)
-            file = _open_file(
-                fragment, opened, pre_buffer=remote and few is None, buffer_size=PAGE if remote and few else 0
-            )
-            partition, known = dict(fragment.partition), file.schema_arrow.names
+            footer = _footer(fragment, opened)
+            partition, known = dict(fragment.partition), footer.schema.to_arrow_schema().names
             absent = [name for name in names if name not in known and name not in partition]
             if absent:
                 message = f"{fragment.path} lacks the columns {absent!r}"
                 raise TableError(message)
             columns = [name for name in names if name not in partition]
-            groups = range(file.num_row_groups) if fragment.row_group is None else [fragment.row_group]
-            at_once = remote and few is not None
-            for group in groups:
-                for batch in file.iter_batches(few or BATCH, row_groups=[group], columns=columns, use_threads=at_once):
-                    table = pa.Table.from_batches([batch])
-                    for name in names:
-                        if name in partition:
-                            table = table.append_column(name, pa.repeat(pa.scalar(partition[name]), table.num_rows))
-                    yield table
+            groups = range(footer.num_row_groups) if fragment.row_group is None else [fragment.row_group]
+            for batch in chain.from_iterable(_batches(fragment, opened, group, columns, few) for group in groups):
+                table = pa.Table.from_batches([batch])
+                for name in names:
+                    if name in partition:
+                        table = table.append_column(name, pa.repeat(pa.scalar(partition[name]), table.num_rows))
+                yield table
         fragment.refuse_changed()  # while it was read
 
 
-def _open_file(fragment: Fragment, opened: object, **settings: Any) -> Any:
-    """Return a Parquet file to read from; texts become dictionaries."""
+def _batches(fragment: Fragment, opened: object, group: int, columns: Sequence[str], few: int | None) -> Iterator[Any]:
+    """Return some columns of a row group in batches; texts become dictionaries.
+
+    From a storage, the columns are fetched by several requests at once; for a few rows, the beginning of each only.
+    """
     from pyarrow import parquet
 
     footer = _footer(fragment, opened)
-    texts = [field.name for field in footer.schema.to_arrow_schema() if _is_text(field.type)]
-    return parquet.ParquetFile(
-        opened, metadata=footer, read_dictionary=texts, page_checksum_verification=True, **settings
-    )
+    settings: dict[str, Any] = {"metadata": footer, "pre_buffer": False, "page_checksum_verification": True}
+    settings["read_dictionary"] = [field.name for field in footer.schema.to_arrow_schema() if _is_text(field.type)]
+    if is_remote(fragment.filesystem):
+        ranges = column_ranges(footer, group, set(columns))
+        if few is not None:
+            settings["buffer_size"] = PAGE
+            ranges = [(begin, min(size, PAGE)) for begin, size in ranges]
+        opened = fetch(fragment.filesystem, fragment.path, opened, ranges)
+    file = parquet.ParquetFile(opened, **settings)
+    found: Iterator[Any] = file.iter_batches(few or BATCH, row_groups=[group], columns=columns, use_threads=False)
+    return found
 
 
 def _footer(fragment: Fragment, opened: object) -> Any:

@@ -22,6 +22,7 @@ __all__ = [
     "Place",
     "existing",
     "files_of",
+    "fsspec_of",
     "import_arrow",
     "is_remote",
     "naming",
@@ -89,6 +90,14 @@ def is_remote(filesystem: FileSystem) -> bool:
     while isinstance(filesystem, fs.SubTreeFileSystem):
         filesystem = filesystem.base_fs
     return not isinstance(filesystem, fs.LocalFileSystem)
+
+
+def fsspec_of(filesystem: Any) -> Any:
+    """Return the file system of fsspec that is inside one of Arrow; None if there is none."""
+    from pyarrow import fs
+
+    wraps = isinstance(filesystem, fs.PyFileSystem) and isinstance(filesystem.handler, fs.FSSpecHandler)
+    return filesystem.handler.fs if wraps else None
 
 
 def place_of(
@@ -213,8 +222,7 @@ def _inside(filesystem: Any, text: str) -> Place:
 
     uri = URI.fullmatch(text)
     name = text if uri is None else _told(uri)
-    if isinstance(filesystem, fs.PyFileSystem) and isinstance(filesystem.handler, fs.FSSpecHandler):
-        filesystem = filesystem.handler.fs
+    filesystem = fsspec_of(filesystem) or filesystem
     if isinstance(filesystem, fs.FileSystem):
         if uri is not None:
             container, _, _ = uri["host"].rpartition("@")
@@ -344,10 +352,8 @@ def stamp_of(filesystem: FileSystem, path: str, opened: Any = None) -> str:
     The time in S3 has seconds only. An ETag follows from the content, or from the version of an object. `opened` is the
     file, if it has just been opened, which saves a request.
     """
-    from pyarrow import fs
-
-    if isinstance(filesystem, fs.PyFileSystem) and isinstance(filesystem.handler, fs.FSSpecHandler):
-        given = filesystem.handler.fs
+    given = fsspec_of(filesystem)
+    if given is not None:
         given.invalidate_cache(given._parent(path))
         facts = {str(name).lower(): value for name, value in given.info(path).items()}
     elif is_remote(filesystem):
