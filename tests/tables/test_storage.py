@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import pickle
+import subprocess
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import fsspec
 import numpy as np
@@ -20,7 +24,7 @@ from glasswood.errors import ArgumentError, TableError
 from glasswood.tables._parquet import read_fragment
 from glasswood.tables._places import files_of, place_of, stamp_of
 from glasswood.tables._sources import open_source, stored
-from helpers.s3 import s3_server
+from helpers.s3 import moto_python, s3_server
 
 ROWS, UNUSED = 60_000, 40
 
@@ -119,6 +123,59 @@ def test_options_for_fsspec(model, folder, expected):
     assert gw.summarize(model, "memory://options", order=2, storage_options={}) == expected
     assert gw.Explainer(model, "memory://options/*/*", storage_options={}).partial_dependence("a").heights.size > 1
     assert gw.summarize(model, "memory://options", order=2) == expected, "Arrow does not know it, fsspec does"
+
+
+WITH_S3FS = """
+import json, pickle, sys, time
+import pyarrow as pa, s3fs
+from pyarrow import parquet
+import glasswood as gw
+from glasswood.tables._parquet import read_fragment
+from glasswood.tables._sources import open_source, stored
+
+ensemble, options = pickle.load(open("told.pickle", "rb"))
+gw.summarize(ensemble, "s3://rows/all", order=2, storage_options=options).save("folder.gw")
+gw.summarize(ensemble, "s3://rows/all/*/*.parquet", order=2, storage_options=options).save("pattern.gw")
+gw.summarize(ensemble, "rows/all", order=2, filesystem=s3fs.S3FileSystem(**options)).save("opened.gw")
+
+def refusal(path, **settings):
+    try:
+        gw.summarize(ensemble, path, storage_options=options | settings)
+    except gw.errors.TableError as error:
+        return str(error)
+
+rows, other = pa.table({"a": [1.0, 2.0]}), pa.table({"a": [2.0, 1.0]})
+fs = s3fs.S3FileSystem(**options)
+plain = {"use_dictionary": False, "compression": "none", "filesystem": fs}
+parquet.write_table(rows, "rows/s3fs/x.parquet", **plain)
+part = open_source(stored("s3://rows/s3fs/x.parquet", None, options)).fragments[0]
+before = len(list(read_fragment(pickle.loads(pickle.dumps(part)), ["a"])))
+parquet.write_table(other, "rows/s3fs/x.parquet", **plain)
+try:
+    list(read_fragment(part, ["a"]))
+    changed = "nothing"
+except gw.errors.TableError as error:
+    changed = str(error)
+json.dump([refusal("s3://rows/all", secret="wrong"), refusal("s3://rows/no"), before, changed], open("told.json", "w"))
+"""
+
+
+def test_s3fs_in_a_process_of_its_own(server, uploaded, model, expected, tmp_path):
+    """It needs other versions of libraries than the tests."""
+    options = {"key": server.key, "secret": server.secret, "endpoint_url": server.environment["AWS_ENDPOINT_URL"]}
+    (tmp_path / "told.pickle").write_bytes(pickle.dumps((gw.read_model(model), options)))
+    source = {"PYTHONPATH": str(Path(gw.__file__).parents[1]), "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        [moto_python(), "-c", WITH_S3FS], cwd=tmp_path, env=source, timeout=300, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for way in ("folder", "pattern", "opened"):
+        assert gw.Background.load(tmp_path / f"{way}.gw") == expected, way
+    denied, nothing, before, changed = json.loads((tmp_path / "told.json").read_text())
+    assert "the storage denies access; check the credentials" in denied
+    assert "there is no file or folder 's3://rows/no'" in nothing
+    assert before == 1
+    assert "has changed since the work was planned" in changed
 
 
 def test_an_explainer_reads_the_rows_again(server, uploaded, model, folder):
