@@ -115,8 +115,8 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         The engine that reads Parquet files: threads of this process, or the workers of a cluster that can access the
         same paths. A Spark, Dask or Ray frame is always counted by its own engine.
     checkpoint : path of a folder, optional
-        Folder in which to save progress on Parquet files, about twice a minute. After a crash, the same call resumes
-        from there, and no row is counted twice. If files are added later, only these are counted.
+        Folder, on this machine, in which to save progress on Parquet files, about twice a minute. After a crash, the
+        same call resumes from there, and no row is counted twice. If files are added later, only these are counted.
     filesystem : pyarrow.fs.FileSystem, or file system of fsspec, optional
         The storage that the paths of Parquet files are in. By default it follows from the path: ``s3://``, ``gs://``,
         ``abfss://`` and ``hdfs://`` are opened by PyArrow, with the credentials that it finds.

@@ -20,7 +20,7 @@ from pyarrow import dataset, fs, parquet
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
-from glasswood.errors import ArgumentError, TableError
+from glasswood.errors import ArgumentError, FileError, TableError
 from glasswood.tables._parquet import read_fragment
 from glasswood.tables._places import files_of, place_of, stamp_of
 from glasswood.tables._sources import open_source, stored
@@ -385,3 +385,36 @@ def test_fragments_travel(server, uploaded):
     sent = pickle.loads(pickle.dumps(source.fragments[0]))
     assert sent.digest == source.fragments[0].digest
     assert next(read_fragment(sent, ["a", "year"])).num_rows > 0
+
+
+# ------------------------------------------------------------------------------------------------------ Backgrounds
+
+
+def test_backgrounds_in_a_storage(server, aws, expected, model, tmp_path):
+    expected.save("s3://rows/counts/all.gw")
+    assert gw.Background.load("s3://rows/counts/all.gw") == expected
+    assert gw.Background.load("rows/counts/all.gw", filesystem=server.filesystem()) == expected
+    expected.save("memory://counts/all.gw", storage_options={})
+    assert gw.Background.load("memory://counts/all.gw", storage_options={}) == expected
+    expected.save(tmp_path / "all.gw")
+    with server.filesystem().open_input_file("rows/counts/all.gw") as file:
+        assert file.read() == (tmp_path / "all.gw").read_bytes()
+
+
+def test_backgrounds_that_cannot_be_there(server, aws, uploaded, expected):
+    with pytest.raises(FileError, match=r"s3://rows/counts/none.gw cannot be read: .*not exist"):
+        gw.Background.load("s3://rows/counts/none.gw")
+    with pytest.raises(FileError, match=r"s3://nobucket/all.gw cannot be written: "):
+        expected.save("s3://nobucket/all.gw")
+    with pytest.raises(FileError, match="cannot be written: the storage denies access"):
+        expected.save("rows/all.gw", filesystem=server.filesystem(secret_key="wrong"))
+    with pytest.raises(gw.errors.BackgroundError, match="is not a Glasswood background"):
+        gw.Background.load("s3://rows/all/year=2020/part-0.parquet")
+
+
+def test_checkpoints_are_folders_of_this_machine(server, uploaded, model, expected, tmp_path):
+    with pytest.raises(ArgumentError, match="checkpoint= is a folder of this machine, not 's3://rows/progress'"):
+        gw.summarize(model, "rows/all", filesystem=server.filesystem(), checkpoint="s3://rows/progress")
+    for _ in range(2):
+        found = gw.summarize(model, "rows/all", order=2, filesystem=server.filesystem(), checkpoint=tmp_path)
+        assert found == expected

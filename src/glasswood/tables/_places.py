@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from glasswood.errors import ArgumentError, MissingExtraError, TableError
+from glasswood.errors import ArgumentError, FileError, GlasswoodError, MissingExtraError, TableError
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -24,12 +24,16 @@ __all__ = [
     "files_of",
     "fsspec_of",
     "import_arrow",
+    "is_address",
     "is_remote",
     "naming",
     "place_of",
     "places_of",
+    "read_at",
+    "short",
     "stamp_of",
     "waiting",
+    "write_at",
 ]
 
 T = TypeVar("T")
@@ -368,14 +372,33 @@ def stamp_of(filesystem: FileSystem, path: str, opened: Any = None) -> str:
     return f"{info.size}|{info.mtime_ns}"
 
 
+def is_address(path: object, filesystem: object = None, storage_options: object = None) -> bool:
+    """Return whether a path is in a storage that has to be opened, or the user says how to open it."""
+    return "://" in str(path) or filesystem is not None or storage_options is not None
+
+
+def read_at(place: Place) -> bytes:
+    """Return the content of a file."""
+    with naming(place.name, error=FileError), place.filesystem.open_input_stream(place.path, compression=None) as file:
+        content: bytes = file.read()
+    return content
+
+
+def write_at(place: Place, content: bytes) -> None:
+    """Write a file."""
+    with naming(place.name, "cannot be written", FileError):  # noqa: SIM117 (closing it writes)
+        with place.filesystem.open_output_stream(place.path) as file:
+            file.write(content)
+
+
 # ------------------------------------------------------------------------------------------------------ messages
 
 
 class naming:
     """A block in which errors of storages get the name of the file, and become short."""
 
-    def __init__(self, name: str, what: str = "cannot be read") -> None:
-        self.name, self.what = name, what
+    def __init__(self, name: str, what: str = "cannot be read", error: type[GlasswoodError] = TableError) -> None:
+        self.name, self.what, self.error = name, what, error
 
     def __enter__(self) -> None:
         pass
@@ -383,8 +406,8 @@ class naming:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         import pyarrow as pa
 
-        if isinstance(error, pa.ArrowException | OSError) and not isinstance(error, TableError):
-            raise TableError(self._message(error)) from error
+        if isinstance(error, pa.ArrowException | OSError) and not isinstance(error, GlasswoodError):
+            raise self.error(self._message(error)) from error
 
     def _message(self, error: BaseException) -> str:
         text = short(error)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
@@ -15,7 +16,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import ArgumentError, TableError
+from glasswood.errors import ArgumentError, GlasswoodError, TableError
 from glasswood.tables._given import given_table
 from glasswood.tables._parquet import (
     Fragment,
@@ -27,6 +28,7 @@ from glasswood.tables._parquet import (
     read_stream,
     scan,
 )
+from glasswood.tables._places import short
 from glasswood.tables._seal import Seal
 from glasswood.tables._tables import (
     OpenColumns,
@@ -252,21 +254,67 @@ def _lazy_polars(frame: Any) -> Stream:
     return Stream(frame.collect_schema().names(), frame.head(HEAD).collect().to_arrow(), tables)
 
 
+def _quoted(names: Sequence[Any]) -> str:
+    """Return columns as SQL names them."""
+    return ", ".join('"' + str(name).replace('"', '""') + '"' for name in names)
+
+
 def _duckdb(relation: Any) -> Stream:
     def tables(names: Sequence[Any]) -> Iterator[Any]:
-        quoted = ", ".join('"' + str(name).replace('"', '""') + '"' for name in names)
-        return read_stream(relation.project(quoted))[1]
+        return read_stream(relation.project(_quoted(names)))[1]
 
     _, few = read_stream(relation.limit(HEAD))
     return Stream(list(relation.columns), next(few, None), tables)
 
 
+def _delta(table: Any) -> Source:
+    """Return a Delta table at the version that it was loaded at.
+
+    Its files are read here. With deletion vectors, which tell rows of these files that are no more, Delta's own engine
+    reads them.
+    """
+    library = sys.modules["deltalake"]
+    features = set(table.protocol().reader_features or ())
+    if "deletionVectors" not in features:
+        with _told("Delta table", library.exceptions.DeltaError):
+            return _dataset(table.to_pyarrow_dataset())
+    if "columnMapping" in features or not hasattr(table, "deletion_vectors"):
+        message = (
+            f"this Delta table has {' and '.join(sorted(features))}, which this version of deltalake, or Glasswood, "
+            "cannot read; pass a frame of Spark, or rewrite the table without them"
+        )
+        raise TableError(message)
+
+    def run(names: Sequence[Any], most: str = "") -> Iterator[Any]:
+        query = f"select {_quoted(names)} from given{most}"
+        return read_stream(library.QueryBuilder().register("given", table).execute(query))[1]
+
+    names = [field.name for field in table.schema().fields]
+    with _told("Delta table", library.exceptions.DeltaError):
+        return Stream(names, next(run(names, f" limit {HEAD}"), None), run)
+
+
 def _iceberg(scanned: Any) -> Stream:
+    """Return a scan of an Iceberg table: of its newest snapshot, or of the one that the scan names."""
+
     def tables(names: Sequence[Any]) -> Iterator[Any]:
         return read_stream(scanned.select(*names).to_arrow_batch_reader())[1]
 
-    names, few = read_stream(scanned.to_arrow_batch_reader())
-    return Stream(names, next(few, None), tables)
+    with _told("Iceberg table", (ValueError, NotImplementedError)):  # such as deletes by values
+        names, few = read_stream(scanned.to_arrow_batch_reader())
+        return Stream(names, next(few, None), tables)
+
+
+@contextmanager
+def _told(what: str, errors: type[Exception] | tuple[type[Exception], ...]) -> Iterator[None]:
+    """Make a library's refusal of a table a TableError."""
+    try:
+        yield
+    except GlasswoodError:
+        raise
+    except errors as error:
+        message = f"this {what} cannot be read: {short(error)}"
+        raise TableError(message) from error
 
 
 OPENERS: dict[tuple[str, str], Callable[[Any], Source]] = {
@@ -277,7 +325,7 @@ OPENERS: dict[tuple[str, str], Callable[[Any], Source]] = {
     ("polars", "LazyFrame"): _lazy_polars,
     ("duckdb", "DuckDBPyRelation"): _duckdb,
     ("_duckdb", "DuckDBPyRelation"): _duckdb,
-    ("deltalake", "DeltaTable"): lambda table: _dataset(table.to_pyarrow_dataset()),
+    ("deltalake", "DeltaTable"): _delta,
     ("pyiceberg", "Table"): lambda table: _iceberg(table.scan()),
     ("pyiceberg", "DataScan"): _iceberg,
     ("pyspark", "DataFrame"): lambda frame: EngineFrame("spark", frame),
