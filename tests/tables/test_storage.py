@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import subprocess
 import time
 from dataclasses import replace
@@ -24,7 +25,7 @@ from glasswood.errors import ArgumentError, FileError, TableError
 from glasswood.tables._parquet import read_fragment
 from glasswood.tables._places import files_of, place_of, stamp_of
 from glasswood.tables._sources import open_source, stored
-from helpers.s3 import moto_python, s3_server
+from helpers.s3 import ROOT, moto_python, s3_server
 
 ROWS, UNUSED = 60_000, 40
 
@@ -418,3 +419,16 @@ def test_checkpoints_are_folders_of_this_machine(server, uploaded, model, expect
     for _ in range(2):
         found = gw.summarize(model, "rows/all", order=2, filesystem=server.filesystem(), checkpoint=tmp_path)
         assert found == expected
+
+
+def test_the_page_runs(server, aws, model, folder, tmp_path, monkeypatch):
+    """The blocks of the page that need a storage; the others run with those of all pages."""
+    server.upload(folder, f"{server.bucket('sales')}/rows")
+    years = [int(str(path).rpartition("=")[2]) for path in folder.iterdir()]
+    page = (ROOT / "docs" / "guide" / "storage.md").read_text(encoding="utf-8")
+    page = page.replace("year=2025", f"year={min(years)}").replace("year=2026", f"year={max(years)}")
+    page = page.replace("http://minio.example.com:9000", server.environment["AWS_ENDPOINT_URL"])
+    names = {"model": model}
+    for block in re.findall(r"```py\n(.*?)```", page, re.DOTALL):
+        exec(block, names)
+    assert gw.Background.load("s3://sales/counts/rows.gw") == names["background"]
