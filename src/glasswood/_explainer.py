@@ -43,6 +43,7 @@ from glasswood.study._source_values import source_rows
 from glasswood.study._study_of import study_of
 from glasswood.study._total import permutation_importance
 from glasswood.tables._row_values import RowColumns, n_folds
+from glasswood.tables._sources import stored
 from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
 
@@ -97,6 +98,8 @@ class Explainer:
         enough. Counting then takes two to three times as long.
     fold_by : name of a column, or array of shape (n_rows,), optional
         The values by which rows are divided, see `summarize`. By default the numbers of the rows.
+    filesystem, storage_options : optional
+        The storage that the background's Parquet files are in, see `summarize`.
 
     Notes
     -----
@@ -137,8 +140,11 @@ class Explainer:
         prediction: object = None,
         folds: int | None = None,
         fold_by: object = None,
+        filesystem: object = None,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
+        background = stored(background, filesystem, storage_options)
         self._study = study_of(model, background, groups, sample_weight, response, values)
         self._response, self._by = response, by
         self._lock = Lock()  # of the next mapping

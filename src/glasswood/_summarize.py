@@ -24,7 +24,7 @@ from glasswood.models._opened import open_model
 from glasswood.models._scale import scale_of
 from glasswood.tables._row_columns import names_in
 from glasswood.tables._row_values import RowColumns, n_folds
-from glasswood.tables._sources import open_source
+from glasswood.tables._sources import open_source, stored
 
 __all__ = ["summarize"]
 
@@ -50,6 +50,8 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     ale: object = None,
     engine: object = "auto",
     checkpoint: str | PathLike[str] | None = None,
+    filesystem: object = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Count all rows of a source for a model, in one pass; the result answers questions without the data.
 
@@ -58,10 +60,10 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     model : fitted model, path of a model file, or TreeEnsemble
     source : table, files, stream, or frame of an engine
         In memory: NumPy, pandas, Polars, PyArrow. Larger: the path of a Parquet file, a folder of them (with partitions
-        such as ``year=2026``), a pattern like ``"data/*.parquet"`` or a list of paths; a PyArrow dataset; a DuckDB
-        relation, a Polars LazyFrame, a Delta or Iceberg table; a RecordBatchReader or anything else that streams Arrow
-        data; an iterator of tables. On a cluster: a Spark, Dask or Ray frame. Only the columns that the model splits
-        on are read.
+        such as ``year=2026``), a pattern like ``"data/*.parquet"`` or a list of paths, on this machine or in a storage
+        (``"s3://bucket/data"``); a PyArrow dataset; a DuckDB relation, a Polars LazyFrame, a Delta or Iceberg table; a
+        RecordBatchReader or anything else that streams Arrow data; an iterator of tables. On a cluster: a Spark, Dask
+        or Ray frame. Only the columns that the model splits on are read.
     order : int or None, default 1
         The maximum number of features fixed together: 1 for curves, 2 for surfaces of pairs, None for any number, as
         required by interactions of all orders and Shapley values.
@@ -113,8 +115,13 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         The engine that reads Parquet files: threads of this process, or the workers of a cluster that can access the
         same paths. A Spark, Dask or Ray frame is always counted by its own engine.
     checkpoint : path of a folder, optional
-        Folder in which to save progress on Parquet files, about twice a minute. After a crash, the same call resumes
-        from there, and no row is counted twice. If files are added later, only these are counted.
+        Folder, on this machine, in which to save progress on Parquet files, about twice a minute. After a crash, the
+        same call resumes from there, and no row is counted twice. If files are added later, only these are counted.
+    filesystem : pyarrow.fs.FileSystem, or file system of fsspec, optional
+        The storage that the paths of Parquet files are in. By default it follows from the path: ``s3://``, ``gs://``,
+        ``abfss://`` and ``hdfs://`` are opened by PyArrow, with the credentials that it finds.
+    storage_options : mapping, optional
+        Options with which fsspec opens the storage of the paths instead, as in pandas and Dask. Pass either or none.
 
     Returns
     -------
@@ -133,6 +140,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     >>> gw.summarize(model, X, by=["young" if age < 0 else "old" for age in X["age"]])
     {'old': Background(... rows, order 1, ... counts), 'young': Background(... rows, order 1, ... counts)}
     """
+    source = stored(source, filesystem, storage_options)
     rows = Pass(open_source(source), engine=engine, checkpoint=checkpoint)
     values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
     further = [*names_in(by, sample_weight), *values.names]

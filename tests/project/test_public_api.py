@@ -22,7 +22,8 @@ PUBLIC = {
         "(model: 'object', background: 'object' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
         "sample_weight: 'object' = None, response: 'str | None' = None, by: 'object' = None, "
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
-        "folds: 'int | None' = None, fold_by: 'object' = None) -> 'None'"
+        "folds: 'int | None' = None, fold_by: 'object' = None, filesystem: 'object' = None, "
+        "storage_options: 'Mapping[str, Any] | None' = None) -> 'None'"
     ),
     "Grouped": None,
     "HStatistics": None,
@@ -62,7 +63,8 @@ PUBLIC = {
         "response: 'str | None' = None, total: 'bool' = False, row_falls: 'bool' = False, loss: 'object' = None, "
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
         "folds: 'int | None' = None, fold_by: 'object' = None, ale: 'object' = None, engine: 'object' = 'auto', "
-        "checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"
+        "checkpoint: 'str | PathLike[str] | None' = None, filesystem: 'object' = None, "
+        "storage_options: 'Mapping[str, Any] | None' = None) -> 'Any'"
     ),
 }
 

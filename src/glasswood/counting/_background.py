@@ -22,6 +22,7 @@ from glasswood.errors import BackgroundError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.tables._files import pack_arrays, unpack_arrays, write_whole
 from glasswood.tables._folds import Division
+from glasswood.tables._places import is_address, place_of, read_at, write_at
 from glasswood.text._arguments import new_file
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many
@@ -248,8 +249,17 @@ class Background(ReadOnly):
         }
         return replace(self, unit=unit, total=turned(self.total), vectors=vectors)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        filesystem: object = None,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> None:
         """Write the background to a file atomically: an existing file is kept until the new one is complete.
+
+        The file may be in a storage, such as ``"s3://bucket/rows.gw"``, or be opened by `filesystem` or with
+        `storage_options`, as in `summarize`. S3 replaces a file as a whole, too; other storages may not.
 
         The file starts with the line ``glasswood background 4``, followed by the length of the header in 8 bytes and
         the header itself as JSON: the metadata (order, n_rows, total, unit, fingerprint, groups, folds, and how each
@@ -269,7 +279,8 @@ class Background(ReadOnly):
         ...     gw.Background.load(folder + "/iris.gw") == background
         True
         """
-        path = new_file(path)
+        elsewhere = is_address(path, filesystem, storage_options)
+        local = None if elsewhere else new_file(path)
         facts = {
             "order": self.order,
             "n_rows": self.n_rows,
@@ -280,11 +291,21 @@ class Background(ReadOnly):
             "folds": None if self.folds is None else asdict(self.folds),
             "combine": dict(self.combine),
         }
-        write_whole(path, pack_arrays(FORMAT, facts, self.vectors))
+        content = pack_arrays(FORMAT, facts, self.vectors)
+        if local is None:
+            write_at(place_of(path, filesystem, storage_options), content)
+        else:
+            write_whole(local, content)
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Background:
-        """Read a background from a file written by `save`.
+    def load(
+        cls,
+        path: str | PathLike[str],
+        *,
+        filesystem: object = None,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> Background:
+        """Read a background from a file written by `save`, on this machine or in a storage.
 
         Examples
         --------
@@ -294,7 +315,8 @@ class Background(ReadOnly):
         ...
         FileNotFoundError: ...
         """
-        content = Path(path).read_bytes()
+        elsewhere = is_address(path, filesystem, storage_options)
+        content = read_at(place_of(path, filesystem, storage_options)) if elsewhere else Path(path).read_bytes()
         try:
             facts, arrays = unpack_arrays(FORMAT, content)
             checked = _checked(facts)

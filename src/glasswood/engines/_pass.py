@@ -22,12 +22,13 @@ from glasswood.counting._weights import fixed_point
 from glasswood.engines._checkpoint import Checkpoint
 from glasswood.engines._engine import engine_of, load_engine
 from glasswood.engines._local import count_files, count_stream, count_table
-from glasswood.errors import BackgroundError, TableError
+from glasswood.errors import ArgumentError, BackgroundError, TableError
 from glasswood.models._opened import Opened
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._threads import in_order
 from glasswood.tables._columns import Dictionary
 from glasswood.tables._parquet import Fragment, located, read_fragment
+from glasswood.tables._places import is_address
 from glasswood.tables._row_columns import row_weights, sorted_groups, without_columns
 from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 from glasswood.tables._seal import Seal
@@ -104,6 +105,9 @@ class Pass:
 
     def _refuse_what_needs_files(self) -> None:
         """Refuse checkpoints of, and engines for, what cannot be read in parts and read again."""
+        if self._folder is not None and is_address(self._folder):
+            message = f"checkpoint= is a folder of this machine, not {str(self._folder)!r}"
+            raise ArgumentError(message)
         if isinstance(self.source, InMemory):
             if self._folder is not None or self.engine not in ("auto", "threads"):
                 message = (

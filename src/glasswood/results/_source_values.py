@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -157,7 +157,13 @@ class SourceValues(ReadOnly):
         """
         return self.rows.blocks()
 
-    def to_parquet(self, folder: str | PathLike[str]) -> int:
+    def to_parquet(
+        self,
+        folder: str | PathLike[str],
+        *,
+        filesystem: object = None,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> int:
         """Write the result to a folder of Parquet files: one per file that is read, or per partition of a frame.
 
         On a cluster, workers write the files, so the folder must be one that all of them see. A file is written as a
@@ -168,7 +174,10 @@ class SourceValues(ReadOnly):
         Parameters
         ----------
         folder : path
-            Of a new folder, or of an interrupted call. Files with many rows are divided.
+            Of a new folder, or of an interrupted call; or an address such as ``"s3://bucket/folder"``. Files with many
+            rows are divided.
+        filesystem, storage_options : optional
+            The storage that the folder is in, as in `summarize`.
 
         Returns
         -------
@@ -179,7 +188,7 @@ class SourceValues(ReadOnly):
         --------
         See `SourceValues`.
         """
-        return self.rows.write(place_of(folder))
+        return self.rows.write(place_of(folder, filesystem, storage_options))
 
     def to_spark(self) -> Any:
         """Return the result as a Spark DataFrame, computed lazily, if the rows are one.

@@ -1,18 +1,31 @@
-"""Arrow: Parquet files read part by part and written, and keys of groups as bytes. The only file that imports Arrow."""
+"""Arrow: Parquet files read part by part and written, and keys of groups as bytes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from glob import glob, has_magic
+from glob import has_magic
 from hashlib import blake2b
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glasswood.errors import BackgroundError, MissingExtraError, TableError
+from glasswood.errors import BackgroundError, TableError
 from glasswood.parallel._once import once
 from glasswood.tables._files import replacing
+from glasswood.tables._places import (
+    Place,
+    existing,
+    files_of,
+    import_arrow,
+    is_remote,
+    naming,
+    places_of,
+    stamp_of,
+    waiting,
+)
+from glasswood.tables._ranges import column_ranges, fetch
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset, FileSystemDataset
@@ -34,19 +47,11 @@ __all__ = [
 ]
 
 BATCH = 131072  # rows decoded at a time
+PAGE = 2**20  # bytes of a column that are fetched for a few rows
 MANY_FILES = 10000  # whose footers are left to those who read the files
 MOST_FOOTERS = 16
 
 _footers: dict[tuple[str, str], Any] = {}
-
-
-def import_arrow(what: str) -> Any:
-    """Return PyArrow, or say which extra brings it."""
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtraError.of("pyarrow", extra="parquet", what=what) from error
-    return pa
 
 
 # ------------------------------------------------------------------------------------------------------ reading
@@ -65,7 +70,7 @@ class Fragment:
     n_rows : int or None
         None if not read yet.
     stamp : str
-        Size and time of the file when the work was planned. A file that has changed since is refused.
+        What the file was when the work was planned, see `stamp_of`. A file that has changed since is refused.
     partition : tuple of (str, value)
         What the names of the folders say, for all rows of the file.
     first_row : int or None
@@ -85,60 +90,46 @@ class Fragment:
         """The file, and the row group if it is one."""
         return self.path if self.row_group is None else f"{self.path}, row group {self.row_group}"
 
+    def refuse_changed(self, opened: Any = None) -> None:
+        """Raise an error if the file is not the one that the work was planned for."""
+        if stamp_of(self.filesystem, self.path, opened) != self.stamp:
+            message = f"{self.path} has changed since the work was planned; start again"
+            raise TableError(message)
+
     @once
     def digest(self) -> bytes:
         """A hash of the fragment's identity; sums of these show which fragments were counted, and how often."""
         return blake2b(f"{self.name}|{self.stamp}".encode(), digest_size=16).digest()
 
 
-def open_dataset(paths: object) -> Any:
-    """Return a dataset of Parquet files, given a path, a folder, a pattern such as ``data/*.parquet``, or several."""
-    pa = import_arrow("reading Parquet")
+def open_dataset(paths: object, filesystem: object = None, storage_options: Mapping[str, Any] | None = None) -> Any:
+    """Return a dataset of Parquet files, given a path, a folder, a pattern such as ``data/*.parquet``, or several.
+
+    They may be anywhere, see `place_of`.
+    """
+    import_arrow("reading Parquet")
     from pyarrow import dataset
 
-    several = list(paths) if isinstance(paths, list | tuple) else [paths]
-    found: list[str] = []
-    for path in map(str, several):
-        _refuse_no_file(path)
-        pattern = has_magic(path) and "://" not in path and not Path(path).exists()
-        matching = sorted(glob(path, recursive=True)) if pattern else [path]  # noqa: PTH207 (a pattern may be absolute)
-        if not matching:
-            message = f"no file matches {path!r}"
-            raise TableError(message)
-        found += matching
-    found = [path if "://" in path else str(Path(path).absolute()) for path in found]
-    if len(found) > 1:
-        found = [file for path in found for file in _files_in(path)]
-    try:
-        whole = dataset.dataset(found[0] if len(found) == 1 else found, format="parquet", partitioning="hive")
-    except (pa.ArrowException, OSError) as error:
-        message = f"{', '.join(found[:3])} cannot be read as Parquet: {error}"
-        raise TableError(message) from error
+    several = list(map(str, paths)) if isinstance(paths, list | tuple) else [str(paths)]
+    places = places_of(several, filesystem, storage_options)
+    for place in places:
+        _refuse_no_parquet(place)
+    found: Any = files_of(places) if len(places) > 1 or has_magic(places[0].path) else existing(places[0]).path
+    text = ", ".join(place.name for place in places[:3])
+    with naming(text, "cannot be read as Parquet"):
+        whole = dataset.dataset(found, format="parquet", partitioning="hive", filesystem=places[0].filesystem)
     if not whole.files:
-        message = f"there is no Parquet file in {', '.join(found[:3])!r}"
+        message = f"there is no Parquet file in {text!r}"
         raise TableError(message)
     return whole
 
 
-def _refuse_no_file(path: str) -> None:
-    """Raise a short error early if a path does not exist or is not a Parquet file."""
-    if "://" in path or has_magic(path):
-        return
-    if not path or not Path(path).exists():
-        message = f"there is no file or folder {path!r}; pass Parquet files, or a table"
+def _refuse_no_parquet(place: Place) -> None:
+    """Raise a short error early if a path is not that of a Parquet file."""
+    if Path(place.path).suffix.lower() in (".csv", ".tsv", ".json", ".xlsx", ".pkl", ".feather", ".arrow"):
+        existing(place)
+        message = f"{place.name!r} is not a Parquet file; read it with its own library, and pass the table"
         raise TableError(message)
-    if Path(path).suffix.lower() in (".csv", ".tsv", ".json", ".xlsx", ".pkl", ".feather", ".arrow"):
-        message = f"{path!r} is not a Parquet file; read it with its own library, and pass the table"
-        raise TableError(message)
-
-
-def _files_in(path: str) -> list[str]:
-    """Return the files in a folder and in those within, hidden ones excepted; a file is itself."""
-    root = Path(path)
-    if "://" in path or not root.is_dir():
-        return [path]
-    files = sorted(file for file in root.rglob("*") if file.is_file())
-    return [str(file) for file in files if not any(p.startswith(("_", ".")) for p in file.relative_to(root).parts)]
 
 
 def is_dataset(thing: object) -> bool:
@@ -159,21 +150,20 @@ def fragments_of(dataset: FileSystemDataset, *, fill: bool) -> list[Fragment]:
     """
     from pyarrow import dataset as module
 
-    found = list(dataset.get_fragments())
-    filesystem = dataset.filesystem
-    stamps = [f"{info.size}|{info.mtime_ns}" for info in filesystem.get_file_info([file.path for file in found])]
-    fragments = []
-    for file, stamp in zip(found, stamps, strict=True):
+    found, filesystem = list(dataset.get_fragments()), dataset.filesystem
+
+    def planned(file: Any) -> list[Fragment]:
         partition = tuple(module.get_partition_keys(file.partition_expression).items())
-        if len(found) > MANY_FILES:
-            fragments.append(Fragment(file.path, filesystem, None, None, stamp, partition))
-            continue
-        with named(file.path):
+        with naming(file.path):
+            stamp = stamp_of(filesystem, file.path)
+            if len(found) > MANY_FILES:
+                return [Fragment(file.path, filesystem, None, None, stamp, partition)]
             groups = [(group.id, group.num_rows) for group in file.row_groups]
             known = {*file.physical_schema.names, *dict(partition)} if fill else set(dataset.schema.names)
         partition += tuple((name, None) for name in dataset.schema.names if name not in known)
-        fragments += [Fragment(file.path, filesystem, group, n, stamp, partition) for group, n in groups]
-    return fragments
+        return [Fragment(file.path, filesystem, group, n, stamp, partition) for group, n in groups]
+
+    return [fragment for several in waiting(planned, found, filesystem) for fragment in several]
 
 
 def located(fragments: Sequence[Fragment]) -> list[Fragment]:
@@ -196,61 +186,56 @@ def first_rows(fragments: Iterable[Fragment], names: Sequence[str], n: int) -> A
 
     A dataset's own `head` decodes whole row groups of several files.
     """
-    tables = (table for fragment in fragments for table in read_fragment(fragment, names, n))
+    tables = (table for fragment in fragments for table in read_fragment(fragment, names, few=n))
     return next((table for table in tables if table.num_rows), None)
 
 
-def read_fragment(fragment: Fragment, names: Sequence[str], batch_size: int = BATCH) -> Iterator[Any]:
-    """Yield some columns of a fragment as tables of moderate size.
+def read_fragment(fragment: Fragment, names: Sequence[str], *, few: int | None = None) -> Iterator[Any]:
+    """Yield some columns of a fragment as tables of moderate size; of few rows, if only the first one is wanted.
 
     One row group at a time, because readers of whole datasets buffer as many as they can.
     """
     import pyarrow as pa
-    from pyarrow import parquet
 
-    with named(fragment.path):
-        info = fragment.filesystem.get_file_info(fragment.path)
-        if f"{info.size}|{info.mtime_ns}" != fragment.stamp:
-            message = f"{fragment.path} has changed since the work was planned; start again"
-            raise TableError(message)
-        partition = dict(fragment.partition)
+    with naming(fragment.path):
         with fragment.filesystem.open_input_file(fragment.path) as opened:
+            fragment.refuse_changed(opened)
             footer = _footer(fragment, opened)
-            known = footer.schema.to_arrow_schema()
-            texts = [field.name for field in known if _is_text(field.type)]
-            file = parquet.ParquetFile(
-                opened, metadata=footer, read_dictionary=texts, pre_buffer=False, page_checksum_verification=True
-            )
-            absent = [name for name in names if name not in known.names and name not in partition]
+            partition, known = dict(fragment.partition), footer.schema.to_arrow_schema().names
+            absent = [name for name in names if name not in known and name not in partition]
             if absent:
                 message = f"{fragment.path} lacks the columns {absent!r}"
                 raise TableError(message)
             columns = [name for name in names if name not in partition]
-            groups = range(file.num_row_groups) if fragment.row_group is None else [fragment.row_group]
-            for group in groups:
-                for batch in file.iter_batches(batch_size, row_groups=[group], columns=columns, use_threads=False):
-                    table = pa.Table.from_batches([batch])
-                    for name in names:
-                        if name in partition:
-                            table = table.append_column(name, pa.repeat(pa.scalar(partition[name]), table.num_rows))
-                    yield table
+            groups = range(footer.num_row_groups) if fragment.row_group is None else [fragment.row_group]
+            for batch in chain.from_iterable(_batches(fragment, opened, group, columns, few) for group in groups):
+                table = pa.Table.from_batches([batch])
+                for name in names:
+                    if name in partition:
+                        table = table.append_column(name, pa.repeat(pa.scalar(partition[name]), table.num_rows))
+                yield table
+        fragment.refuse_changed()  # while it was read
 
 
-class named:
-    """A block in which Arrow's errors get the name of the file."""
+def _batches(fragment: Fragment, opened: object, group: int, columns: Sequence[str], few: int | None) -> Iterator[Any]:
+    """Return some columns of a row group in batches; texts become dictionaries.
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    From a storage, the columns are fetched by several requests at once; for a few rows, the beginning of each only.
+    """
+    from pyarrow import parquet
 
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        import pyarrow as pa
-
-        if isinstance(error, pa.ArrowException | OSError) and not isinstance(error, TableError):
-            message = f"{self.path} cannot be read: {error}"
-            raise TableError(message) from error
+    footer = _footer(fragment, opened)
+    settings: dict[str, Any] = {"metadata": footer, "pre_buffer": False, "page_checksum_verification": True}
+    settings["read_dictionary"] = [field.name for field in footer.schema.to_arrow_schema() if _is_text(field.type)]
+    if is_remote(fragment.filesystem):
+        ranges = column_ranges(footer, group, set(columns))
+        if few is not None:
+            settings["buffer_size"] = PAGE
+            ranges = [(begin, min(size, PAGE)) for begin, size in ranges]
+        opened = fetch(fragment.filesystem, fragment.path, opened, ranges)
+    file = parquet.ParquetFile(opened, **settings)
+    found: Iterator[Any] = file.iter_batches(few or BATCH, row_groups=[group], columns=columns, use_threads=False)
+    return found
 
 
 def _footer(fragment: Fragment, opened: object) -> Any:

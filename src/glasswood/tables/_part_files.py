@@ -20,7 +20,7 @@ import numpy as np
 
 from glasswood.errors import TableError
 from glasswood.tables._files import replacing
-from glasswood.tables._parquet import import_arrow, named
+from glasswood.tables._places import import_arrow, is_remote, naming
 from glasswood.tables._tables import frame_of
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class PartFiles:
     @property
     def is_local(self) -> bool:
         """Whether the folder is one of this machine, or mounted by it."""
-        return str(self.filesystem.type_name) == "local"
+        return not is_remote(self.filesystem)
 
     def path(self, name: str) -> str:
         """Return the path of a part."""
@@ -164,7 +164,7 @@ class PartFiles:
         """Note which job writes to the folder. One that has other files is refused, and so is that of another job."""
         from pyarrow.fs import FileSelector, FileType
 
-        with named(self.folder):
+        with naming(self.folder):
             if self.is_local:
                 self.filesystem.create_dir(self.folder, recursive=True)
             known = self.filesystem.get_file_info(self.path(MANIFEST)).type == FileType.File
@@ -188,7 +188,7 @@ class PartFiles:
         """Remove parts that are none any more, and note that all of them are there."""
         from pyarrow.fs import FileSelector, FileType
 
-        with named(self.folder):
+        with naming(self.folder):
             for info in self.filesystem.get_file_info(FileSelector(self.folder, recursive=True)):
                 name = info.path.removeprefix(self.folder).lstrip("/")
                 is_part = name.endswith((".parquet", ".new"))
@@ -229,7 +229,7 @@ class PartFiles:
     @contextmanager
     def open(self, name: str) -> Iterator[PartFile]:
         """Open a part for writing. It is there when the block ends, and not at all if the block raises."""
-        with named(self.path(name)), self._opened(name) as file:
+        with naming(self.path(name), "cannot be written"), self._opened(name) as file:
             yield PartFile(file, self.job)
 
     @contextmanager

@@ -6,7 +6,8 @@ Libraries are recognised by the names of their types and never imported: an obje
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from os import PathLike
@@ -15,7 +16,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import TableError
+from glasswood.errors import ArgumentError, GlasswoodError, TableError
 from glasswood.tables._given import given_table
 from glasswood.tables._parquet import (
     Fragment,
@@ -27,6 +28,7 @@ from glasswood.tables._parquet import (
     read_stream,
     scan,
 )
+from glasswood.tables._places import short
 from glasswood.tables._seal import Seal
 from glasswood.tables._tables import (
     OpenColumns,
@@ -38,8 +40,9 @@ from glasswood.tables._tables import (
     open_columns,
     take_rows,
 )
+from glasswood.text._arguments import refuse_no_mapping
 
-__all__ = ["HEAD", "EngineFrame", "Files", "InMemory", "Source", "Stream", "open_source"]
+__all__ = ["HEAD", "EngineFrame", "Files", "InMemory", "Source", "Stored", "Stream", "open_source", "stored"]
 
 HEAD = 1000  # rows used to inspect a source and to check a model
 
@@ -116,13 +119,36 @@ class EngineFrame:
     frame: object
 
 
+@dataclass(frozen=True)
+class Stored:
+    """Paths of files, and how the storage that they are in is opened."""
+
+    paths: object
+    filesystem: object
+    storage_options: Mapping[str, Any] | None
+
+
+def stored(source: object, filesystem: object, storage_options: Mapping[str, Any] | None) -> object:
+    """Return a source together with the user's file system, or options of one; these are for paths only."""
+    if filesystem is None and storage_options is None:
+        return source
+    if not _are_paths(source):
+        message = f"filesystem= and storage_options= are for paths of files, not for a {type(source).__name__}"
+        raise ArgumentError(message)
+    if storage_options is not None:
+        refuse_no_mapping(storage_options, "storage_options is a mapping of options of fsspec")
+    return Stored(source, filesystem, storage_options)
+
+
 Source = InMemory | Files | Stream | EngineFrame
 
 
 def open_source(source: object) -> Source:
     """Return where the rows come from; what is not a table, nor anything else with rows, is refused."""
+    if isinstance(source, Stored):
+        return _files(open_dataset(source.paths, source.filesystem, source.storage_options), fill=False)
     source = native(source)
-    if isinstance(source, str | PathLike) or _are_paths(source):
+    if _are_paths(source):
         return _files(open_dataset(source), fill=False)
     kind = type(source).__module__.partition(".")[0], type(source).__name__
     if kind in OPENERS:
@@ -144,6 +170,9 @@ def _table(part: object) -> Any:
 
 
 def _are_paths(source: object) -> bool:
+    """Return whether something is a path, or several."""
+    if isinstance(source, str | PathLike):
+        return True
     return isinstance(source, list | tuple) and bool(source) and all(isinstance(x, str | PathLike) for x in source)
 
 
@@ -225,21 +254,67 @@ def _lazy_polars(frame: Any) -> Stream:
     return Stream(frame.collect_schema().names(), frame.head(HEAD).collect().to_arrow(), tables)
 
 
+def _quoted(names: Sequence[Any]) -> str:
+    """Return columns as SQL names them."""
+    return ", ".join('"' + str(name).replace('"', '""') + '"' for name in names)
+
+
 def _duckdb(relation: Any) -> Stream:
     def tables(names: Sequence[Any]) -> Iterator[Any]:
-        quoted = ", ".join('"' + str(name).replace('"', '""') + '"' for name in names)
-        return read_stream(relation.project(quoted))[1]
+        return read_stream(relation.project(_quoted(names)))[1]
 
     _, few = read_stream(relation.limit(HEAD))
     return Stream(list(relation.columns), next(few, None), tables)
 
 
+def _delta(table: Any) -> Source:
+    """Return a Delta table at the version that it was loaded at.
+
+    Its files are read here. With deletion vectors, which tell rows of these files that are no more, Delta's own engine
+    reads them.
+    """
+    library = sys.modules["deltalake"]
+    features = set(table.protocol().reader_features or ())
+    if "deletionVectors" not in features:
+        with _told("Delta table", library.exceptions.DeltaError):
+            return _dataset(table.to_pyarrow_dataset())
+    if "columnMapping" in features or not hasattr(table, "deletion_vectors"):
+        message = (
+            f"this Delta table has {' and '.join(sorted(features))}, which this version of deltalake, or Glasswood, "
+            "cannot read; pass a frame of Spark, or rewrite the table without them"
+        )
+        raise TableError(message)
+
+    def run(names: Sequence[Any], most: str = "") -> Iterator[Any]:
+        query = f"select {_quoted(names)} from given{most}"
+        return read_stream(library.QueryBuilder().register("given", table).execute(query))[1]
+
+    names = [field.name for field in table.schema().fields]
+    with _told("Delta table", library.exceptions.DeltaError):
+        return Stream(names, next(run(names, f" limit {HEAD}"), None), run)
+
+
 def _iceberg(scanned: Any) -> Stream:
+    """Return a scan of an Iceberg table: of its newest snapshot, or of the one that the scan names."""
+
     def tables(names: Sequence[Any]) -> Iterator[Any]:
         return read_stream(scanned.select(*names).to_arrow_batch_reader())[1]
 
-    names, few = read_stream(scanned.to_arrow_batch_reader())
-    return Stream(names, next(few, None), tables)
+    with _told("Iceberg table", (ValueError, NotImplementedError)):  # such as deletes by values
+        names, few = read_stream(scanned.to_arrow_batch_reader())
+        return Stream(names, next(few, None), tables)
+
+
+@contextmanager
+def _told(what: str, errors: type[Exception] | tuple[type[Exception], ...]) -> Iterator[None]:
+    """Make a library's refusal of a table a TableError."""
+    try:
+        yield
+    except GlasswoodError:
+        raise
+    except errors as error:
+        message = f"this {what} cannot be read: {short(error)}"
+        raise TableError(message) from error
 
 
 OPENERS: dict[tuple[str, str], Callable[[Any], Source]] = {
@@ -250,7 +325,7 @@ OPENERS: dict[tuple[str, str], Callable[[Any], Source]] = {
     ("polars", "LazyFrame"): _lazy_polars,
     ("duckdb", "DuckDBPyRelation"): _duckdb,
     ("_duckdb", "DuckDBPyRelation"): _duckdb,
-    ("deltalake", "DeltaTable"): lambda table: _dataset(table.to_pyarrow_dataset()),
+    ("deltalake", "DeltaTable"): _delta,
     ("pyiceberg", "Table"): lambda table: _iceberg(table.scan()),
     ("pyiceberg", "DataScan"): _iceberg,
     ("pyspark", "DataFrame"): lambda frame: EngineFrame("spark", frame),
