@@ -22,7 +22,7 @@ PUBLIC = {
         "(model: 'object', background: 'object' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
         "sample_weight: 'object' = None, response: 'str | None' = None, by: 'object' = None, "
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
-        "folds: 'int | None' = None, fold_by: 'object' = None) -> 'None'"
+        "folds: 'int | None' = None, fold_by: 'object' = None, n_jobs: 'int | None' = None) -> 'None'"
     ),
     "Grouped": None,
     "HStatistics": None,
@@ -61,7 +61,7 @@ PUBLIC = {
         "response: 'str | None' = None, total: 'bool' = False, row_falls: 'bool' = False, loss: 'object' = None, "
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
         "folds: 'int | None' = None, fold_by: 'object' = None, ale: 'object' = None, engine: 'object' = 'auto', "
-        "checkpoint: 'str | PathLike[str] | None' = None) -> 'Any'"
+        "checkpoint: 'str | PathLike[str] | None' = None, n_jobs: 'int | None' = None) -> 'Any'"
     ),
 }
 

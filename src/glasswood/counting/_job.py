@@ -21,7 +21,9 @@ from glasswood.counting._weights import SMALLEST, lowest_planes, refuse_large_su
 from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._user_columns import UserColumns
+from glasswood.parallel._memory import check_memory
 from glasswood.parallel._once import once
+from glasswood.parallel._threads import threads_limited_to
 from glasswood.tables._parquet import Fragment, can_join, join, n_bytes, read_fragment
 from glasswood.tables._row_columns import group_rows, row_weights
 from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
@@ -29,6 +31,7 @@ from glasswood.tables._tables import OpenColumns, n_rows
 from glasswood.text._printable import how_many
 
 __all__ = [
+    "COUNTS_REMEDY",
     "Job",
     "ShippedJob",
     "SomeRows",
@@ -43,6 +46,7 @@ __all__ = [
 
 Dumps = Callable[[Any], bytes]
 BATCH = 65536  # rows encoded at a time
+COUNTS_REMEDY = "Count with a lower order, or fewer trees, or give the process more memory"
 MANY_ROWS, MANY_BYTES = 2**21, 2**28  # sorted by group at a time: small groups cost more than their rows
 
 
@@ -351,6 +355,7 @@ def new_tally(counter: Counter, n_before: int) -> Tally:
             "round the weights"
         )
         raise TooLargeError(message)
+    check_memory((n_counts,), remedy=COUNTS_REMEDY)
     return counter.start()
 
 
@@ -400,10 +405,11 @@ def _sorted(places: NDArray[np.intp], n_places: int) -> NDArray[np.intp]:
 
 def count_fragments(shipped: ShippedJob, fragments: Sequence[Fragment]) -> bytes:
     """Return the packed partial of some fragments: a pure function, that any worker may call any number of times."""
-    sums = Sums(shipped.open())
-    for fragment in fragments:
-        add_fragment(sums, fragment)
-    return sums.partial().pack()
+    with threads_limited_to(1):  # the engine runs as many tasks as it has cores
+        sums = Sums(shipped.open())
+        for fragment in fragments:
+            add_fragment(sums, fragment)
+        return sums.partial().pack()
 
 
 def add_fragment(sums: Sums, fragment: Fragment) -> int:
@@ -426,11 +432,12 @@ def add_fragment(sums: Sums, fragment: Fragment) -> int:
 
 def count_tables(shipped: ShippedJob, tables: Iterable[Any], name: str) -> bytes:
     """Return the packed partial of the tables of one partition of an engine's own frame, known by a name."""
-    sums = Sums(shipped.open())
-    for table in tables:
-        sums.add(table)
-    sums.note(partition_digest(name))
-    return sums.partial().pack()
+    with threads_limited_to(1):
+        sums = Sums(shipped.open())
+        for table in tables:
+            sums.add(table)
+        sums.note(partition_digest(name))
+        return sums.partial().pack()
 
 
 def partition_digest(name: str) -> bytes:

@@ -13,6 +13,7 @@ import ray
 from glasswood.counting._job import ShippedJob, Sums, count_fragments, partition_digest
 from glasswood.counting._partial import Partial, add_packed, ledger_of
 from glasswood.engines._reduction import own_errors, sum_on_workers
+from glasswood.parallel._threads import threads_limited_to
 from glasswood.tables._parquet import Fragment
 from glasswood.tables._sources import HEAD
 
@@ -93,9 +94,10 @@ def _add(*parts: bytes) -> tuple[None, bytes]:
 
 
 def _count_block(table: pa.Table, shipped: ShippedJob) -> pa.Table:
-    sums = Sums(shipped.open())
-    sums.add(table)
-    return pa.table({"partial": pa.array([sums.partial().pack()], type=pa.large_binary())})
+    with threads_limited_to(1):
+        sums = Sums(shipped.open())
+        sums.add(table)
+        return pa.table({"partial": pa.array([sums.partial().pack()], type=pa.large_binary())})
 
 
 def _name_block(number: int, block: pa.Table) -> tuple[None, bytes]:

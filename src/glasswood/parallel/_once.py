@@ -16,6 +16,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
+from glasswood.parallel._threads import thread_limit, threads_limited_to
+
 __all__ = ["Deferred", "Lock", "once", "once_here"]
 
 T = TypeVar("T")
@@ -124,7 +126,8 @@ class once_here(once[T]):
 class Deferred(Generic[T]):
     """A function without arguments that computes its value when it is first called, and keeps it.
 
-    It is computed before it is pickled or copied, so that a result can be kept without what it was computed from.
+    It is computed before it is pickled or copied, so that a result can be kept without what it was computed from. The
+    limit of threads is that of the call in which it is made.
 
     Parameters
     ----------
@@ -132,7 +135,7 @@ class Deferred(Generic[T]):
     """
 
     def __init__(self, compute: Callable[[], T]) -> None:
-        self._compute = compute
+        self._compute, self._limit = compute, thread_limit()
 
     @classmethod
     def of(cls, value: T) -> Deferred[T]:
@@ -141,7 +144,8 @@ class Deferred(Generic[T]):
 
     @once
     def _value(self) -> T:
-        value = self._compute()
+        with threads_limited_to(self._limit):
+            value = self._compute()
         del self._compute  # with all that it holds
         return value
 

@@ -15,7 +15,7 @@ from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import once
 from glasswood.parallel._progress import shown
-from glasswood.parallel._threads import for_each, in_order
+from glasswood.parallel._threads import for_each, in_order, thread_limit
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._shown import ShownRows
 from glasswood.tables._parquet import write_parquet
@@ -83,6 +83,7 @@ class Interactions(ReadOnly):
     outputs: tuple[Any, ...]
     units: str
     columns: ShownRows = field(default_factory=lambda: ShownRows.of(None))
+    _limit: int | None = field(default_factory=thread_limit)
 
     @property
     def n_rows(self) -> int:
@@ -117,7 +118,10 @@ class Interactions(ReadOnly):
         check_memory((self.n_rows, len(self), len(self.outputs)))
         out = np.empty((len(self) * len(self.outputs), self.n_rows))
         for_each(
-            -(-self.n_rows // BATCH), lambda index: self._write(index, BATCH, out, index * BATCH), "values of rows"
+            -(-self.n_rows // BATCH),
+            lambda index: self._write(index, BATCH, out, index * BATCH),
+            "values of rows",
+            self._limit,
         )
         return read_only(self._shaped(out))
 
@@ -147,7 +151,7 @@ class Interactions(ReadOnly):
             return self._shaped(out)
 
         n_blocks = -(-self.n_rows // size)
-        with in_order(n_blocks, block) as blocks:
+        with in_order(n_blocks, block, limit=self._limit) as blocks:
             for index, values in enumerate(blocks):
                 yield index * size, values
 
@@ -185,7 +189,7 @@ class Interactions(ReadOnly):
 
         n_batches = -(-self.n_rows // batch)
         total = np.zeros((2, len(self) * len(self.outputs)))
-        with in_order(n_batches, part, "interactions") as parts:
+        with in_order(n_batches, part, "interactions", self._limit) as parts:
             for sums in parts:
                 total += sums
         return read_only((total / max(1, self.n_rows)).reshape(2, len(self), len(self.outputs)))
