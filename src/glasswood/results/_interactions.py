@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +83,12 @@ class Interactions(ReadOnly):
     outputs: tuple[Any, ...]
     units: str
     columns: ShownRows = field(default_factory=lambda: ShownRows.of(None))
-    _limit: int | None = field(default_factory=thread_limit)
+
+    _threads: ClassVar[int | None]  # that may compute what is asked for later
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "_threads", thread_limit())
 
     @property
     def n_rows(self) -> int:
@@ -121,7 +126,7 @@ class Interactions(ReadOnly):
             -(-self.n_rows // BATCH),
             lambda index: self._write(index, BATCH, out, index * BATCH),
             "values of rows",
-            self._limit,
+            self._threads,
         )
         return read_only(self._shaped(out))
 
@@ -151,7 +156,7 @@ class Interactions(ReadOnly):
             return self._shaped(out)
 
         n_blocks = -(-self.n_rows // size)
-        with in_order(n_blocks, block, limit=self._limit) as blocks:
+        with in_order(n_blocks, block, limit=self._threads) as blocks:
             for index, values in enumerate(blocks):
                 yield index * size, values
 
@@ -189,7 +194,7 @@ class Interactions(ReadOnly):
 
         n_batches = -(-self.n_rows // batch)
         total = np.zeros((2, len(self) * len(self.outputs)))
-        with in_order(n_batches, part, "interactions", self._limit) as parts:
+        with in_order(n_batches, part, "interactions", self._threads) as parts:
             for sums in parts:
                 total += sums
         return read_only((total / max(1, self.n_rows)).reshape(2, len(self), len(self.outputs)))
