@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -16,9 +15,10 @@ from glasswood.counting._counter import Counter
 from glasswood.counting._partial import WHOLE, Partial, kept, ledger_of
 from glasswood.counting._plan import MOST_COUNTS, CountPlan
 from glasswood.counting._reading import Reading
+from glasswood.counting._shipped import Dumps, Shipped
 from glasswood.counting._statistic import Columns, Tally, Wanted
 from glasswood.counting._weights import SMALLEST, lowest_planes, refuse_large_sum, split
-from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
+from glasswood.errors import TableError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._memory import check_memory
@@ -44,7 +44,6 @@ __all__ = [
     "partition_digest",
 ]
 
-Dumps = Callable[[Any], bytes]
 BATCH = 65536  # rows encoded at a time
 COUNTS_REMEDY = "Count with a lower order, or fewer trees, or give the process more memory"
 MANY_ROWS, MANY_BYTES = 2**21, 2**28  # sorted by group at a time: small groups cost more than their rows
@@ -136,49 +135,17 @@ class Job:
         """Return the job as bytes, made by an engine's own way to pickle: that can send functions of a notebook."""
         before = None if self.before is None else replace(self.before, table=None)
         what = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight)
-        packed = _packed((*what, self.further, before, self.values), dumps)
-        return ShippedJob(blake2b(packed, digest_size=16).hexdigest(), packed)
+        shipped: ShippedJob = ShippedJob.of((*what, self.further, before, self.values), dumps)
+        return shipped
 
 
-def _packed(parts: tuple[Any, ...], dumps: Dumps | None) -> bytes:
-    """Return a job as bytes."""
-    try:
-        return pickle.dumps(parts, protocol=5) if dumps is None else dumps(parts)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        message = f"the model has a function that cannot be sent to workers ({error}); define it in a module"
-        raise UnsupportedModelError(message) from error
-
-
-@dataclass(frozen=True)
-class ShippedJob:
-    """A job as bytes, for another process, which unpacks it once."""
-
-    key: str
-    packed: bytes
+class ShippedJob(Shipped):
+    """A job as bytes, for another process, which unpacks it once and keeps what it needs for counting."""
 
     def open(self) -> Job:
         """Return the job."""
-        job = _opened.get(self.key)
-        if job is None:
-            job = Job(*self._unpacked())
-            if len(_opened) >= 4:
-                _opened.clear()
-            _opened[self.key] = job
+        job: Job = self.made(lambda parts: Job(*parts))
         return job
-
-    def _unpacked(self) -> tuple[Any, ...]:
-        try:
-            parts: tuple[Any, ...] = pickle.loads(self.packed)
-        except ImportError as error:
-            message = (
-                f"a worker cannot import what the model needs ({error}); install the libraries of the pipeline's steps "
-                "on all workers, in the same versions"
-            )
-            raise UnsupportedModelError(message) from error
-        return parts
-
-
-_opened: dict[str, Job] = {}
 
 
 class Sums:

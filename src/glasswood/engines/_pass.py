@@ -196,10 +196,11 @@ class Pass:
         if self._engine in ("auto", "threads"):
             return count_files(job, fragments, checkpoint, None)
         count_on_workers: Callable[..., Partial] = load_engine(self._engine).count_files
+        shipped = job.ship(self._dumps)  # once: workers know it by its digest
         if checkpoint is None:
-            return count_on_workers(job.ship(self._dumps), bundles(fragments), self._session)
+            return count_on_workers(shipped, bundles(fragments), self._session)
         for wave in waves(fragments):
-            partial = count_on_workers(job.ship(self._dumps), bundles(wave), self._session)
+            partial = count_on_workers(shipped, bundles(wave), self._session)
             verify(partial, [fragment.digest for fragment in wave])
             checkpoint.add(partial, [fragment.digest for fragment in wave])
         return checkpoint.partial
