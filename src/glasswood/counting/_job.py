@@ -21,6 +21,7 @@ from glasswood.counting._weights import SMALLEST, lowest_planes, refuse_large_su
 from glasswood.errors import TableError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._user_columns import UserColumns
+from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._memory import check_memory
 from glasswood.parallel._once import once
 from glasswood.parallel._threads import threads_limited_to
@@ -375,6 +376,7 @@ def count_fragments(shipped: ShippedJob, fragments: Sequence[Fragment]) -> bytes
     with threads_limited_to(1):  # the engine runs as many tasks as it has cores
         sums = Sums(shipped.open())
         for fragment in fragments:
+            proceed()  # raises if nobody waits for it any more
             add_fragment(sums, fragment)
         return sums.partial().pack()
 
@@ -384,6 +386,7 @@ def add_fragment(sums: Sums, fragment: Fragment) -> int:
     counted = 0
     try:
         for table in read_fragment(fragment, sums.job.columns):
+            proceed()
             counted += sums.add(table, (fragment.first_row or 0) + counted)
     except TableError as error:
         if fragment.path in str(error):
@@ -402,6 +405,7 @@ def count_tables(shipped: ShippedJob, tables: Iterable[Any], name: str) -> bytes
     with threads_limited_to(1):
         sums = Sums(shipped.open())
         for table in tables:
+            proceed()
             sums.add(table)
         sums.note(partition_digest(name))
         return sums.partial().pack()

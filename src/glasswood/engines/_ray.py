@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pyarrow as pa
 import ray
+from ray.experimental import internal_kv
 
 from glasswood.counting._job import ShippedJob, Sums, count_fragments, partition_digest
 from glasswood.counting._partial import Partial, add_packed, ledger_of
 from glasswood.engines._reduction import own_errors, sum_on_workers
+from glasswood.parallel._interrupts import Abandoned, DistantWaiter, proceed, wanted_by
 from glasswood.parallel._threads import threads_limited_to
 from glasswood.tables._parquet import Fragment
 from glasswood.tables._sources import HEAD
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["count_files", "count_frame", "dumps", "look"]
 
+log = logging.getLogger(__name__)
 
 Future = tuple[Any, Any]  # a small note that reports success, and the partial itself
 
@@ -47,8 +51,10 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], _: o
     if not bundles:
         return Partial()
     job = ray.put(shipped)  # once into the shared memory of each node
-    task = ray.remote(_count_bundle).options(num_returns=2, scheduling_strategy="SPREAD")
-    return _sum(bundles, lambda bundle: tuple(task.remote(job, bundle)))
+    options: dict[str, Any] = {"num_returns": 2, "scheduling_strategy": "SPREAD", "name": "glasswood: count"}
+    task, stop = ray.remote(_while_wanted).options(**options), f"glasswood stops {uuid4().hex}"
+    with _stopping(stop):
+        return _sum(bundles, lambda bundle: tuple(task.remote(stop, _count_bundle, job, bundle)))
 
 
 def count_frame(shipped: ShippedJob, frame: Dataset, _: object) -> tuple[Partial, int]:
@@ -72,8 +78,9 @@ def _sum(tasks: Sequence[Any], count: Callable[[Any], Future]) -> Partial:
 
     def first(running: list[Future]) -> Future:
         (finished,), _ = ray.wait([note for note, _ in running], num_returns=1, fetch_local=False)
-        # Raises the worker's error, if there was one. The few remaining tasks then run for nothing: cancelling one that
-        # ends at that moment ends this process (Ray 2.60, "Tried to complete task that was not pending").
+        # Raises the worker's error, if there was one. The few remaining tasks end by themselves (`_stopping`); to
+        # cancel one that ends at that moment ends this process (Ray 2.60, "Tried to complete task that was not
+        # pending").
         ray.get(finished)
         return next(future for future in running if future[0] == finished)
 
@@ -83,6 +90,34 @@ def _sum(tasks: Sequence[Any], count: Callable[[Any], Future]) -> Partial:
             tasks, n_cores, count, lambda parts: tuple(adding.remote(*(part for _, part in parts))), first
         )
         return Partial.unpack(ray.get(packed))[0]
+
+
+@contextmanager
+def _stopping(stop: str) -> Iterator[None]:
+    """Leave a note for all tasks of a pass if the block fails or is interrupted: they end when they see it."""
+    try:
+        yield
+    except BaseException:
+        log.info("tasks are told to stop")
+        with suppress(Exception):
+            internal_kv._internal_kv_put(stop, b"1")
+        raise
+
+
+def _while_wanted(stop: str, work: Callable[..., Any], *arguments: Any) -> Any:
+    """Do the work of a task, unless or until there is a note that it is not needed any more."""
+
+    def is_gone() -> bool:
+        with suppress(Exception):
+            return bool(internal_kv._internal_kv_exists(stop))
+        return False
+
+    try:
+        with wanted_by(DistantWaiter(is_gone)):
+            proceed()
+            return work(*arguments)
+    except Abandoned:
+        return None, b""
 
 
 def _count_bundle(shipped: ShippedJob, bundle: Sequence[Fragment]) -> tuple[None, bytes]:

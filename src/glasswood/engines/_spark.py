@@ -6,12 +6,15 @@ and the driver only receives the sum.
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 import pyarrow as pa
-from pyspark import cloudpickle
+from pyspark import cloudpickle, inheritable_thread_target
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -19,6 +22,7 @@ from glasswood.counting._job import Job, ShippedJob, count_fragments, count_tabl
 from glasswood.counting._partial import Partial
 from glasswood.engines._reduction import own_errors
 from glasswood.errors import TableError
+from glasswood.parallel._threads import beside
 from glasswood.tables._parquet import Fragment
 from glasswood.tables._sources import HEAD
 
@@ -30,6 +34,10 @@ __all__ = ["count_files", "count_frame", "dumps", "look"]
 SLICE = 2**19  # counts that are added up together: four megabytes
 
 SCHEMA = "slice int, partial binary"
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -92,7 +100,8 @@ def count_frame(shipped: ShippedJob, frame: DataFrame, _: object) -> tuple[Parti
         tables = (pa.Table.from_batches([batch]).rename_columns(named) for batch in batches)
         yield from _cut(count_tables(shipped, tables, str(number)), n_slices)
 
-    partial = _sum(_numbered(frame, places).mapInArrow(count, SCHEMA), n_slices)
+    what = f"glasswood: count {len(places)} columns of a frame"
+    partial = _sum(_numbered(frame, places).mapInArrow(count, SCHEMA), n_slices, what)
     return partial, partial.n_fragments
 
 
@@ -109,13 +118,50 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], sess
                 yield from _cut(count_fragments(shipped, bundles[number]), n_slices)
 
     numbers = session.range(0, len(bundles), 1, len(bundles))
-    return _sum(numbers.mapInArrow(count, SCHEMA), n_slices)
+    what = f"glasswood: count {sum(map(len, bundles)):,} parts of Parquet files"
+    return _sum(numbers.mapInArrow(count, SCHEMA), n_slices, what)
 
 
-def _sum(partials: DataFrame, n_slices: int) -> Partial:
+def _describe(session: SparkSession, tags: set[str], what: str) -> None:
+    """Describe the jobs of this thread where Spark shows them. None of it is needed to count."""
+    with suppress(Exception):
+        for tag in tags:
+            session.addTag(tag)
+    with suppress(Exception):  # Connect and some managed clusters have no context
+        session.sparkContext.setLocalProperty("spark.job.description", what)
+
+
+def _inheriting(session: SparkSession, work: Callable[[], T]) -> Callable[[], T]:
+    """Return work that another thread does with the properties of this one, such as the user's group of jobs."""
+    with suppress(Exception):
+        if session.sparkContext is not None:  # Connect has none
+            inheriting: Callable[[], T] = inheritable_thread_target(session)(work)
+            return inheriting
+    return work
+
+
+def _sum(partials: DataFrame, n_slices: int, what: str) -> Partial:
+    """Return the sum of partials. Another thread waits for Spark, because Ctrl-C would break that connection."""
+    session, tag = partials.sparkSession, f"glasswood-{uuid4().hex}"
     summed = partials.repartition(n_slices, "slice").mapInArrow(_add, SCHEMA)
-    with own_errors(PySparkException):
-        rows = summed.collect()
+
+    tags = {tag}
+    with suppress(Exception):
+        tags |= session.getTags()  # the user's
+
+    def collect() -> Any:
+        _describe(session, tags, what)
+        return summed.collect()
+
+    log.info("%s; tag of the jobs: %s", what, tag)
+    try:
+        with own_errors(PySparkException):
+            rows = beside(_inheriting(session, collect))
+    except BaseException:
+        log.info("jobs with the tag %s are interrupted", tag)
+        with suppress(Exception):
+            session.interruptTag(tag)
+        raise
     parts = {row["slice"]: Partial.unpack(bytes(row["partial"]))[0] for row in rows}
     return Partial.join([parts[number] for number in sorted(parts)]) if parts else Partial()
 
