@@ -1,5 +1,7 @@
 """Glasswood shows what a decision-tree ensemble has learned."""
 
+import logging
+
 from glasswood import errors, metrics
 from glasswood._compare import compare
 from glasswood._explainer import Explainer
@@ -78,6 +80,8 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+logging.getLogger("glasswood").addHandler(logging.NullHandler())  # nothing is shown unless the user asks for it
 
 
 def __dir__() -> list[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from numbers import Real
 from os import PathLike
 
 from glasswood._explainer import Explainer
 from glasswood.errors import ArgumentError, TableError
+from glasswood.parallel._threads import threads_limited_to
 from glasswood.results import Comparison, rules_of
 from glasswood.study._comparison import compare_scopes
 from glasswood.study._gate import measures_of
@@ -142,15 +144,26 @@ def compare(
     scopes = {name: explainer._scope(explainer.response) for name, explainer in explainers.items()}
     _check_error(error, judged=reference is not None or limits is not None)
     if reference is None and limits is None:
-        return compare_scopes(scopes, output, output_index)
+        with _limited(explainers):
+            return compare_scopes(scopes, output, output_index)
     rules = None if limits is None else rules_of(limits)
     against = _reference_of(list(map(str, explainers)), reference)
-    comparison = compare_scopes(scopes, output, output_index)
     named = {str(name): scope for name, scope in scopes.items()}
-    measures = measures_of(named, comparison, against, rules, lambda scope: scope.choose(output, output_index), error)
+    with _limited(explainers):
+        comparison = compare_scopes(scopes, output, output_index)
+        measures = measures_of(
+            named, comparison, against, rules, lambda scope: scope.choose(output, output_index), error
+        )
     if measures.caveat:
         warnings.warn(measures.caveat, UserWarning, stacklevel=2)
     return replace(comparison, measures=measures)
+
+
+def _limited(explainers: Mapping[str, Explainer]) -> AbstractContextManager[None]:
+    """Return a block whose threads are limited to the smallest of the explainers' limits."""
+    return threads_limited_to(
+        min(filter(None, (explainer._threads for explainer in explainers.values())), default=None)
+    )
 
 
 def _check(explainers: object) -> None:

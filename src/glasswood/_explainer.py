@@ -12,6 +12,7 @@ import numpy as np
 from glasswood.errors import ArgumentError, TableError, UnsupportedModelError
 from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, ShapleyInteractions, ShapleyValues
 from glasswood.parallel._once import Lock
+from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
 from glasswood.results import (
     Attributions,
     Certificate,
@@ -100,6 +101,10 @@ class Explainer:
         The values by which rows are divided, see `summarize`. By default the numbers of the rows.
     filesystem, storage_options : optional
         The storage that the background's Parquet files are in, see `summarize`.
+    n_jobs : int, optional
+        The number of threads that questions may use: -1 for all cores that this process may use, -2 for all but one. By
+        default the environment variable ``GLASSWOOD_NUM_THREADS``, or all cores. Results are bit-identical for every
+        number.
 
     Notes
     -----
@@ -142,10 +147,13 @@ class Explainer:
         fold_by: object = None,
         filesystem: object = None,
         storage_options: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
     ) -> None:
+        self._n_jobs = check_jobs(n_jobs)
         values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
         background = stored(background, filesystem, storage_options)
-        self._study = study_of(model, background, groups, sample_weight, response, values)
+        with threads_limited_to(self._threads):
+            self._study = study_of(model, background, groups, sample_weight, response, values)
         self._response, self._by = response, by
         self._lock = Lock()  # of the next mapping
         self._scopes: dict[str, Scope] = {}
@@ -236,13 +244,19 @@ class Explainer:
         with self._lock:
             return self._scopes.setdefault(scale.response, Scope(self._study, scale))
 
+    @property
+    def _threads(self) -> int | None:
+        """The number of threads that questions may use; None for the default."""
+        return threads_of(self._n_jobs)
+
     def _ask(self, question: Callable[[Scope], Any], response: str | None, by: object) -> Any:
         """Return the answer to a question on a scale; or one answer per group of rows."""
         by, scope = self._by if by is None else by, self._scope(response)
-        if by is None:
-            return question(scope)
-        names, studies = scope.study.in_groups(by)
-        return Grouped(names, {key: question(Scope(study, scope.scale)) for key, study in studies.items()})
+        with threads_limited_to(self._threads):
+            if by is None:
+                return question(scope)
+            names, studies = scope.study.in_groups(by)
+            return Grouped(names, {key: question(Scope(study, scope.scale)) for key, study in studies.items()})
 
     def _ask_raw(self, what: str, question: Callable[[Scope], Any], response: str | None, by: object) -> Any:
         """Return the answer to a question that exists on the raw scale only."""
@@ -1172,7 +1186,8 @@ class Explainer:
             return scope.overview.certificate(players, scope.choose(output, output_index))
 
         self._refuse_combined("certificates")
-        return question(self._scope("raw"))
+        with threads_limited_to(self._threads):
+            return question(self._scope("raw"))
 
     def rating_table(
         self,
@@ -1207,7 +1222,8 @@ class Explainer:
             asked = whole_number(pairs, "pairs is the number of pairs, or a list of pairs", 0)
         else:
             asked = [_pair(scope, pair) for pair in pairs]
-        return scope.overview.rating_table(asked, scope.choose(output, output_index))
+        with threads_limited_to(self._threads):
+            return scope.overview.rating_table(asked, scope.choose(output, output_index))
 
     def spikes(
         self,
@@ -1331,11 +1347,12 @@ class Explainer:
 
         response = self._scale_of_figures(response)
         asked = [features] if isinstance(features, str) else features
-        listed = self._scope(response).ranked() if asked is None else list(asked)
-        chosen, note = page_of(listed, page)  # only the features of a page are computed
-        found = self.partial_dependence(chosen, output=output, output_index=output_index, response=response, by=by)
         options: dict[str, Any] = {"sort": sort, "xscale": xscale, "std": std, "observed": observed, "error": error}
-        panels = [make() for make in found._drawers(**options)]
+        with threads_limited_to(self._threads):
+            listed = self._scope(response).ranked() if asked is None else list(asked)
+            chosen, note = page_of(listed, page)  # only the features of a page are computed
+            found = self.partial_dependence(chosen, output=output, output_index=output_index, response=response, by=by)
+            panels = [make() for make in found._drawers(**options)]
         return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def _scale_of_figures(self, response: str | None) -> str:
@@ -1399,7 +1416,8 @@ class Explainer:
             new_file(path)  # refused before the work begins
         scope = self._scope(self._scale_of_figures(response))
         by = self._by if by is None else by
-        report = report_of(Subject(scope), Settings(title, by, n_interactions, notes, gate))
+        with threads_limited_to(self._threads):
+            report = report_of(Subject(scope), Settings(title, by, n_interactions, notes, gate))
         if path is not None:
             report.save(path)
         return report

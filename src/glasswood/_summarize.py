@@ -22,6 +22,7 @@ from glasswood.engines._pass import Pass
 from glasswood.errors import BackgroundError
 from glasswood.models._opened import open_model
 from glasswood.models._scale import scale_of
+from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
 from glasswood.tables._row_columns import names_in
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import open_source, stored
@@ -52,6 +53,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     checkpoint: str | PathLike[str] | None = None,
     filesystem: object = None,
     storage_options: Mapping[str, Any] | None = None,
+    n_jobs: int | None = None,
 ) -> Any:
     """Count all rows of a source for a model, in one pass; the result answers questions without the data.
 
@@ -122,6 +124,10 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         ``abfss://`` and ``hdfs://`` are opened by PyArrow, with the credentials that it finds.
     storage_options : mapping, optional
         Options with which fsspec opens the storage of the paths instead, as in pandas and Dask. Pass either or none.
+    n_jobs : int, optional
+        The number of threads of this process: -1 for all cores that it may use, -2 for all but one. By default the
+        environment variable ``GLASSWOOD_NUM_THREADS``, or all cores. Tasks on a cluster use one thread each. Results
+        are bit-identical for every number.
 
     Returns
     -------
@@ -140,30 +146,31 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     >>> gw.summarize(model, X, by=["young" if age < 0 else "old" for age in X["age"]])
     {'old': Background(... rows, order 1, ... counts), 'young': Background(... rows, order 1, ... counts)}
     """
-    source = stored(source, filesystem, storage_options)
-    rows = Pass(open_source(source), engine=engine, checkpoint=checkpoint)
-    values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
-    further = [*names_in(by, sample_weight), *values.names]
-    opened = open_model(model, rows.head, further, whole=rows.in_memory)
-    players = players_of(opened, groups)
-    plan = make_plan(players.ensemble, order, players.groups)
-    scale = scale_of(opened, response)
-    asked = response is not None or not scale.additive
-    values = target_columns(values, opened, sample_weight)
-    responses = (WantedResponses.of_model(opened.ensemble, scale, values.told_offset),) if asked else ()
-    targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
-    losses = wanted_losses(opened, values, scale if total else None, loss)
-    falls = (WantedFalls.of_model(opened.ensemble, scale, values.told_offset),) if row_falls else ()
-    taken = rows.taken_by(opened, further)
-    first = taken if checkpoint is None else Pass(open_source(source), engine=engine).taken_by(opened, further)
-    local: list[WantedAle | WantedAleResponses] = []
-    if ale is not None and ale is not False:
-        plan.refuse_derived()
-        local.append(_wanted_ale(plan, first, sample_weight, ale))
-        if not scale.additive:
-            local.append(WantedAleResponses.of_model(opened.ensemble, scale, local[0].bins))
-    wanted = (WantedEnds(), *responses, *targets, *losses, *falls, *local)
-    return taken.count(plan, sample_weight, by, further=wanted, values=values)
+    with threads_limited_to(threads_of(check_jobs(n_jobs))):
+        source = stored(source, filesystem, storage_options)
+        rows = Pass(open_source(source), engine=engine, checkpoint=checkpoint)
+        values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
+        further = [*names_in(by, sample_weight), *values.names]
+        opened = open_model(model, rows.head, further, whole=rows.in_memory)
+        players = players_of(opened, groups)
+        plan = make_plan(players.ensemble, order, players.groups)
+        scale = scale_of(opened, response)
+        asked = response is not None or not scale.additive
+        values = target_columns(values, opened, sample_weight)
+        responses = (WantedResponses.of_model(opened.ensemble, scale, values.told_offset),) if asked else ()
+        targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
+        losses = wanted_losses(opened, values, scale if total else None, loss)
+        falls = (WantedFalls.of_model(opened.ensemble, scale, values.told_offset),) if row_falls else ()
+        taken = rows.taken_by(opened, further)
+        first = taken if checkpoint is None else Pass(open_source(source), engine=engine).taken_by(opened, further)
+        local: list[WantedAle | WantedAleResponses] = []
+        if ale is not None and ale is not False:
+            plan.refuse_derived()
+            local.append(_wanted_ale(plan, first, sample_weight, ale))
+            if not scale.additive:
+                local.append(WantedAleResponses.of_model(opened.ensemble, scale, local[0].bins))
+        wanted = (WantedEnds(), *responses, *targets, *losses, *falls, *local)
+        return taken.count(plan, sample_weight, by, further=wanted, values=values)
 
 
 def _wanted_ale(plan: CountPlan, rows: Pass, sample_weight: object, ale: object) -> WantedAle:

@@ -16,6 +16,7 @@ __all__ = [
     "TableError",
     "TooLargeError",
     "UnsupportedModelError",
+    "WorkerVersionError",
 ]
 
 
@@ -180,5 +181,16 @@ class FileError(GlasswoodError, OSError):
     --------
     >>> import glasswood as gw
     >>> issubclass(gw.errors.FileError, OSError)
+    True
+    """
+
+
+class WorkerVersionError(GlasswoodError, RuntimeError):
+    """A worker of a cluster has other versions than the driver; the message has both and says what to install.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> issubclass(gw.errors.WorkerVersionError, gw.errors.GlasswoodError)
     True
     """

@@ -73,3 +73,20 @@ def die() -> None:
 def number_of(part: Any, *more: Any) -> int:
     """The number of a task: of its partition, or of the file of its first fragment."""
     return int(more[0]) if more else int(re.findall(r"(\d+)\.parquet", part[0].path)[0])
+
+
+def lasting(real: Callable[..., Any], folder: Path, seconds: float) -> Callable[..., Any]:
+    """Count, but take long before that, and touch a file of this process all the while, as long as it is wanted."""
+    place = str(folder)
+
+    def count(shipped: Any, part: Any, *more: Any) -> Any:
+        from glasswood.parallel._interrupts import proceed
+
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            proceed()
+            Path(place, str(os.getpid())).touch()
+            time.sleep(0.05)
+        return real(shipped, part, *more)
+
+    return count

@@ -23,7 +23,7 @@ PUBLIC = {
         "sample_weight: 'object' = None, response: 'str | None' = None, by: 'object' = None, "
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
         "folds: 'int | None' = None, fold_by: 'object' = None, filesystem: 'object' = None, "
-        "storage_options: 'Mapping[str, Any] | None' = None) -> 'None'"
+        "storage_options: 'Mapping[str, Any] | None' = None, n_jobs: 'int | None' = None) -> 'None'"
     ),
     "Grouped": None,
     "HStatistics": None,
@@ -64,7 +64,7 @@ PUBLIC = {
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
         "folds: 'int | None' = None, fold_by: 'object' = None, ale: 'object' = None, engine: 'object' = 'auto', "
         "checkpoint: 'str | PathLike[str] | None' = None, filesystem: 'object' = None, "
-        "storage_options: 'Mapping[str, Any] | None' = None) -> 'Any'"
+        "storage_options: 'Mapping[str, Any] | None' = None, n_jobs: 'int | None' = None) -> 'Any'"
     ),
 }
 

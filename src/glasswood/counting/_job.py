@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -16,12 +15,16 @@ from glasswood.counting._counter import Counter
 from glasswood.counting._partial import WHOLE, Partial, add_packed, kept, ledger_of
 from glasswood.counting._plan import MOST_COUNTS, CountPlan
 from glasswood.counting._reading import Reading
+from glasswood.counting._shipped import Dumps, Shipped
 from glasswood.counting._statistic import Columns, Tally, Wanted
 from glasswood.counting._weights import SMALLEST, lowest_planes, refuse_large_sum, split
-from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
+from glasswood.errors import TableError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._user_columns import UserColumns
+from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._memory import check_memory
 from glasswood.parallel._once import once
+from glasswood.parallel._threads import threads_limited_to
 from glasswood.tables._parquet import Fragment, can_join, join, n_bytes, read_fragment
 from glasswood.tables._row_columns import group_rows, row_weights
 from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
@@ -29,6 +32,7 @@ from glasswood.tables._tables import OpenColumns, n_rows
 from glasswood.text._printable import how_many
 
 __all__ = [
+    "COUNTS_REMEDY",
     "Job",
     "ShippedJob",
     "SomeRows",
@@ -41,9 +45,9 @@ __all__ = [
     "partition_digest",
 ]
 
-Dumps = Callable[[Any], bytes]
 BATCH = 65536  # rows encoded at a time
 SLICE = 2**19  # counts that are added up together: four megabytes
+COUNTS_REMEDY = "Count with a lower order, or fewer trees, or give the process more memory"
 MANY_ROWS, MANY_BYTES = 2**21, 2**28  # sorted by group at a time: small groups cost more than their rows
 
 
@@ -133,30 +137,18 @@ class Job:
         """Return the job as bytes, made by an engine's own way to pickle: that can send functions of a notebook."""
         before = None if self.before is None else replace(self.before, table=None)
         what = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight)
-        packed = packed_parts((*what, self.further, before, self.values), dumps)
-        return ShippedJob(blake2b(packed, digest_size=16).hexdigest(), packed)
+        shipped: ShippedJob = ShippedJob.of((*what, self.further, before, self.values), dumps)
+        return shipped
 
 
-def packed_parts(parts: tuple[Any, ...], dumps: Dumps | None) -> bytes:
-    """Return the parts of a job as bytes."""
-    try:
-        return pickle.dumps(parts, protocol=5) if dumps is None else dumps(parts)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        message = f"the model has a function that cannot be sent to workers ({error}); define it in a module"
-        raise UnsupportedModelError(message) from error
+class ShippedJob(Shipped):
+    """A job as bytes, for another process, which unpacks it once and keeps what it needs for counting."""
 
-
-@dataclass(frozen=True)
-class ShippedJob:
-    """A job as bytes, for another process, and what workers do with it."""
-
-    key: str
-    packed: bytes
     named_later = True  # counts of a part can be made before its name is known
 
     def open(self) -> Job:
-        """Return the job, which is unpacked once in each process."""
-        job: Job = opened_once(self.key, self.packed, lambda parts: Job(*parts))
+        """Return the job."""
+        job: Job = self.made(lambda parts: Job(*parts))
         return job
 
     @property
@@ -191,32 +183,6 @@ class ShippedJob:
         """Return the counts that have these slices, in order."""
         parts = [Partial.unpack(part)[0] for part in slices]
         return (Partial.join(parts) if parts else Partial()).pack()
-
-
-def opened_once(key: str, packed: bytes, make: Callable[[tuple[Any, ...]], Any]) -> Any:
-    """Return a job that was packed, which is unpacked once in each process."""
-    job = _opened.get(key)
-    if job is None:
-        job = make(_unpacked(packed))
-        if len(_opened) >= 4:
-            _opened.clear()
-        _opened[key] = job
-    return job
-
-
-def _unpacked(packed: bytes) -> tuple[Any, ...]:
-    try:
-        parts: tuple[Any, ...] = pickle.loads(packed)
-    except ImportError as error:
-        message = (
-            f"a worker cannot import what the model needs ({error}); install the libraries of the pipeline's steps "
-            "on all workers, in the same versions"
-        )
-        raise UnsupportedModelError(message) from error
-    return parts
-
-
-_opened: dict[str, Any] = {}
 
 
 class Sums:
@@ -393,6 +359,7 @@ def new_tally(counter: Counter, n_before: int) -> Tally:
             "round the weights"
         )
         raise TooLargeError(message)
+    check_memory((n_counts,), remedy=COUNTS_REMEDY)
     return counter.start()
 
 
@@ -442,10 +409,12 @@ def _sorted(places: NDArray[np.intp], n_places: int) -> NDArray[np.intp]:
 
 def count_fragments(shipped: ShippedJob, fragments: Sequence[Fragment]) -> bytes:
     """Return the packed partial of some fragments: a pure function, that any worker may call any number of times."""
-    sums = Sums(shipped.open())
-    for fragment in fragments:
-        add_fragment(sums, fragment)
-    return sums.partial().pack()
+    with threads_limited_to(1):  # the engine runs as many tasks as it has cores
+        sums = Sums(shipped.open())
+        for fragment in fragments:
+            proceed()  # raises if nobody waits for it any more
+            add_fragment(sums, fragment)
+        return sums.partial().pack()
 
 
 def add_fragment(sums: Sums, fragment: Fragment) -> int:
@@ -453,6 +422,7 @@ def add_fragment(sums: Sums, fragment: Fragment) -> int:
     counted = 0
     try:
         for table in read_fragment(fragment, sums.job.columns):
+            proceed()
             counted += sums.add(table, (fragment.first_row or 0) + counted)
     except TableError as error:
         if fragment.path in str(error):
@@ -468,11 +438,13 @@ def add_fragment(sums: Sums, fragment: Fragment) -> int:
 
 def count_tables(shipped: ShippedJob, tables: Iterable[Any], name: str) -> bytes:
     """Return the packed partial of the tables of one partition of an engine's own frame, known by a name."""
-    sums = Sums(shipped.open())
-    for table in tables:
-        sums.add(table)
-    sums.note(partition_digest(name))
-    return sums.partial().pack()
+    with threads_limited_to(1):
+        sums = Sums(shipped.open())
+        for table in tables:
+            proceed()
+            sums.add(table)
+        sums.note(partition_digest(name))
+        return sums.partial().pack()
 
 
 def partition_digest(name: str) -> bytes:

@@ -12,10 +12,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from glasswood.counting._exact import exact_sums
-from glasswood.counting._job import Dumps, opened_once, packed_parts
 from glasswood.counting._reading import Reading
+from glasswood.counting._shipped import Dumps, Shipped
 from glasswood.errors import TableError
+from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once
+from glasswood.parallel._threads import threads_limited_to
 from glasswood.tables._parquet import Fragment, n_bytes, read_fragment
 from glasswood.tables._part_files import PartFiles, arrow_table, digest_of
 from glasswood.tables._tables import OpenColumns, n_rows
@@ -106,6 +108,7 @@ class RowJob:
 
     def block(self, table: object, opened: OpenColumns, span: tuple[int, int]) -> Any:
         """Return the answers about some rows of a table, whose columns are open."""
+        proceed()  # raises if nobody waits for it any more
         return arrow_table(table, self.keep, span, self.question.answer(opened, *span))
 
     def blocks(self, n: int) -> list[tuple[int, int]]:
@@ -117,14 +120,16 @@ class RowJob:
         """Yield the exact sums of absolute values, of each block."""
         opened = self.reading.open(table)
         for first, last in self.blocks(opened.n_rows):
+            proceed()
             values = np.array(list(self.question.answer(opened, first, last).values()), dtype=np.float64)
             yield exact_sums(np.abs(values))
 
     def ship(self, dumps: Dumps | None = None) -> ShippedRows:
         """Return the job as bytes, made by an engine's own way to pickle."""
         before = None if self.reading.before is None else replace(self.reading.before, table=None)
-        packed = packed_parts((self.question, replace(self.reading, before=before), dict(self.keep), self.files), dumps)
-        return ShippedRows(blake2b(packed, digest_size=16).hexdigest(), packed)
+        parts = (self.question, replace(self.reading, before=before), dict(self.keep), self.files)
+        shipped: ShippedRows = ShippedRows.of(parts, dumps)
+        return shipped
 
 
 def added(one: list[int] | None, other: list[int] | None) -> list[int] | None:
@@ -174,18 +179,15 @@ class Receipts:
         return cls(rows, None if sums is None else [int(total, 16) for total in sums])
 
 
-@dataclass(frozen=True)
-class ShippedRows:
+class ShippedRows(Shipped):
     """A RowJob as bytes, and what workers do with it."""
 
-    key: str
-    packed: bytes
     n_slices = 1  # receipts are small
     named_later = False  # a part has to know its name
 
     def open(self) -> RowJob:
         """Return the job, which is unpacked once in each process."""
-        job: RowJob = opened_once(self.key, self.packed, lambda parts: RowJob(*parts))
+        job: RowJob = self.made(lambda parts: RowJob(*parts))
         return job
 
     @property
@@ -195,12 +197,19 @@ class ShippedRows:
 
     def of_bundle(self, bundle: Sequence[Piece]) -> bytes:
         """Explain the rows of some pieces of files."""
-        job = self.open()
-        return Receipts.sum([explain_piece(job, piece) for piece in bundle]).pack()
+        with threads_limited_to(1):  # the engine runs as many tasks as it has cores
+            job = self.open()
+            return Receipts.sum([explain_piece(job, piece) for piece in bundle]).pack()
 
     def of_tables(self, tables: Iterable[Any], name: str) -> bytes:
         """Explain the tables of one partition of an engine's own frame, known by its number."""
-        return explain_tables(self.open(), tables, int(name)).pack()
+        with threads_limited_to(1):
+            return explain_tables(self.open(), tables, int(name)).pack()
+
+    def explain(self, table: object) -> Iterator[Any]:
+        """Yield Arrow tables of the answers of a table's rows."""
+        with threads_limited_to(1):
+            yield from self.open().explain(table)
 
     @staticmethod
     def add(*parts: bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,9 @@ import dask
 from dask import delayed
 
 from glasswood.counting._row_job import ShippedRows
-from glasswood.engines._engine import Shipped
+from glasswood.engines._engine import ShippedWork
 from glasswood.engines._reduction import FAN_IN, sum_on_workers
+from glasswood.parallel._interrupts import Abandoned, DistantWaiter, wanted_by
 from glasswood.tables._parquet import join
 from glasswood.tables._sources import HEAD
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["dumps", "look", "map_frame", "run_files", "run_frame"]
 
+log = logging.getLogger(__name__)
 QUIET = {
     "distributed.admin.large-graph-warning-threshold": "1TB"
 }  # the model goes to the scheduler once, however large
@@ -43,18 +46,19 @@ def look(frame: DataFrame, client: Client | None) -> tuple[list[Any], Any]:
         return list(frame.columns), _compute(head, client)
 
 
-def run_frame(shipped: Shipped, frame: DataFrame, client: Client | None) -> tuple[bytes, int]:
+def run_frame(shipped: ShippedWork, frame: DataFrame, client: Client | None) -> tuple[bytes, int]:
     """Return the result of a Dask DataFrame, partition by partition, as one graph, and how many partitions it has."""
     parts = frame[shipped.columns].to_delayed()
     job = delayed(shipped, traverse=False)  # one node of the graph, which goes to each worker once
-    layer = [delayed(_of_tables)(job, [part], str(number)) for number, part in enumerate(parts)]
+    work = delayed(_while_wanted)
+    layer = [work(_of_tables, job, [part], str(number)) for number, part in enumerate(parts)]
     while len(layer) > 1:
         layer = [delayed(_add)(shipped.add, *layer[at : at + FAN_IN]) for at in range(0, len(layer), FAN_IN)]
     with dask.config.set(QUIET):
         return _compute(layer[0], client), len(parts)
 
 
-def run_files(shipped: Shipped, bundles: Sequence[Any], client: Client | None) -> bytes:
+def run_files(shipped: ShippedWork, bundles: Sequence[Any], client: Client | None) -> bytes:
     """Return the result of bundles of files."""
     from distributed import as_completed, default_client
 
@@ -63,6 +67,7 @@ def run_files(shipped: Shipped, bundles: Sequence[Any], client: Client | None) -
     client = client or default_client()
     run = f"glasswood-{uuid4().hex}"
     completed = as_completed(loop=client.loop)
+    started: dict[str, Any] = {}  # and not yet finished
     # A task that returns the job instead of scattering it: if its only holder dies, it is computed again.
     with dask.config.set(QUIET):
         job = client.submit(_same, shipped, key=f"{run}-job", pure=False)
@@ -70,26 +75,32 @@ def run_files(shipped: Shipped, bundles: Sequence[Any], client: Client | None) -
     def start(name: str, function: Callable[..., Any], *arguments: object) -> Any:
         future = client.submit(function, *arguments, key=f"{run}-{name}", pure=False)
         completed.add(future)
+        started[future.key] = future
         return future
 
     def work(numbered: tuple[int, Any]) -> Any:
         number, bundle = numbered
-        return start(f"part-{number}", _of_bundle, job, bundle)
+        return start(f"part-{number}", _while_wanted, _of_bundle, job, bundle)
 
     def add(parts: list[Any]) -> Any:
         return start(f"add-{uuid4().hex}", _add, shipped.add, *parts)
 
-    def first(running: list[Any]) -> Any:
+    def first(_: list[Any]) -> Any:
         finished = next(completed)
-        if finished.status in ("error", "cancelled"):  # all others are ready, or lost and computed again
-            try:
-                finished.result()  # raises
-            finally:
-                client.cancel(running)
+        if finished.status in ("error", "cancelled"):
+            finished.result()  # raises
+        if finished.status != "finished":
+            log.info("%s is %s: it is computed again", finished.key, finished.status)
+        started.pop(finished.key, None)
         return finished
 
     n_cores = sum(client.nthreads().values()) or 1
-    found: bytes = sum_on_workers(list(enumerate(bundles)), n_cores, work, add, first).result()
+    try:
+        found: bytes = sum_on_workers(list(enumerate(bundles)), n_cores, work, add, first).result()
+    except BaseException:  # Ctrl-C, or an error: the rest is not needed
+        log.info("cancelling %d tasks", len(started))
+        client.cancel(list(started.values()))
+        raise
     return found
 
 
@@ -106,7 +117,7 @@ def map_frame(shipped: ShippedRows, frame: DataFrame) -> DataFrame:
 def _explained(part: Any, shipped: ShippedRows, meta: Any) -> Any:
     """Return the answers about the rows of a partition, which keep their index."""
     job = shipped.open()
-    tables = list(job.explain(part))
+    tables = list(shipped.explain(part))
     if not tables:
         return meta
     found = join(tables).to_pandas().set_index(part.index)
@@ -115,7 +126,7 @@ def _explained(part: Any, shipped: ShippedRows, meta: Any) -> Any:
     return found
 
 
-def _of_tables(shipped: Shipped, tables: Sequence[Any], name: str) -> bytes:
+def _of_tables(shipped: ShippedWork, tables: Sequence[Any], name: str) -> bytes:
     return shipped.of_tables(tables, name)
 
 
@@ -123,14 +134,42 @@ def _add(add: Callable[..., bytes], *parts: bytes) -> bytes:
     return add(*parts)
 
 
-def _of_bundle(shipped: Shipped, bundle: Any) -> bytes:
+def _of_bundle(shipped: ShippedWork, bundle: Any) -> bytes:
     return shipped.of_bundle(bundle)
 
 
 def _compute(collection: object, client: Client | None) -> Any:
     """Return the result of a collection, computed by a client or by Dask's default scheduler."""
-    return dask.compute(collection)[0] if client is None else client.compute(collection).result()
+    if client is None:
+        return dask.compute(collection)[0]
+    future = client.compute(collection)
+    try:
+        return future.result()
+    except BaseException:
+        client.cancel(future)
+        raise
 
 
-def _same(shipped: Shipped) -> Shipped:
+def _while_wanted(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Do the work of a task, as long as it is not cancelled: Dask only drops tasks that have not begun."""
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+        key = worker.get_current_task()
+    except ValueError:  # not a task of a worker
+        return work(*arguments)
+
+    def is_gone() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is None or task.state == "cancelled"
+
+    try:
+        with wanted_by(DistantWaiter(is_gone)):
+            return work(*arguments)
+    except Abandoned:
+        return None
+
+
+def _same(shipped: ShippedWork) -> ShippedWork:
     return shipped

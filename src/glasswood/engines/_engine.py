@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from glasswood.errors import MissingExtraError, TableError
 
-__all__ = ["ENGINES", "Engine", "Shipped", "engine_of", "load_engine"]
+__all__ = ["ENGINES", "Engine", "ShippedWork", "engine_of", "load_engine"]
 
 
 class Known(NamedTuple):
@@ -26,7 +26,7 @@ ENGINES = {
 }
 
 
-class Shipped(Protocol):
+class ShippedWork(Protocol):
     """A job as workers get it: rows to count, or rows to explain. All functions but `open` are about bytes."""
 
     named_later: bool
@@ -73,10 +73,10 @@ class Engine(Protocol):
     def look(self, frame: object, session: object) -> tuple[list[Any], Any]:
         """Return the names of the columns of the engine's own frame, and its first rows as a table."""
 
-    def run_frame(self, shipped: Shipped, frame: object, session: object) -> tuple[bytes, int]:
+    def run_frame(self, shipped: ShippedWork, frame: object, session: object) -> tuple[bytes, int]:
         """Return the result of the engine's own frame, and how many parts it has, which are numbered from 0."""
 
-    def run_files(self, shipped: Shipped, bundles: Sequence[Any], session: object) -> bytes:
+    def run_files(self, shipped: ShippedWork, bundles: Sequence[Any], session: object) -> bytes:
         """Return the result of bundles of files, which workers read themselves."""
 
     def map_frame(self, shipped: Any, frame: object) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasswood.counting._background import Background, background_of
 from glasswood.counting._counter import Counter
 from glasswood.counting._folds import background_of_folds
-from glasswood.counting._job import Job, SomeRows, Sums, add_fragment, add_groups, new_tally
+from glasswood.counting._job import COUNTS_REMEDY, Job, SomeRows, Sums, add_fragment, add_groups, new_tally
 from glasswood.counting._partial import WHOLE, Partial
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Tally, Wanted
@@ -20,6 +20,7 @@ from glasswood.counting._weights import ColumnWeights, column_of, weights_of_gro
 from glasswood.engines import _checkpoint
 from glasswood.engines._checkpoint import Checkpoint
 from glasswood.errors import TableError
+from glasswood.parallel._memory import check_memory, threads_that_fit
 from glasswood.parallel._progress import bar
 from glasswood.parallel._threads import n_threads, sum_over, sum_over_batches
 from glasswood.tables._parquet import Fragment
@@ -90,10 +91,17 @@ def _count_rows(
             counter.add(tally, encoded, last - first, own, digests, values.take(some))
 
     batch = min(batch_size(n_rows), counter.most_rows)
-    tallies = sum_over_batches(n_rows, batch, counter.start, add, threads)
+    tallies = sum_over_batches(n_rows, batch, counter.start, add, threads or threads_for(counter))
     for other in tallies[1:]:
         tallies[0] += other
     return tallies[0]
+
+
+def threads_for(counter: Counter) -> int:
+    """Return how many threads can have sums of their own; fewer if memory is short. Refuse sums that do not fit."""
+    n_counts = sum(vector.size for vector in counter.vectors)
+    check_memory((n_counts,), remedy=COUNTS_REMEDY)
+    return threads_that_fit(n_counts)
 
 
 def count_groups(  # noqa: PLR0913 (one call has all settings of a pass)
@@ -221,7 +229,7 @@ def count_files(job: Job, fragments: list[Fragment], checkpoint: Checkpoint | No
             if checkpoint is not None and monotonic() - sums.since > _checkpoint.INTERVAL:
                 hand_over(sums, checkpoint)
 
-        workers = min(threads, len(fragments)) if threads else None
+        workers = max(1, min(threads or threads_for(job.counter), len(fragments)))
         sums = sum_over(fragments, lambda: Sums(job), add, workers)
     if checkpoint is None:
         return Partial.sum(part.partial() for part in sums)
@@ -239,8 +247,9 @@ def hand_over(sums: Sums, checkpoint: Checkpoint) -> None:
 
 def count_stream(job: Job, stream: Stream, threads: int | None) -> Partial:
     """Return the counts of a stream: tables are drawn by one thread at a time, and counted by all."""
+    workers = threads or threads_for(job.counter)
     with bar(None, "counting", "rows") as progress:
         # A model without splits needs no column, but a table of none has no rows.
         tables = stream.tables(job.columns or (stream.names or [])[:1])
-        sums = sum_over(tables, lambda: Sums(job), lambda part, table: progress.add(part.add(table)), threads)
+        sums = sum_over(tables, lambda: Sums(job), lambda part, table: progress.add(part.add(table)), workers)
     return Partial.sum(part.partial() for part in sums)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from os import PathLike
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -34,10 +36,13 @@ from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowV
 from glasswood.tables._seal import Seal
 from glasswood.tables._sources import EngineFrame, Files, InMemory, Source, Stream
 from glasswood.tables._tables import OpenColumns, Schema, column_names, n_rows
+from glasswood.text._printable import how_many
 
 __all__ = ["Pass", "RowsPart", "bundles", "finish", "verify"]
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 ROWS_PER_TASK = 2**21
 WAVE = 2**27  # rows, about, between two saves of a checkpoint
@@ -201,6 +206,8 @@ class Pass:
             )
         plan.refuse_uncountable(plan.order)
         job = self._job(plan, sample_weight, by, further, values)
+        self._log_plan(job)
+        began = monotonic()
         if isinstance(self.source, Files):
             partial = self._count_files(job, self.source)
             expected = [fragment.digest for fragment in self.source.fragments]
@@ -211,7 +218,25 @@ class Pass:
             packed, n_parts = load_engine(self.engine).run_frame(job.ship(self._dumps), self.source.frame, self.session)
             partial = Partial.unpack(packed)[0]
             expected = [partition_digest(str(number)) for number in range(n_parts)]
-        return finish(job, partial, expected)
+        found = finish(job, partial, expected)
+        counted, parts = how_many(sum(partial.rows.values()), "row"), how_many(partial.n_fragments, "part")
+        log.info("counted %s in %.1f s; the ledger shows each of %s once", counted, monotonic() - began, parts)
+        return found
+
+    def _log_plan(self, job: Job) -> None:
+        """Log what is about to be counted."""
+        if not log.isEnabledFor(logging.INFO):
+            return
+        what = "a stream" if self.is_stream else f"a frame of {self.engine}"
+        if isinstance(self.source, Files):
+            rows = "an unknown number of rows" if self.n_rows is None else how_many(self.n_rows, "row")
+            what = f"{how_many(len(self.source.fragments), 'part')} of Parquet files with {rows}"
+        size = sum(vector.size for vector in job.counter.vectors)
+        engine = "threads of this process" if self.here else self.engine
+        columns, statistics = how_many(len(job.columns), "column"), ", ".join(v.name for v in job.counter.vectors)
+        log.info("counting %s by %s: %s, order %d, job %s", what, engine, columns, job.order, job.key)
+        log.info("statistics: %s; %s numbers (%.1f MB) for each group of rows", statistics, f"{size:,}", 8e-6 * size)
+        log.debug("columns: %s; groups by %s; weights %r", job.columns, job.by, job.weight)
 
     def _count_files(self, job: Job, source: Files) -> Partial:
         if job.values.by_position:
@@ -221,12 +246,18 @@ class Pass:
             source = replace(source, fragments=located(source.fragments))
         checkpoint = None if self._folder is None else Checkpoint(self._folder, job)
         fragments = source.fragments if checkpoint is None else checkpoint.remaining(source.fragments)
+        if checkpoint is not None:
+            done, all_parts = len(source.fragments) - len(fragments), len(source.fragments)
+            log.info("%d of %d parts are in the checkpoint %s", done, all_parts, checkpoint.path)
         if self.here:
             return count_files(job, fragments, checkpoint, None)
-        engine, shipped = load_engine(self.engine), job.ship(self._dumps)
+        engine, shipped = load_engine(self.engine), job.ship(self._dumps)  # once: workers know it by its digest
+        log.debug("the job takes %.2f MB, digest %s", 1e-6 * len(shipped.packed), shipped.key)
         if checkpoint is None:
             return Partial.unpack(engine.run_files(shipped, bundles(fragments), self.session))[0]
-        for wave in waves(fragments):
+        all_waves = waves(fragments)
+        for number, wave in enumerate(all_waves, 1):
+            log.info("wave %d of %d: %s", number, len(all_waves), how_many(len(wave), "part"))
             partial = Partial.unpack(engine.run_files(shipped, bundles(wave), self.session))[0]
             verify(partial, [fragment.digest for fragment in wave])
             checkpoint.add(partial, [fragment.digest for fragment in wave])

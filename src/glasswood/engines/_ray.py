@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pyarrow as pa
 import ray
+from ray.experimental import internal_kv
 
 from glasswood.counting._job import ShippedJob, Sums, partition_digest
 from glasswood.counting._partial import Partial, ledger_of
 from glasswood.counting._row_job import ShippedRows
-from glasswood.engines._engine import Shipped
+from glasswood.engines._engine import ShippedWork
 from glasswood.engines._reduction import own_errors, sum_on_workers
+from glasswood.parallel._interrupts import Abandoned, DistantWaiter, proceed, wanted_by
+from glasswood.parallel._threads import threads_limited_to
 from glasswood.tables._sources import HEAD
 
 if TYPE_CHECKING:
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["dumps", "look", "map_frame", "run_files", "run_frame"]
 
+log = logging.getLogger(__name__)
 
 Future = tuple[Any, Any]  # a small note that reports success, and the partial itself
 
@@ -42,16 +47,18 @@ def look(frame: Dataset, _: object) -> tuple[list[Any], Any]:
     return head.column_names, head
 
 
-def run_files(shipped: Shipped, bundles: Sequence[Any], _: object) -> bytes:
+def run_files(shipped: ShippedWork, bundles: Sequence[Any], _: object) -> bytes:
     """Return the result of bundles of files. Nodes read the files together: tasks are spread over all of them."""
     if not bundles:
         return shipped.join([])
     job = ray.put(shipped)  # once into the shared memory of each node
-    task = ray.remote(_of_bundle).options(num_returns=2, scheduling_strategy="SPREAD")
-    return _sum(shipped, bundles, lambda bundle: tuple(task.remote(job, bundle)))
+    options: dict[str, Any] = {"num_returns": 2, "scheduling_strategy": "SPREAD", "name": "glasswood"}
+    task, stop = ray.remote(_while_wanted).options(**options), f"glasswood stops {uuid4().hex}"
+    with _stopping(stop):
+        return _sum(shipped, bundles, lambda bundle: tuple(task.remote(stop, _of_bundle, job, bundle)))
 
 
-def run_frame(shipped: Shipped, frame: Dataset, _: object) -> tuple[bytes, int]:
+def run_frame(shipped: ShippedWork, frame: Dataset, _: object) -> tuple[bytes, int]:
     """Return the result of a Ray Dataset, and how many blocks it has."""
     chosen = frame.select_columns(shipped.columns)
     if shipped.named_later:  # each block becomes a partial where it is, and only these are moved
@@ -63,8 +70,11 @@ def run_frame(shipped: Shipped, frame: Dataset, _: object) -> tuple[bytes, int]:
     if not refs:
         return shipped.join([]), 0
     job = ray.put(shipped)
-    task = ray.remote(_name_block if shipped.named_later else _of_block).options(num_returns=2)
-    return _sum(shipped, list(enumerate(refs)), lambda numbered: tuple(task.remote(job, *numbered))), len(refs)
+    work = _name_block if shipped.named_later else _of_block
+    task, stop = ray.remote(_while_wanted).options(num_returns=2), f"glasswood stops {uuid4().hex}"
+    with _stopping(stop):
+        numbered = list(enumerate(refs))
+        return _sum(shipped, numbered, lambda one: tuple(task.remote(stop, work, job, *one))), len(refs)
 
 
 def map_frame(shipped: ShippedRows, frame: Dataset) -> Dataset:
@@ -75,17 +85,18 @@ def map_frame(shipped: ShippedRows, frame: Dataset) -> Dataset:
 
 
 def _explained(table: pa.Table, shipped: ShippedRows) -> Iterator[pa.Table]:
-    yield from shipped.open().explain(table)
+    yield from shipped.explain(table)
 
 
-def _sum(shipped: Shipped, tasks: Sequence[Any], work: Callable[[Any], Future]) -> bytes:
+def _sum(shipped: ShippedWork, tasks: Sequence[Any], work: Callable[[Any], Future]) -> bytes:
     adding = ray.remote(_add).options(num_returns=2)
     add = shipped.add
 
     def first(running: list[Future]) -> Future:
         (finished,), _ = ray.wait([note for note, _ in running], num_returns=1, fetch_local=False)
-        # Raises the worker's error, if there was one. The few remaining tasks then run for nothing: cancelling one that
-        # ends at that moment ends this process (Ray 2.60, "Tried to complete task that was not pending").
+        # Raises the worker's error, if there was one. The few remaining tasks end by themselves (`_stopping`); to
+        # cancel one that ends at that moment ends this process (Ray 2.60, "Tried to complete task that was not
+        # pending").
         ray.get(finished)
         return next(future for future in running if future[0] == finished)
 
@@ -98,11 +109,39 @@ def _sum(shipped: Shipped, tasks: Sequence[Any], work: Callable[[Any], Future]) 
         return found
 
 
-def _of_bundle(shipped: Shipped, bundle: Any) -> tuple[None, bytes]:
+@contextmanager
+def _stopping(stop: str) -> Iterator[None]:
+    """Leave a note for all tasks of a pass if the block fails or is interrupted: they end when they see it."""
+    try:
+        yield
+    except BaseException:
+        log.info("tasks are told to stop")
+        with suppress(Exception):
+            internal_kv._internal_kv_put(stop, b"1")
+        raise
+
+
+def _while_wanted(stop: str, work: Callable[..., Any], *arguments: Any) -> Any:
+    """Do the work of a task, unless or until there is a note that it is not needed any more."""
+
+    def is_gone() -> bool:
+        with suppress(Exception):
+            return bool(internal_kv._internal_kv_exists(stop))
+        return False
+
+    try:
+        with wanted_by(DistantWaiter(is_gone)):
+            proceed()
+            return work(*arguments)
+    except Abandoned:
+        return None, b""
+
+
+def _of_bundle(shipped: ShippedWork, bundle: Any) -> tuple[None, bytes]:
     return None, shipped.of_bundle(bundle)
 
 
-def _of_block(shipped: Shipped, number: int, block: pa.Table) -> tuple[None, bytes]:
+def _of_block(shipped: ShippedWork, number: int, block: pa.Table) -> tuple[None, bytes]:
     return None, shipped.of_tables([block], str(number))
 
 
@@ -111,12 +150,13 @@ def _add(add: Callable[..., bytes], *parts: bytes) -> tuple[None, bytes]:
 
 
 def _count_block(table: pa.Table, shipped: ShippedJob) -> pa.Table:
-    sums = Sums(shipped.open())
-    sums.add(table)
-    return pa.table({"partial": pa.array([sums.partial().pack()], type=pa.large_binary())})
+    with threads_limited_to(1):
+        sums = Sums(shipped.open())
+        sums.add(table)
+        return pa.table({"partial": pa.array([sums.partial().pack()], type=pa.large_binary())})
 
 
-def _name_block(_: Shipped, number: int, block: pa.Table) -> tuple[None, bytes]:
+def _name_block(_: ShippedWork, number: int, block: pa.Table) -> tuple[None, bytes]:
     """Return the sum of the partials in a block, under the name that the driver gave it."""
     packed = block.column("partial").to_pylist() if block.num_rows else []  # Ray creates no batch if there are no rows
     parts = Partial.sum(Partial.unpack(part)[0] for part in packed)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import TypeVar
 
 from glasswood import errors
@@ -14,6 +16,9 @@ __all__ = ["FAN_IN", "own_errors", "sum_on_workers"]
 
 FAN_IN = 8  # partials that one task adds up
 PER_CORE = 3  # tasks that wait or run, per core: enough that none is idle, few enough that partials do not pile up
+
+log = logging.getLogger(__name__)
+STEPS = 10  # messages about the progress of a pass
 
 Task = TypeVar("Task")
 Future = TypeVar("Future")
@@ -40,7 +45,8 @@ def sum_on_workers(
         Waits until one of several partials is ready and returns its handle; raises the error if there was one.
     """
     waiting, running, done, sums = iter(tasks), list[Future](), list[Future](), list[Future]()
-    counting = 0
+    counting, n_done, began = 0, 0, monotonic()
+    log.info("%d tasks on %d cores, at most %d at a time", len(tasks), n_cores, PER_CORE * n_cores)
     with bar(len(tasks), "counting", "parts") as progress:
         while True:
             if len(done) >= FAN_IN or (counting == len(tasks) and len(running) == 0 and len(done) > 1):
@@ -56,7 +62,12 @@ def sum_on_workers(
             running = [future for future in running if future is not finished]
             done.append(finished)
             adding = [future for future in sums if future is not finished]  # a handle that is kept keeps its partial
-            progress.add(len(adding) == len(sums))
+            if len(adding) == len(sums):
+                progress.add(1)
+                n_done += 1
+                log.debug("task %d of %d is done", n_done, len(tasks))
+                if n_done * STEPS // len(tasks) > (n_done - 1) * STEPS // len(tasks):
+                    log.info("%d of %d tasks are done after %.1f s", n_done, len(tasks), monotonic() - began)
             sums = adding
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from posixpath import basename, commonpath, dirname, relpath, splitext
 from typing import Any
@@ -20,7 +20,7 @@ from glasswood.engines._engine import load_engine
 from glasswood.engines._pass import Pass
 from glasswood.errors import TableError
 from glasswood.parallel._progress import bar
-from glasswood.parallel._threads import in_order, n_threads
+from glasswood.parallel._threads import in_order, n_threads, thread_limit, threads_limited_to
 from glasswood.tables._parquet import Fragment, read_fragment
 from glasswood.tables._part_files import PartFiles
 from glasswood.tables._places import Place
@@ -41,10 +41,13 @@ class ExplainedRows:
     ----------
     rows : Pass
     job : RowJob
+    threads : int or None
+        How many may be used, as told by the question; None for the default.
     """
 
     rows: Pass
     job: RowJob
+    threads: int | None = field(default_factory=thread_limit)
 
     @property
     def engine(self) -> str:
@@ -62,7 +65,8 @@ class ExplainedRows:
 
     def sizes(self) -> Receipts:
         """Return the number of rows, and the exact sums of absolute values."""
-        return self._run(self.job, [Piece(f.name, [f]) for f in self._fragments])
+        with threads_limited_to(self.threads):
+            return self._run(self.job, [Piece(f.name, [f]) for f in self._fragments])
 
     def write(self, place: Place) -> int:
         """Write the answers to a folder, one file per file or partition, and return the number of rows.
@@ -71,7 +75,8 @@ class ExplainedRows:
         """
         files = PartFiles(place.filesystem, place.path, self.job.key)
         files.begin()
-        done = self._run(replace(self.job, files=files), pieces_of(self._fragments))
+        with threads_limited_to(self.threads):
+            done = self._run(replace(self.job, files=files), pieces_of(self._fragments))
         files.end({name: n for name, n in done.rows.items() if n})
         return sum(done.rows.values())
 
@@ -131,7 +136,7 @@ class ExplainedRows:
     def blocks(self) -> Iterator[Any]:
         """Yield Arrow tables of the answers, in the order of the rows."""
         for table in self._tables():
-            yield from in_blocks(self.job, table)
+            yield from in_blocks(self.job, table, self.threads)
 
     def _tables(self) -> Iterator[Any]:
         source, columns = self.rows.source, self.job.columns
@@ -152,11 +157,11 @@ class ExplainedRows:
         return module.map_frame(self.job.ship(module.dumps), self._frame)
 
 
-def in_blocks(job: RowJob, table: Any) -> Iterator[Any]:
+def in_blocks(job: RowJob, table: Any, limit: int | None = None) -> Iterator[Any]:
     """Yield Arrow tables of the answers about a table, one per block, computed in threads."""
     opened = job.reading.open(table)
     spans = job.blocks(opened.n_rows)
-    with in_order(len(spans), lambda k: job.block(table, opened, spans[k])) as tables:
+    with in_order(len(spans), lambda k: job.block(table, opened, spans[k]), limit=limit) as tables:
         yield from tables
 
 

@@ -6,19 +6,23 @@ and the driver only receives the sum.
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
 
 import pyarrow as pa
-from pyspark import cloudpickle
+from pyspark import cloudpickle, inheritable_thread_target
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from glasswood.counting._row_job import ShippedRows
-from glasswood.engines._engine import Shipped
+from glasswood.engines._engine import ShippedWork
 from glasswood.engines._reduction import FAN_IN, own_errors
 from glasswood.errors import TableError
+from glasswood.parallel._threads import beside
 from glasswood.tables._sources import HEAD
 
 if TYPE_CHECKING:
@@ -27,6 +31,10 @@ if TYPE_CHECKING:
 __all__ = ["dumps", "look", "map_frame", "run_files", "run_frame"]
 
 SCHEMA = "slice int, partial binary, parts int"
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -71,7 +79,7 @@ def _numbered(frame: DataFrame, places: Sequence[int]) -> DataFrame:
     return plain.select(*(f"c{place}" for place in places)) if places else plain.selectExpr("0 AS none")
 
 
-def run_frame(shipped: Shipped, frame: DataFrame, _: object) -> tuple[bytes, int]:
+def run_frame(shipped: ShippedWork, frame: DataFrame, _: object) -> tuple[bytes, int]:
     """Return the result of a Spark DataFrame, and the number of partitions that reported; Connect knows no more."""
     chosen, named = _chosen(shipped, frame)
 
@@ -82,10 +90,11 @@ def run_frame(shipped: Shipped, frame: DataFrame, _: object) -> tuple[bytes, int
         tables = (pa.Table.from_batches([batch]).rename_columns(named) for batch in batches)
         yield from _rows_of(shipped.cut(_of_tables(shipped, tables, str(number))))
 
-    return _sum(shipped, chosen.mapInArrow(work, SCHEMA))
+    what = f"glasswood: {len(named)} columns of a frame"
+    return _sum(shipped, chosen.mapInArrow(work, SCHEMA), what)
 
 
-def run_files(shipped: Shipped, bundles: Sequence[Any], session: SparkSession | None) -> bytes:
+def run_files(shipped: ShippedWork, bundles: Sequence[Any], session: SparkSession | None) -> bytes:
     """Return the result of bundles of files, which tasks read themselves: Spark's transfer to Python costs more."""
     if not bundles:
         return shipped.join([])
@@ -97,7 +106,8 @@ def run_files(shipped: Shipped, bundles: Sequence[Any], session: SparkSession | 
                 yield from _rows_of(shipped.cut(_of_bundle(shipped, bundles[number])))
 
     numbers = session.range(0, len(bundles), 1, len(bundles))
-    return _sum(shipped, numbers.mapInArrow(work, SCHEMA))[0]
+    what = f"glasswood: {sum(map(len, bundles)):,} parts of Parquet files"
+    return _sum(shipped, numbers.mapInArrow(work, SCHEMA), what)[0]
 
 
 def map_frame(shipped: ShippedRows, frame: DataFrame) -> DataFrame:
@@ -112,13 +122,13 @@ def map_frame(shipped: ShippedRows, frame: DataFrame) -> DataFrame:
 
     def work(batches: Batches) -> Batches:
         for batch in batches:
-            for found in shipped.open().explain(pa.Table.from_batches([batch]).rename_columns(named)):
+            for found in shipped.explain(pa.Table.from_batches([batch]).rename_columns(named)):
                 yield from found.combine_chunks().to_batches()
 
     return chosen.mapInArrow(work, StructType(fields))
 
 
-def _chosen(shipped: Shipped, frame: DataFrame) -> tuple[DataFrame, list[Any]]:
+def _chosen(shipped: ShippedWork, frame: DataFrame) -> tuple[DataFrame, list[Any]]:
     """Return the columns of a frame that a job reads, and their names."""
     columns = shipped.columns
     places = [frame.columns.index(name) for name in columns]
@@ -129,8 +139,30 @@ def _chosen(shipped: Shipped, frame: DataFrame) -> tuple[DataFrame, list[Any]]:
     return _numbered(frame, places), columns or ["none"]  # without any column, rows would be lost in transfer
 
 
-def _sum(shipped: Shipped, results: DataFrame) -> tuple[bytes, int]:
-    """Return the sum of results, and the number of parts."""
+def _describe(session: SparkSession, tags: set[str], what: str) -> None:
+    """Describe the jobs of this thread where Spark shows them. None of it is needed to count."""
+    with suppress(Exception):
+        for tag in tags:
+            session.addTag(tag)
+    with suppress(Exception):  # Connect and some managed clusters have no context
+        session.sparkContext.setLocalProperty("spark.job.description", what)
+
+
+def _inheriting(session: SparkSession, work: Callable[[], T]) -> Callable[[], T]:
+    """Return work that another thread does with the properties of this one, such as the user's group of jobs."""
+    with suppress(Exception):
+        if session.sparkContext is not None:  # Connect has none
+            inheriting: Callable[[], T] = inheritable_thread_target(session)(work)
+            return inheriting
+    return work
+
+
+def _sum(shipped: ShippedWork, results: DataFrame, what: str) -> tuple[bytes, int]:
+    """Return the sum of results, and the number of parts.
+
+    Another thread waits for Spark, because Ctrl-C would break that connection.
+    """
+    session, tag = results.sparkSession, f"glasswood-{uuid4().hex}"
     add = shipped.add  # without the job, which is large
 
     def work(batches: Batches) -> Batches:
@@ -148,16 +180,31 @@ def _sum(shipped: Shipped, results: DataFrame) -> tuple[bytes, int]:
             yield _row(number, add(*some), n_parts[number])
 
     summed = results.repartition(shipped.n_slices, "slice").mapInArrow(work, SCHEMA)
-    with own_errors(PySparkException):
-        rows = sorted(summed.collect(), key=lambda row: row["slice"])
+    tags = {tag}
+    with suppress(Exception):
+        tags |= session.getTags()  # the user's
+
+    def collect() -> Any:
+        _describe(session, tags, what)
+        return summed.collect()
+
+    log.info("%s; tag of the jobs: %s", what, tag)
+    try:
+        with own_errors(PySparkException):
+            rows = sorted(beside(_inheriting(session, collect)), key=lambda row: row["slice"])
+    except BaseException:
+        log.info("jobs with the tag %s are interrupted", tag)
+        with suppress(Exception):
+            session.interruptTag(tag)
+        raise
     return shipped.join([bytes(row["partial"]) for row in rows]), rows[0]["parts"] if rows else 0
 
 
-def _of_tables(shipped: Shipped, tables: Iterable[Any], name: str) -> bytes:
+def _of_tables(shipped: ShippedWork, tables: Iterable[Any], name: str) -> bytes:
     return shipped.of_tables(tables, name)
 
 
-def _of_bundle(shipped: Shipped, bundle: Any) -> bytes:
+def _of_bundle(shipped: ShippedWork, bundle: Any) -> bytes:
     return shipped.of_bundle(bundle)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal, NamedTuple
@@ -19,6 +17,7 @@ from glasswood.kernels._arrays import aligned
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._derived import CellsOfDerived, Derived
 from glasswood.parallel._once import once, once_here
+from glasswood.parallel._threads import sum_over
 from glasswood.tables._columns import cells_of
 from glasswood.tables._tables import Schema, encode, n_rows
 from glasswood.text._html import facts_html
@@ -446,13 +445,12 @@ def stack(trees: Iterable[Tree], sets: CategorySets | None = None) -> dict[str, 
         _round_cuts(arrays["cut"], trees, inner.tolist())
     else:
 
-        def work(place: tuple[int, Tree, list[int]]) -> None:
-            _, tree, (first_node, _, n_inner) = place
+        def work(_: None, place: tuple[int, Tree, list[int]]) -> None:
+            tree, (first_node, _first_leaf, n_inner) = place[1:]
             _take_apart(arrays, stacked, *place)
             _round_cuts(arrays["cut"][first_node : first_node + n_inner], [tree], [n_inner])
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(work, places))
+        sum_over(places, lambda: None, work)
     words = sets.words if sets is not None else np.empty(0, dtype=np.uint64)
     no_covers = {"cover": None, "leaf_cover": None} if trees[0].cover is None else {}
     return arrays | no_covers | {"words": words}

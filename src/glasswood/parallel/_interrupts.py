@@ -8,10 +8,13 @@ needed.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 
-__all__ = ["Abandoned", "Waiter", "proceed", "waiters", "wanted_by"]
+__all__ = ["Abandoned", "DistantWaiter", "Waiter", "proceed", "waiters", "wanted_by"]
+
+PATIENCE = 1.0  # seconds between two questions to a driver
 
 _of_thread = threading.local()
 
@@ -27,14 +30,34 @@ class Waiter:
         self.gone = False
 
 
-def waiters() -> tuple[Waiter, ...]:
+class DistantWaiter:
+    """A driver that waits for what a task does on a worker; it is asked now and then whether it still does.
+
+    Parameters
+    ----------
+    is_gone : callable
+        Returns whether nobody waits any longer.
+    """
+
+    def __init__(self, is_gone: Callable[[], bool]) -> None:
+        self._gone, self._is_gone, self._asked = False, is_gone, 0.0
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody waits any longer, as of at most a second ago."""
+        if not self._gone and monotonic() - self._asked > PATIENCE:
+            self._gone, self._asked = self._is_gone(), monotonic()
+        return self._gone
+
+
+def waiters() -> tuple[Waiter | DistantWaiter, ...]:
     """Return those who wait for the work of this thread; empty if it was not started by a pool."""
-    found: tuple[Waiter, ...] = getattr(_of_thread, "waiters", ())
+    found: tuple[Waiter | DistantWaiter, ...] = getattr(_of_thread, "waiters", ())
     return found
 
 
 @contextmanager
-def wanted_by(*waiters: Waiter) -> Iterator[None]:
+def wanted_by(*waiters: Waiter | DistantWaiter) -> Iterator[None]:
     """Declare that this thread does the work of a block for others."""
     _of_thread.waiters = waiters
     try:

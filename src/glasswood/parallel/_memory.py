@@ -1,4 +1,4 @@
-"""What fits in this machine's memory."""
+"""What fits in the memory of this process: that of the machine, or what its container may use of it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from glasswood.errors import TooLargeError
+from glasswood.parallel._limits import Memory, memory_limit
+from glasswood.parallel._threads import n_threads
 
-__all__ = ["check_memory"]
+__all__ = ["check_memory", "threads_that_fit"]
 
+LITTLE = 2**22  # bytes, which every container has
 MUCH = 2**28  # bytes; the available memory is only checked above this size
 
 REMEDY = (
@@ -20,34 +23,43 @@ REMEDY = (
 
 
 def check_memory(shape: tuple[int, ...], n_arrays: int = 1, remedy: str = REMEDY) -> None:
-    """Refuse arrays of float64 that would take more than half of this machine's memory, or more than is left of it."""
+    """Refuse arrays of float64 that would take more than half of the memory of this process, or more than is left."""
     needed = 8 * math.prod(shape) * n_arrays
+    memory, allowed = _memory(), memory_limit() if needed > LITTLE else None
+    owner = "this machine"
+    if allowed is not None and allowed.limit < memory:
+        memory, owner = allowed.limit, "this container"
     what = ""
-    if needed > _memory() // 2:
-        what = "half of this machine's memory"
-    elif needed > MUCH and needed > _left():
-        what = "the remaining memory of this machine"
+    if needed > memory // 2:
+        what = f"half of {owner}'s memory"
+    elif needed > MUCH and needed > _left(allowed):
+        what = f"the remaining memory of {owner}"
     if what:
         size = " x ".join(f"{n:,}" for n in shape)
         message = f"{size} values take {needed / 1e9:,.1f} GB, more than {what}. {remedy}"
         raise TooLargeError(message)
 
 
+def threads_that_fit(n_values: int) -> int:
+    """Return how many threads may add up so many numbers each: fewer than usual if memory is short."""
+    needed, most = 8 * n_values, n_threads()
+    if needed * most <= MUCH:
+        return most
+    return max(1, min(most, _left(memory_limit()) // (2 * needed)))
+
+
 def _memory() -> int:
-    """Return the bytes of memory that this process may use, or a terabyte where that cannot be told."""
+    """Return the bytes of memory of this machine, or a terabyte where that cannot be told."""
     try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # Windows
         return 10**12
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):  # of a container
-        with suppress(OSError, ValueError):
-            memory = min(memory, int(Path(path).read_text()))
-    return memory
 
 
-def _left() -> int:
-    """Return the bytes of memory that no process uses, or a terabyte where that cannot be told."""
-    with suppress(OSError, ValueError, IndexError):
+def _left(allowed: Memory | None) -> int:
+    """Return the bytes of memory that this process can still get, or a terabyte where that cannot be told."""
+    most = 10**12 if allowed is None else allowed.left
+    with suppress(OSError, ValueError, IndexError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
-        return 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:")))
-    return 10**12
+        return min(most, 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))))
+    return most

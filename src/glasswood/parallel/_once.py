@@ -1,6 +1,6 @@
 """Values that are computed lazily and only once, whichever thread asks first: `once`, `Deferred` and `Lock`.
 
-`once_here` is `once` for values that cannot be pickled.
+`once_here` is `once` for values that cannot be pickled; `Recent` keeps the last few values by key.
 
 An Explainer may be used by any number of threads. Two rules make this safe. Cached values are pure functions of
 immutable data, so it does not matter which thread computes them, or when. And the computing thread holds a lock, one
@@ -13,10 +13,12 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
-__all__ = ["Deferred", "Lock", "once", "once_here"]
+from glasswood.parallel._threads import thread_limit, threads_limited_to
+
+__all__ = ["Deferred", "Lock", "Recent", "once", "once_here"]
 
 T = TypeVar("T")
 
@@ -121,10 +123,39 @@ class once_here(once[T]):
         return found
 
 
+class Recent(Generic[T]):
+    """The last few values by key, each computed by one thread only; that which was not used for longest is dropped.
+
+    Parameters
+    ----------
+    most : int
+        How many values are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, Lock()
+        self._kept: dict[Any, Deferred[T]] = {}
+
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the value of a key, which is computed if it is not there; not kept if that fails."""
+        with self._lock:
+            found = self._kept.pop(key, None) or Deferred(compute)
+            self._kept[key] = found  # the latest is last
+            if len(self._kept) > self._most:
+                del self._kept[next(iter(self._kept))]
+        return found()
+
+    def clear(self) -> None:
+        """Forget all values."""
+        with self._lock:
+            self._kept.clear()
+
+
 class Deferred(Generic[T]):
     """A function without arguments that computes its value when it is first called, and keeps it.
 
-    It is computed before it is pickled or copied, so that a result can be kept without what it was computed from.
+    It is computed before it is pickled or copied, so that a result can be kept without what it was computed from. The
+    limit of threads is that of the call in which it is made.
 
     Parameters
     ----------
@@ -132,7 +163,7 @@ class Deferred(Generic[T]):
     """
 
     def __init__(self, compute: Callable[[], T]) -> None:
-        self._compute = compute
+        self._compute, self._limit = compute, thread_limit()
 
     @classmethod
     def of(cls, value: T) -> Deferred[T]:
@@ -141,7 +172,8 @@ class Deferred(Generic[T]):
 
     @once
     def _value(self) -> T:
-        value = self._compute()
+        with threads_limited_to(self._limit):
+            value = self._compute()
         del self._compute  # with all that it holds
         return value
 

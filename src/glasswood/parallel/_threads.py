@@ -1,5 +1,8 @@
 """Threads of this process. All of them end with the call that started them, even if it is interrupted.
 
+How many there are is a limit that belongs to the context of a call (`threads_limited_to`), so that no function has to
+hand it on: an Explainer sets it for its questions, and a pool shares it among its threads.
+
 `concurrent.futures` is not used: its locks are written in Python, and a Ctrl-C at the wrong moment leaves one of them
 locked, which results in a deadlock. Here the waiting thread only uses queues written in C, and threads are started by a
 thread that Ctrl-C never reaches.
@@ -7,28 +10,110 @@ thread that Ctrl-C never reaches.
 
 from __future__ import annotations
 
+import math
 import os
 from _thread import start_new_thread
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar, copy_context
+from functools import lru_cache
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
+from time import monotonic
 from typing import Generic, TypeVar, cast
 
+from glasswood.errors import ArgumentError
 from glasswood.parallel._interrupts import Waiter, proceed, waiters, wanted_by
+from glasswood.parallel._limits import core_quota
 from glasswood.parallel._progress import shown
 
-__all__ = ["beside", "for_each", "in_order", "n_threads", "sum_over", "sum_over_batches"]
+__all__ = [
+    "beside",
+    "check_jobs",
+    "for_each",
+    "in_order",
+    "n_threads",
+    "sum_over",
+    "sum_over_batches",
+    "thread_limit",
+    "threads_limited_to",
+    "threads_of",
+]
 
 T = TypeVar("T")
 Item = TypeVar("Item")
 
 HEARTBEAT = 0.2  # seconds after which a waiting thread wakes up; some systems deliver Ctrl-C only then
+VARIABLE = "GLASSWOOD_NUM_THREADS"
+RECENT = 10  # seconds for which the number of cores is kept: a container can be given more while it runs
+
+_limit: ContextVar[int | None] = ContextVar("limit of threads", default=None)
 
 
 def n_threads() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return the number of threads that work may use here: the limit of this call, or the default of this process."""
+    limit = _limit.get()
+    return _default() if limit is None else limit
+
+
+def thread_limit() -> int | None:
+    """Return the limit of this call, for work that is done later; None if it has none."""
+    return _limit.get()
+
+
+@contextmanager
+def threads_limited_to(limit: int | None) -> Iterator[None]:
+    """Limit the threads that work within a block may use; None leaves the limit as it is."""
+    if limit is None:
+        yield
+        return
+    token = _limit.set(limit)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def check_jobs(n_jobs: object) -> int | None:
+    """Return a number of threads as scikit-learn means it: n, or all cores (-1), all but one (-2), ...; or None."""
+    if n_jobs is None:
+        return None
+    try:
+        found = 0 if isinstance(n_jobs, bool) else n_jobs.__index__()  # type: ignore[attr-defined]
+    except AttributeError:
+        found = 0
+    if found == 0:
+        message = f"n_jobs is a number of threads, -1 for all cores, or None for the default, not {n_jobs!r}"
+        raise ArgumentError(message)
+    return int(found)
+
+
+def threads_of(n_jobs: int | None) -> int | None:
+    """Return the number of threads that is meant, on this machine; None for the default."""
+    return n_jobs if n_jobs is None or n_jobs > 0 else max(1, _cores() + 1 + n_jobs)
+
+
+def _default() -> int:
+    """Return the number of threads unless something else is said: that of the environment, or one per core."""
+    told = os.environ.get(VARIABLE, "").strip()
+    if not told:
+        return _cores()
+    if not told.isdecimal() or int(told) == 0:
+        message = f"the environment variable {VARIABLE} must be a number of threads, at least 1, not {told!r}"
+        raise ArgumentError(message)
+    return int(told)
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may keep busy."""
+    return _cores_at(int(monotonic() // RECENT))
+
+
+@lru_cache(maxsize=1)
+def _cores_at(_: int) -> int:
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = core_quota()
+    return allowed if quota is None else max(1, min(allowed, math.ceil(quota)))
 
 
 class _Pool(Generic[T]):
@@ -39,17 +124,21 @@ class _Pool(Generic[T]):
     workers : int
     work : callable
         Does what has a number.
+    limit : int
+        How many threads may work, these and those that they start.
     """
 
-    def __init__(self, workers: int, work: Callable[[int], T]) -> None:
-        self._work = work
+    def __init__(self, workers: int, work: Callable[[int], T], limit: int) -> None:
+        self._work, self._share = work, max(1, limit // workers)
         self._waiter = Waiter()
         self._waiters = (*waiters(), self._waiter)
         self._asked: SimpleQueue[int | None] = SimpleQueue()
         self._done: SimpleQueue[tuple[int, T] | BaseException] = SimpleQueue()
         names = [f"glasswood-{number}" for number in range(workers)]
         # Daemons, so that a process does not wait for idle threads at exit.
-        self._threads = [Thread(target=self._serve, name=name, daemon=True) for name in names]
+        self._threads = [
+            Thread(target=copy_context().run, args=(self._serve,), name=name, daemon=True) for name in names
+        ]
         self._launched: SimpleQueue[None] = SimpleQueue()
 
     def start(self) -> None:
@@ -66,7 +155,7 @@ class _Pool(Generic[T]):
             self._launched.put(None)
 
     def _serve(self) -> None:
-        with wanted_by(*self._waiters):
+        with wanted_by(*self._waiters), threads_limited_to(self._share):
             while (number := self._asked.get()) is not None:
                 try:
                     proceed()
@@ -97,9 +186,9 @@ class _Pool(Generic[T]):
 
 
 @contextmanager
-def _pool(workers: int, work: Callable[[int], T]) -> Iterator[_Pool[T]]:
+def _pool(workers: int, work: Callable[[int], T], limit: int) -> Iterator[_Pool[T]]:
     """Give a pool whose threads have ended when the block is left."""
-    pool = _Pool(workers, work)
+    pool = _Pool(workers, work, limit)
     pool.start()
     try:
         yield pool
@@ -126,7 +215,8 @@ def beside(work: Callable[[], T]) -> T:
         except RuntimeError as error:  # there are too many threads
             done.put((None, error))
 
-    thread = Thread(target=run, name="glasswood", daemon=False)  # the end of a process waits for the end of the kernel
+    # The end of a process waits for the end of the kernel.
+    thread = Thread(target=copy_context().run, args=(run,), name="glasswood", daemon=False)
     start_new_thread(launch, ())
     result, error = _next(done)
     if error is not None:
@@ -150,7 +240,8 @@ def sum_over(
     Which thread takes which item is left to chance; sums of integers do not depend on it. Items are drawn by one thread
     at a time, so they may be read from a file. If one fails, all stop.
     """
-    workers = max(1, threads or n_threads())
+    limit = n_threads()
+    workers = max(1, threads or limit)
     waiting, turn, failed = iter(items), Lock(), list[bool]()
 
     def draw() -> Iterator[Item]:
@@ -175,7 +266,7 @@ def sum_over(
 
     if workers == 1:
         return [work(0)]
-    with _pool(workers, work) as pool:
+    with _pool(workers, work, limit) as pool:
         for number in range(workers):
             pool.ask(number)
         return [pool.result()[1] for _ in range(workers)]
@@ -191,17 +282,26 @@ def sum_over_batches(
 
 
 @contextmanager
-def in_order(n: int, work: Callable[[int], T], what: str | None = None) -> Iterator[Iterable[T]]:
+def in_order(
+    n: int, work: Callable[[int], T], what: str | None = None, limit: int | None = None
+) -> Iterator[Iterable[T]]:
     """Give ``work(0)``, ``work(1)``, ... in this order, worked on in threads, a few of them ahead of the reader.
 
-    With a progress bar, if it is told what is done and that takes long.
+    With a progress bar, if it is told what is done and that takes long. The limit of threads is that of this call if
+    none is given.
     """
-    workers = min(n_threads(), n)
+    most = limit or n_threads()
+    workers = min(most, n)
     if workers <= 1:
-        with closing(shown(map(work, range(n)), n, what)) as results:
+
+        def alone(index: int) -> T:
+            with threads_limited_to(limit):
+                return work(index)
+
+        with closing(shown(map(alone, range(n)), n, what)) as results:
             yield results
         return
-    with _pool(workers, work) as pool, closing(shown(_sorted(pool, n, 2 * workers), n, what)) as results:
+    with _pool(workers, work, most) as pool, closing(shown(_sorted(pool, n, 2 * workers), n, what)) as results:
         yield results
 
 
@@ -219,8 +319,8 @@ def _sorted(pool: _Pool[T], n: int, ahead: int) -> Iterator[T]:
         yield early.pop(following)
 
 
-def for_each(n: int, work: Callable[[int], None], what: str) -> None:
-    """Call ``work(0)``, ``work(1)``, ... in threads, with a progress bar if it takes long."""
-    with in_order(n, work, what) as done:
+def for_each(n: int, work: Callable[[int], None], what: str, limit: int | None = None) -> None:
+    """Call ``work(0)``, ``work(1)``, ... in threads, with a progress bar if it takes long; the limit as `in_order`."""
+    with in_order(n, work, what, limit) as done:
         for _ in done:
             pass

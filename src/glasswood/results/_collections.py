@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from glasswood.errors import ArgumentError, TableError
 from glasswood.models._outputs import position_of
+from glasswood.parallel._threads import thread_limit, threads_limited_to
 from glasswood.results._curves import Curve, columns_of_curve
 from glasswood.results._frames import stacked, to_frame
 from glasswood.results._points import Points, values_of
@@ -49,16 +50,18 @@ class Pairs(Collection[tuple[str, str]]):
 
 
 class Lazy(Mapping[Any, Any]):
-    """A mapping whose values are computed when they are looked up."""
+    """A mapping whose values are computed when they are looked up, with the limit of threads of now."""
 
     def __init__(self, keys: Collection[Any], make: Callable[[Any], Any]) -> None:
         self._keys = keys
         self._make = make
+        self._limit = thread_limit()
 
     def __getitem__(self, key: Hashable) -> Any:
         if key not in self._keys:
             raise KeyError(key)
-        return self._make(key)
+        with threads_limited_to(self._limit):
+            return self._make(key)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._keys)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import once
 from glasswood.parallel._progress import shown
-from glasswood.parallel._threads import for_each, in_order
+from glasswood.parallel._threads import for_each, in_order, thread_limit
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._shown import ShownRows
 from glasswood.tables._parquet import write_parquet
@@ -85,6 +85,12 @@ class Interactions(ReadOnly):
     units: str
     columns: ShownRows = field(default_factory=lambda: ShownRows.of(None))
 
+    _threads: ClassVar[int | None]  # that may compute what is asked for later
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "_threads", thread_limit())
+
     @property
     def n_rows(self) -> int:
         """The number of rows."""
@@ -118,7 +124,10 @@ class Interactions(ReadOnly):
         check_memory((self.n_rows, len(self), len(self.outputs)))
         out = np.empty((len(self) * len(self.outputs), self.n_rows))
         for_each(
-            -(-self.n_rows // BATCH), lambda index: self._write(index, BATCH, out, index * BATCH), "values of rows"
+            -(-self.n_rows // BATCH),
+            lambda index: self._write(index, BATCH, out, index * BATCH),
+            "values of rows",
+            self._threads,
         )
         return read_only(self._shaped(out))
 
@@ -148,7 +157,7 @@ class Interactions(ReadOnly):
             return self._shaped(out)
 
         n_blocks = -(-self.n_rows // size)
-        with in_order(n_blocks, block) as blocks:
+        with in_order(n_blocks, block, limit=self._threads) as blocks:
             for index, values in enumerate(blocks):
                 yield index * size, values
 
@@ -186,7 +195,7 @@ class Interactions(ReadOnly):
 
         n_batches = -(-self.n_rows // batch)
         total = np.zeros((2, len(self) * len(self.outputs)))
-        with in_order(n_batches, part, "interactions") as parts:
+        with in_order(n_batches, part, "interactions", self._threads) as parts:
             for sums in parts:
                 total += sums
         return read_only((total / max(1, self.n_rows)).reshape(2, len(self), len(self.outputs)))

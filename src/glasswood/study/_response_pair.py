@@ -9,6 +9,7 @@ from glasswood.effects._pairs import KnownPair, averaged, middle_cells
 from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
+from glasswood.parallel._threads import thread_limit, threads_limited_to
 from glasswood.results import REMEDY, check_memory
 from glasswood.study._on_scale import OnScale
 
@@ -36,6 +37,7 @@ class ResponsePair:
         n_a, n_b = (int(n) for n in values.study.plan(1).cells.n_cells[list(features)])
         self.shape = (n_a, n_b, len(chosen.labels))
         self._is_small = n_a * n_b <= MOST_RESPONSES
+        self._limit = thread_limit()
 
     @property
     def is_known(self) -> bool:
@@ -57,8 +59,9 @@ class ResponsePair:
 
     def _asked(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
         values, (a, b) = self._values, self._features
-        joint = values.responses_at(np.array([a, b]), np.stack([x, y]))
-        return self._chosen.changes(joint - values.curves[a][x] - values.curves[b][y] + values.mean)
+        with threads_limited_to(self._limit):
+            joint = values.responses_at(np.array([a, b]), np.stack([x, y]))
+            return self._chosen.changes(joint - values.curves[a][x] - values.curves[b][y] + values.mean)
 
     def at(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the heights at points, given their cells."""
