@@ -432,3 +432,22 @@ def test_the_page_runs(server, aws, model, folder, tmp_path, monkeypatch):
     for block in re.findall(r"```py\n(.*?)```", page, re.DOTALL):
         exec(block, names)
     assert gw.Background.load("s3://sales/counts/rows.gw") == names["background"]
+
+
+def test_values_of_every_row_are_read_from_and_written_to_a_storage(server, uploaded, model, folder, aws):
+    explainer = gw.Explainer(model, folder)
+    expected = explainer.shap_values(folder, keep=["unused0"])
+    values = explainer.shap_values(f"s3://{uploaded}", keep=["unused0"])
+    assert (values.mean_abs() == expected.mean_abs()).all()
+    assert values.to_parquet("s3://rows/shap") == ROWS
+    store = server.filesystem()
+    found = parquet.read_table("rows/shap", filesystem=store).sort_by("unused0")
+    local = pa.concat_tables(expected.blocks()).sort_by("unused0")
+    assert found.select(local.column_names).equals(local)
+    there = {info.path: info.mtime for info in store.get_file_info(fs.FileSelector("rows/shap", recursive=True))}
+    gone = min(path for path in there if path.endswith(".parquet"))
+    store.delete_file(gone)
+    assert values.to_parquet("shap", filesystem=fs.SubTreeFileSystem("rows", store)) == ROWS  # resumes
+    assert parquet.read_table("rows/shap", filesystem=store).num_rows == ROWS
+    with pytest.raises(TableError, match="another question"):
+        explainer.banzhaf_values(f"s3://{uploaded}").to_parquet("s3://rows/shap")

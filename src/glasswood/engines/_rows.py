@@ -186,7 +186,8 @@ def _up_to(first: Any, waiting: Iterator[Any]) -> Iterator[Any]:
 def pieces_of(fragments: Sequence[Fragment]) -> list[Piece]:
     """Return the fragments whose answers are written to each file: one per file, or several if it has many rows.
 
-    The names of the files are those of the files that were read, in the same folders.
+    The names of the files are those of the files that were read, in the same folders; but without their `=`, for which
+    readers would add columns that may have the names of columns of values.
     """
     if not fragments:
         return []
@@ -194,7 +195,7 @@ def pieces_of(fragments: Sequence[Fragment]) -> list[Piece]:
     found: list[Piece] = []
     taken: set[str] = set()
     for path, several in groupby(fragments, key=lambda fragment: fragment.path):
-        stem = splitext(relpath(path, root))[0]
+        stem = splitext(relpath(path, root))[0].replace("=", "-")
         runs = list(_runs(list(several)))
         for number, run in enumerate(runs):
             name = stem if len(runs) == 1 else f"{stem}-{number:04d}"
