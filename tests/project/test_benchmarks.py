@@ -1,4 +1,4 @@
-"""Benchmarks run with --quick, which claims nothing, and without the peers; half of them in the long form only."""
+"""Benchmarks run with --quick, which claims nothing, and without the peers; most of them in the long form only."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NEED_SHARED = {
     ),
     "weights",
 }
-LONG = {"deep", "engines", "forests", "growth", "readers", "start"}  # `pytest -m slow tests/project/test_benchmarks.py`
+SHORT = {"ale", "curves", "importance", "interactions", "rows", "streams"}  # `pytest -m slow tests/project` runs the rest
 PART = {
     "engines": ["--case", "dask"],  # the other engines take minutes to start; tests/engines has them
     "paper": ["--case", "small", "--case", "depths"],
@@ -43,7 +43,7 @@ PART = {
 
 
 @pytest.mark.parametrize(
-    "script", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in SCRIPTS]
+    "script", [pytest.param(name, marks=[] if name in SHORT else [pytest.mark.slow]) for name in SCRIPTS]
 )
 def test_benchmark_runs(script, tmp_path, request):
     if script in NEED_SHARED:

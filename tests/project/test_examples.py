@@ -24,7 +24,12 @@ def needs(page):
     return [name for name in dict.fromkeys(imported) if importlib.util.find_spec(name) is None]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+# The site runs all pages. Here some of them run as scripts, and all of them in the long form.
+SOME = {"plot_bike_sharing", "plot_drift_gate", "plot_pipeline"}
+MARKED = [pytest.param(page, id=page.stem, marks=[] if page.stem in SOME else pytest.mark.slow) for page in PAGES]
+
+
+@pytest.mark.parametrize("page", MARKED)
 def test_page_runs(page, tmp_path):
     if lacking := needs(page):
         pytest.skip(f"needs {', '.join(lacking)}")

@@ -50,10 +50,11 @@ PAGES = sorted(
 )
 
 
+@pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.slow)])  # files of the first run are there
 @pytest.mark.parametrize("page", PAGES)
-def test_the_pages_run_twice(page, tmp_path, monkeypatch):
+def test_the_pages_run(page, times, tmp_path, monkeypatch):
     imported = re.findall(r"^(?:import|from) (\w+)", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.MULTILINE)
     if lacking := [name for name in dict.fromkeys(imported) if importlib.util.find_spec(name) is None]:
         pytest.skip(f"needs {', '.join(lacking)}")
-    run(ROOT / "docs" / page, monkeypatch, tmp_path)
-    run(ROOT / "docs" / page, monkeypatch, tmp_path)
+    for _ in range(times):
+        run(ROOT / "docs" / page, monkeypatch, tmp_path)

@@ -1,4 +1,8 @@
-"""The site, opened in a real browser: `bash .ci/docs` builds it first. GLASSWOOD_SITE names another folder."""
+"""The site, opened in a real browser: `bash .ci/docs` builds it first. GLASSWOOD_SITE names another folder.
+
+Each page is opened in one scheme of colours, at two widths; `pytest -m slow tests/project/test_site.py` opens it in the
+other one.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,7 @@ def address():
         thread.join()
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
+@pytest.fixture(scope="module")
 def window(request, browser):
     """A window with a colour scheme, what pages ask for in it, and what they complain about."""
     context = browser.new_context(color_scheme=request.param)
@@ -65,7 +69,14 @@ def window(request, browser):
     context.close()
 
 
-@pytest.mark.parametrize("name", LOOKED_AT)
+def looks():
+    """All pages in both schemes of colours; every second page of one of them in the long form only."""
+    for place, scheme in enumerate(["light", "dark"]):
+        for number, name in enumerate(LOOKED_AT):
+            yield pytest.param(scheme, name, marks=[] if number % 2 == place else pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("window", "name"), looks(), indirect=["window"])
 def test_a_page_fits_its_window_and_is_accessible(window, address, name):
     page, scheme, requests, complaints = window
     requests.clear()
