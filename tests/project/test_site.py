@@ -76,7 +76,7 @@ def looks():
             yield pytest.param(scheme, name, marks=[] if number % 2 == place else pytest.mark.slow)
 
 
-@pytest.mark.parametrize(("window", "name"), looks(), indirect=["window"])
+@pytest.mark.parametrize(("window", "name"), list(looks()), indirect=["window"])
 def test_a_page_fits_its_window_and_is_accessible(window, address, name):
     page, scheme, requests, complaints = window
     requests.clear()
