@@ -25,6 +25,7 @@ __all__ = [
     "fsspec_of",
     "import_arrow",
     "is_address",
+    "is_pattern",
     "is_remote",
     "naming",
     "place_of",
@@ -51,7 +52,8 @@ TELLING = (
 )  # the best one first
 REQUESTS = 32  # under way at once
 LONGEST = 300  # characters of another library's message
-DENIED = re.compile(r"access.?denied|forbidden|\b403\b|access.?key.?id|signature.?does.?not|unauthor", re.I)
+DENIED = re.compile(r"access.?denied|\bforbidden\b|status 403|access.?key.?id|signature.?does.?not|unauthorized", re.I)
+QUOTED = re.compile(r"'[^']*'")
 
 
 def import_arrow(what: str) -> Any:
@@ -283,9 +285,14 @@ def _kind_of(place: Place) -> Any:
     return kind
 
 
+def is_pattern(place: Place) -> bool:
+    """Return whether a path is a pattern; the name of a file may have its signs, too."""
+    return has_magic(place.path) and _kind(place).name == "NotFound"
+
+
 def _matching(place: Place) -> list[str]:
     """Return what a pattern matches; a path without one is itself."""
-    if not has_magic(place.path) or _kind(place).name != "NotFound":
+    if not is_pattern(place):
         return [place.path]
     if place.is_local:
         found = sorted(glob(place.path, recursive=True))  # noqa: PTH207 (a pattern may be absolute)
@@ -411,7 +418,7 @@ class naming:
 
     def _message(self, error: BaseException) -> str:
         text = short(error)
-        if DENIED.search(text):
+        if DENIED.search(QUOTED.sub("", text.replace(self.name, ""))):  # a file may have such a name
             return f"{self.name} {self.what}: the storage denies access; check the credentials ({text})"
         return f"{self.name} {self.what}: {text}"
 
