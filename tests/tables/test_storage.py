@@ -24,8 +24,9 @@ import glasswood as gw
 from glasswood.cli import main
 from glasswood.errors import ArgumentError, FileError, TableError
 from glasswood.tables import _parquet
+from glasswood.tables._listing import files_of, stamp_of
 from glasswood.tables._parquet import read_fragment
-from glasswood.tables._places import files_of, place_of, stamp_of
+from glasswood.tables._places import place_of
 from glasswood.tables._sources import open_source, stored
 from helpers.s3 import ROOT, moto_python, s3_server
 
@@ -133,6 +134,7 @@ import json, pickle, sys, time
 import pyarrow as pa, s3fs
 from pyarrow import parquet
 import glasswood as gw
+from glasswood.tables._listing import files_of, stamp_of
 from glasswood.tables._parquet import read_fragment
 from glasswood.tables._sources import open_source, stored
 

@@ -13,18 +13,8 @@ from typing import TYPE_CHECKING, Any
 from glasswood.errors import BackgroundError, TableError
 from glasswood.parallel._once import once
 from glasswood.tables._files import replacing
-from glasswood.tables._places import (
-    Place,
-    existing,
-    files_of,
-    import_arrow,
-    is_pattern,
-    is_remote,
-    naming,
-    places_of,
-    stamp_of,
-    waiting,
-)
+from glasswood.tables._listing import existing, files_of, is_pattern, stamp_of, waiting
+from glasswood.tables._places import Place, import_arrow, is_remote, naming, places_of
 from glasswood.tables._ranges import column_ranges, fetch
 
 if TYPE_CHECKING:
