@@ -131,7 +131,9 @@ def _lazy(s: Session, frame: pd.DataFrame) -> Any:
 def _duckdb(s: Session, frame: pd.DataFrame) -> Any:
     import duckdb
 
-    return duckdb.connect().sql(f"select * from '{_file(s, frame)}'")
+    connection = duckdb.connect()
+    s.kept.append(connection)  # before DuckDB 1.4, a relation does not keep it open
+    return connection.sql(f"select * from '{_file(s, frame)}'")
 
 
 SOURCES: dict[str, Callable[[Session, pd.DataFrame], Any]] = {

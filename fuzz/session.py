@@ -59,6 +59,7 @@ class Session:
         self.setting, self.notes = setting, notes
         self.case, self.oracle = setting.case, setting.oracle
         self.calls: list[Call] = []
+        self.kept: list[Any] = []  # what lives as long as the session
         self.question = "Explainer"
         self.rng = stream(self.case["seed"], "session")
         self.explainer = setting.explainer()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, NamedTuple, cast, overload
 
 import numpy as np
 
@@ -32,12 +32,14 @@ from glasswood.results import (
     RatingTable,
     Report,
     RowMonotonicity,
+    SourceValues,
     Spikes,
     Strengths,
     Surface,
 )
 from glasswood.study._grids import grid_of
 from glasswood.study._scope import Scope
+from glasswood.study._source_values import source_rows
 from glasswood.study._study_of import study_of
 from glasswood.study._total import permutation_importance
 from glasswood.tables._row_values import RowColumns, n_folds
@@ -46,6 +48,14 @@ from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
 
 __all__ = ["Explainer"]
+
+
+class _Rows(NamedTuple):
+    """Rows to explain, which columns of a source are passed on, and who explains them."""
+
+    rows: object
+    keep: object
+    engine: object
 
 
 class Explainer:
@@ -493,7 +503,9 @@ class Explainer:
         output_index: int | None = None,
         response: str | None = None,
         by: object = None,
-    ) -> Interactions:
+        keep: object = None,
+        engine: object = "auto",
+    ) -> Any:
         """Return the partial dependence interaction values (PDIV) of rows: the joint contribution of each feature set.
 
         The value of a set is its partial dependence at the row's values minus the values of all its proper subsets; the
@@ -502,8 +514,8 @@ class Explainer:
 
         Parameters
         ----------
-        rows : table
-            The rows to explain.
+        rows : table, files, stream, or frame of a cluster
+            The rows to explain: a table in memory, or any other source that `summarize` accepts.
         max_order : int, optional
             The largest number of features in a set. Unlimited by default.
         features : sequence of str or int, optional
@@ -512,10 +524,15 @@ class Explainer:
             The output to explain, by its label or its position in `outputs`.
         response, by : optional
             As in `partial_dependence`.
+        keep : list of str, or mapping of str to str, optional
+            Columns of files, streams and frames that are passed on with the values, such as an identifier; a mapping
+            renames them.
+        engine : optional
+            Who explains the rows of files, as in `summarize`.
 
         Returns
         -------
-        Interactions
+        Interactions, or SourceValues if the rows are not a table in memory
 
         Examples
         --------
@@ -525,10 +542,13 @@ class Explainer:
             max_order = whole_number(max_order, "max_order is the number of features of the largest sets")
         listed = (features,) if isinstance(features, str) else features
 
-        def question(scope: Scope) -> Interactions:
-            return scope.answers.interaction_values(rows, max_order, listed, scope.choose(output, output_index))
+        source = source_rows(rows, keep, engine)
 
-        return cast(Interactions, self._ask_raw("interaction values", question, response, by))
+        def question(scope: Scope) -> Interactions | SourceValues:
+            chosen = scope.choose(output, output_index)
+            return scope.answers.interaction_values(rows if source is None else source, max_order, listed, chosen)
+
+        return self._ask_raw("interaction values", question, response, by)
 
     def evaluate(
         self,
@@ -539,23 +559,30 @@ class Explainer:
         output_index: int | None = None,
         response: str | None = None,
         by: object = None,
-    ) -> Interactions:
+        keep: object = None,
+        engine: object = "auto",
+    ) -> Any:
         """Evaluate a metric over cubes for each row.
 
         Parameters
         ----------
         metric : CubeMetric
             One of `glasswood.metrics`, or your own subclass.
-        rows : table
-            The rows to explain.
+        rows : table, files, stream, or frame of a cluster
+            The rows to explain: a table in memory, or any other source that `summarize` accepts.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
         response, by : optional
             As in `partial_dependence`.
+        keep : list of str, or mapping of str to str, optional
+            Columns of files, streams and frames that are passed on with the values, such as an identifier; a mapping
+            renames them.
+        engine : optional
+            Who explains the rows of files, as in `summarize`.
 
         Returns
         -------
-        Interactions
+        Interactions, or SourceValues if the rows are not a table in memory
             One value per row and feature set of the metric.
 
         Examples
@@ -572,12 +599,13 @@ class Explainer:
             message = f"a metric must be an instance of a subclass of glasswood.metrics.CubeMetric, not {metric!r}"
             raise ArgumentError(message)
 
-        def question(scope: Scope) -> Interactions:
-            chosen = scope.choose(output, output_index)
-            opened = scope.study.rows(rows)
-            return scope.answers.interactions(scope.study.evaluate(metric, opened, chosen.columns), chosen, opened)
+        source = source_rows(rows, keep, engine)
 
-        return cast(Interactions, self._ask_raw("metrics over cubes", question, response, by))
+        def question(scope: Scope) -> Interactions | SourceValues:
+            chosen = scope.choose(output, output_index)
+            return scope.answers.metric(metric, rows if source is None else source, chosen)
+
+        return self._ask_raw("metrics over cubes", question, response, by)
 
     def shap_values(
         self,
@@ -587,7 +615,9 @@ class Explainer:
         output_index: int | None = None,
         response: str | None = None,
         by: object = None,
-    ) -> Attributions:
+        keep: object = None,
+        engine: object = "auto",
+    ) -> Any:
         """Return the Shapley values of each row.
 
         A feature that takes part has the row's value; one that does not has the background's. With a background, the
@@ -596,23 +626,30 @@ class Explainer:
 
         Parameters
         ----------
-        rows : table
-            The rows to explain.
+        rows : table, files, stream, or frame of a cluster
+            The rows to explain: a table in memory, or any other source that `summarize` accepts.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
         response, by : optional
             As in `partial_dependence`.
+        keep : list of str, or mapping of str to str, optional
+            Columns of files, streams and frames that are passed on with the values, such as an identifier; a mapping
+            renames them.
+        engine : optional
+            Who explains the rows of files, as in `summarize`.
 
         Returns
         -------
-        Attributions
+        Attributions, or SourceValues if the rows are not a table in memory
             For each row, the values and the mean sum to its score.
 
         Examples
         --------
         See `Attributions`.
         """
-        return self._attributions("Shapley values", ShapleyValues(), rows, (output, output_index), response, by)
+        return self._attributions(
+            "Shapley values", ShapleyValues(), _Rows(rows, keep, engine), (output, output_index), response, by
+        )
 
     def banzhaf_values(
         self,
@@ -622,21 +659,28 @@ class Explainer:
         output_index: int | None = None,
         response: str | None = None,
         by: object = None,
-    ) -> Attributions:
+        keep: object = None,
+        engine: object = "auto",
+    ) -> Any:
         """Return the Banzhaf values of each row: the mean effect of adding a feature, over all sets of other features.
 
         Parameters
         ----------
-        rows : table
-            The rows to explain.
+        rows : table, files, stream, or frame of a cluster
+            The rows to explain: a table in memory, or any other source that `summarize` accepts.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
         response, by : optional
             As in `partial_dependence`.
+        keep : list of str, or mapping of str to str, optional
+            Columns of files, streams and frames that are passed on with the values, such as an identifier; a mapping
+            renames them.
+        engine : optional
+            Who explains the rows of files, as in `summarize`.
 
         Returns
         -------
-        Attributions
+        Attributions, or SourceValues if the rows are not a table in memory
 
         Examples
         --------
@@ -647,7 +691,9 @@ class Explainer:
         >>> gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X).banzhaf_values(X)
         Attributions(Banzhaf values: 442 rows x 10 features, value)
         """
-        return self._attributions("Banzhaf values", BanzhafValues(), rows, (output, output_index), response, by)
+        return self._attributions(
+            "Banzhaf values", BanzhafValues(), _Rows(rows, keep, engine), (output, output_index), response, by
+        )
 
     def shap_interaction_values(
         self,
@@ -657,7 +703,9 @@ class Explainer:
         output_index: int | None = None,
         response: str | None = None,
         by: object = None,
-    ) -> Attributions:
+        keep: object = None,
+        engine: object = "auto",
+    ) -> Any:
         """Return the Shapley interactions of all pairs of features for each row, arranged as in the shap package.
 
         The interaction of a pair is split equally between the two sides of the diagonal, and the diagonal holds the
@@ -666,16 +714,21 @@ class Explainer:
 
         Parameters
         ----------
-        rows : table
-            The rows to explain.
+        rows : table, files, stream, or frame of a cluster
+            The rows to explain: a table in memory, or any other source that `summarize` accepts.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
         response, by : optional
             As in `partial_dependence`.
+        keep : list of str, or mapping of str to str, optional
+            Columns of files, streams and frames that are passed on with the values, such as an identifier; a mapping
+            renames them.
+        engine : optional
+            Who explains the rows of files, as in `summarize`.
 
         Returns
         -------
-        Attributions
+        Attributions, or SourceValues if the rows are not a table in memory
 
         Examples
         --------
@@ -691,22 +744,30 @@ class Explainer:
         True
         """
         return self._attributions(
-            "Shapley interactions", ShapleyInteractions(2), rows, (output, output_index), response, by
+            "Shapley interactions",
+            ShapleyInteractions(2),
+            _Rows(rows, keep, engine),
+            (output, output_index),
+            response,
+            by,
         )
 
     def _attributions(
         self,
         name: str,
         metric: InteractionIndex,
-        rows: object,
+        rows: _Rows,
         output: tuple[Any, int | None],
         response: str | None,
         by: object,
-    ) -> Attributions:
-        def question(scope: Scope) -> Attributions:
-            return scope.answers.attributions(name, metric, rows, scope.choose(*output))
+    ) -> Any:
+        source = source_rows(*rows)
 
-        return cast(Attributions, self._ask_raw(name, question, response, by))
+        def question(scope: Scope) -> Attributions | SourceValues:
+            given = rows.rows if source is None else source
+            return scope.answers.attributions(name, metric, given, scope.choose(*output))
+
+        return self._ask_raw(name, question, response, by)
 
     def ice(
         self,
@@ -718,14 +779,16 @@ class Explainer:
         output_index: int | None = None,
         response: str | None = None,
         by: object = None,
-    ) -> Ice:
+        keep: object = None,
+        engine: object = "auto",
+    ) -> Any:
         """Return individual conditional expectation (ICE) curves: the response of every row as features vary.
 
         Parameters
         ----------
         *features : str or int
             One feature, evaluated in each of its cells, or any number of features with `at`.
-        rows : table, optional
+        rows : table, files, stream, or frame of a cluster, optional
             The rows to explain. Defaults to the rows of the background.
         at : table, optional
             The points to evaluate at: a table with the features' columns.
@@ -735,23 +798,28 @@ class Explainer:
             The output to explain, by its label or its position in `outputs`.
         response, by : optional
             As in `partial_dependence`.
+        keep, engine : optional
+            As in `shap_values`.
 
         Returns
         -------
-        Ice
+        Ice, or SourceValues if `rows` is not a table in memory
+            The values of a source are one list per row: the column ``response``.
 
         Examples
         --------
         See `Ice`.
         """
+        source = None if rows is None else source_rows(rows, keep, engine)
 
-        def question(scope: Scope) -> Ice:
+        def question(scope: Scope) -> Ice | SourceValues:
             players = scope.players(features)
             n_points = None if grid is None else whole_number(grid, "grid is the number of points", 2)
             points = at if n_points is None else grid_of(scope.study, players, n_points)
-            return scope.answers.ice(players, rows, points, scope.choose(output, output_index))
+            given = rows if source is None else source
+            return scope.answers.ice(players, given, points, scope.choose(output, output_index))
 
-        return cast(Ice, self._ask(question, response, by))
+        return self._ask(question, response, by)
 
     def ale(
         self,

@@ -719,3 +719,21 @@ def test_a_terminal_obeys_nothing_that_is_printed(capsys, monkeypatch):
     out = capsys.readouterr().out
     assert out.replace("\n", "").isprintable()
     assert json.loads(out)[0]["name\x1b[2J"] == "\u202eevil"
+
+
+def test_shap(home, tmp_path, capsys):
+    command = ["shap", str(home / "model.json"), str(home / "rows.parquet"), "--keep", "year"]
+    assert main([*command, "--background", str(home / "rows.parquet"), "-o", str(tmp_path / "shap")]) == 0
+    assert capsys.readouterr().out == f"400 rows written to {tmp_path / 'shap'}\n"
+    rows = pd.read_parquet(home / "rows.parquet")
+    found, names = pd.read_parquet(tmp_path / "shap"), ["age", FORMULA, "income"]
+    expected = gw.Explainer(home / "model.json", rows[names]).shap_values(rows[names]).values
+    assert (found[names].to_numpy() == expected).all()
+    assert found["year"].tolist() == rows["year"].tolist()
+    assert main([*command, "--top", "2", "-o", str(tmp_path / "top")]) == 0  # path-dependent
+    assert pd.read_parquet(tmp_path / "top").columns.tolist() == ["year", "features", "values"]
+    assert main([*command, "-o", str(tmp_path / "top")]) == 2
+    assert "another question" in capsys.readouterr().err
+    csv = ["shap", str(home / "model.json"), str(home / "rows.csv"), "-o", str(tmp_path / "csv")]
+    assert main(csv) == 0
+    assert len(pd.read_parquet(tmp_path / "csv")) == 400

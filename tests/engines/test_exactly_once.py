@@ -6,7 +6,7 @@ import dask
 import pytest
 
 import glasswood as gw
-from glasswood.counting._job import count_fragments, count_tables
+from glasswood.counting._job import count_fragments
 from glasswood.counting._partial import Partial, add_packed
 from glasswood.counting._plan import make_plan
 from glasswood.engines import _dask, _ray, _spark
@@ -34,7 +34,7 @@ def shipped(few):
     return Pass(source)._job(plan, None, None).ship(), source.fragments, [part.digest for part in source.fragments]
 
 
-@pytest.mark.parametrize("function", ["count_fragments", "add_packed"])
+@pytest.mark.parametrize("function", ["_of_bundle", "_add"])
 def test_dask_runs_a_failed_task_again(dask_nodes, few, function, tmp_path, monkeypatch):
     monkeypatch.setattr(_dask, function, once(getattr(_dask, function), tmp_path / "failed", fail))
     with dask.annotate(retries=2):
@@ -43,19 +43,19 @@ def test_dask_runs_a_failed_task_again(dask_nodes, few, function, tmp_path, monk
 
 
 def test_dask_without_retries_says_what_failed(dask_nodes, few, tmp_path, monkeypatch):
-    monkeypatch.setattr(_dask, "add_packed", once(add_packed, tmp_path / "failed", fail))
+    monkeypatch.setattr(_dask, "_add", once(_dask._add, tmp_path / "failed", fail))
     with pytest.raises(OSError, match="on purpose"):
         gw.summarize(few.model, few.folder, engine=dask_nodes.client)
 
 
 def test_a_reducer_that_adds_in_place_is_caught(dask_nodes, few, tmp_path, monkeypatch):
     """What it added before it failed stays where it is, and is added again."""
-    monkeypatch.setattr(_dask, "add_packed", once(add_in_place(add_packed, tmp_path), tmp_path / "failed", fail))
+    monkeypatch.setattr(_dask, "_add", once(add_in_place(_dask._add, tmp_path), tmp_path / "failed", fail))
     with dask.annotate(retries=2), pytest.raises(BackgroundError, match=TWICE):
         gw.summarize(few.model, few.folder, engine=dask_nodes.client)
 
 
-@pytest.mark.parametrize("function", ["_count_bundle", "_add"])
+@pytest.mark.parametrize("function", ["_of_bundle", "_add"])
 def test_ray_runs_a_killed_task_again(ray_nodes, few, function, tmp_path, monkeypatch):
     monkeypatch.setattr(_ray, function, once(getattr(_ray, function), tmp_path / "died", die))
     assert gw.summarize(few.model, few.folder, engine="ray") == few.expected()
@@ -94,8 +94,8 @@ def test_an_accumulator_is_caught(ray_nodes, shipped, tmp_path):
 
 @pytest.mark.parametrize("then", [fail, die], ids=["failed", "killed"])
 def test_spark_runs_a_task_again(spark_nodes, few, then, tmp_path, monkeypatch):
-    monkeypatch.setattr(_spark, "count_fragments", once(count_fragments, tmp_path / "1", then))
-    monkeypatch.setattr(_spark, "count_tables", once(count_tables, tmp_path / "2", then))
+    monkeypatch.setattr(_spark, "_of_bundle", once(_spark._of_bundle, tmp_path / "1", then))
+    monkeypatch.setattr(_spark, "_of_tables", once(_spark._of_tables, tmp_path / "2", then))
     assert gw.summarize(few.model, few.folder, engine=spark_nodes.spark) == few.expected()
     assert gw.summarize(few.model, spark_nodes.spark.read.parquet(str(few.folder))) == few.expected()
     assert len(list(tmp_path.iterdir())) == 2
@@ -110,13 +110,13 @@ def test_a_second_action_counts_nothing_twice(spark_nodes, few):
 
 
 def test_a_partition_that_comes_twice_is_caught(spark_nodes, few, monkeypatch):
-    real = _spark._cut
+    real = _spark._rows_of
 
     def twice(*arguments):
         yield from real(*arguments)
         yield from real(*arguments)
 
-    monkeypatch.setattr(_spark, "_cut", twice)
+    monkeypatch.setattr(_spark, "_rows_of", twice)
     for source, engine in [(few.folder, spark_nodes.spark), (spark_nodes.spark.read.parquet(str(few.folder)), "auto")]:
         with pytest.raises(BackgroundError, match=TWICE):
             gw.summarize(few.model, source, engine=engine)
@@ -127,7 +127,7 @@ def test_speculative_copies_count_nothing_twice(few, tmp_path, monkeypatch):
     """The slowest task is begun once more elsewhere, as Spark thinks that it hangs: `pytest -m slow tests/engines`."""
     folder = tmp_path / "traces"
     folder.mkdir()
-    monkeypatch.setattr(_spark, "count_fragments", slow(count_fragments, folder, 0.2, slowest=0))
+    monkeypatch.setattr(_spark, "_of_bundle", slow(_spark._of_bundle, folder, 0.2, slowest=0))
     speculation = {"speculation": "true", "speculation__interval": "100ms", "speculation__multiplier": "1.5"}
     speculation |= {"speculation__quantile": "0.5", "speculation__minTaskRuntime": "100ms"}
     options = {f"spark__{name}": value for name, value in speculation.items()}

@@ -50,6 +50,7 @@ def check(model: Any, table: Any, *, proba: bool = False, still: Sequence[int] =
     assert len(columns_of(made)) == len(unwrapped.sources)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "'force_all_finite' was renamed")  # LightGBM 4.5
         prediction = unwrapped.model.predict(made)
     if unwrapped.inverse is not None:
         prediction = unwrapped.inverse(prediction)

@@ -36,6 +36,7 @@ from sklearn.preprocessing import (
 import glasswood as gw
 from glasswood.errors import TableError
 from glasswood.models._opened import open_model
+from helpers.versions import has, needs
 
 # ------------------------------------------------------------------------------------------------------ real pipelines
 
@@ -234,6 +235,8 @@ MONOTONE = {
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", MONOTONE)
 def test_monotone_transformers(kind, dtype):
+    if "normal" in kind and not has("scipy", (1, 14)):
+        pytest.skip("scipy from 1.14: its quantiles of the normal distribution are not monotone before")
     X, y = numbers()
     X = X.astype(dtype)
     pipeline = make_pipeline(MONOTONE[kind], HistGradientBoostingRegressor(max_iter=8)).fit(X, y)
@@ -429,7 +432,10 @@ def test_encoders(kind):
     assert curve.axis.rows.sum() == len(X)
 
 
-@pytest.mark.parametrize(("knows", "dtype"), [(np.nan, "str"), (np.nan, object), (None, object)])
+@pytest.mark.parametrize(
+    ("knows", "dtype"),
+    [pytest.param(np.nan, "str", marks=needs("pandas", (3, 0))), (np.nan, object), (None, object)],
+)
 def test_none_and_nan_are_two_values_for_an_encoder(knows, dtype):
     X, y = labelled()
     texts = X["city"].astype(object)

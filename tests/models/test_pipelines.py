@@ -66,7 +66,7 @@ from threadpoolctl import threadpool_limits
 from glasswood.errors import UnsupportedModelError
 from glasswood.models._pipelines import unwrap
 from helpers.pipelines import N_ROWS, check, columns_of
-from helpers.versions import quantiles
+from helpers.versions import has, quantiles
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -151,7 +151,7 @@ IMPUTERS = {
     "mean": (SimpleImputer(), 3),
     "indicator": (SimpleImputer(add_indicator=True), 5),
     "kept": (SimpleImputer(keep_empty_features=True, add_indicator=True), 6),
-    "constant": (SimpleImputer(strategy="constant", fill_value=-1.0), 3),
+    "constant": (SimpleImputer(strategy="constant", fill_value=-1.0), 3 if has("scikit-learn", (1, 8)) else 4),
     "most_frequent": (SimpleImputer(strategy="most_frequent"), 3),
     "missing-only": (MissingIndicator(error_on_new=False), 2),
     "all": (MissingIndicator(features="all"), 4),
@@ -295,7 +295,7 @@ def test_categories_pass_through(frame, target):
 
 
 def test_sparse_tables(target):
-    table = scipy.sparse.random_array((N_ROWS, 4), density=0.4, rng=0).tocsr()
+    table = scipy.sparse.random(N_ROWS, 4, density=0.4, random_state=0, format="csr")
     model = make_pipeline(MaxAbsScaler(), FunctionTransformer(np.sqrt), DecisionTreeRegressor(max_depth=4))
     unwrapped = unwrap(model.fit(table, target), table)
     assert unwrapped.sources == [(0,), (1,), (2,), (3,)]
@@ -303,7 +303,7 @@ def test_sparse_tables(target):
 
 
 def test_a_sparse_table_and_a_function(target):
-    table = scipy.sparse.random_array((N_ROWS, 4), density=0.4, rng=0).tocsr()
+    table = scipy.sparse.random(N_ROWS, 4, density=0.4, random_state=0, format="csr")
     twice = make_pipeline(FunctionTransformer(lambda rows: rows * 2), DecisionTreeRegressor()).fit(table, target)
     assert unwrap(twice, table).sources == [(0,), (1,), (2,), (3,)]
     turned = make_pipeline(FunctionTransformer(lambda rows: rows[:, ::-1]), DecisionTreeRegressor()).fit(table, target)

@@ -39,6 +39,7 @@ PUBLIC = {
     "RatingTable": None,
     "Report": None,
     "RowMonotonicity": None,
+    "SourceValues": None,
     "Spikes": None,
     "Strengths": None,
     "Surface": None,

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from tests.helpers.strategies import ensembles
 
 import glasswood as gw
 from glasswood.counting._plan import make_plan
@@ -18,6 +17,8 @@ from glasswood.effects import _certificate
 from glasswood.effects._certificate import LeafPairs
 from glasswood.errors import TableError, UnsupportedModelError
 from glasswood.models.readers._promises import promises_of
+from helpers.strategies import ensembles
+from helpers.versions import has
 
 UP = [1, 1, 0, 0, 0]
 
@@ -97,6 +98,8 @@ KEPT = {
 @pytest.mark.parametrize("missing", [False, True], ids=["whole", "missing"])
 @pytest.mark.parametrize("kind", KEPT)
 def test_promises_that_are_kept_are_proven(kind, missing):
+    if kind == "forest" and missing and not has("scikit-learn", (1, 7)):
+        pytest.skip("scikit-learn from 1.7: forests with constraints take no missing values before")
     make, options = KEPT[kind]
     X, y = rows_of(missing=missing)
     model = make(**options).fit(X, y)

@@ -15,6 +15,7 @@ import pytest
 import glasswood as gw
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError, UnsupportedModelError
 from glasswood.results import _rating_table as results
+from helpers.versions import has
 
 KINDS = ["x", "y", "it's", 'a "b"']
 
@@ -74,6 +75,8 @@ def run_sql(sql, X):
 @pytest.mark.parametrize("depth", [2, 4])
 @pytest.mark.parametrize("make", [xgboost, lightgbm, histogram])
 def test_sql_in_duckdb_at_and_beside_cuts(make, depth):
+    if make is xgboost and not has("xgboost", (3, 1)):
+        pytest.skip("xgboost from 3.1, which keeps the labels of categories")
     X, y = rows_of()
     model = make(depth).fit(X, y)
     ex = gw.Explainer(model, X)

@@ -2,7 +2,7 @@
 
 Files: `_app` (the group of commands, and error handling), `_options` (shared options), `_files` (model and data files),
 `_output` (tables as text, CSV, JSON, Parquet), `_words` (messages in terms of options), and the commands in `_report`,
-`_check`, `_summarize`, `_ask`, `_importance`, `_proofs`, `_table` and `_compare`.
+`_check`, `_summarize`, `_ask`, `_importance`, `_rows`, `_proofs`, `_table` and `_compare`.
 """
 
 from __future__ import annotations

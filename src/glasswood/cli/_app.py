@@ -18,6 +18,7 @@ from glasswood.cli import _compare as _comparisons
 from glasswood.cli import _importance as _ranking
 from glasswood.cli import _proofs
 from glasswood.cli import _report as _pages
+from glasswood.cli import _rows as _explained
 from glasswood.cli import _summarize as _counts
 from glasswood.cli import _table as _tables
 from glasswood.cli._options import DEBUG, Command
@@ -87,7 +88,7 @@ def completion(*, shell: str) -> None:
         click.echo(kind(app, {}, "glasswood", COMPLETE).source())
 
 
-for commands in (_pages, _checks, _counts, _questions, _ranking, _proofs, _tables, _comparisons):
+for commands in (_pages, _checks, _counts, _questions, _ranking, _explained, _proofs, _tables, _comparisons):
     for command in commands.COMMANDS:
         app.add_command(command)
 app.add_command(completion)

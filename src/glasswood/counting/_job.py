@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._counter import Counter
-from glasswood.counting._partial import WHOLE, Partial, kept, ledger_of
+from glasswood.counting._partial import WHOLE, Partial, add_packed, kept, ledger_of
 from glasswood.counting._plan import MOST_COUNTS, CountPlan
 from glasswood.counting._reading import Reading
 from glasswood.counting._statistic import Columns, Tally, Wanted
@@ -43,6 +43,7 @@ __all__ = [
 
 Dumps = Callable[[Any], bytes]
 BATCH = 65536  # rows encoded at a time
+SLICE = 2**19  # counts that are added up together: four megabytes
 MANY_ROWS, MANY_BYTES = 2**21, 2**28  # sorted by group at a time: small groups cost more than their rows
 
 
@@ -132,12 +133,12 @@ class Job:
         """Return the job as bytes, made by an engine's own way to pickle: that can send functions of a notebook."""
         before = None if self.before is None else replace(self.before, table=None)
         what = (self.ensemble, self.order, dict(self.groups), self.names, self.by, self.weight)
-        packed = _packed((*what, self.further, before, self.values), dumps)
+        packed = packed_parts((*what, self.further, before, self.values), dumps)
         return ShippedJob(blake2b(packed, digest_size=16).hexdigest(), packed)
 
 
-def _packed(parts: tuple[Any, ...], dumps: Dumps | None) -> bytes:
-    """Return a job as bytes."""
+def packed_parts(parts: tuple[Any, ...], dumps: Dumps | None) -> bytes:
+    """Return the parts of a job as bytes."""
     try:
         return pickle.dumps(parts, protocol=5) if dumps is None else dumps(parts)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -147,34 +148,75 @@ def _packed(parts: tuple[Any, ...], dumps: Dumps | None) -> bytes:
 
 @dataclass(frozen=True)
 class ShippedJob:
-    """A job as bytes, for another process, which unpacks it once."""
+    """A job as bytes, for another process, and what workers do with it."""
 
     key: str
     packed: bytes
+    named_later = True  # counts of a part can be made before its name is known
 
     def open(self) -> Job:
-        """Return the job."""
-        job = _opened.get(self.key)
-        if job is None:
-            job = Job(*self._unpacked())
-            if len(_opened) >= 4:
-                _opened.clear()
-            _opened[self.key] = job
+        """Return the job, which is unpacked once in each process."""
+        job: Job = opened_once(self.key, self.packed, lambda parts: Job(*parts))
         return job
 
-    def _unpacked(self) -> tuple[Any, ...]:
-        try:
-            parts: tuple[Any, ...] = pickle.loads(self.packed)
-        except ImportError as error:
-            message = (
-                f"a worker cannot import what the model needs ({error}); install the libraries of the pipeline's steps "
-                "on all workers, in the same versions"
-            )
-            raise UnsupportedModelError(message) from error
-        return parts
+    @property
+    def columns(self) -> list[Any]:
+        """The names of all columns that are read."""
+        return self.open().columns
+
+    @property
+    def n_slices(self) -> int:
+        """The number of slices that sums are added up in."""
+        return max(1, -(-sum(vector.size for vector in self.open().counter.vectors) // SLICE))
+
+    def of_bundle(self, bundle: Sequence[Fragment]) -> bytes:
+        """Return the counts of some fragments: a pure function, that any worker may call any number of times."""
+        return count_fragments(self, bundle)
+
+    def of_tables(self, tables: Iterable[Any], name: str) -> bytes:
+        """Return the counts of the tables of one partition of an engine's own frame, known by a name."""
+        return count_tables(self, tables, name)
+
+    @staticmethod
+    def add(*parts: bytes) -> bytes:
+        """Return the sum of counts."""
+        return add_packed(*parts)
+
+    def cut(self, packed: bytes) -> list[bytes]:
+        """Return counts in slices."""
+        n = self.n_slices
+        return [packed] if n == 1 else [part.pack() for part in Partial.unpack(packed)[0].slices(n)]
+
+    def join(self, slices: Sequence[bytes]) -> bytes:
+        """Return the counts that have these slices, in order."""
+        parts = [Partial.unpack(part)[0] for part in slices]
+        return (Partial.join(parts) if parts else Partial()).pack()
 
 
-_opened: dict[str, Job] = {}
+def opened_once(key: str, packed: bytes, make: Callable[[tuple[Any, ...]], Any]) -> Any:
+    """Return a job that was packed, which is unpacked once in each process."""
+    job = _opened.get(key)
+    if job is None:
+        job = make(_unpacked(packed))
+        if len(_opened) >= 4:
+            _opened.clear()
+        _opened[key] = job
+    return job
+
+
+def _unpacked(packed: bytes) -> tuple[Any, ...]:
+    try:
+        parts: tuple[Any, ...] = pickle.loads(packed)
+    except ImportError as error:
+        message = (
+            f"a worker cannot import what the model needs ({error}); install the libraries of the pipeline's steps "
+            "on all workers, in the same versions"
+        )
+        raise UnsupportedModelError(message) from error
+    return parts
+
+
+_opened: dict[str, Any] = {}
 
 
 class Sums:

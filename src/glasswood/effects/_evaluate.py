@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,14 @@ from glasswood.effects._kept import Kept
 from glasswood.effects._leaf_sets import most_sets
 from glasswood.effects._leaf_tables import LeafTables, TabledRows, seconds_for_tables, templates_of
 from glasswood.effects._long_paths import LongPaths, refuse_hours, seconds_for_paths
-from glasswood.effects._row_cells import Rows
+from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._walks import Ground, WalkedRows, Walks, can_walk, seconds_for_walks
 from glasswood.errors import BackgroundError
 from glasswood.metrics import CubeMetric, InteractionIndex
 from glasswood.parallel._memory import check_memory
-from glasswood.parallel._once import Deferred, once
+from glasswood.parallel._once import Deferred, once, once_here
 
-__all__ = ["BackgroundRows", "Evaluator"]
+__all__ = ["AgainstRows", "BackgroundRows", "Evaluator"]
 
 WORTH_A_THOUGHT = 0.3  # seconds
 SAMPLED_ROWS = 128  # of the background, to find out what rows cost
@@ -36,6 +36,51 @@ class BackgroundRows(NamedTuple):
 
     rows: Rows
     shares: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AgainstRows:
+    """An index of any rows, path by path or by walking, which is made ready where rows are explained.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    metric : InteractionIndex
+    outputs : list of int
+        The outputs that are wanted.
+    cells : ndarray of shape (n_columns, n_background), int32, or None
+        Those of the background rows; None for path-dependent values.
+    shares : ndarray of float64
+        The weight of each background row; they sum to 1.
+    walked : bool
+        Whether trees are walked with pairs of rows.
+    """
+
+    plan: CountPlan
+    metric: InteractionIndex
+    outputs: list[int]
+    cells: NDArray[np.int32] | None = None
+    shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    walked: bool = False
+
+    @property
+    def told(self) -> tuple[Any, ...]:
+        """What the values of rows depend on."""
+        metric = (type(self.metric).__qualname__, sorted(vars(self.metric).items()))
+        cells = None if self.cells is None else self.cells.tobytes()
+        return "walks" if self.walked else "paths", metric, self.outputs, cells, self.shares.tobytes()
+
+    @once_here
+    def _walks(self) -> Walks:
+        cells = np.empty((0, 0), dtype=np.int32) if self.cells is None else self.cells.copy()
+        return Walks(Ground(self.plan, cells, self.shares), self.metric, self.outputs)
+
+    def of_rows(self, rows: Rows | CellBlock) -> LongPaths | WalkedRows:
+        """Return the values of rows."""
+        if self.walked:
+            return WalkedRows(self._walks, rows)
+        background = None if self.cells is None else CellBlock(self.cells)
+        return LongPaths(self.plan, self.metric, rows, self.outputs, background, self.shares)
 
 
 @dataclass(eq=False)
@@ -74,27 +119,47 @@ class Evaluator:
         How they are computed does not depend on the tables that happen to be kept, since they may differ in the last
         digit.
         """
+        way = self._way(metric, rows.n_rows, len(outputs))
+        if way == "tables" or not isinstance(metric, InteractionIndex):
+            return self.tables(metric, outputs).of_rows(rows)
+        check_memory((rows.n_rows, most_sets(self.plan, metric), len(outputs)))
+        return (self.by_walks if way == "walks" else self.by_paths)(metric, rows, outputs)
+
+    def for_any_rows(self, metric: CubeMetric, n_rows: int, outputs: list[int]) -> LeafTables | AgainstRows:
+        """Return the values of a metric for rows that are not known yet, computed the way that is best for n of them.
+
+        The result can be pickled.
+        """
+        way = self._way(metric, n_rows, len(outputs))
+        if way == "tables" or not isinstance(metric, InteractionIndex):
+            return self.tables(metric, outputs)
+        if self.background is None and not self.only_counts:
+            return AgainstRows(self.plan, metric, outputs)
+        rows, shares = self._rows()
+        return AgainstRows(self.plan, metric, outputs, rows.cells(0, shares.size), shares, walked=way == "walks")
+
+    def _way(self, metric: CubeMetric, n_rows: int, n_outputs: int) -> Literal["tables", "paths", "walks"]:
+        """Return how the values of some rows are computed; refuse what takes too long, or has too many sets."""
         plan = self.plan
         most = plan.most_players
         if not isinstance(metric, InteractionIndex):
             refuse_long_paths(most)
             plan.refuse_uncountable(most)
-            return self.by_tables(metric, rows, outputs)
+            return "tables"
         by_tables = seconds_for_tables(metric, plan) if plan.countable(most) else float("inf")
         only_counts = self.only_counts or (self.background is None and metric.nodes(0) is None)
         if by_tables < WORTH_A_THOUGHT or (only_counts and by_tables < float("inf")):
-            return self.by_tables(metric, rows, outputs)
-        n_rows, n_background = rows.n_rows, self.n_background
+            return "tables"
+        n_background = self.n_background
         by_paths, by_walks = seconds_for_paths(plan, n_rows, n_background), float("inf")
-        if self.background is not None and can_walk(plan, metric, len(outputs)):
-            by_walks = seconds_for_walks(self._visits, n_rows, n_background, metric, len(outputs))
+        if self.background is not None and can_walk(plan, metric, n_outputs):
+            by_walks = seconds_for_walks(self._visits, n_rows, n_background, metric, n_outputs)
         if by_tables < float("inf"):
             by_tables = seconds_for_tables(metric, plan, n_rows)
         if by_tables < min(by_paths, by_walks):
-            return self.by_tables(metric, rows, outputs)
+            return "tables"
         refuse_hours(plan, n_rows, n_background, min(by_paths, by_walks))
-        check_memory((n_rows, most_sets(plan, metric), len(outputs)))
-        return (self.by_walks if by_walks < by_paths else self.by_paths)(metric, rows, outputs)
+        return "walks" if by_walks < by_paths else "paths"
 
     def _rows(self) -> BackgroundRows:
         if self.background is None:
@@ -127,8 +192,8 @@ class Evaluator:
         """Return the values of a metric by walking through the trees with pairs of rows."""
         return WalkedRows(Walks(self.ground, metric, outputs), rows)
 
-    def by_tables(self, metric: CubeMetric, rows: Rows, outputs: list[int]) -> TabledRows:
-        """Return the values of a metric from tables of leaves."""
+    def tables(self, metric: CubeMetric, outputs: list[int]) -> LeafTables:
+        """Return the values of a metric as tables of leaves."""
 
         def make() -> LeafTables:
             templates = templates_of(metric, self.plan)  # first: too large ones are refused before any counting
@@ -136,9 +201,9 @@ class Evaluator:
 
         ours = type(metric).__module__ == InteractionIndex.__module__
         if not isinstance(metric, InteractionIndex) or not ours or vars(metric).keys() != {"min_order", "max_order"}:
-            return TabledRows(make(), rows)  # a user's metric may depend on anything
+            return make()  # a user's metric may depend on anything
         key = (type(metric), metric.min_order, metric.max_order, tuple(outputs))
-        return TabledRows(self.kept.get(key, make), rows)
+        return self.kept.get(key, make)
 
     def by_paths(self, metric: InteractionIndex, rows: Rows, outputs: list[int]) -> LongPaths:
         """Return the values of a metric path by path."""

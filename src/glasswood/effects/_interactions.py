@@ -96,6 +96,11 @@ class Lookups:
         return found
 
     @property
+    def told(self) -> tuple[Any, ...]:
+        """What the values of rows depend on."""
+        return "lookups", self.sets, self.outputs, self._mean.tobytes(), self._table.tobytes()
+
+    @property
     def n_bytes(self) -> int:
         """The memory of the tables and their index."""
         arrays = (self._table, *self._groups, *self._pairs, self.term_set, self.term_rest, self.term_seat)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from glasswood.effects._chunks import block_width
 from glasswood.effects._closed_forms import Effects
 from glasswood.effects._cubes import MOST_PLAYERS, Template
 from glasswood.effects._leaf_sets import Leaves
-from glasswood.effects._row_cells import Rows
+from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.metrics import CubeMetric, InteractionIndex
@@ -81,22 +82,30 @@ class LeafTables:
         self, effects: Effects, metric: CubeMetric, outputs: list[int], templates: Mapping[int, Template]
     ) -> None:
         plan = effects.plan
-        self.effects = effects
-        self.templates = templates
-        self.leaves = Leaves(plan, {used: template.masks for used, template in self.templates.items()}, outputs)
+        self.plan = plan
+        self.leaves = Leaves(plan, {used: template.masks for used, template in templates.items()}, outputs)
         # The score without any leaf is the same regardless of who takes part: an empty cube, which only the empty
         # set, the first one if there is any, can have a value for.
         empty = Template.of(metric, 0).value.sum()
         self.constant = empty * plan.ensemble.score.constant[outputs]
-        self._fill()
+        self._fill(effects, templates)
 
     @property
     def n_bytes(self) -> int:
         """The memory of the tables and their index."""
         return int(self.table.nbytes + self.table_first.nbytes) + self.leaves.n_bytes
 
-    def _fill(self) -> None:
-        plan, numbers = self.effects.plan, self.leaves.numbers
+    @property
+    def told(self) -> tuple[Any, ...]:
+        """What the values of rows depend on."""
+        return "tables", self.leaves.numbers.sets, self.constant.tobytes(), self.table.tobytes()
+
+    def of_rows(self, rows: Rows | CellBlock) -> TabledRows:
+        """Return the values of rows."""
+        return TabledRows(self, rows)
+
+    def _fill(self, effects: Effects, filled: Mapping[int, Template]) -> None:
+        plan, numbers = self.plan, self.leaves.numbers
         value = plan.ensemble.value
         partner, partner_bit = self.leaves.partners
         sizes = (numbers.n_masks[plan.n_players] << plan.n_players.astype(np.int64)) * value.shape[1]
@@ -104,9 +113,9 @@ class LeafTables:
         n_table = int(sizes.sum())
         self.table_first = np.cumsum(sizes) - sizes
         self.table_first[partner[partner >= 0]] = -1
-        parts = [self.templates[used] for used in sorted(self.templates)]
+        parts = [filled[used] for used in sorted(filled)]
         n_entries = np.zeros(numbers.n_masks.size, dtype=np.int64)
-        n_entries[sorted(self.templates)] = [part.value.size for part in parts]
+        n_entries[sorted(filled)] = [part.value.size for part in parts]
         templates = _core.Templates(
             n_sets=numbers.n_masks,
             first=np.concatenate([[0], np.cumsum(n_entries)]),
@@ -119,13 +128,13 @@ class LeafTables:
 
         def fill(index: int) -> None:
             first, last = index * n_leaves // n_parts, (index + 1) * n_leaves // n_parts
-            _core.fill_leaf_tables(first, last, leaves, templates, plan.leaf_offset, self.effects.exact, table)
+            _core.fill_leaf_tables(first, last, leaves, templates, plan.leaf_offset, effects.exact, table)
 
         n_leaves = plan.ensemble.n_leaves
         n_parts = min(n_leaves, max(8 * n_threads(), n_table // ENTRIES_AT_A_TIME))
-        _ = self.effects.exact  # before threads share it
+        _ = effects.exact  # before threads share it
         for_each(n_parts, fill, "tables")
-        table *= self.effects.unit
+        table *= effects.unit
         self.table = table
 
 
@@ -135,10 +144,10 @@ class TabledRows:
     Parameters
     ----------
     tables : LeafTables
-    rows : Rows
+    rows : Rows or CellBlock
     """
 
-    def __init__(self, tables: LeafTables, rows: Rows) -> None:
+    def __init__(self, tables: LeafTables, rows: Rows | CellBlock) -> None:
         self.tables = tables
         self.rows = rows
         self.sets = tables.leaves.numbers.sets
@@ -151,7 +160,7 @@ class TabledRows:
     def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
         """Write the values of some rows to the columns of `out`, (n_sets x n_outputs, ...), from `at` on."""
         tables = self.tables
-        leaves, plan, constant = tables.leaves, tables.effects.plan, tables.constant
+        leaves, plan, constant = tables.leaves, tables.plan, tables.constant
         cells = self.rows.cells(*span)
         n_rows = cells.shape[1]
         width = block_width(n_rows, min(CACHE // max(1, leaves.n_groups), LOOKUPS_AT_A_TIME // plan.ensemble.n_leaves))

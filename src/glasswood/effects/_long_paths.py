@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._cubes import MOST_SLOTS, moments_of, set_masks
 from glasswood.effects._leaf_sets import Leaves
-from glasswood.effects._row_cells import Rows
+from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.metrics import InteractionIndex
@@ -33,10 +33,10 @@ class LongPaths:
     ----------
     plan : CountPlan
     metric : InteractionIndex
-    rows : Rows
+    rows : Rows or CellBlock
     outputs : list of int
         The outputs that are wanted.
-    background : Rows, or None
+    background : Rows or CellBlock, or None
         The rows to average over; None for path-dependent values.
     weight : ndarray of float64
         The weight of each background row; they sum to 1.
@@ -46,9 +46,9 @@ class LongPaths:
         self,
         plan: CountPlan,
         metric: InteractionIndex,
-        rows: Rows,
+        rows: Rows | CellBlock,
         outputs: list[int],
-        background: Rows | None,
+        background: Rows | CellBlock | None,
         weight: NDArray[np.float64],
     ) -> None:
         _refuse_players(plan.most_players)

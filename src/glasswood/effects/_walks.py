@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._cubes import MOST_SLOTS, moments_of
-from glasswood.effects._row_cells import Rows
+from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.kernels import _core
 from glasswood.metrics import InteractionIndex
 from glasswood.parallel._interrupts import proceed
@@ -241,10 +241,10 @@ class WalkedRows:
     Parameters
     ----------
     walks : Walks
-    rows : Rows
+    rows : Rows or CellBlock
     """
 
-    def __init__(self, walks: Walks, rows: Rows) -> None:
+    def __init__(self, walks: Walks, rows: Rows | CellBlock) -> None:
         self.sets = walks.sets
         self.n_rows = rows.n_rows
         self._walks = walks

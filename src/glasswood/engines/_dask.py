@@ -10,17 +10,17 @@ from uuid import uuid4
 import dask
 from dask import delayed
 
-from glasswood.counting._job import ShippedJob, count_fragments, count_tables
-from glasswood.counting._partial import Partial, add_packed
+from glasswood.counting._row_job import ShippedRows
+from glasswood.engines._engine import Shipped
 from glasswood.engines._reduction import FAN_IN, sum_on_workers
-from glasswood.tables._parquet import Fragment
+from glasswood.tables._parquet import join
 from glasswood.tables._sources import HEAD
 
 if TYPE_CHECKING:
     from dask.dataframe import DataFrame
     from distributed import Client
 
-__all__ = ["count_files", "count_frame", "dumps", "look"]
+__all__ = ["dumps", "look", "map_frame", "run_files", "run_frame"]
 
 QUIET = {
     "distributed.admin.large-graph-warning-threshold": "1TB"
@@ -43,23 +43,23 @@ def look(frame: DataFrame, client: Client | None) -> tuple[list[Any], Any]:
         return list(frame.columns), _compute(head, client)
 
 
-def count_frame(shipped: ShippedJob, frame: DataFrame, client: Client | None) -> tuple[Partial, int]:
-    """Return the counts of a Dask DataFrame, partition by partition, as one graph, and how many partitions it has."""
-    parts = frame[shipped.open().columns].to_delayed()
+def run_frame(shipped: Shipped, frame: DataFrame, client: Client | None) -> tuple[bytes, int]:
+    """Return the result of a Dask DataFrame, partition by partition, as one graph, and how many partitions it has."""
+    parts = frame[shipped.columns].to_delayed()
     job = delayed(shipped, traverse=False)  # one node of the graph, which goes to each worker once
-    layer = [delayed(count_tables)(job, [part], str(number)) for number, part in enumerate(parts)]
+    layer = [delayed(_of_tables)(job, [part], str(number)) for number, part in enumerate(parts)]
     while len(layer) > 1:
-        layer = [delayed(add_packed)(*layer[at : at + FAN_IN]) for at in range(0, len(layer), FAN_IN)]
+        layer = [delayed(_add)(shipped.add, *layer[at : at + FAN_IN]) for at in range(0, len(layer), FAN_IN)]
     with dask.config.set(QUIET):
-        return Partial.unpack(_compute(layer[0], client))[0], len(parts)
+        return _compute(layer[0], client), len(parts)
 
 
-def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], client: Client | None) -> Partial:
-    """Return the counts of bundles of fragments."""
+def run_files(shipped: Shipped, bundles: Sequence[Any], client: Client | None) -> bytes:
+    """Return the result of bundles of files."""
     from distributed import as_completed, default_client
 
     if not bundles:
-        return Partial()
+        return shipped.join([])
     client = client or default_client()
     run = f"glasswood-{uuid4().hex}"
     completed = as_completed(loop=client.loop)
@@ -72,12 +72,12 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], clie
         completed.add(future)
         return future
 
-    def count(numbered: tuple[int, Sequence[Fragment]]) -> Any:
+    def work(numbered: tuple[int, Any]) -> Any:
         number, bundle = numbered
-        return start(f"count-{number}", count_fragments, job, bundle)
+        return start(f"part-{number}", _of_bundle, job, bundle)
 
-    def add(partials: list[Any]) -> Any:
-        return start(f"add-{uuid4().hex}", add_packed, *partials)
+    def add(parts: list[Any]) -> Any:
+        return start(f"add-{uuid4().hex}", _add, shipped.add, *parts)
 
     def first(running: list[Any]) -> Any:
         finished = next(completed)
@@ -89,7 +89,42 @@ def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], clie
         return finished
 
     n_cores = sum(client.nthreads().values()) or 1
-    return Partial.unpack(sum_on_workers(list(enumerate(bundles)), n_cores, count, add, first).result())[0]
+    found: bytes = sum_on_workers(list(enumerate(bundles)), n_cores, work, add, first).result()
+    return found
+
+
+def map_frame(shipped: ShippedRows, frame: DataFrame) -> DataFrame:
+    """Return a frame with the answers of a RowJob about each row, computed lazily."""
+    job = shipped.open()
+    kept = frame._meta[list(job.keep)].rename(columns=dict(job.keep))
+    kinds = {"number": "float64"}
+    meta = kept.assign(**{name: [] for name in job.question.kinds})
+    meta = meta.astype({name: kinds.get(kind, "object") for name, kind in job.question.kinds.items()})
+    return frame[shipped.columns].map_partitions(_explained, shipped, meta, meta=meta, enforce_metadata=False)
+
+
+def _explained(part: Any, shipped: ShippedRows, meta: Any) -> Any:
+    """Return the answers about the rows of a partition, which keep their index."""
+    job = shipped.open()
+    tables = list(job.explain(part))
+    if not tables:
+        return meta
+    found = join(tables).to_pandas().set_index(part.index)
+    for name, new in job.keep.items():  # as they were: Arrow has other types for some
+        found[new] = part[name]
+    return found
+
+
+def _of_tables(shipped: Shipped, tables: Sequence[Any], name: str) -> bytes:
+    return shipped.of_tables(tables, name)
+
+
+def _add(add: Callable[..., bytes], *parts: bytes) -> bytes:
+    return add(*parts)
+
+
+def _of_bundle(shipped: Shipped, bundle: Any) -> bytes:
+    return shipped.of_bundle(bundle)
 
 
 def _compute(collection: object, client: Client | None) -> Any:
@@ -97,5 +132,5 @@ def _compute(collection: object, client: Client | None) -> Any:
     return dask.compute(collection)[0] if client is None else client.compute(collection).result()
 
 
-def _same(shipped: ShippedJob) -> ShippedJob:
+def _same(shipped: Shipped) -> Shipped:
     return shipped

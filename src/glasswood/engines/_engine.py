@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, cast
 
-from glasswood.counting._job import ShippedJob
-from glasswood.counting._partial import Partial
 from glasswood.errors import MissingExtraError, TableError
-from glasswood.tables._parquet import Fragment
 
-__all__ = ["ENGINES", "Engine", "engine_of", "load_engine"]
+__all__ = ["ENGINES", "Engine", "Shipped", "engine_of", "load_engine"]
 
 
 class Known(NamedTuple):
@@ -29,11 +26,45 @@ ENGINES = {
 }
 
 
+class Shipped(Protocol):
+    """A job as workers get it: rows to count, or rows to explain. All functions but `open` are about bytes."""
+
+    named_later: bool
+    """Whether a part can be worked on before its name is known."""
+
+    def open(self) -> Any:
+        """Return the job, which is unpacked once in each process."""
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names of all columns that are read."""
+
+    @property
+    def n_slices(self) -> int:
+        """The number of slices that results are added up in."""
+
+    def of_bundle(self, bundle: Any) -> bytes:
+        """Return the result of a bundle of files, which any worker may compute any number of times."""
+
+    def of_tables(self, tables: Iterable[Any], name: str) -> bytes:
+        """Return the result of the tables of one part of a frame."""
+
+    @staticmethod
+    def add(*parts: bytes) -> bytes:
+        """Return the sum of results."""
+
+    def cut(self, packed: bytes) -> list[bytes]:
+        """Return a result in slices."""
+
+    def join(self, slices: Sequence[bytes]) -> bytes:
+        """Return the result that has these slices, in order."""
+
+
 class Engine(Protocol):
     """What the file of a cluster offers, as functions. `session` is what the user holds of it, or None.
 
-    A job goes to the workers as bytes, and partial sums come back. Whether all parts were counted, and each once, is
-    checked by the caller: an engine may run a task any number of times.
+    A job goes to the workers as bytes, and results come back that add up. Whether all parts were worked on, and each
+    once, is checked by the caller: an engine may run a task any number of times.
     """
 
     def dumps(self, parts: object) -> bytes:
@@ -42,11 +73,14 @@ class Engine(Protocol):
     def look(self, frame: object, session: object) -> tuple[list[Any], Any]:
         """Return the names of the columns of the engine's own frame, and its first rows as a table."""
 
-    def count_frame(self, shipped: ShippedJob, frame: object, session: object) -> tuple[Partial, int]:
-        """Return the counts of the engine's own frame, and how many parts it has, which are numbered from 0."""
+    def run_frame(self, shipped: Shipped, frame: object, session: object) -> tuple[bytes, int]:
+        """Return the result of the engine's own frame, and how many parts it has, which are numbered from 0."""
 
-    def count_files(self, shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], session: object) -> Partial:
-        """Return the counts of bundles of fragments of files, which workers read themselves."""
+    def run_files(self, shipped: Shipped, bundles: Sequence[Any], session: object) -> bytes:
+        """Return the result of bundles of files, which workers read themselves."""
+
+    def map_frame(self, shipped: Any, frame: object) -> Any:
+        """Return a frame of the engine with the answers of a RowJob about each row of a frame, computed lazily."""
 
 
 def engine_of(engine: object) -> tuple[str, Any]:

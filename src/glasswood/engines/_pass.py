@@ -86,20 +86,20 @@ class Pass:
         self.source = source
         self._before: UserColumns | None = None
         self._further: tuple[Any, ...] = ()  # columns that are not the model's
-        self._engine, self._session = engine_of(engine)
+        self.engine, self.session = engine_of(engine)
         self.names: list[Any] | None
         self._folder = checkpoint
         if isinstance(source, EngineFrame):
-            self._engine = self._engine_of_frame(source)
-            self.names, self.head = load_engine(self._engine).look(source.frame, self._session)
+            self.engine = self._engine_of_frame(source)
+            self.names, self.head = load_engine(self.engine).look(source.frame, self.session)
         else:
             self.names, self.head = source.names, source.head
         self._refuse_what_needs_files()
 
     def _engine_of_frame(self, source: EngineFrame) -> str:
         """Return the engine of a frame, the only one that can count it."""
-        if self._engine not in ("auto", source.engine):
-            message = f"a {source.engine} frame must be counted by {source.engine}, not by {self._engine}"
+        if self.engine not in ("auto", source.engine):
+            message = f"a {source.engine} frame must be counted by {source.engine}, not by {self.engine}"
             raise TableError(message)
         return source.engine
 
@@ -109,17 +109,17 @@ class Pass:
             message = f"checkpoint= is a folder of this machine, not {str(self._folder)!r}"
             raise ArgumentError(message)
         if isinstance(self.source, InMemory):
-            if self._folder is not None or self._engine not in ("auto", "threads"):
+            if self._folder is not None or self.engine not in ("auto", "threads"):
                 message = (
                     "engine= and checkpoint= are for Parquet files; a table in memory is counted by threads, at once"
                 )
                 raise TableError(message)
             return
-        asked = self._folder is not None or (self.is_stream and self._engine != "auto")
+        asked = self._folder is not None or (self.is_stream and self.engine != "auto")
         if asked and not isinstance(self.source, Files):
             message = (
                 "checkpoint= and engine= are for Parquet files, whose parts can be identified and read again; this "
-                f"source is a {'stream' if self.is_stream else 'frame of ' + self._engine}"
+                f"source is a {'stream' if self.is_stream else 'frame of ' + self.engine}"
             )
             raise TableError(message)
 
@@ -127,6 +127,31 @@ class Pass:
     def is_stream(self) -> bool:
         """Whether the source is a stream of tables."""
         return isinstance(self.source, Stream)
+
+    @property
+    def here(self) -> bool:
+        """Whether the threads of this process read the rows."""
+        return self.engine in ("auto", "threads")
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, if it is known before they are read."""
+        if isinstance(self.source, InMemory):
+            return n_rows(self.source.given)
+        sizes = [fragment.n_rows for fragment in self.source.fragments] if isinstance(self.source, Files) else [None]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    def reading(
+        self, schema: Schema, features: Iterable[int], before: UserColumns | None, further: Sequence[Any]
+    ) -> Reading:
+        """Return how tables become columns of a model, after a look at the first rows. Some columns are not its own."""
+        found = copy(self)
+        found._before = before
+        features = [int(feature) for feature in features]
+        reading = Reading(schema, features, found._names_of(schema, features, further), before)
+        if self.head is not None:
+            reading.open(self.head)  # raises errors that would otherwise occur on a worker
+        return reading
 
     @property
     def in_memory(self) -> bool:
@@ -183,9 +208,8 @@ class Pass:
             partial = count_stream(job, self.source, None)
             expected = []
         else:
-            partial, n_parts = load_engine(self._engine).count_frame(
-                job.ship(self._dumps), self.source.frame, self._session
-            )
+            packed, n_parts = load_engine(self.engine).run_frame(job.ship(self._dumps), self.source.frame, self.session)
+            partial = Partial.unpack(packed)[0]
             expected = [partition_digest(str(number)) for number in range(n_parts)]
         return finish(job, partial, expected)
 
@@ -197,13 +221,13 @@ class Pass:
             source = replace(source, fragments=located(source.fragments))
         checkpoint = None if self._folder is None else Checkpoint(self._folder, job)
         fragments = source.fragments if checkpoint is None else checkpoint.remaining(source.fragments)
-        if self._engine in ("auto", "threads"):
+        if self.here:
             return count_files(job, fragments, checkpoint, None)
-        count_on_workers: Callable[..., Partial] = load_engine(self._engine).count_files
+        engine, shipped = load_engine(self.engine), job.ship(self._dumps)
         if checkpoint is None:
-            return count_on_workers(job.ship(self._dumps), bundles(fragments), self._session)
+            return Partial.unpack(engine.run_files(shipped, bundles(fragments), self.session))[0]
         for wave in waves(fragments):
-            partial = count_on_workers(job.ship(self._dumps), bundles(wave), self._session)
+            partial = Partial.unpack(engine.run_files(shipped, bundles(wave), self.session))[0]
             verify(partial, [fragment.digest for fragment in wave])
             checkpoint.add(partial, [fragment.digest for fragment in wave])
         return checkpoint.partial
@@ -249,7 +273,7 @@ class Pass:
 
     def _dumps(self, parts: object) -> bytes:
         """Return a job as the engine pickles it, which can send functions of a notebook."""
-        return load_engine(self._engine).dumps(parts)
+        return load_engine(self.engine).dumps(parts)
 
     def _names_of(self, schema: Schema, features: Iterable[int], further: Sequence[Any]) -> dict[int, Any] | None:
         """Return the source's names of some columns of the model; None if it has none. Some are not the model's.

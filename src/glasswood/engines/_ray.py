@@ -1,4 +1,4 @@
-"""Ray: files are counted by tasks; a Ray Dataset by its own pipeline, whose partials are added up by tasks."""
+"""Ray: tasks work on files; a Ray Dataset is counted by its own pipeline, whose partials are added up by tasks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import ray
 
-from glasswood.counting._job import ShippedJob, Sums, count_fragments, partition_digest
-from glasswood.counting._partial import Partial, add_packed, ledger_of
+from glasswood.counting._job import ShippedJob, Sums, partition_digest
+from glasswood.counting._partial import Partial, ledger_of
+from glasswood.counting._row_job import ShippedRows
+from glasswood.engines._engine import Shipped
 from glasswood.engines._reduction import own_errors, sum_on_workers
-from glasswood.tables._parquet import Fragment
 from glasswood.tables._sources import HEAD
 
 if TYPE_CHECKING:
     from ray.data import Dataset
 
-__all__ = ["count_files", "count_frame", "dumps", "look"]
+__all__ = ["dumps", "look", "map_frame", "run_files", "run_frame"]
 
 
 Future = tuple[Any, Any]  # a small note that reports success, and the partial itself
@@ -41,33 +42,45 @@ def look(frame: Dataset, _: object) -> tuple[list[Any], Any]:
     return head.column_names, head
 
 
-def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], _: object) -> Partial:
-    """Return the counts of bundles of fragments. Nodes read the files together: tasks are spread over all of them."""
+def run_files(shipped: Shipped, bundles: Sequence[Any], _: object) -> bytes:
+    """Return the result of bundles of files. Nodes read the files together: tasks are spread over all of them."""
     if not bundles:
-        return Partial()
+        return shipped.join([])
     job = ray.put(shipped)  # once into the shared memory of each node
-    task = ray.remote(_count_bundle).options(num_returns=2, scheduling_strategy="SPREAD")
-    return _sum(bundles, lambda bundle: tuple(task.remote(job, bundle)))
+    task = ray.remote(_of_bundle).options(num_returns=2, scheduling_strategy="SPREAD")
+    return _sum(shipped, bundles, lambda bundle: tuple(task.remote(job, bundle)))
 
 
-def count_frame(shipped: ShippedJob, frame: Dataset, _: object) -> tuple[Partial, int]:
-    """Return the counts of a Ray Dataset, and how many blocks it has.
-
-    Each block becomes a partial where it is, and only these are moved.
-    """
-    counted = frame.select_columns(shipped.open().columns).map_batches(
-        _count_block, fn_args=(shipped,), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
-    )
+def run_frame(shipped: Shipped, frame: Dataset, _: object) -> tuple[bytes, int]:
+    """Return the result of a Ray Dataset, and how many blocks it has."""
+    chosen = frame.select_columns(shipped.columns)
+    if shipped.named_later:  # each block becomes a partial where it is, and only these are moved
+        chosen = chosen.map_batches(
+            _count_block, fn_args=(shipped,), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
+        )
     with _quiet(), own_errors(Exception):
-        refs = counted.to_arrow_refs()
+        refs = chosen.to_arrow_refs()
     if not refs:
-        return Partial(), 0
-    task = ray.remote(_name_block).options(num_returns=2)
-    return _sum(list(enumerate(refs)), lambda numbered: tuple(task.remote(*numbered))), len(refs)
+        return shipped.join([]), 0
+    job = ray.put(shipped)
+    task = ray.remote(_name_block if shipped.named_later else _of_block).options(num_returns=2)
+    return _sum(shipped, list(enumerate(refs)), lambda numbered: tuple(task.remote(job, *numbered))), len(refs)
 
 
-def _sum(tasks: Sequence[Any], count: Callable[[Any], Future]) -> Partial:
+def map_frame(shipped: ShippedRows, frame: Dataset) -> Dataset:
+    """Return a dataset with the answers of a RowJob about each row, computed lazily."""
+    return frame.select_columns(shipped.columns).map_batches(
+        _explained, fn_args=(shipped,), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
+    )
+
+
+def _explained(table: pa.Table, shipped: ShippedRows) -> Iterator[pa.Table]:
+    yield from shipped.open().explain(table)
+
+
+def _sum(shipped: Shipped, tasks: Sequence[Any], work: Callable[[Any], Future]) -> bytes:
     adding = ray.remote(_add).options(num_returns=2)
+    add = shipped.add
 
     def first(running: list[Future]) -> Future:
         (finished,), _ = ray.wait([note for note, _ in running], num_returns=1, fetch_local=False)
@@ -79,17 +92,22 @@ def _sum(tasks: Sequence[Any], count: Callable[[Any], Future]) -> Partial:
     n_cores = int(ray.cluster_resources().get("CPU", 1))
     with own_errors(ray.exceptions.RayError):
         _, packed = sum_on_workers(
-            tasks, n_cores, count, lambda parts: tuple(adding.remote(*(part for _, part in parts))), first
+            tasks, n_cores, work, lambda parts: tuple(adding.remote(add, *(part for _, part in parts))), first
         )
-        return Partial.unpack(ray.get(packed))[0]
+        found: bytes = ray.get(packed)
+        return found
 
 
-def _count_bundle(shipped: ShippedJob, bundle: Sequence[Fragment]) -> tuple[None, bytes]:
-    return None, count_fragments(shipped, bundle)
+def _of_bundle(shipped: Shipped, bundle: Any) -> tuple[None, bytes]:
+    return None, shipped.of_bundle(bundle)
 
 
-def _add(*parts: bytes) -> tuple[None, bytes]:
-    return None, add_packed(*parts)
+def _of_block(shipped: Shipped, number: int, block: pa.Table) -> tuple[None, bytes]:
+    return None, shipped.of_tables([block], str(number))
+
+
+def _add(add: Callable[..., bytes], *parts: bytes) -> tuple[None, bytes]:
+    return None, add(*parts)
 
 
 def _count_block(table: pa.Table, shipped: ShippedJob) -> pa.Table:
@@ -98,7 +116,7 @@ def _count_block(table: pa.Table, shipped: ShippedJob) -> pa.Table:
     return pa.table({"partial": pa.array([sums.partial().pack()], type=pa.large_binary())})
 
 
-def _name_block(number: int, block: pa.Table) -> tuple[None, bytes]:
+def _name_block(_: Shipped, number: int, block: pa.Table) -> tuple[None, bytes]:
     """Return the sum of the partials in a block, under the name that the driver gave it."""
     packed = block.column("partial").to_pylist() if block.num_rows else []  # Ray creates no batch if there are no rows
     parts = Partial.sum(Partial.unpack(part)[0] for part in packed)

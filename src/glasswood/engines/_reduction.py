@@ -10,7 +10,7 @@ from typing import TypeVar
 from glasswood import errors
 from glasswood.parallel._progress import bar
 
-__all__ = ["own_errors", "sum_on_workers"]
+__all__ = ["FAN_IN", "own_errors", "sum_on_workers"]
 
 FAN_IN = 8  # partials that one task adds up
 PER_CORE = 3  # tasks that wait or run, per core: enough that none is idle, few enough that partials do not pile up

@@ -7,7 +7,7 @@ and the driver only receives the sum.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,21 +15,18 @@ from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from glasswood.counting._job import Job, ShippedJob, count_fragments, count_tables
-from glasswood.counting._partial import Partial
-from glasswood.engines._reduction import own_errors
+from glasswood.counting._row_job import ShippedRows
+from glasswood.engines._engine import Shipped
+from glasswood.engines._reduction import FAN_IN, own_errors
 from glasswood.errors import TableError
-from glasswood.tables._parquet import Fragment
 from glasswood.tables._sources import HEAD
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
-__all__ = ["count_files", "count_frame", "dumps", "look"]
+__all__ = ["dumps", "look", "map_frame", "run_files", "run_frame"]
 
-SLICE = 2**19  # counts that are added up together: four megabytes
-
-SCHEMA = "slice int, partial binary"
+SCHEMA = "slice int, partial binary, parts int"
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -74,75 +71,102 @@ def _numbered(frame: DataFrame, places: Sequence[int]) -> DataFrame:
     return plain.select(*(f"c{place}" for place in places)) if places else plain.selectExpr("0 AS none")
 
 
-def count_frame(shipped: ShippedJob, frame: DataFrame, _: object) -> tuple[Partial, int]:
-    """Return the counts of a Spark DataFrame, and the number of partitions that reported; Connect knows no more."""
-    job = shipped.open()
-    n_slices = _slices(job)
-    places = [frame.columns.index(name) for name in job.columns]
-    named = job.columns or ["none"]  # without any column, rows would be lost in transfer
-    for field in (frame.schema.fields[place] for place in places):
-        if not _is_held(field):
-            message = f"column {field.name!r} has type {field.dataType.simpleString()}, which Arrow cannot represent"
-            raise TableError(message)
+def run_frame(shipped: Shipped, frame: DataFrame, _: object) -> tuple[bytes, int]:
+    """Return the result of a Spark DataFrame, and the number of partitions that reported; Connect knows no more."""
+    chosen, named = _chosen(shipped, frame)
 
-    def count(batches: Batches) -> Batches:
+    def work(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
         number = TaskContext.get().partitionId()
         tables = (pa.Table.from_batches([batch]).rename_columns(named) for batch in batches)
-        yield from _cut(count_tables(shipped, tables, str(number)), n_slices)
+        yield from _rows_of(shipped.cut(_of_tables(shipped, tables, str(number))))
 
-    partial = _sum(_numbered(frame, places).mapInArrow(count, SCHEMA), n_slices)
-    return partial, partial.n_fragments
+    return _sum(shipped, chosen.mapInArrow(work, SCHEMA))
 
 
-def count_files(shipped: ShippedJob, bundles: Sequence[Sequence[Fragment]], session: SparkSession | None) -> Partial:
-    """Return the counts of bundles of fragments, which tasks read themselves: Spark's transfer to Python costs more."""
+def run_files(shipped: Shipped, bundles: Sequence[Any], session: SparkSession | None) -> bytes:
+    """Return the result of bundles of files, which tasks read themselves: Spark's transfer to Python costs more."""
     if not bundles:
-        return Partial()
+        return shipped.join([])
     session = session or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
-    n_slices = _slices(shipped.open())
 
-    def count(batches: Batches) -> Batches:
+    def work(batches: Batches) -> Batches:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from _cut(count_fragments(shipped, bundles[number]), n_slices)
+                yield from _rows_of(shipped.cut(_of_bundle(shipped, bundles[number])))
 
     numbers = session.range(0, len(bundles), 1, len(bundles))
-    return _sum(numbers.mapInArrow(count, SCHEMA), n_slices)
+    return _sum(shipped, numbers.mapInArrow(work, SCHEMA))[0]
 
 
-def _sum(partials: DataFrame, n_slices: int) -> Partial:
-    summed = partials.repartition(n_slices, "slice").mapInArrow(_add, SCHEMA)
+def map_frame(shipped: ShippedRows, frame: DataFrame) -> DataFrame:
+    """Return a frame with the answers of a RowJob about each row, computed lazily."""
+    from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType
+
+    chosen, named = _chosen(shipped, frame)
+    job = shipped.open()
+    kinds = {"number": DoubleType(), "numbers": ArrayType(DoubleType()), "texts": ArrayType(StringType())}
+    own = [StructField(new, frame.schema.fields[frame.columns.index(name)].dataType) for name, new in job.keep.items()]
+    fields = [*own, *(StructField(name, kinds[kind]) for name, kind in job.question.kinds.items())]
+
+    def work(batches: Batches) -> Batches:
+        for batch in batches:
+            for found in shipped.open().explain(pa.Table.from_batches([batch]).rename_columns(named)):
+                yield from found.combine_chunks().to_batches()
+
+    return chosen.mapInArrow(work, StructType(fields))
+
+
+def _chosen(shipped: Shipped, frame: DataFrame) -> tuple[DataFrame, list[Any]]:
+    """Return the columns of a frame that a job reads, and their names."""
+    columns = shipped.columns
+    places = [frame.columns.index(name) for name in columns]
+    for field in (frame.schema.fields[place] for place in places):
+        if not _is_held(field):
+            message = f"column {field.name!r} has type {field.dataType.simpleString()}, which Arrow cannot represent"
+            raise TableError(message)
+    return _numbered(frame, places), columns or ["none"]  # without any column, rows would be lost in transfer
+
+
+def _sum(shipped: Shipped, results: DataFrame) -> tuple[bytes, int]:
+    """Return the sum of results, and the number of parts."""
+    add = shipped.add  # without the job, which is large
+
+    def work(batches: Batches) -> Batches:
+        """Add the slices of a partition, a few at a time, as they arrive."""
+        waiting: dict[int, list[bytes]] = {}
+        n_parts: dict[int, int] = {}
+        for batch in batches:
+            for number, packed, parts in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                some = waiting.setdefault(number, [])
+                some.append(packed)
+                n_parts[number] = n_parts.get(number, 0) + parts
+                if len(some) >= FAN_IN:
+                    waiting[number] = [add(*some)]
+        for number, some in waiting.items():
+            yield _row(number, add(*some), n_parts[number])
+
+    summed = results.repartition(shipped.n_slices, "slice").mapInArrow(work, SCHEMA)
     with own_errors(PySparkException):
-        rows = summed.collect()
-    parts = {row["slice"]: Partial.unpack(bytes(row["partial"]))[0] for row in rows}
-    return Partial.join([parts[number] for number in sorted(parts)]) if parts else Partial()
+        rows = sorted(summed.collect(), key=lambda row: row["slice"])
+    return shipped.join([bytes(row["partial"]) for row in rows]), rows[0]["parts"] if rows else 0
 
 
-def _slices(job: Job) -> int:
-    return max(1, -(-sum(vector.size for vector in job.counter.vectors) // SLICE))
+def _of_tables(shipped: Shipped, tables: Iterable[Any], name: str) -> bytes:
+    return shipped.of_tables(tables, name)
 
 
-def _cut(packed: bytes, n_slices: int) -> Batches:
-    """Yield a partial in slices, one per row of a batch."""
-    slices = [packed] if n_slices == 1 else [part.pack() for part in Partial.unpack(packed)[0].slices(n_slices)]
+def _of_bundle(shipped: Shipped, bundle: Any) -> bytes:
+    return shipped.of_bundle(bundle)
+
+
+def _rows_of(slices: Sequence[bytes]) -> Batches:
+    """Yield the slices of a result, one per row of a batch."""
     for number, part in enumerate(slices):
-        yield _row(number, part)
+        yield _row(number, part, 1)
 
 
-def _add(batches: Batches) -> Batches:
-    """Add the slices of a partition one by one, as they arrive."""
-    sums: dict[int, Partial] = {}
-    for batch in batches:
-        for number, packed in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            part = Partial.unpack(packed)[0]
-            sums[number] = Partial.sum([sums[number], part]) if number in sums else part
-    for number, part in sums.items():
-        yield _row(number, part.pack())
-
-
-def _row(number: int, packed: bytes) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(
-        [pa.array([number], type=pa.int32()), pa.array([packed], type=pa.binary())], names=["slice", "partial"]
-    )
+def _row(number: int, packed: bytes, parts: int) -> pa.RecordBatch:
+    arrays = [pa.array([number], pa.int32()), pa.array([packed], pa.binary()), pa.array([parts], pa.int32())]
+    return pa.RecordBatch.from_arrays(arrays, names=["slice", "partial", "parts"])

@@ -3,7 +3,7 @@
 from glasswood.results._ale import OTHERS, UNSEEN, Ale, AleLeftOut, AlePart
 from glasswood.results._ale_surface import AleSurface
 from glasswood.results._ales import Ales
-from glasswood.results._attributions import Attributions, arrange
+from glasswood.results._attributions import Attributions
 from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
 from glasswood.results._certificate import BrokenPromise, Certificate
@@ -28,6 +28,7 @@ from glasswood.results._row_monotonicity import RowMonotonicity, WorstRow
 from glasswood.results._rules import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
 from glasswood.results._shapes import Monotonicity, Spike, Spikes
 from glasswood.results._shown import ShownRows
+from glasswood.results._source_values import SourceValues
 from glasswood.results._spread import OtherScale, Spread
 from glasswood.results._surfaces import REMEDY, Surface
 from glasswood.text._html import table_html
@@ -78,6 +79,7 @@ __all__ = [
     "Rule",
     "SetValues",
     "ShownRows",
+    "SourceValues",
     "Spike",
     "Spikes",
     "Spread",
@@ -86,7 +88,6 @@ __all__ = [
     "SurfaceFolds",
     "Violations",
     "WorstRow",
-    "arrange",
     "check_memory",
     "default_rules",
     "parse_rule",

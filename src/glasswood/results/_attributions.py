@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from glasswood.counting._exact import exact_means, exact_sums
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.results._frames import to_frame
@@ -20,36 +21,13 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Bars, Dots, Waterfall
     from glasswood.results.panels._options import AttributionOptions
 
-__all__ = ["Attributions", "arrange"]
+__all__ = ["Attributions"]
 
 
 def mean_size(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean absolute value over the rows (the first axis); 0 if there are no rows."""
-    mean: NDArray[np.float64] = np.abs(values).sum(axis=0) / max(1, len(values))
-    return mean
-
-
-def arrange(values: NDArray[np.float64], sets: list[tuple[int, ...]], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return the values by feature; those of pairs as matrices, arranged as in the shap package.
-
-    `values` is (n_rows, n_sets, n_outputs); `shape` has an additional axis if there are pairs.
-    """
-    single = [number for number, members in enumerate(sets) if len(members) == 1]
-    players = [sets[number][0] for number in single]
-    if len(shape) == 3:
-        heights = np.zeros((shape[1], shape[2], shape[0])).transpose(2, 0, 1)
-        heights[:, players] = values[:, single]
-        return heights
-    matrix = np.zeros((*shape[1:], shape[0])).transpose(3, 0, 1, 2)
-    matrix[:, players, players] = values[:, single]
-    for number, members in enumerate(sets):
-        if len(members) == 2:
-            a, b = members
-            half = values[:, number] / 2
-            matrix[:, a, b] = matrix[:, b, a] = half
-            matrix[:, a, a] -= half
-            matrix[:, b, b] -= half
-    return matrix
+    """Return the mean absolute value over the rows (the first axis), rounded once; 0 if there are no rows."""
+    lines = np.abs(values.reshape(len(values), -1).T)
+    return exact_means(exact_sums(lines), len(values), len(lines)).reshape(values.shape[1:])
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.effects._row_questions import largest
 from glasswood.errors import TableError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Waterfall
     from glasswood.results.panels._options import RankingOptions
 
-__all__ = ["Interactions", "SetValues"]
+__all__ = ["Interactions", "SetValues", "label_of"]
 
 BATCH = 1024  # rows that a thread takes at a time, at least
 BLOCK_VALUES = 2**24  # values of a block of a stream: 128 megabytes
@@ -226,7 +227,7 @@ class Interactions(ReadOnly):
         strength = np.where(sizes[:, None] > 0, self._moments[0], -1.0)
         order = np.argsort(-strength.ravel(), kind="stable")[: min(k, np.count_nonzero(sizes) * len(self.outputs))]
         number, output = np.divmod(order, len(self.outputs))
-        columns: dict[str, Any] = {"features": [_label(self.subsets[n]) for n in number], "order": sizes[number]}
+        columns: dict[str, Any] = {"features": [label_of(self.subsets[n]) for n in number], "order": sizes[number]}
         if len(self.outputs) > 1:
             columns["output"] = [self.outputs[o] for o in output]
         columns |= {"mean_abs": self._moments[0].ravel()[order], "mean_square": self._moments[1].ravel()[order]}
@@ -255,11 +256,8 @@ class Interactions(ReadOnly):
         k = min(k, len(self) - skipped)
         numbers, found = np.empty((self.n_rows, k), dtype=np.int64), np.empty((self.n_rows, k))
         for first, block in self.blocks():
-            sizes = -np.abs(block[:, skipped:])
-            best = np.argpartition(sizes, k - 1, axis=1)[:, :k] if 0 < k < sizes.shape[1] else _all_columns(sizes, k)
-            best = np.take_along_axis(best, np.argsort(np.take_along_axis(sizes, best, 1), axis=1, kind="stable"), 1)
-            numbers[first : first + len(block)] = best + skipped
-            found[first : first + len(block)] = np.take_along_axis(block, best + skipped, 1)
+            place = slice(first, first + len(block))
+            numbers[place], found[place] = largest(block, k, skipped)
         return numbers, found
 
     def to_frame(self) -> Any:
@@ -279,7 +277,7 @@ class Interactions(ReadOnly):
         ends = [f" [{name}]" for name in self.outputs] if len(self.outputs) > 1 else [""]
         return to_frame(
             {
-                _label(names) + end: values[:, number, output]
+                label_of(names) + end: values[:, number, output]
                 for number, names in enumerate(self.subsets)
                 for output, end in enumerate(ends)
             }
@@ -312,7 +310,7 @@ class Interactions(ReadOnly):
                 columns["output"] = output.astype(np.int32)
             return columns | {"value": block[row, number, output]}
 
-        labels = {"features": [_label(names) for names in self.subsets]}
+        labels = {"features": [label_of(names) for names in self.subsets]}
         labels |= {"output": list(self.outputs)} if several else {}
         n_rows = max(1, BLOCK_VALUES // 16 // max(1, len(self) * len(self.outputs)))
         none = np.empty((0, len(self), len(self.outputs)))
@@ -385,9 +383,6 @@ class Interactions(ReadOnly):
         )
 
 
-def _label(names: tuple[str, ...]) -> str:
+def label_of(names: tuple[str, ...]) -> str:
+    """Return the name of a set of features."""
     return " x ".join(names) if names else "(mean)"
-
-
-def _all_columns(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    return np.broadcast_to(np.arange(k), (len(values), k))

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from glasswood.effects._pairs import Pair
 from glasswood.effects._row_cells import Rows
+from glasswood.effects._row_questions import arrange
 from glasswood.effects._target_sums import TargetMoments
 from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
-from glasswood.metrics import InteractionIndex
+from glasswood.metrics import CubeMetric, InteractionIndex
 from glasswood.models._outputs import Chosen
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Deferred, once
@@ -32,15 +33,21 @@ from glasswood.results import (
     Points,
     SetValues,
     ShownRows,
+    SourceValues,
     Spread,
     Surface,
-    arrange,
     check_memory,
     squeezed,
 )
 from glasswood.study._errors import Errors
 from glasswood.study._on_scale import OnScale
 from glasswood.study._response_pair import ResponsePair
+from glasswood.study._source_values import (
+    SourceRows,
+    attributions_of_source,
+    ice_of_source,
+    interactions_of_source,
+)
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._given import given_table
 from glasswood.tables._points import columns_of, rows_at, shown_values, take
@@ -293,7 +300,7 @@ class Answers:
 
     def interaction_values(
         self, rows: object, max_order: int | None, features: Sequence[Any] | None, chosen: Chosen
-    ) -> Interactions:
+    ) -> Interactions | SourceValues:
         """Return the interaction values of rows, of sets of some features or of all."""
         study, plan = self._study, self._study.plan(1)
         order = plan.most_players if max_order is None else min(max_order, plan.most_players)
@@ -302,6 +309,9 @@ class Answers:
             wanted[plan.players.index(study.player(feature))] = True
         order = min(order, max(1, int(wanted.sum())))
         plan.refuse_uncountable(order, "max_order")
+        if isinstance(rows, SourceRows):
+            values = study.lookups(order, wanted, chosen.columns)
+            return interactions_of_source(study, rows, "interaction values", values, chosen, self._scale)
         opened = study.rows(rows)  # first: what is wrong with them is found before anything is counted
         return self.interactions(study.lookups(order, wanted, chosen.columns).of_rows(opened), chosen, opened)
 
@@ -315,9 +325,23 @@ class Answers:
             columns=ShownRows(lambda numbers: self._shown(rows, numbers)),
         )
 
-    def attributions(self, name: str, metric: InteractionIndex, rows: object, chosen: Chosen) -> Attributions:
+    def metric(self, metric: CubeMetric, rows: object, chosen: Chosen) -> Interactions | SourceValues:
+        """Return the values of a metric for rows."""
+        study = self._study
+        if isinstance(rows, SourceRows):
+            values = study.for_any_rows(metric, rows.n_rows, chosen.columns)
+            return interactions_of_source(study, rows, repr(metric), values, chosen, self._scale)
+        opened = study.rows(rows)
+        return self.interactions(study.evaluate(metric, opened, chosen.columns), chosen, opened)
+
+    def attributions(
+        self, name: str, metric: InteractionIndex, rows: object, chosen: Chosen
+    ) -> Attributions | SourceValues:
         """Return a metric of features, or of pairs of them."""
         self.only_raw(name)
+        if isinstance(rows, SourceRows):
+            mean = chosen.levels(self._values.mean)
+            return attributions_of_source(self._study, rows, name, metric, chosen, self._scale, mean)
         rows = given_table(rows)
         n_players, n_outputs = len(self._study.plan(1).players), len(chosen.labels)
         shape = (n_rows(rows), *(n_players,) * (metric.max_order or 1), n_outputs)
@@ -478,14 +502,15 @@ class Answers:
             cells[i] = plan.cells.locate(int(f), encoded[int(f)])
         return features, cells, shown
 
-    def ice(self, players: list[str], rows: object, at: object, chosen: Chosen) -> Ice:
+    def ice(self, players: list[str], rows: object, at: object, chosen: Chosen) -> Ice | SourceValues:
         """Return the responses of rows with some players at other values."""
         if rows is None and self._study.over.basis != "rows":
             message = (
                 "pass rows=, the table of rows whose curves you want; counts and covers do not contain single rows"
             )
             raise TableError(message)
-        opened = None if rows is None else self._study.rows(rows)
+        source = rows if isinstance(rows, SourceRows) else None
+        opened = None if rows is None or source is not None else self._study.rows(rows)
         axis: Axis | None = None
         shown: dict[str, Any] = {}
         if at is None and len(players) == 1 and players[0] not in self._study.groups:
@@ -494,6 +519,10 @@ class Answers:
             cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
         else:
             features, cells, shown = self._located(players, at)
+        if source is not None:
+            self._study.refuse_offset("ICE", self._scale)
+            asked = (features, cells)
+            return ice_of_source(self._study, source, " x ".join(players), asked, chosen, self._scale)
         size = self._study.n_rows if opened is None else opened.n_rows, cells.shape[1]
         if 0 in size:
             found = f"{how_many(size[0], 'row')} and {how_many(size[1], 'point')}"

@@ -21,6 +21,7 @@ from glasswood.effects._loss_sums import LossMoments, WantedLoss
 from glasswood.effects._losses import Loss
 from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
+from glasswood.effects._row_questions import OfAnyRows
 from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
@@ -522,6 +523,10 @@ class Study:
     def evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> SetValues:
         """Return the values of a metric for rows: a table, or rows that are open already."""
         return self._evaluator.evaluate(metric, rows if isinstance(rows, Rows) else self.rows(rows), outputs)
+
+    def for_any_rows(self, metric: CubeMetric, n_rows: int, outputs: list[int]) -> OfAnyRows:
+        """Return the values of a metric for rows that are not known yet, computed as is best for n of them."""
+        return self._evaluator.for_any_rows(metric, n_rows, outputs)
 
     def lookups(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups:
         """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""

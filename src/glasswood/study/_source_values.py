@@ -1,0 +1,194 @@
+"""Answers about the rows of a source: files, streams, and frames of a cluster. They are computed when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._plan import make_plan
+from glasswood.counting._row_job import RowJob, RowQuestion
+from glasswood.effects._interactions import Lookups
+from glasswood.effects._row_cells import CellBlock
+from glasswood.effects._row_questions import OfAnyRows, ResponsesOfRows, SetsOfRows
+from glasswood.engines._pass import Pass
+from glasswood.engines._rows import ExplainedRows
+from glasswood.errors import TableError
+from glasswood.metrics import InteractionIndex
+from glasswood.models._outputs import Chosen
+from glasswood.models._scale import Scale
+from glasswood.results._interactions import label_of
+from glasswood.results._source_values import SourceValues
+from glasswood.study._study import Study
+from glasswood.tables._sources import InMemory, open_source
+
+__all__ = ["SourceRows", "attributions_of_source", "ice_of_source", "interactions_of_source", "source_rows"]
+
+MANY_ROWS = 10**6  # whose number is not known
+MOST_COLUMNS = 20_000  # of values
+
+
+class SourceRows:
+    """The rows of a source that a question is about.
+
+    Parameters
+    ----------
+    rows : Pass
+    keep : mapping of str to str
+        Columns that are passed through, and their names afterwards.
+    """
+
+    def __init__(self, rows: Pass, keep: Mapping[str, str]) -> None:
+        self.rows, self.keep = rows, keep
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows, or a large one if it is not known."""
+        known = self.rows.n_rows
+        return MANY_ROWS if known is None else known
+
+    def explained(self, study: Study, question: RowQuestion) -> ExplainedRows:
+        """Return the answers to a question about each row."""
+        labels = question.kinds
+        taken = [name for name in self.keep.values() if name in labels]
+        if taken:
+            message = (
+                f"keep= passes on the column {taken[0]!r}, and a column of values has the same name; rename it: "
+                f"keep={{{taken[0]!r}: 'another name'}}"
+            )
+            raise TableError(message)
+        if len(labels) > MOST_COLUMNS:
+            message = (
+                f"these are {len(labels):,} columns of values; at most {MOST_COLUMNS:,} are handled. Ask for a smaller "
+                "max_order, for fewer features, or for one output"
+            )
+            raise TableError(message)
+        e = study.ensemble
+        reading = self.rows.reading(e.schema, e.used_features, study.originals, list(self.keep))
+        return ExplainedRows(self.rows, RowJob(question, reading, self.keep))
+
+
+def source_rows(rows: object, keep: object, engine: object) -> SourceRows | None:
+    """Return rows that are not a table in memory; None if they are one."""
+    source = open_source(rows)
+    if isinstance(source, InMemory):
+        if keep is not None or engine != "auto":
+            message = "keep= and engine= are for rows that are files, a stream, or a frame of a cluster"
+            raise TableError(message)
+        return None
+    found = Pass(source, engine=engine)
+    named = _kept(keep)
+    absent = [name for name in named if found.names is None or name not in found.names]
+    if absent:
+        message = f"keep= names columns of the rows; there is no column {absent[0]!r}"
+        raise TableError(message)
+    return SourceRows(found, named)
+
+
+def _kept(keep: object) -> dict[str, str]:
+    """Return columns that are passed through, and their new names."""
+    if keep is None:
+        return {}
+    if isinstance(keep, str):
+        return {keep: keep}
+    found = dict(keep) if isinstance(keep, Mapping) else {name: name for name in _listed(keep)}
+    if not all(isinstance(name, str) for pair in found.items() for name in pair):
+        message = f"keep= is a list of names of columns, or a mapping from their names to new ones, not {keep!r}"
+        raise TableError(message)
+    if len(set(found.values())) != len(found):
+        message = f"keep= gives several columns the same name: {sorted(found.values())!r}"
+        raise TableError(message)
+    return found
+
+
+def _listed(keep: object) -> Sequence[Any]:
+    if isinstance(keep, Sequence):
+        return keep
+    message = f"keep= is a list of names of columns, or a mapping from their names to new ones, not {keep!r}"
+    raise TableError(message)
+
+
+def attributions_of_source(  # noqa: PLR0913 (what is asked, and of which rows)
+    study: Study,
+    rows: SourceRows,
+    name: str,
+    metric: InteractionIndex,
+    chosen: Chosen,
+    scale: Scale,
+    mean: NDArray[np.float64],
+) -> SourceValues:
+    """Return a metric of features, or of pairs of them, for the rows of a source."""
+    plan = study.plan(1)
+    values = study.for_any_rows(metric, rows.n_rows, chosen.columns)
+    shape = (len(plan.players),) * (metric.max_order or 1)
+    subsets = tuple(product(plan.players, repeat=len(shape)))
+    labels = _labelled(tuple(map(label_of, subsets)), chosen)
+    question = SetsOfRows(values, plan, labels, len(chosen.labels), shape, chosen.total is not None)
+    return SourceValues(
+        name=name,
+        rows=rows.explained(study, question),
+        subsets=subsets,
+        shape=(*shape, len(chosen.labels)),
+        outputs=chosen.labels,
+        units=scale.units,
+        base_values=float(mean[0]) if mean.size == 1 else mean,
+    )
+
+
+def interactions_of_source(
+    study: Study, rows: SourceRows, name: str, values: OfAnyRows, chosen: Chosen, scale: Scale
+) -> SourceValues:
+    """Return values of sets of features for the rows of a source."""
+    plan = study.plan(1)
+    none = np.empty((plan.ensemble.used_features.size, 0), dtype=np.int32)
+    sets = values.sets if isinstance(values, Lookups) else values.of_rows(CellBlock(none)).sets
+    subsets = tuple(tuple(plan.players[player] for player in members) for members in sets)
+    labels = _labelled(tuple(map(label_of, subsets)), chosen)
+    question = SetsOfRows(values, plan, labels, len(chosen.labels), (), chosen.total is not None)
+    return SourceValues(
+        name=name,
+        rows=rows.explained(study, question),
+        subsets=subsets,
+        shape=(len(sets), len(chosen.labels)),
+        outputs=chosen.labels,
+        units=scale.units,
+    )
+
+
+def ice_of_source(
+    study: Study,
+    rows: SourceRows,
+    name: str,
+    asked: tuple[NDArray[np.intp], NDArray[np.int64]],
+    chosen: Chosen,
+    scale: Scale,
+) -> SourceValues:
+    """Return the responses of the rows of a source with some features in given cells."""
+    features, cells = asked
+    if features.size == 1:
+        plan = make_plan(study.ensemble, 1, {})
+        player = int(plan.player_of[features[0]])
+    else:
+        names = [study.ensemble.feature_names[f] for f in features]
+        plan, player = make_plan(study.ensemble, 1, {f"{name} (asked)": names}), 0
+    labels = _labelled(("response",), chosen)
+    question = ResponsesOfRows(
+        plan, scale.link, scale.inverse, (player, features, cells), chosen, labels, scale.response
+    )
+    return SourceValues(
+        name=f"ICE of {name}",
+        rows=rows.explained(study, question),
+        subsets=(),
+        shape=(cells.shape[1], len(chosen.labels)),
+        outputs=chosen.labels,
+        units=scale.units,
+    )
+
+
+def _labelled(names: tuple[str, ...], chosen: Chosen) -> tuple[str, ...]:
+    """Return the names of columns, with those of outputs if there are several."""
+    ends = [f" [{label}]" for label in chosen.labels] if len(chosen.labels) > 1 else [""]
+    return tuple(name + end for name in names for end in ends)

@@ -1,0 +1,247 @@
+"""Answers about rows as Arrow tables, and the folder of Parquet files that they are written to, one per part.
+
+A file is there with all rows of its part or not at all, and says which job wrote it, of which rows. So the folder is
+its own checkpoint: an interrupted job that is started again writes only what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from posixpath import dirname
+from shutil import copyfileobj
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from glasswood.errors import TableError
+from glasswood.tables._files import replacing
+from glasswood.tables._places import import_arrow, naming
+from glasswood.tables._tables import frame_of
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+__all__ = ["MANIFEST", "PartFile", "PartFiles", "Written", "arrow_table", "arrow_type", "digest_of"]
+
+NOTE = b"glasswood part"
+MANIFEST = "_glasswood.json"  # readers of folders pass over names that begin with an underscore
+
+
+def arrow_type(kind: str) -> Any:
+    """Return the type of a column of answers: numbers, or lists of numbers or of texts."""
+    pa = import_arrow("answers about the rows of a source")
+    return {"number": pa.float64(), "numbers": pa.list_(pa.float64()), "texts": pa.list_(pa.string())}[kind]
+
+
+def arrow_table(table: object, keep: Mapping[str, str], span: tuple[int, int], answers: Mapping[str, Any]) -> Any:
+    """Return columns of a table that are kept, and the answers about some of its rows, as an Arrow table."""
+    pa = import_arrow("answers about the rows of a source")
+    columns = dict(zip(keep.values(), _kept(table, list(keep), span), strict=True))
+    return pa.table(columns | {name: _array(values) for name, values in answers.items()})
+
+
+def _kept(table: object, names: list[str], span: tuple[int, int]) -> list[Any]:
+    """Return some columns of some rows of a data frame."""
+    if not names:
+        return []
+    frame = frame_of(table)
+    if frame is None:
+        message = f"keep= names columns, but the rows are arrays, which have none: {names!r}"
+        raise TableError(message)
+    kept = frame[span[0] : span[1]].select(names).to_arrow()
+    return [_plain(kept.column(place)) for place in range(len(names))]
+
+
+def _plain(column: Any) -> Any:
+    """Return a column without a dictionary: those of several parts would differ."""
+    import pyarrow as pa
+
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _array(values: Any) -> Any:
+    """Return answers as an Arrow array: numbers, or one list per line of numbers, or of numbers of labels."""
+    import pyarrow as pa
+
+    if isinstance(values, tuple):
+        numbers, labels = values
+        flat = pa.DictionaryArray.from_arrays(
+            pa.array(numbers.ravel()), pa.array(labels, pa.string())
+        ).dictionary_decode()
+        return pa.ListArray.from_arrays(_offsets(numbers.shape), flat)
+    if values.ndim == 1:
+        return pa.array(values)
+    return pa.ListArray.from_arrays(_offsets(values.shape), pa.array(np.ascontiguousarray(values).ravel()))
+
+
+def _offsets(shape: tuple[int, int]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(np.arange(shape[0] + 1, dtype=np.int32) * shape[1], pa.int32())
+
+
+def digest_of(table: object) -> bytes:
+    """Return a hash of the values of a table."""
+    import pyarrow as pa
+
+    frame = frame_of(table)
+    arrow: Any = table if isinstance(table, pa.Table) or frame is None else frame.to_arrow()
+    digest = blake2b(digest_size=16)
+    for batch in arrow.combine_chunks().to_batches():
+        digest.update(batch.serialize())
+    return digest.digest()
+
+
+class Written(NamedTuple):
+    """What a file says of itself: the job that wrote it, a hash of what was explained, and the number of rows."""
+
+    job: str
+    digest: str
+    n_rows: int
+
+
+class PartFile:
+    """A file that is being written.
+
+    Parameters
+    ----------
+    file : file opened for writing
+    job : str
+    """
+
+    def __init__(self, file: Any, job: str) -> None:
+        self._file, self._job = file, job
+        self._writer: Any = None
+        self.n_rows = 0
+
+    def write(self, table: Any) -> None:
+        """Write more rows."""
+        from pyarrow import parquet
+
+        if self._writer is None:
+            self._writer = parquet.ParquetWriter(self._file, table.schema)
+        self._writer.write_table(table)
+        self.n_rows += table.num_rows
+
+    def finish(self, digest: str) -> None:
+        """Write down what was explained, and that this is all."""
+        note = json.dumps(Written(self._job, digest, self.n_rows))
+        self._writer.add_key_value_metadata({NOTE: note.encode()})
+        self._writer.close()
+
+
+@dataclass(frozen=True)
+class PartFiles:
+    """A folder of files, one per part of the rows.
+
+    Parameters
+    ----------
+    filesystem : pyarrow.fs.FileSystem
+    folder : str
+    job : str
+        A hash of what is asked.
+    """
+
+    filesystem: FileSystem
+    folder: str
+    job: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the folder is one of this machine, or mounted by it."""
+        return str(self.filesystem.type_name) == "local"
+
+    def path(self, name: str) -> str:
+        """Return the path of a part."""
+        return f"{self.folder}/{name}"
+
+    def begin(self) -> None:
+        """Note which job writes to the folder. One that has other files is refused, and so is that of another job."""
+        from pyarrow.fs import FileSelector, FileType
+
+        with naming(self.folder):
+            if self.is_local:
+                self.filesystem.create_dir(self.folder, recursive=True)
+            known = self.filesystem.get_file_info(self.path(MANIFEST)).type == FileType.File
+            if not known:
+                found = self.filesystem.get_file_info(FileSelector(self.folder, allow_not_found=True))
+                if found:
+                    message = (
+                        f"the folder {self.folder!r} is not empty ({found[0].base_name!r}), and nothing in it says "
+                        "that an interrupted call wrote it; pass a new folder"
+                    )
+                    raise TableError(message)
+            elif self._manifest()["job"] != self.job:
+                message = (
+                    f"the folder {self.folder!r} has the answers to another question: of another model, background, "
+                    "metric, output or selection of columns; pass a new folder"
+                )
+                raise TableError(message)
+        self._note(complete=False)
+
+    def end(self, rows: Mapping[str, int]) -> None:
+        """Remove parts that are none any more, and note that all of them are there."""
+        from pyarrow.fs import FileSelector, FileType
+
+        with naming(self.folder):
+            for info in self.filesystem.get_file_info(FileSelector(self.folder, recursive=True)):
+                name = info.path.removeprefix(self.folder).lstrip("/")
+                is_part = name.endswith((".parquet", ".new"))
+                if info.type == FileType.File and is_part and name not in rows:
+                    self.filesystem.delete_file(info.path)
+        self._note(complete=True, rows=sum(rows.values()), files=len(rows))
+
+    def _note(self, **facts: Any) -> None:
+        content = json.dumps({"job": self.job, **facts}).encode()
+        with self._opened(MANIFEST) as file:
+            file.write(content)
+
+    def _manifest(self) -> dict[str, Any]:
+        with self.filesystem.open_input_stream(self.path(MANIFEST)) as file:
+            try:
+                facts = json.loads(file.read())
+                return {"job": facts["job"], **facts}
+            except (ValueError, TypeError, KeyError) as error:
+                message = f"{self.path(MANIFEST)} is damaged; pass a new folder"
+                raise TableError(message) from error
+
+    def written(self, name: str) -> Written | None:
+        """Return what is known of a part that is there; None if it is not, or was written by another job."""
+        import pyarrow as pa
+        from pyarrow import parquet
+        from pyarrow.fs import FileType
+
+        if self.filesystem.get_file_info(self.path(name)).type != FileType.File:
+            return None
+        try:
+            with self.filesystem.open_input_file(self.path(name)) as file:
+                footer = parquet.read_metadata(file)
+            found = Written(*json.loads((footer.metadata or {})[NOTE]))
+        except (pa.ArrowException, OSError, KeyError, ValueError, TypeError):
+            return None
+        return found if found.job == self.job and found.n_rows == footer.num_rows else None
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[PartFile]:
+        """Open a part for writing. It is there when the block ends, and not at all if the block raises."""
+        with naming(self.path(name)), self._opened(name) as file:
+            yield PartFile(file, self.job)
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[Any]:
+        path = self.path(name)
+        if self.is_local:
+            self.filesystem.create_dir(dirname(path), recursive=True)
+            with replacing(path) as file:
+                yield file
+            return
+        with tempfile.TemporaryFile() as file:  # objects of a store are uploaded as a whole
+            yield file
+            file.seek(0)
+            with self.filesystem.open_output_stream(path) as upload:
+                copyfileobj(file, upload, 2**22)
