@@ -251,6 +251,17 @@ def test_names_with_signs_of_patterns_and_of_refusals(server, model, table, tmp_
             assert "denies" not in str(told.value)
 
 
+def test_values_of_every_row_from_a_storage_to_a_storage(server, aws, uploaded, model, table, folder, tmp_path):
+    explainer = gw.Explainer(model, table.select(["a", "b", "year"]).slice(0, 200))
+    explainer.shap_values(folder, keep=["unused0"]).to_parquet(tmp_path / "values")
+    source = dataset.dataset("rows/all", filesystem=server.filesystem(), partitioning="hive")
+    for rows, to in (("s3://rows/all", "s3://rows/values"), (source, "s3://rows/values of a dataset")):
+        assert explainer.shap_values(rows, keep=["unused0"]).to_parquet(to) == ROWS
+        found = parquet.read_table(to.removeprefix("s3://"), filesystem=server.filesystem(), partitioning=None)
+        near = parquet.read_table(tmp_path / "values", partitioning=None)
+        assert found.sort_by("unused0").equals(near.sort_by("unused0"))
+
+
 # ------------------------------------------------------------------------------------------------------ requests
 
 
