@@ -24,7 +24,7 @@ SERVER = Path(__file__).with_name("s3_server.py")
 def moto_python() -> str:
     """The Python that has moto. It is not among the tests' own libraries, with whose versions it does not agree."""
     named = os.environ.get("GLASSWOOD_S3_PYTHON")
-    built = ROOT / "build" / "s3" / "bin" / "python"
+    built = ROOT / "build" / "s3" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if named or built.exists():
         return named or str(built)
     if find_spec("moto") is None:

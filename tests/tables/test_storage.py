@@ -21,9 +21,12 @@ from pyarrow import dataset, fs, parquet
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
+from glasswood.cli import main
 from glasswood.errors import ArgumentError, FileError, TableError
+from glasswood.tables import _parquet
+from glasswood.tables._listing import files_of, stamp_of
 from glasswood.tables._parquet import read_fragment
-from glasswood.tables._places import files_of, place_of, stamp_of
+from glasswood.tables._places import place_of
 from glasswood.tables._sources import open_source, stored
 from helpers.s3 import ROOT, moto_python, s3_server
 
@@ -131,6 +134,7 @@ import json, pickle, sys, time
 import pyarrow as pa, s3fs
 from pyarrow import parquet
 import glasswood as gw
+from glasswood.tables._listing import files_of, stamp_of
 from glasswood.tables._parquet import read_fragment
 from glasswood.tables._sources import open_source, stored
 
@@ -192,6 +196,70 @@ def test_keys_that_are_no_addresses(server, model, table):
         place = place_of(f"s3://rows/odd/{name}", server.filesystem())
         assert files_of([place]) == [f"rows/odd/{name}/x.parquet"]
         assert gw.summarize(model, f"s3://rows/odd/{name}", filesystem=server.filesystem()).n_rows == 100
+
+
+def test_datasets_of_a_storage(server, uploaded, model, expected):
+    opened = dataset.dataset("rows/all", filesystem=server.filesystem(), partitioning="hive")
+    assert gw.summarize(model, opened, order=2) == expected
+
+
+def test_very_many_files(server, uploaded, model, expected, monkeypatch):
+    """Their footers are left to those who read them."""
+    monkeypatch.setattr(_parquet, "MANY_FILES", 1)
+    source = open_source(stored("rows/all", server.filesystem(), None))
+    assert [part.row_group for part in source.fragments] == [None] * 3
+    assert gw.summarize(model, "rows/all", order=2, filesystem=server.filesystem()) == expected
+
+
+def test_the_command_line(aws, uploaded, table, tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    rows = table.select(["a", "b", "year"]).to_pandas()
+    model = lightgbm.train({"verbose": -1, "num_leaves": 5}, lightgbm.Dataset(rows, rows["a"] * rows["b"]), 5)
+    model.save_model(tmp_path / "model.txt")
+    output = tmp_path / "rows.gw"
+    for data in ("s3://rows/all", "s3://rows/all/*/*.parquet"):
+        assert main(["summarize", str(tmp_path / "model.txt"), data, "-o", str(output)]) == 0
+        assert gw.Background.load(output) == gw.summarize(model, rows)
+
+
+@pytest.mark.parametrize(
+    ("address", "path", "kind"),
+    [
+        ("gs://bucket/a b/x.parquet", "bucket/a b/x.parquet", "GcsFileSystem"),
+        ("abfss://box@account.dfs.core.windows.net/a/x.parquet", "box/a/x.parquet", "AzureFileSystem"),
+    ],
+)
+def test_addresses_of_storages_that_are_not_here(address, path, kind):
+    """That they are understood is all that can be seen without them."""
+    if not hasattr(fs, kind):
+        pytest.skip(f"this PyArrow has no {kind}")
+    place = place_of(address)
+    assert (type(place.filesystem).__name__, place.path, place.name) == (kind, path, address)
+    assert place_of(address, place.filesystem).path == path
+
+
+def test_names_with_signs_of_patterns_and_of_refusals(server, model, table, tmp_path):
+    for name in ("a[1]", "part-403", "forbidden"):
+        for folder, filesystem in ((str(tmp_path / name), fs.LocalFileSystem()), (f"rows/{name}", server.filesystem())):
+            filesystem.create_dir(folder)
+            parquet.write_table(table.slice(0, 100), f"{folder}/x.parquet", filesystem=filesystem)
+            assert gw.summarize(model, folder, filesystem=filesystem).n_rows == 100
+            with filesystem.open_output_stream(f"{folder}/x.parquet") as file:
+                file.write(b"PAR1 no Parquet PAR1")
+            with pytest.raises(TableError, match="cannot be read") as told:
+                gw.summarize(model, folder, filesystem=filesystem)
+            assert "denies" not in str(told.value)
+
+
+def test_values_of_every_row_from_a_storage_to_a_storage(server, aws, uploaded, model, table, folder, tmp_path):
+    explainer = gw.Explainer(model, table.select(["a", "b", "year"]).slice(0, 200))
+    explainer.shap_values(folder, keep=["unused0"]).to_parquet(tmp_path / "values")
+    source = dataset.dataset("rows/all", filesystem=server.filesystem(), partitioning="hive")
+    for rows, to in (("s3://rows/all", "s3://rows/values"), (source, "s3://rows/values of a dataset")):
+        assert explainer.shap_values(rows, keep=["unused0"]).to_parquet(to) == ROWS
+        found = parquet.read_table(to.removeprefix("s3://"), filesystem=server.filesystem(), partitioning=None)
+        near = parquet.read_table(tmp_path / "values", partitioning=None)
+        assert found.sort_by("unused0").equals(near.sort_by("unused0"))
 
 
 # ------------------------------------------------------------------------------------------------------ requests

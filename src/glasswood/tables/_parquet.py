@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from glob import has_magic
 from hashlib import blake2b
 from itertools import chain
 from os import PathLike
@@ -14,17 +13,8 @@ from typing import TYPE_CHECKING, Any
 from glasswood.errors import BackgroundError, TableError
 from glasswood.parallel._once import once
 from glasswood.tables._files import replacing
-from glasswood.tables._places import (
-    Place,
-    existing,
-    files_of,
-    import_arrow,
-    is_remote,
-    naming,
-    places_of,
-    stamp_of,
-    waiting,
-)
+from glasswood.tables._listing import existing, files_of, is_pattern, stamp_of, waiting
+from glasswood.tables._places import Place, import_arrow, is_remote, naming, places_of
 from glasswood.tables._ranges import column_ranges, fetch
 
 if TYPE_CHECKING:
@@ -114,7 +104,7 @@ def open_dataset(paths: object, filesystem: object = None, storage_options: Mapp
     places = places_of(several, filesystem, storage_options)
     for place in places:
         _refuse_no_parquet(place)
-    found: Any = files_of(places) if len(places) > 1 or has_magic(places[0].path) else existing(places[0]).path
+    found: Any = files_of(places) if len(places) > 1 or is_pattern(places[0]) else existing(places[0]).path
     text = ", ".join(place.name for place in places[:3])
     with naming(text, "cannot be read as Parquet"):
         whole = dataset.dataset(found, format="parquet", partitioning="hive", filesystem=places[0].filesystem)

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from glasswood.tables._places import fsspec_of, waiting
+from glasswood.tables._listing import waiting
+from glasswood.tables._places import fsspec_of
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem

@@ -1,0 +1,156 @@
+"""Which files are at a place: those of folders and patterns, and what tells that one has changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import replace
+from fnmatch import fnmatchcase, translate
+from glob import glob, has_magic
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from glasswood.errors import TableError
+from glasswood.tables._places import Place, fsspec_of, is_remote, naming
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+__all__ = ["existing", "files_of", "is_pattern", "stamp_of", "waiting"]
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+TIMES = ("mtime", "lastmodified", "last_modified", "last-modified", "updated", "created")  # as storages call them
+REQUESTS = 32  # under way at once
+
+
+def files_of(places: Sequence[Place]) -> list[str]:
+    """Return the paths of all files of places that are in one file system; hidden files of folders are left out.
+
+    A pattern means all that it matches, in the order of their names.
+    """
+    matching = [replace(place, path=found) for place in places for found in _matching(place)]
+    return [file for files in waiting(_files_in, matching, places[0].filesystem) for file in files]
+
+
+def waiting(work: Callable[[T], U], items: Sequence[T], filesystem: FileSystem) -> list[U]:
+    """Return what `work` gives for each item; many at once if files are elsewhere, which is waiting mostly."""
+    if len(items) < 2 or not is_remote(filesystem):
+        return [work(item) for item in items]
+    pool = ThreadPoolExecutor(min(REQUESTS, len(items)))
+    try:
+        return list(pool.map(work, items))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def existing(place: Place) -> Place:
+    """Return a place, or raise an error if nothing is there."""
+    _kind_of(place)
+    return place
+
+
+def _kind_of(place: Place) -> Any:
+    """Return whether a place is a file or a folder; an error is raised if it is neither."""
+    kind = _kind(place) if place.path else None
+    if kind is None or kind.name == "NotFound":
+        message = f"there is no file or folder {place.name!r}; pass Parquet files, or a table"
+        raise TableError(message)
+    return kind
+
+
+def is_pattern(place: Place) -> bool:
+    """Return whether a path is a pattern; the name of a file may have its signs, too."""
+    return has_magic(place.path) and _kind(place).name == "NotFound"
+
+
+def _matching(place: Place) -> list[str]:
+    """Return what a pattern matches; a path without one is itself."""
+    if not is_pattern(place):
+        return [place.path]
+    if place.is_local:
+        found = sorted(glob(place.path, recursive=True))  # noqa: PTH207 (a pattern may be absolute)
+    else:
+        parts = PurePosixPath(place.path).parts
+        first = next(number for number, part in enumerate(parts) if has_magic(part))
+        found = sorted(_walk(place.filesystem, str(PurePosixPath(*parts[:first])), parts[first:]))
+    if not found:
+        message = f"no file matches {place.name!r}"
+        raise TableError(message)
+    return found
+
+
+def _walk(filesystem: FileSystem, folder: str, parts: Sequence[str]) -> Iterator[str]:
+    """Yield what is in a folder and matches a pattern, part by part: a bucket may hold a great many other files."""
+    if parts[0] == "**":
+        wanted = re.compile("".join("(?:[^/.][^/]*/)*" if part == "**" else f"{_of_name(part)}/" for part in parts))
+        for info in _listed(filesystem, folder, deep=True):
+            if info.is_file and wanted.fullmatch(f"{_below(info.path, folder)}/"):
+                yield info.path
+        return
+    if len(parts) > 1 and not has_magic(parts[0]):
+        yield from _walk(filesystem, f"{folder}/{parts[0]}", parts[1:])
+        return
+    for info in _listed(filesystem, folder, deep=False):
+        matches = fnmatchcase(info.base_name, parts[0]) and (not info.base_name.startswith(".") or parts[0][0] == ".")
+        if matches and len(parts) == 1:
+            yield info.path
+        elif matches and not info.is_file:
+            yield from _walk(filesystem, info.path, parts[1:])
+
+
+def _of_name(part: str) -> str:
+    """Return a pattern of one name as a regular expression."""
+    inner = translate(part).removeprefix("(?s:").removesuffix(r")\Z").removesuffix(r")\z")
+    return f"(?!\\.){inner.replace('.*', '[^/]*')}"
+
+
+def _files_in(place: Place) -> list[str]:
+    """Return the files in a folder and in those within, hidden ones excepted; a file is itself."""
+    if _kind_of(place).name == "File":
+        return [place.path]
+    with naming(place.name):
+        found = [info.path for info in _listed(place.filesystem, place.path, deep=True) if info.is_file]
+    names = {path: PurePosixPath(_below(path, place.path)).parts for path in sorted(found)}
+    return [path for path, parts in names.items() if not any(part.startswith(("_", ".")) for part in parts)]
+
+
+def _kind(place: Place) -> Any:
+    with naming(place.name):
+        return place.filesystem.get_file_info(place.path).type
+
+
+def _listed(filesystem: FileSystem, folder: str, *, deep: bool) -> Iterable[Any]:
+    from pyarrow import fs
+
+    found: Iterable[Any] = filesystem.get_file_info(fs.FileSelector(folder, recursive=deep, allow_not_found=True))
+    return found
+
+
+def _below(path: str, folder: str) -> str:
+    return path.removeprefix(folder).lstrip("/")
+
+
+def stamp_of(filesystem: FileSystem, path: str, opened: Any = None) -> str:
+    """Return what tells whether a file has changed: its size, and its ETag or else the time of the last change.
+
+    The time in S3 has seconds only. An ETag follows from the content, or from the version of an object. `opened` is the
+    file, if it has just been opened, which saves a request.
+    """
+    given = fsspec_of(filesystem)
+    if given is not None:
+        given.invalidate_cache(given._parent(path))
+        facts = {str(name).lower(): value for name, value in given.info(path).items()}
+    elif is_remote(filesystem):
+        with filesystem.open_input_file(path) if opened is None else nullcontext(opened) as file:
+            facts = {"size": file.size()} | {str(k).lower(): v for k, v in (file.metadata() or {}).items()}
+    else:
+        facts = {}
+    told = next((facts[name] for name in ("etag", *TIMES) if facts.get(name)), None)
+    if told is not None:
+        return f"{facts['size']}|{told.decode() if isinstance(told, bytes) else told}"
+    info = filesystem.get_file_info(path)
+    return f"{info.size}|{info.mtime_ns}"
