@@ -108,10 +108,10 @@ def _measured(share: float) -> Iterator[tuple[str, dict[str, Any]]]:
         found = np.linalg.solve([[MANY, FEW], [FEW, MANY]], [of_wide, of_high])
         feature, tree = (float(max(cost, 1e-12)) for cost in found)
         yield f"counting at order {order}", {f"count_{order}_feature": feature, f"count_{order}_tree": tree}
-    background = summarize(high, made_rows(2000, FEW), order=None)
-    explainer = Explainer(high, background)
-    explainer.shap_values(made_rows(64, FEW))  # makes the tables
-    yield "Shapley values", {"shapley_tree": _shapley(explainer, share) / MANY}
+    # With few features, paths split on the same one again, and tables are smaller.
+    explainer = Explainer(wide, summarize(wide, made_rows(2000, MANY), order=None))
+    explainer.shap_values(made_rows(64, MANY))  # makes the tables
+    yield "Shapley values", {"shapley_tree": _shapley(explainer, share) / FEW}
     yield "a task", {"task": _task(high)}
     sizes = {f"numbers_{order}": make_plan(high, order, {}).n_counts / MANY for order in (1, 2)}
     yield "sums", sizes
@@ -132,7 +132,7 @@ def _shapley(explainer: Explainer, share: float) -> float:
     """Return the seconds that the Shapley values of a row take."""
     n_rows = 256
     while True:
-        rows = made_rows(n_rows, FEW)
+        rows = made_rows(n_rows, MANY)
         took = _seconds(partial(explainer.shap_values, rows))
         if took > share / 3:
             return took / n_rows
