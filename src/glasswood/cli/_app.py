@@ -13,6 +13,7 @@ from click.shell_completion import get_completion_class
 
 from glasswood import __version__
 from glasswood.cli import _ask as _questions
+from glasswood.cli import _bench as _machine
 from glasswood.cli import _check as _checks
 from glasswood.cli import _compare as _comparisons
 from glasswood.cli import _importance as _ranking
@@ -88,7 +89,18 @@ def completion(*, shell: str) -> None:
         click.echo(kind(app, {}, "glasswood", COMPLETE).source())
 
 
-for commands in (_pages, _checks, _counts, _questions, _ranking, _explained, _proofs, _tables, _comparisons):
+for commands in (
+    _pages,
+    _checks,
+    _counts,
+    _questions,
+    _ranking,
+    _explained,
+    _proofs,
+    _tables,
+    _comparisons,
+    _machine,
+):
     for command in commands.COMMANDS:
         app.add_command(command)
 app.add_command(completion)
