@@ -157,7 +157,9 @@ def _sum(partials: DataFrame, n_slices: int, what: str) -> Partial:
     try:
         with own_errors(PySparkException):
             rows = beside(_inheriting(session, collect))
-    except BaseException:
+    except Exception:  # the job has ended
+        raise
+    except BaseException:  # Ctrl-C
         log.info("jobs with the tag %s are interrupted", tag)
         with suppress(Exception):
             session.interruptTag(tag)
