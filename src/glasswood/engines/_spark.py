@@ -192,7 +192,9 @@ def _sum(shipped: ShippedWork, results: DataFrame, what: str) -> tuple[bytes, in
     try:
         with own_errors(PySparkException):
             rows = sorted(beside(_inheriting(session, collect)), key=lambda row: row["slice"])
-    except BaseException:
+    except Exception:  # the job has ended
+        raise
+    except BaseException:  # Ctrl-C
         log.info("jobs with the tag %s are interrupted", tag)
         with suppress(Exception):
             session.interruptTag(tag)
