@@ -46,7 +46,7 @@ def open_frame(request):
             import ray
 
             request.getfixturevalue("ray_nodes")
-            return ray.data.read_parquet(str(folder))
+            return ray.data.from_arrow([parquet.read_table(path) for path in sorted(folder.rglob("*.parquet"))])
         return request.getfixturevalue("spark_nodes").spark.read.parquet(str(folder))
 
     return of

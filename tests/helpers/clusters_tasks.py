@@ -48,14 +48,14 @@ def once(real: Callable[..., Any], mark: Path, then: Callable[[], None]) -> Call
     return work
 
 
-def add_in_place(add: Callable[..., bytes], folder: Path) -> Callable[..., bytes]:
+def add_in_place(real: Callable[..., bytes], folder: Path) -> Callable[..., bytes]:
     """Add all others into the first, which is the same for everybody: here a file, elsewhere an array in memory."""
     place = str(folder)
 
-    def work(*parts: bytes) -> bytes:
+    def work(add: Callable[..., bytes], *parts: bytes) -> bytes:
         first = Path(place, blake2b(parts[0], digest_size=8).hexdigest())
         before = first.read_bytes() if first.exists() else parts[0]
-        first.write_bytes(add(before, *parts[1:]))
+        first.write_bytes(real(add, before, *parts[1:]))
         return first.read_bytes()
 
     return work

@@ -18,7 +18,7 @@ from glasswood.errors import TableError
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once
 from glasswood.parallel._threads import threads_limited_to
-from glasswood.tables._parquet import Fragment, n_bytes, read_fragment
+from glasswood.tables._parquet import Fragment, read_fragment
 from glasswood.tables._part_files import PartFiles, arrow_table, digest_of
 from glasswood.tables._tables import OpenColumns, n_rows
 from glasswood.text._printable import how_many
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 Explain = Callable[[Any], Iterable[Any]]
-MOST_HELD = 2**28  # bytes of a partition that are held to find out whether they were written before
+MOST_HELD = 2**25  # values of a partition that are held to find out whether they were written before
 
 
 class RowQuestion(Protocol):
@@ -264,7 +264,7 @@ def explain_tables(job: RowJob, tables: Iterable[Any], number: int, explain: Exp
     if known is not None:
         for table in waiting:
             held.append(table)
-            if sum(map(n_bytes, held)) > MOST_HELD:
+            if sum(map(n_rows, held)) * len(job.columns) > MOST_HELD:
                 break
         else:
             if digest.text == known.digest:

@@ -86,15 +86,30 @@ def _offsets(shape: tuple[int, int]) -> Any:
 
 
 def digest_of(table: object) -> bytes:
-    """Return a hash of the values of a table."""
+    """Return a hash of the values of a table, whatever the bytes between them in memory."""
     import pyarrow as pa
 
     frame = frame_of(table)
     arrow: Any = table if isinstance(table, pa.Table) or frame is None else frame.to_arrow()
     digest = blake2b(digest_size=16)
-    for batch in arrow.combine_chunks().to_batches():
-        digest.update(batch.serialize())
+    for name, column in zip(arrow.column_names, arrow.columns, strict=True):
+        for part in (name.encode(), *_bytes_of(_plain(column))):
+            digest.update(len(part).to_bytes(8, "little") + part)
     return digest.digest()
+
+
+def _bytes_of(column: Any) -> tuple[bytes, bytes]:
+    """Return which values of a column are there, and the values."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    whole = column.null_count == 0
+    valid = b"" if whole else np.packbits(compute.is_valid(column).to_numpy()).tobytes()
+    kinds = pa.types
+    if kinds.is_integer(column.type) or kinds.is_floating(column.type):
+        filled = column if whole else compute.fill_null(column, pa.scalar(0, column.type))
+        return valid, filled.to_numpy().tobytes()
+    return valid, "\0".join(map(repr, column.to_pylist())).encode()
 
 
 class Written(NamedTuple):
