@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["exact_means", "exact_sums"]
+__all__ = ["exact_deviation", "exact_means", "exact_squares", "exact_sums"]
 
 UNIT = 1200  # sums are whole numbers of 2**-UNIT, of which every float64 is a multiple
 DIGITS = 53  # of a float64
@@ -52,6 +52,34 @@ def _sums(values: NDArray[np.float64]) -> list[int]:
         digits = (int(high[line, place]) << LOW) + int(low[line, place])
         totals[line] += digits << (lowest + place - DIGITS + UNIT)
     return totals
+
+
+def exact_squares(values: NDArray[np.float64]) -> list[int] | None:
+    """Return the sum of the squares of each line, in units of 2**-UNIT, without rounding the squares either."""
+    high = values * values
+    split = values * (2.0**LOW + 1)  # after Dekker: a square is the sum of two floats
+    upper = split - (split - values)
+    lower = values - upper
+    rest = ((upper * upper - high) + 2 * upper * lower) + lower * lower
+    one, other = exact_sums(high), exact_sums(rest)
+    return None if one is None or other is None else [a + b for a, b in zip(one, other, strict=True)]
+
+
+def exact_deviation(totals: Iterable[int], squares: Iterable[int], n: int) -> NDArray[np.float64]:
+    """Return the standard deviation of each line, given its exact sums; 0 of no values.
+
+    Examples
+    --------
+    >>> values = np.array([[1e9 + 1, 1e9 + 2, 1e9 + 3]])
+    >>> exact_deviation(exact_sums(values), exact_squares(values), 3)
+    array([0.81649658])
+    """
+    n = max(1, n)
+    variances = [
+        max(0, n * (square << UNIT) - total * total) / (n * n << 2 * UNIT)
+        for total, square in zip(totals, squares, strict=True)
+    ]
+    return np.sqrt(np.array(variances, dtype=np.float64))
 
 
 def exact_means(totals: Iterable[int] | None, n: int, size: int = 0) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.counting._exact import exact_deviation, exact_squares, exact_sums
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.engines._pass import RowsPart
 from glasswood.models._scale import Scale
@@ -88,23 +89,53 @@ def blocks_of_cells(study: Study, size: int) -> Iterator[tuple[CellBlock, NDArra
 
 
 def deviation_of_scores(study: Study, scale: Scale) -> NDArray[np.float64]:
-    """Return the standard deviation of the rows' responses on a scale, for each output: from the rows, or from sums.
+    """Return the standard deviation of the rows' responses on a scale, for each output: from the rows, or from sums."""
+    has_offset = not scale.additive and study.wanted_of(scale).offset  # which rows are not scored with here
+    if study.over.basis != "rows" or has_offset:
+        return study.moments(scale).deviation
+    return _weighted_deviation(study, scale) if study.over.weighted else _exact_deviation(study, scale)
+
+
+def _responses(study: Study, scale: Scale, part: RowsPart) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    """Yield the responses of blocks of rows, (n_rows, n_outputs), and the number of the first row of each."""
+    ensemble, n_rows = study.ensemble, part.columns.n_rows
+    for first in range(0, n_rows, BLOCK):
+        last = min(n_rows, first + BLOCK)
+        scores = ensemble.scores_of(part.columns.encode(first, last), last - first).astype(np.float64)
+        yield first, scale.of_scores(scores)
+
+
+def _exact_deviation(study: Study, scale: Scale) -> NDArray[np.float64]:
+    """Return the deviation from sums that are not rounded, so that it does not depend on how rows are divided."""
+    ensemble, n_outputs = study.ensemble, scale.outputs.n_columns
+
+    def sums(part: RowsPart) -> list[tuple[int, list[int] | None, list[int] | None]]:
+        blocks = (np.ascontiguousarray(values.T) for _, values in _responses(study, scale, part))
+        return [(values.shape[1], exact_sums(values), exact_squares(values)) for values in blocks]
+
+    n, totals, squares = 0, [0] * n_outputs, [0] * n_outputs
+    for blocks in study.over.each(ensemble.schema, ensemble.used_features.tolist(), sums):
+        for size, total, square in blocks:
+            if total is None or square is None:
+                return np.full(n_outputs, np.nan)
+            n += size
+            totals = [a + b for a, b in zip(totals, total, strict=True)]
+            squares = [a + b for a, b in zip(squares, square, strict=True)]
+    return exact_deviation(totals, squares, n)
+
+
+def _weighted_deviation(study: Study, scale: Scale) -> NDArray[np.float64]:
+    """Return the same for rows with weights.
 
     Blocks of rows are added by their means and sums of squares around these, so that nothing is lost if the mean is
     large.
     """
-    has_offset = not scale.additive and study.wanted_of(scale).offset  # which rows are not scored with here
-    if study.over.basis != "rows" or has_offset:
-        return study.moments(scale).deviation
     ensemble = study.ensemble
 
     def moments(part: RowsPart) -> list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]:
-        found, n_rows = [], part.columns.n_rows
-        for first in range(0, n_rows, BLOCK):
-            last = min(n_rows, first + BLOCK)
-            scores = ensemble.scores_of(part.columns.encode(first, last), last - first).astype(np.float64)
-            values = scale.of_scores(scores)
-            weight = np.ones(last - first) if part.weight is None else part.weight[first:last]
+        found = []
+        for first, values in _responses(study, scale, part):
+            weight = np.ones(len(values)) if part.weight is None else part.weight[first : first + len(values)]
             mean = weight @ values / max(float(weight.sum()), np.finfo(np.float64).tiny)
             found.append((float(weight.sum()), mean, weight @ (values - mean) ** 2))
         return found
