@@ -23,9 +23,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, PowerTransformer, StandardScaler
 
 import glasswood as gw
+from glasswood.counting import _job
 from glasswood.counting._partial import Partial
 from glasswood.engines import _pass as _passes
-from glasswood.engines import _spark
 from glasswood.errors import TableError
 from glasswood.parallel._progress import hidden
 from helpers.clusters_spark import SPARK_WARNINGS
@@ -119,7 +119,7 @@ def spark_frame(request, folder):
 @contextmanager
 def spark_frame_in_slices(request, folder):
     with pytest.MonkeyPatch.context() as patch, spark_frame(request, folder) as found:
-        patch.setattr(_spark, "SLICE", 50)
+        patch.setattr(_job, "SLICE", 50)
         yield found
 
 

@@ -174,13 +174,14 @@ class ShippedJob(Shipped):
         """Return the sum of counts."""
         return add_packed(*parts)
 
-    def cut(self, packed: bytes) -> list[bytes]:
-        """Return counts in slices."""
-        n = self.n_slices
+    def cut(self, packed: bytes, n: int) -> list[bytes]:
+        """Return counts in n slices."""
         return [packed] if n == 1 else [part.pack() for part in Partial.unpack(packed)[0].slices(n)]
 
     def join(self, slices: Sequence[bytes]) -> bytes:
         """Return the counts that have these slices, in order."""
+        if len(slices) == 1:
+            return slices[0]
         parts = [Partial.unpack(part)[0] for part in slices]
         return (Partial.join(parts) if parts else Partial()).pack()
 

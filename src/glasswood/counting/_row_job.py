@@ -216,7 +216,7 @@ class ShippedRows(Shipped):
         """Return all receipts together."""
         return Receipts.sum(map(Receipts.unpack, parts)).pack()
 
-    def cut(self, packed: bytes) -> list[bytes]:
+    def cut(self, packed: bytes, _: int) -> list[bytes]:
         """Return receipts in slices: in one."""
         return [packed]
 

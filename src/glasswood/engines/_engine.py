@@ -53,8 +53,8 @@ class ShippedWork(Protocol):
     def add(*parts: bytes) -> bytes:
         """Return the sum of results."""
 
-    def cut(self, packed: bytes) -> list[bytes]:
-        """Return a result in slices."""
+    def cut(self, packed: bytes, n: int, /) -> list[bytes]:
+        """Return a result in n slices."""
 
     def join(self, slices: Sequence[bytes]) -> bytes:
         """Return the result that has these slices, in order."""

@@ -82,13 +82,14 @@ def _numbered(frame: DataFrame, places: Sequence[int]) -> DataFrame:
 def run_frame(shipped: ShippedWork, frame: DataFrame, _: object) -> tuple[bytes, int]:
     """Return the result of a Spark DataFrame, and the number of partitions that reported; Connect knows no more."""
     chosen, named = _chosen(shipped, frame)
+    n_slices = shipped.n_slices
 
     def work(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
         number = TaskContext.get().partitionId()
         tables = (pa.Table.from_batches([batch]).rename_columns(named) for batch in batches)
-        yield from _rows_of(shipped.cut(_of_tables(shipped, tables, str(number))))
+        yield from _rows_of(shipped.cut(_of_tables(shipped, tables, str(number)), n_slices))
 
     what = f"glasswood: {len(named)} columns of a frame"
     return _sum(shipped, chosen.mapInArrow(work, SCHEMA), what)
@@ -99,11 +100,12 @@ def run_files(shipped: ShippedWork, bundles: Sequence[Any], session: SparkSessio
     if not bundles:
         return shipped.join([])
     session = session or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
+    n_slices = shipped.n_slices
 
     def work(batches: Batches) -> Batches:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from _rows_of(shipped.cut(_of_bundle(shipped, bundles[number])))
+                yield from _rows_of(shipped.cut(_of_bundle(shipped, bundles[number]), n_slices))
 
     numbers = session.range(0, len(bundles), 1, len(bundles))
     what = f"glasswood: {sum(map(len, bundles)):,} parts of Parquet files"
