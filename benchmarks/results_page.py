@@ -22,9 +22,9 @@ for other work. [The tables of the paper](paper-results.md) have a page of their
 
 
 def results() -> dict[str, dict[str, Any]]:
-    """Return the newest results of each script, by name of the script; those of the paper have their own page."""
+    """Return the newest results of each script, by its name; the paper and `glasswood bench` have their own pages."""
     found = {path.stem.split("-", 1)[0]: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
-    return {name: one for name, one in found.items() if name != "paper"}
+    return {name: one for name, one in found.items() if name != "paper" and "figures" in one}
 
 
 def page_of(found: dict[str, dict[str, Any]]) -> str:

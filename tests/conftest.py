@@ -12,6 +12,8 @@ from hypothesis import settings
 
 import glasswood as gw
 
+collect_ignore = ["helpers/s3_server.py"]  # a program for a Python that has moto
+
 # Several processes whose threads of OpenMP wait for each other take twice as long. Read when a library first loads it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

@@ -8,8 +8,6 @@ import subprocess
 import sys
 
 import glasswood as gw
-from glasswood.counting._job import count_fragments
-from glasswood.counting._partial import Partial
 from glasswood.engines import _pass
 from glasswood.engines._reduction import sum_on_workers
 
@@ -46,9 +44,9 @@ def test_waves(few, caplog, monkeypatch, tmp_path):
             return pickle.dumps(parts)
 
         @staticmethod
-        def count_files(shipped, bundles, _):
+        def run_files(shipped, bundles, _):
             counted.append(shipped.key)
-            return Partial.unpack(count_fragments(shipped, [part for bundle in bundles for part in bundle]))[0]
+            return shipped.of_bundle([part for bundle in bundles for part in bundle])
 
     monkeypatch.setattr(_pass, "load_engine", lambda _: Engine)
     monkeypatch.setattr(_pass, "WAVE", 700)

@@ -41,13 +41,13 @@ def test_a_worker_tells_what_the_storage_says(request, one_each, server, few, mo
     """The keys are valid when the work is planned; an object is gone when a worker comes to it."""
     from glasswood.engines import _dask
 
-    filesystem, honest = server.filesystem(), _dask.count_files
+    filesystem, honest = server.filesystem(), _dask.run_files
 
     def late(*given):
         filesystem.delete_file("cluster/gone/region=north/part-0.parquet")
         return honest(*given)
 
     server.upload(few.folder, "cluster/gone")
-    monkeypatch.setattr(_dask, "count_files", late)
+    monkeypatch.setattr(_dask, "run_files", late)
     with pytest.raises(TableError, match=r"cluster/gone/region=north/part-0.parquet cannot be read"):
         gw.summarize(few.model, "cluster/gone", engine=session(request, "dask"), filesystem=filesystem)

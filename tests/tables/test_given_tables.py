@@ -261,15 +261,13 @@ def test_columns_with_names_are_never_told_by_their_place(of_numbers):
             asked()
 
 
-def test_frames_that_are_not_in_memory_are_no_rows(of_numbers):
+def test_frames_that_are_not_in_memory_are_no_tables(of_numbers):
     dd = pytest.importorskip("dask.dataframe")
     model, X = of_numbers
     frame, ex = dd.from_pandas(X, npartitions=2), gw.Explainer(model, X)
     for asked in (
-        lambda: ex.shap_values(frame),
         lambda: ex.ensemble.predict(frame),
         lambda: ex.partial_dependence("a", at=frame),
-        lambda: ex.ice("a", rows=frame),
     ):
         with pytest.raises(TableError, match="has columns, but is not a data frame in memory"):
             asked()

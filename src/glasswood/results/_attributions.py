@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
@@ -26,7 +27,7 @@ __all__ = ["Attributions"]
 
 def mean_size(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean absolute value over the rows (the first axis), rounded once; 0 if there are no rows."""
-    lines = np.abs(values.reshape(len(values), -1).T)
+    lines = np.abs(values.reshape(len(values), math.prod(values.shape[1:])).T)
     return exact_means(exact_sums(lines), len(values), len(lines)).reshape(values.shape[1:])
 
 

@@ -44,7 +44,7 @@ class SourceValues(ReadOnly):
     >>> X.assign(id=range(len(X))).to_parquet(folder.name + "/rows.parquet")
     >>> values = ex.shap_values(folder.name + "/rows.parquet", keep=["id"])
     >>> values
-    SourceValues(Shapley values: 442 rows x 10 columns, value)
+    SourceValues(Shapley values: 442 rows x 11 columns, value)
     >>> values.top(2).columns.tolist()
     ['features', 'mean_abs']
     >>> values.to_parquet(folder.name + "/shap")
