@@ -20,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder
 import glasswood as gw
 from glasswood.counting._exact import exact_means, exact_sums
 from glasswood.counting._row_job import explain_piece
+from glasswood.effects._row_questions import largest
 from glasswood.engines import _rows
 from glasswood.errors import TableError
 from helpers.derived import with_derived_columns
@@ -257,6 +258,17 @@ def test_an_interrupted_call_resumes(explainer, folder, tmp_path, monkeypatch):
     )
 
 
+def test_files_of_the_user_in_the_folder_are_left_alone(explainer, frame, tmp_path):
+    rows = frame[[*NAMES, "kind", "id"]]
+    rows[:100].to_parquet(tmp_path / "one.parquet")
+    values = explainer.shap_values(tmp_path / "one.parquet", keep=["id"])
+    values.to_parquet(tmp_path / "out")
+    (tmp_path / "one.parquet").rename(tmp_path / "renamed.parquet")
+    frame[["id"]].to_parquet(tmp_path / "out" / "own.parquet")
+    explainer.shap_values(tmp_path / "renamed.parquet", keep=["id"]).to_parquet(tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").glob("*.parquet")} == {"renamed.parquet", "own.parquet"}
+
+
 def test_a_file_that_has_changed_is_explained_again(explainer, frame, tmp_path):
     rows = frame[[*NAMES, "kind", "id"]]
     rows[:100].to_parquet(tmp_path / "rows.parquet")
@@ -350,3 +362,12 @@ def test_exact_sums():
 def test_it_can_be_pickled(explainer, folder):
     values = explainer.shap_values(str(folder), keep=["id"])
     assert (pickle.loads(pickle.dumps(values)).mean_abs() == values.mean_abs()).all()
+
+
+def test_the_first_of_values_of_the_same_size_come_first():
+    values = np.random.default_rng(0).integers(-2, 3, (500, 40)).astype(np.float64)
+    for k in (1, 3, 39, 40):
+        expected = np.argsort(-np.abs(values[:, 1:]), axis=1, kind="stable")[:, : min(k, 39)] + 1
+        found, best = largest(values, min(k, 39), 1)
+        assert np.array_equal(found, expected)
+        assert np.array_equal(best, np.take_along_axis(values, expected, 1))

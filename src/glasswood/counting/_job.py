@@ -152,11 +152,6 @@ class ShippedJob(Shipped):
         return job
 
     @property
-    def columns(self) -> list[Any]:
-        """The names of all columns that are read."""
-        return self.open().columns
-
-    @property
     def n_slices(self) -> int:
         """The number of slices that sums are added up in."""
         return max(1, -(-sum(vector.size for vector in self.open().counter.vectors) // SLICE))

@@ -68,6 +68,12 @@ class Piece(NamedTuple):
         """A hash of the fragments' identities."""
         return blake2b(b"".join(fragment.digest for fragment in self.fragments), digest_size=16).hexdigest()
 
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, if it is known."""
+        known = [fragment.n_rows for fragment in self.fragments if fragment.n_rows is not None]
+        return sum(known) if len(known) == len(self.fragments) else None
+
 
 @dataclass(frozen=True, eq=False)
 class RowJob:
@@ -189,11 +195,6 @@ class ShippedRows(Shipped):
         """Return the job, which is unpacked once in each process."""
         job: RowJob = self.made(lambda parts: RowJob(*parts))
         return job
-
-    @property
-    def columns(self) -> list[Any]:
-        """The names of all columns that are read."""
-        return self.open().columns
 
     def of_bundle(self, bundle: Sequence[Piece]) -> bytes:
         """Explain the rows of some pieces of files."""

@@ -65,6 +65,16 @@ class Shipped:
         """Return what is made of the objects, by the first task of this process that asks."""
         return _made.get((type(self), self.key), lambda: make(self._unpacked()))
 
+    def open(self) -> Any:
+        """Return the job, which is unpacked once in each process."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names of all columns that are read."""
+        columns: list[Any] = self.open().columns
+        return columns
+
     def _unpacked(self) -> Any:
         """Return the objects, after a check of what they could fail with."""
         own, theirs = versions(), self.versions

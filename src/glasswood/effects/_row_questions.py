@@ -65,11 +65,14 @@ def arrange(values: NDArray[np.float64], sets: list[tuple[int, ...]], shape: tup
 def largest(values: NDArray[np.float64], k: int, skipped: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the k values of each row, (n_rows, n_values), that are largest in size, and their numbers.
 
-    The first `skipped` values do not take part.
+    The first `skipped` values do not take part. Of values of the same size, the first come first, on every machine.
     """
     sizes = -np.abs(values[:, skipped:])
     if 0 < k < sizes.shape[1]:
-        best = np.argpartition(sizes, k - 1, axis=1)[:, :k]
+        best = np.sort(np.argpartition(sizes, k - 1, axis=1)[:, :k], axis=1)
+        least = np.take_along_axis(sizes, best, 1).max(axis=1, keepdims=True)
+        tied = np.count_nonzero(sizes <= least, axis=1) > k  # which of them argpartition takes depends on the processor
+        best[tied] = np.argsort(sizes[tied], axis=1, kind="stable")[:, :k]
     else:
         best = np.broadcast_to(np.arange(k), (len(sizes), k))
     best = np.take_along_axis(best, np.argsort(np.take_along_axis(sizes, best, 1), axis=1, kind="stable"), 1) + skipped

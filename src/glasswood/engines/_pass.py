@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from os import PathLike
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,16 @@ from glasswood.text._printable import how_many
 __all__ = ["Pass", "RowsPart", "bundles", "finish", "verify"]
 
 T = TypeVar("T")
+
+
+class _WithRows(Protocol):
+    """Something with rows, whose number may be known."""
+
+    @property
+    def n_rows(self) -> int | None: ...
+
+
+P = TypeVar("P", bound=_WithRows)
 
 log = logging.getLogger(__name__)
 
@@ -391,22 +401,22 @@ class Pass:
         return replace(schema, columns=tuple(columns))
 
 
-def bundles(fragments: Sequence[Fragment], most: int | None = None) -> list[list[Fragment]]:
-    """Return fragments in bundles of moderate numbers of rows: a task costs an engine up to 50 milliseconds.
+def bundles(parts: Sequence[P], most: int | None = None) -> list[list[P]]:
+    """Return parts of files in bundles of moderate numbers of rows: a task costs an engine up to 50 milliseconds.
 
     Few rows make smaller bundles, so that no worker is idle.
     """
     if most is None:
-        total = sum(fragment.n_rows or ROWS_PER_TASK for fragment in fragments)
+        total = sum(part.n_rows or ROWS_PER_TASK for part in parts)
         most = min(ROWS_PER_TASK, max(ROWS_PER_TASK // 8, total // 64))
-    found: list[list[Fragment]] = []
+    found: list[list[P]] = []
     room = 0
-    for fragment in fragments:
-        size = most if fragment.n_rows is None else fragment.n_rows
+    for part in parts:
+        size = most if part.n_rows is None else part.n_rows
         if not found or size > room:
             found.append([])
             room = most
-        found[-1].append(fragment)
+        found[-1].append(part)
         room -= size
     return found
 

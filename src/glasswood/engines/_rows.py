@@ -17,7 +17,7 @@ from glasswood.counting._row_job import (
     part_name,
 )
 from glasswood.engines._engine import load_engine
-from glasswood.engines._pass import Pass
+from glasswood.engines._pass import Pass, bundles
 from glasswood.errors import TableError
 from glasswood.parallel._progress import bar
 from glasswood.parallel._threads import in_order, n_threads, thread_limit, threads_limited_to
@@ -110,7 +110,7 @@ class ExplainedRows:
 
     def _run_files(self, job: RowJob, pieces: Sequence[Piece]) -> Receipts:
         engine = load_engine(self.rows.engine)
-        packed = engine.run_files(job.ship(engine.dumps), bundles_of(pieces), self.rows.session)
+        packed = engine.run_files(job.ship(engine.dumps), bundles(pieces, ROWS_PER_TASK), self.rows.session)
         return Receipts.unpack(packed)
 
     def _run_here(self, job: RowJob, pieces: Sequence[Piece]) -> Receipts:
@@ -215,17 +215,3 @@ def _runs(fragments: Sequence[Fragment]) -> Iterator[list[Fragment]]:
             run = []
         run.append(fragment)
     yield run
-
-
-def bundles_of(pieces: Sequence[Piece]) -> list[list[Piece]]:
-    """Return pieces in bundles for one task each: small files together."""
-    found: list[list[Piece]] = []
-    room = 0
-    for piece in pieces:
-        size = sum(fragment.n_rows or ROWS_PER_TASK for fragment in piece.fragments)
-        if not found or size > room:
-            found.append([])
-            room = ROWS_PER_TASK
-        found[-1].append(piece)
-        room -= size
-    return found

@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from functools import lru_cache
+from operator import index
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from time import monotonic
-from typing import Generic, TypeVar, cast
+from typing import Generic, SupportsIndex, TypeVar, cast
 
 from glasswood.errors import ArgumentError
 from glasswood.parallel._interrupts import Waiter, proceed, waiters, wanted_by
@@ -79,13 +80,13 @@ def check_jobs(n_jobs: object) -> int | None:
     if n_jobs is None:
         return None
     try:
-        found = 0 if isinstance(n_jobs, bool) else n_jobs.__index__()  # type: ignore[attr-defined]
-    except AttributeError:
+        found = 0 if isinstance(n_jobs, bool) else index(cast(SupportsIndex, n_jobs))
+    except TypeError:
         found = 0
     if found == 0:
         message = f"n_jobs is a number of threads, -1 for all cores, or None for the default, not {n_jobs!r}"
         raise ArgumentError(message)
-    return int(found)
+    return found
 
 
 def threads_of(n_jobs: int | None) -> int | None:

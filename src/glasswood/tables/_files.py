@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator, Mapping
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError
 
-__all__ = ["pack_arrays", "replacing", "unpack_arrays", "write_whole"]
+__all__ = ["is_unfinished", "pack_arrays", "replacing", "unpack_arrays", "write_whole"]
 
 DIGEST = 32  # bytes of a SHA-256
 LENGTH = 8  # bytes of the length of the header
@@ -62,6 +63,11 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         with suppress(OSError):
             fresh.unlink()
         raise
+
+
+def is_unfinished(name: str) -> bool:
+    """Return whether a file has the name of one that `replacing` did not finish, because its process was killed."""
+    return re.fullmatch(r"\..+\.[0-9a-f]{16}\.new", name) is not None
 
 
 def _is_device(target: Path) -> bool:

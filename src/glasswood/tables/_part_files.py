@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
-from posixpath import dirname
+from posixpath import basename, dirname
 from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from glasswood.errors import TableError
-from glasswood.tables._files import replacing
+from glasswood.tables._files import is_unfinished, replacing
 from glasswood.tables._places import import_arrow, is_remote, naming
 from glasswood.tables._tables import frame_of
 
@@ -206,10 +206,13 @@ class PartFiles:
         with naming(self.folder):
             for info in self.filesystem.get_file_info(FileSelector(self.folder, recursive=True)):
                 name = info.path.removeprefix(self.folder).lstrip("/")
-                is_part = name.endswith((".parquet", ".new"))
-                if info.type == FileType.File and is_part and name not in rows:
+                if info.type == FileType.File and name not in rows and self._is_left_over(name):
                     self.filesystem.delete_file(info.path)
         self._note(complete=True, rows=sum(rows.values()), files=len(rows))
+
+    def _is_left_over(self, name: str) -> bool:
+        """Return whether a file is one of ours: a part, or one that was being written when its writer was killed."""
+        return is_unfinished(basename(name)) or (name.endswith(".parquet") and self.written(name) is not None)
 
     def _note(self, **facts: Any) -> None:
         content = json.dumps({"job": self.job, **facts}).encode()
