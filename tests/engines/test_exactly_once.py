@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dask
+import numpy as np
 import pytest
+from pyarrow import parquet
 
 import glasswood as gw
 from glasswood.counting._job import count_fragments
 from glasswood.counting._partial import Partial, add_packed
 from glasswood.counting._plan import make_plan
-from glasswood.engines import _dask, _ray, _spark
+from glasswood.engines import _dask, _ray, _rows, _spark
 from glasswood.engines._pass import Pass, verify
 from glasswood.errors import BackgroundError
 from glasswood.tables._sources import open_source
@@ -133,4 +135,13 @@ def test_speculative_copies_count_nothing_twice(few, tmp_path, monkeypatch):
     options = {f"spark__{name}": value for name, value in speculation.items()}
     with spark_cluster(tmp_path / "spark") as cluster, cluster.connect_session(**options) as spark:
         assert gw.summarize(few.model, few.folder, engine=spark) == few.expected()
-    assert len(traces(folder)) > len(few.paths)
+        n_begun = len(traces(folder))
+        assert n_begun > len(few.paths)
+        monkeypatch.setattr(_rows, "ROWS_PER_TASK", 1)
+        names = ["x0", "x1", "x2", "x3", "colour", "flag"]
+        explainer = gw.Explainer(few.model, few.frame[names])
+        explainer.shap_values(few.folder, keep=["unused"], engine=spark).to_parquet(tmp_path / "out")
+        assert len(traces(folder)) - n_begun > len(few.paths)
+    found = parquet.read_table(tmp_path / "out", partitioning=None).sort_by("unused")
+    assert found["unused"].to_pylist() == list(range(len(few.frame)))
+    assert np.array_equal(found.select(names).to_pandas(), explainer.shap_values(few.frame[names]).values)

@@ -72,7 +72,7 @@ def die() -> None:
 
 def number_of(part: Any, *more: Any) -> int:
     """The number of a task: of its partition, or of the file of its first fragment."""
-    return int(more[0]) if more else int(re.findall(r"(\d+)\.parquet", part[0].path)[0])
+    return int(more[0]) if more else int(re.findall(r"(\d+)\.parquet", getattr(part[0], "path", part[0].name))[0])
 
 
 def lasting(real: Callable[..., Any], folder: Path, seconds: float) -> Callable[..., Any]:

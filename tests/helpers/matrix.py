@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 import glasswood as gw
 
-__all__ = ["COLUMNS", "ONCE", "QUESTIONS", "STAYS", "answer", "differences", "make_model", "make_rows"]
+__all__ = ["COLUMNS", "ONCE", "QUESTIONS", "ROUNDED", "STAYS", "answer", "differences", "make_model", "make_rows"]
 
 COLUMNS = ["a", "b", "c", "kind"]
 Question = Callable[[Any, Any], Any]  # of an Explainer and rows
@@ -136,3 +136,5 @@ STAYS: dict[str, str | set[str]] = {
     "importance": {".kind"},
     "probability: importance": {".kind"},
 }
+# Deviations over rows: a cluster adds squares in whole numbers of a unit, a table in memory has them without rounding.
+ROUNDED = ("std", "std()", ".gap")
