@@ -2,19 +2,26 @@
 
 Each engine gets two workers of one core on this machine. "copied" has the same tasks, which read the same columns and
 write as many numbers; "in memory" is the time of as many rows that a table in memory takes with all cores.
+
+Two more cases run on Spark: an executor is killed (kill -9) when half of the files are there; and so is the driver,
+whose call is made again. In all cases the values of all rows are compared with those of a table in memory.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 from measure import Figure, Report, race
 from pyarrow import parquet
@@ -159,11 +166,84 @@ def measure(report: Report, engine: str) -> None:
     report.add(Figure(case, "Shapley values / (copied + in memory)", ours / expected, "x", target, "all bits compared"))
 
 
+def half_written(out: Path, job: Callable[[], bool]) -> None:
+    """Wait until half of the files are there, or the job has ended."""
+    while job() and len(list(out.glob("*.parquet"))) < N_FILES // 2:
+        sleep(0.05)
+
+
+def executors() -> list[psutil.Process]:
+    """Return the executors of this process's Spark."""
+    below = psutil.Process().children(recursive=True)
+    return [process for process in below if any("CoarseGrainedExecutorBackend" in word for word in process.cmdline())]
+
+
+def killed_executor(report: Report) -> None:
+    n_rows = 20_000 if report.quick else 10**7
+    model, X = fitted()
+    explainer = gw.Explainer(model, X)
+    with folder() as path, spark() as session:
+        (path / "rows").mkdir()
+        write(path / "rows", n_rows)
+        explainer.shap_values(path / "rows" / "000.parquet", engine=session).to_parquet(path / "warm")
+        killed: list[int] = []
+
+        def kill() -> None:
+            half_written(path / "out", lambda: True)
+            victim = executors()[0]
+            killed.append(victim.pid)
+            victim.kill()
+
+        Thread(target=kill, daemon=True).start()
+        began = monotonic()
+        explainer.shap_values(path / "rows", keep=["id"], engine=session).to_parquet(path / "out")
+        seconds = monotonic() - began
+        check(path / "rows", path / "out", explainer)
+    case = f"spark, {n_rows:,} rows, an executor is killed"
+    report.add(Figure(case, "Shapley values", seconds, "s", None, f"{len(killed)} executor killed; all bits compared"))
+
+
+def drive(path: Path) -> None:
+    """Write all values with Spark: what a driver does."""
+    model, X = fitted()
+    with spark() as session:
+        gw.Explainer(model, X).shap_values(path / "rows", keep=["id"], engine=session).to_parquet(path / "out")
+
+
+def killed_driver(report: Report) -> None:
+    n_rows = 20_000 if report.quick else 10**7
+    model, X = fitted()
+    with folder() as path:
+        (path / "rows").mkdir()
+        write(path / "rows", n_rows)
+        driver = multiprocessing.get_context("spawn").Process(target=drive, args=(path,))
+        driver.start()
+        half_written(path / "out", driver.is_alive)
+        for process in [*psutil.Process(driver.pid).children(recursive=True), driver]:
+            process.kill()
+        driver.join()
+        there = {file: file.stat().st_mtime_ns for file in (path / "out").glob("*.parquet")}
+        began = monotonic()
+        drive(path)
+        seconds = monotonic() - began
+        kept = sum(file.stat().st_mtime_ns == time for file, time in there.items())
+        if not 0 < kept == len(there) < N_FILES:
+            message = f"{len(there)} files were there when the driver was killed, of which {kept} were kept"
+            raise SystemExit(message)
+        check(path / "rows", path / "out", gw.Explainer(model, X))
+    case = f"spark, {n_rows:,} rows, the driver is killed"
+    told = f"{kept} of {N_FILES} files were there and were kept; all bits compared"
+    report.add(Figure(case, "the second call, with the start of Spark", seconds, "s", None, told))
+
+
+FAULTS = {"killed executor": killed_executor, "killed driver": killed_driver}
+
+
 def main() -> None:
-    report = Report(__doc__ or "", ENGINES)
+    report = Report(__doc__ or "", [*ENGINES, *FAULTS])
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-    for engine in report.cases:
-        measure(report, engine)
+    for case in report.cases:
+        FAULTS[case](report) if case in FAULTS else measure(report, case)
     report.finish()
 
 
