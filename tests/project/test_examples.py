@@ -15,6 +15,7 @@ from helpers.versions import has
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PAGES = sorted(EXAMPLES.glob("plot_*.py"))
+OF_SPARK = ["-W", "ignore:PySpark does not yet fully support pandas:FutureWarning"]
 OF_SHAP = ["-W", "ignore::PendingDeprecationWarning"]  # shap 0.51 sets colours in a way that matplotlib 3.11 replaces
 
 
@@ -38,7 +39,8 @@ def test_page_runs(page, tmp_path):
     work, temporary = tmp_path / "work", tmp_path / "temporary"
     work.mkdir()
     temporary.mkdir()
-    flags = ["-W", "error", *(OF_SHAP if "import shap" in page.read_text(encoding="utf-8") else [])]
+    text = page.read_text(encoding="utf-8")
+    flags = ["-W", "error", *(OF_SHAP if "import shap" in text else []), *(OF_SPARK if "pyspark" in text else [])]
     done = subprocess.run(
         [sys.executable, *flags, page],
         # one thread for OpenMP: the threads of several tests at once would wait for each other
