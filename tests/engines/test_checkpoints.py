@@ -22,6 +22,7 @@ from glasswood.counting._partial import WHOLE, Partial
 from glasswood.engines import _checkpoint as _checkpoints
 from glasswood.errors import BackgroundError, TableError
 from glasswood.parallel import _progress
+from glasswood.tables import _parquet
 from glasswood.tables._files import pack_arrays
 from helpers.streams import GROUP, ROWS, boosted, numbers, write
 
@@ -36,7 +37,7 @@ from glasswood.engines import _checkpoint as _checkpoints
 from glasswood.counting import _job
 
 _checkpoints.INTERVAL = 0.0
-honest, synced = _job.read_fragment, []
+honest, synced = _job.read_whole, []
 
 def slow(fragment, names):
     print(fragment.name, flush=True)
@@ -49,7 +50,7 @@ def hang(_):
         print("saving", flush=True)
         time.sleep(1000)
 
-_job.read_fragment, os.fsync = slow, hang
+_job.read_whole, os.fsync = slow, hang
 ensemble = pickle.loads(Path(sys.argv[1]).read_bytes())
 print("started", flush=True)
 gw.summarize(ensemble, sys.argv[2], checkpoint=sys.argv[3])
@@ -69,13 +70,13 @@ def known():
 def counted(monkeypatch):
     """The fragments that are counted from now on, and a checkpoint after each of them."""
     names = []
-    honest = _job.read_fragment
+    honest = _job.read_whole
 
     def watched(fragment, columns):
         names.append(fragment.name)
         return honest(fragment, columns)
 
-    monkeypatch.setattr(_job, "read_fragment", watched)
+    monkeypatch.setattr(_job, "read_whole", watched)
     monkeypatch.setattr(_checkpoints, "INTERVAL", 0.0)
     return names
 
@@ -328,7 +329,7 @@ def test_bad_files_stop_the_pass_by_name(known, files, counted, spoil, place, tm
 
 def test_a_file_that_changes_during_the_pass(known, files, monkeypatch, tmp_path):
     ensemble, table, _ = known
-    honest, seen = _job.read_fragment, []
+    honest, seen = _job.read_whole, []
 
     def meddling(fragment, names):
         if not seen:
@@ -336,15 +337,15 @@ def test_a_file_that_changes_during_the_pass(known, files, monkeypatch, tmp_path
         seen.append(fragment)
         return honest(fragment, names)
 
-    monkeypatch.setattr(_job, "read_fragment", meddling)
+    monkeypatch.setattr(_job, "read_whole", meddling)
     with pytest.raises(TableError, match=r"part-2\.parquet has changed since the work was planned"):
         gw.summarize(ensemble, files, checkpoint=tmp_path / "kept")
 
 
 def test_a_file_with_fewer_rows_than_its_footer_says(known, files, monkeypatch):
     ensemble, _, _ = known
-    honest = _job.read_fragment
-    monkeypatch.setattr(_job, "read_fragment", lambda f, names: (t.slice(1) for t in honest(f, names)))
+    honest = _parquet.read_fragment
+    monkeypatch.setattr(_parquet, "read_fragment", lambda f, n, **few: (t.slice(1) for t in honest(f, n, **few)))
     with pytest.raises(TableError, match=r"part-\d\.parquet.*footer says 250"):
         gw.summarize(ensemble, files)
 
@@ -364,13 +365,13 @@ def test_long_passes_show_progress_and_short_ones_nothing(known, files, monkeypa
     gw.summarize(ensemble, table.to_reader())
     assert capsys.readouterr() == ("", "")
     monkeypatch.setattr(_progress, "PATIENCE", 0.1)
-    honest = _job.read_fragment
+    honest = _job.read_whole
 
     def slow(fragment, names):
         time.sleep(0.1)
         return honest(fragment, names)
 
-    monkeypatch.setattr(_job, "read_fragment", slow)
+    monkeypatch.setattr(_job, "read_whole", slow)
     gw.summarize(ensemble, files)
     out, shown = capsys.readouterr()
     assert out == ""

@@ -522,3 +522,13 @@ def test_pipelines_in_their_own_columns(iris):
 
 def test_importing_glasswood_does_not_import_it():
     assert "sklearn" not in gw.__all__
+
+
+def test_rows_that_are_not_in_memory_are_refused(tmp_path):
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    model = DecisionTreeRegressor(max_depth=2).fit(X, y)
+    X.to_parquet(tmp_path / "rows.parquet")
+    for rows in (tmp_path / "rows.parquet", pl.scan_parquet(tmp_path / "rows.parquet"), iter([X])):
+        for ask in (partial_dependence, PartialDependenceDisplay.from_estimator):
+            with pytest.raises(gw.errors.TableError, match=r"a table in memory.*glasswood\.Explainer"):
+                ask(model, rows, ["bmi"])

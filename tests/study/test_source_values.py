@@ -278,6 +278,18 @@ def test_a_file_that_has_changed_is_explained_again(explainer, frame, tmp_path):
     assert read(tmp_path / "out")["id"].tolist() == rows["id"][100:250].tolist()
 
 
+@pytest.mark.parametrize("n_threads", [1, 9])
+def test_the_file_that_is_wrong_is_named(explainer, frame, tmp_path, n_threads, monkeypatch):
+    monkeypatch.setattr(_rows, "n_threads", lambda: n_threads)
+    rows = frame[[*NAMES, "kind", "id"]]
+    rows[:100].to_parquet(tmp_path / "0.parquet")
+    rows[100:200].assign(a="a text").to_parquet(tmp_path / "1.parquet")
+    values = explainer.shap_values([tmp_path / "0.parquet", tmp_path / "1.parquet"], keep=["id"])
+    for ask in (values.mean_abs, lambda: values.to_parquet(tmp_path / "out")):
+        with pytest.raises(TableError, match=r"1\.parquet: .*'a'"):
+            ask()
+
+
 def test_folders_that_are_refused(explainer, model, frame, folder, tmp_path):
     values = explainer.shap_values(str(folder), keep=["id"])
     (tmp_path / "other").mkdir()

@@ -18,10 +18,9 @@ from glasswood.errors import TableError
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once
 from glasswood.parallel._threads import threads_limited_to
-from glasswood.tables._parquet import Fragment, read_fragment
+from glasswood.tables._parquet import Fragment, naming_file, read_whole
 from glasswood.tables._part_files import PartFiles, arrow_table, digest_of
 from glasswood.tables._tables import OpenColumns, n_rows
-from glasswood.text._printable import how_many
 
 __all__ = [
     "Piece",
@@ -228,30 +227,14 @@ class ShippedRows(Shipped):
 
 def explain_piece(job: RowJob, piece: Piece, explain: Explain | None = None) -> Receipts:
     """Explain the rows of a piece of a file, unless that has been done."""
-    tables = (table for fragment in piece.fragments for table in _read(job, fragment))
-    if job.files is None:
-        return _sizes(job, piece.name, tables)
-    known = job.files.written(piece.name)
-    if known is not None and known.digest == piece.digest:
-        return Receipts({piece.name: known.n_rows})
-    return _write(job, piece.name, tables, explain or job.explain, lambda: piece.digest)
-
-
-def _read(job: RowJob, fragment: Fragment) -> Iterator[Any]:
-    """Yield the tables of a fragment."""
-    n_read = 0
-    try:
-        for table in read_fragment(fragment, job.columns):
-            n_read += n_rows(table)
-            yield table
-    except TableError as error:
-        if fragment.path in str(error):
-            raise
-        message = f"{fragment.path}: {error}"
-        raise TableError(message) from error
-    if fragment.n_rows is not None and n_read != fragment.n_rows:
-        message = f"{fragment.name} has {how_many(n_read, 'row')}, but its footer says {fragment.n_rows}"
-        raise TableError(message)
+    with naming_file(piece.fragments[0].path):
+        tables = (table for fragment in piece.fragments for table in read_whole(fragment, job.columns))
+        if job.files is None:
+            return _sizes(job, piece.name, tables)
+        known = job.files.written(piece.name)
+        if known is not None and known.digest == piece.digest:
+            return Receipts({piece.name: known.n_rows})
+        return _write(job, piece.name, tables, explain or job.explain, lambda: piece.digest)
 
 
 def explain_tables(job: RowJob, tables: Iterable[Any], number: int, explain: Explain | None = None) -> Receipts:

@@ -21,7 +21,7 @@ from glasswood.engines._pass import Pass, bundles
 from glasswood.errors import TableError
 from glasswood.parallel._progress import bar
 from glasswood.parallel._threads import in_order, n_threads, thread_limit, threads_limited_to
-from glasswood.tables._parquet import Fragment, read_fragment
+from glasswood.tables._parquet import Fragment, read_whole
 from glasswood.tables._part_files import PartFiles
 from glasswood.tables._places import Place
 from glasswood.tables._sources import EngineFrame, Files, Stream
@@ -143,7 +143,7 @@ class ExplainedRows:
         if isinstance(source, Stream):
             return source.tables(columns)
         if isinstance(source, Files):
-            return chain.from_iterable(read_fragment(fragment, columns) for fragment in source.fragments)
+            return chain.from_iterable(read_whole(fragment, columns) for fragment in source.fragments)
         message = f"the rows are a frame of {self.engine} and stay there; use to_{self.engine}() or to_parquet(folder)"
         raise TableError(message)
 

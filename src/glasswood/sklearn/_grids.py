@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.errors import TableError
 from glasswood.parallel._once import once
 from glasswood.tables._columns import Dictionary, NumberColumn
+from glasswood.tables._sources import is_in_memory
 from glasswood.tables._tables import Schema, open_columns
 from glasswood.text._printable import how_many
 
@@ -30,6 +32,12 @@ class Table:
     """
 
     def __init__(self, data: object, names: Iterable[Any] | None = None) -> None:
+        if not is_in_memory(data):
+            message = (
+                "X must be a table in memory, as in scikit-learn, whose values the grid comes from; for files, streams "
+                "and frames of a cluster, ask glasswood.Explainer(estimator, X).partial_dependence()"
+            )
+            raise TableError(message)
         self.data = data if hasattr(data, "shape") else _as_array(data)
         if len(self.data.shape) != 2:
             message = f"X must have rows and columns, but it has shape {tuple(self.data.shape)}"

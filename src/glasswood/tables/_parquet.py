@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain
@@ -16,6 +17,7 @@ from glasswood.tables._files import replacing
 from glasswood.tables._listing import existing, files_of, is_pattern, stamp_of, waiting
 from glasswood.tables._places import Place, import_arrow, is_remote, naming, places_of
 from glasswood.tables._ranges import column_ranges, fetch
+from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset, FileSystemDataset
@@ -26,11 +28,13 @@ __all__ = [
     "first_rows",
     "fragments_of",
     "is_dataset",
+    "naming_file",
     "open_dataset",
     "pack_keys",
     "read_batch",
     "read_fragment",
     "read_stream",
+    "read_whole",
     "scan",
     "unpack_keys",
     "write_parquet",
@@ -205,6 +209,29 @@ def read_fragment(fragment: Fragment, names: Sequence[str], *, few: int | None =
                         table = table.append_column(name, pa.repeat(pa.scalar(partition[name]), table.num_rows))
                 yield table
         fragment.refuse_changed()  # while it was read
+
+
+def read_whole(fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
+    """Yield the same of all rows; an error is raised at the end if they are not as many as the footer says."""
+    n_read = 0
+    for table in read_fragment(fragment, names):
+        n_read += table.num_rows
+        yield table
+    if fragment.n_rows is not None and n_read != fragment.n_rows:
+        message = f"{fragment.name} has {how_many(n_read, 'row')}, but its footer says {fragment.n_rows}"
+        raise TableError(message)
+
+
+@contextmanager
+def naming_file(path: str) -> Iterator[None]:
+    """Give a block whose errors about tables name the file."""
+    try:
+        yield
+    except TableError as error:
+        if path in str(error):
+            raise
+        message = f"{path}: {error}"
+        raise TableError(message) from error
 
 
 def _batches(fragment: Fragment, opened: object, group: int, columns: Sequence[str], few: int | None) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from posixpath import basename, dirname
@@ -149,6 +149,12 @@ class PartFile:
         self._writer.add_key_value_metadata({NOTE: note.encode()})
         self._writer.close()
 
+    def abandon(self) -> None:
+        """Close the writer of a file that is removed: it would complain about that later."""
+        if self._writer is not None:
+            with suppress(Exception):
+                self._writer.close()
+
 
 @dataclass(frozen=True)
 class PartFiles:
@@ -248,7 +254,12 @@ class PartFiles:
     def open(self, name: str) -> Iterator[PartFile]:
         """Open a part for writing. It is there when the block ends, and not at all if the block raises."""
         with naming(self.path(name), "cannot be written"), self._opened(name) as file:
-            yield PartFile(file, self.job)
+            part = PartFile(file, self.job)
+            try:
+                yield part
+            except BaseException:
+                part.abandon()
+                raise
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[Any]:

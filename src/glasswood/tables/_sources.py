@@ -42,7 +42,18 @@ from glasswood.tables._tables import (
 )
 from glasswood.text._arguments import refuse_no_mapping
 
-__all__ = ["HEAD", "EngineFrame", "Files", "InMemory", "Source", "Stored", "Stream", "open_source", "stored"]
+__all__ = [
+    "HEAD",
+    "EngineFrame",
+    "Files",
+    "InMemory",
+    "Source",
+    "Stored",
+    "Stream",
+    "is_in_memory",
+    "open_source",
+    "stored",
+]
 
 HEAD = 1000  # rows used to inspect a source and to check a model
 
@@ -162,6 +173,15 @@ def open_source(source: object) -> Source:
             return _iterator(source)
     table = given_table(source)
     return InMemory(table, table)
+
+
+def is_in_memory(source: object) -> bool:
+    """Return whether something is a table in memory, and no path, stream, or frame of a cluster; nothing is opened."""
+    source = native(source)
+    kind = type(source).__module__.partition(".")[0], type(source).__name__
+    if _are_paths(source) or kind in OPENERS:
+        return False
+    return _is_in_memory(source) or not (hasattr(source, "__arrow_c_stream__") or _is_iterator(source))
 
 
 def _table(part: object) -> Any:
