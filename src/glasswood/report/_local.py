@@ -1,65 +1,25 @@
-"""Where partial dependence and accumulated local effects (ALE) differ: features whose curve rests on unlikely rows."""
+"""What a report says and draws where partial dependence and accumulated local effects (ALE) differ."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from glasswood.errors import GlasswoodError
 from glasswood.plots._spec import Line, Steps
 from glasswood.report._subject import Subject
 from glasswood.results import Ale, Curve
 from glasswood.text._plain import number
 
-__all__ = ["Apart", "apart_of", "beside_curve", "items_apart"]
+__all__ = ["beside_curve", "items_apart"]
 
-LIMIT, ERRORS = 0.1, 2.0  # standard deviations of the score; standard errors of the gap
 EACH = 3  # findings
 MEANING = (
     "The feature interacts with others that it depends on, so its curve averages over combinations of values that rows "
     "do not have; the ALE only compares similar rows."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Apart:
-    """A feature whose two curves differ, and by how many standard deviations of the score."""
-
-    ale: Ale
-    gap: float
-    error: float | None
-
-
-def apart_of(subject: Subject) -> dict[str, Apart]:
-    """Return the features whose curves differ beyond the limit, the largest gap first; none if that is not known.
-
-    Gaps are those of the raw score, and the largest of all outputs.
-    """
-    raw = subject.raw
-    if raw is None or subject.rows == "none" or subject.study.in_parts:
-        return {}
-    local = raw.scope.study.local
-    try:
-        ales = raw.scope.local.all(local.features, local.bins(local.features, None), None, raw.chosen_outputs)
-        found = {name: _judged(ale) for name, ale in ales.items()}
-    except GlasswoodError:  # a Background that has no local effects, or too many counts
-        return {}
-    beyond = {
-        name: one
-        for name, one in found.items()
-        if one.gap > LIMIT and (one.error is None or one.gap > ERRORS * one.error)
-    }
-    return dict(sorted(beyond.items(), key=lambda item: -item[1].gap))
-
-
-def _judged(ale: Ale) -> Apart:
-    gaps = np.atleast_1d(ale.gap)
-    k = int(np.nanargmax(gaps)) if not np.isnan(gaps).all() else 0
-    error = float(np.atleast_1d(ale.gap_error)[k]) if gaps[k] > LIMIT and ale.find_left_out is not None else None
-    return Apart(ale, float(np.nan_to_num(gaps[k])), error)
 
 
 def items_apart(subject: Subject) -> Iterator[tuple[str, str]]:

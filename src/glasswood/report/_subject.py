@@ -13,6 +13,7 @@ from glasswood.counting._background import Background
 from glasswood.errors import GlasswoodError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
+from glasswood.report._apart import Apart, apart_of
 from glasswood.results import Certificate, RowMonotonicity
 from glasswood.study._scope import Scope
 from glasswood.study._study import Study
@@ -110,11 +111,12 @@ class Subject:
             study.effects(2)
 
     @once
-    def apart(self) -> Mapping[str, Any]:
-        """The features whose partial dependence differs from their accumulated local effect, see `_local`."""
-        from glasswood.report._local import apart_of
-
-        return apart_of(self)
+    def apart(self) -> Mapping[str, Apart]:
+        """The features whose partial dependence differs from their accumulated local effect."""
+        raw = self.raw
+        if raw is None or self.rows == "none" or self.study.in_parts:
+            return {}
+        return apart_of(raw.scope, raw.chosen_outputs)
 
     @once
     def used(self) -> frozenset[str]:
