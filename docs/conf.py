@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(DOCS / "_ext"))
+
+# PySpark 4 says so at each call; pages would show it, with paths of the machine that builds them.
+warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
 project = "Glasswood"
 author = "The Glasswood developers"

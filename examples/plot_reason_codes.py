@@ -26,7 +26,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 import glasswood as gw
 
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+settings = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
 spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
 
 rng = np.random.default_rng(0)
@@ -50,8 +54,10 @@ log_odds = (
     - 0.5 * np.log(customers["income"] / 40_000)
     - 0.004 * customers["months_on_book"]
 )
-status = np.where(rng.random(n) < 1 / (1 + np.exp(-log_odds)), "defaulted", "current")
-model = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(customers[features], status)
+defaulted = rng.random(n) < 1 / (1 + np.exp(-log_odds))
+status = np.where(defaulted, "defaulted", "current")
+model = HistGradientBoostingClassifier(max_iter=60, random_state=0)
+model.fit(customers[features], status)
 
 lake = tempfile.TemporaryDirectory()
 customers.to_parquet(f"{lake.name}/customers.parquet")
@@ -72,15 +78,17 @@ reasons.limit(3).toArrow().to_pandas()
 # %%
 # Positive values raise the log-odds of a default. A letter names only these, so we keep them, with SQL of Spark:
 
-codes = reasons.select("customer", F.explode(F.arrays_zip("features", "values")).alias("reason"))
+each = F.explode(F.arrays_zip("features", "values")).alias("reason")
+codes = reasons.select("customer", each)
 codes = codes.select("customer", "reason.features", "reason.values").where("values > 0")
-first = codes.groupBy("customer").agg(F.max_by("features", "values").alias("main_reason"))
-counted = first.groupBy("main_reason").count().orderBy(F.desc("count")).toArrow().to_pandas()
+main = F.max_by("features", "values").alias("main_reason")
+counted = codes.groupBy("customer").agg(main).groupBy("main_reason").count()
+counted = counted.orderBy(F.desc("count")).toArrow().to_pandas()
 counted
 
 # %%
 
-fig, ax = plt.subplots(figsize=(7, 3))
+fig, ax = plt.subplots(figsize=(7, 3), layout="constrained")
 ax.barh(counted["main_reason"], counted["count"])
 ax.invert_yaxis()
 ax.set_xlabel("customers whose main reason it is")

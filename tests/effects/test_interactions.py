@@ -537,7 +537,7 @@ def test_little_memory(kind, request, monkeypatch, tmp_path):
 
 def test_blocks_that_are_not_all_read(regression):
     model, X = regression
-    found = gw.Explainer(model, X).interaction_values(np.broadcast_to(X[:1], (10**9, 5)))
+    found = gw.Explainer(model, X).interaction_values(np.broadcast_to(X[:1], (10**8, 5)))
     first, block = next(found.blocks(100))
     assert first == 0
     np.testing.assert_array_equal(block[[0, 99]], gw.Explainer(model, X).interaction_values(X[[0, 0]]).values)
@@ -710,8 +710,8 @@ def test_backgrounds_without_rows(regression):
 
 def test_values_that_do_not_fit_in_memory(regression):
     model, X = regression
-    # A view: 10**9 rows of a table that takes 40 bytes.
-    found = gw.Explainer(model, X).interaction_values(np.broadcast_to(X[:1], (10**9, 5)))
+    # A view: many rows of a table that takes 40 bytes.
+    found = gw.Explainer(model, X).interaction_values(np.broadcast_to(X[:1], (2 * 10**8, 5)))
     with pytest.raises(TooLargeError, match=r"blocks|mean_abs|to_parquet"):
         _ = found.values
 

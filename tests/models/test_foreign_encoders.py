@@ -32,14 +32,16 @@ def average(pipeline, X, name, value):
     return pipeline.predict(changed).mean()
 
 
-def check(pipeline, X, cities):
+def check(pipeline, X, cities, step=1):
+    """Compare curves with predictions at every cut, or at some: skrub takes its time for a prediction."""
     ex = gw.Explainer(pipeline, X)
     curve = ex.partial_dependence("city")
     for value in cities:
         np.testing.assert_allclose(curve(value), average(pipeline, X, "city", value), rtol=0, atol=1e-12)
     for name in ("x", "n"):
         curve = ex.partial_dependence(name)
-        values = np.concatenate([curve.cuts, np.nextafter(curve.cuts, np.inf), [0.5]])
+        cuts = curve.cuts[::step]
+        values = np.concatenate([cuts, np.nextafter(cuts, np.inf), [0.5]])
         expected = [average(pipeline, X, name, value) for value in values]
         np.testing.assert_allclose([curve(value) for value in values], expected, rtol=0, atol=1e-12)
     scores = ex.shap_values(X[:20])
@@ -72,12 +74,12 @@ def test_the_table_vectorizer():
     X, y = table()
     pipeline = skrub.tabular_pipeline(HistGradientBoostingRegressor(max_iter=10)).fit(X, y)
     assert open_model(pipeline, X).columns is None
-    check(pipeline, X, ["a", "b", "c", "d"])
+    check(pipeline, X, ["a", "b", "c", "d"], step=5)
     vectorized = make_pipeline(skrub.TableVectorizer(), HistGradientBoostingRegressor(max_iter=10)).fit(X, y)
     opened = open_model(vectorized, X)
     assert opened.columns is None, opened.columns.reasons
     assert set(opened.ensemble.schema.columns[0].categories) == set("abcd")
-    check(vectorized, X, ["a", "b", "c", "d", "never seen"])
+    check(vectorized, X, ["a", "b", "c", "d", "never seen"], step=5)
 
 
 def test_texts_that_the_table_vectorizer_takes_for_missing():
@@ -101,4 +103,4 @@ def test_dates_and_texts_have_points():
     points = ex.partial_dependence("when", at=X[:3][["when"]])
     expected = [pipeline.predict(X.assign(when=value)).mean() for value in X["when"][:3]]
     np.testing.assert_allclose(points.values, expected, rtol=0, atol=1e-12)
-    check(pipeline, X, ["a", "b"])
+    check(pipeline, X, ["a", "b"], step=10)

@@ -35,7 +35,7 @@ NEED_SHARED = {
     ),
     "weights",
 }
-SHORT = {"ale", "curves", "importance", "rows"}  # the others: `pytest -m slow tests/project`
+SHORT = {"importance", "rows"}  # the others: `pytest -m slow tests/project`
 PART = {
     "engines": ["--case", "dask"],  # the other engines take minutes to start; tests/engines has them
     "paper": ["--case", "small", "--case", "depths"],

@@ -25,8 +25,8 @@ def needs(page):
     return [name for name in dict.fromkeys(imported) if importlib.util.find_spec(name) is None]
 
 
-# The site runs all pages. Here some of them run as scripts, and all of them in the long form.
-SOME = {"plot_bike_sharing", "plot_drift_gate", "plot_pipeline"}
+# The site runs all pages. Here one of them runs as a script, and all of them in the long form.
+SOME = {"plot_bike_sharing"}
 MARKED = [pytest.param(page, id=page.stem, marks=[] if page.stem in SOME else pytest.mark.slow) for page in PAGES]
 
 
