@@ -63,6 +63,10 @@ def test_a_processor_below_the_least_level_is_refused():
         _core._chosen([], "")
     assert _core._chosen(["v3", "v2"], "") == "v3"
     assert _core._chosen(["v3", "v2"], "v2") == "v2"
+    assert _core._chosen(["v4", "v3", "v2"], "", lambda level: level != "v4") == "v3"
+    for asked in ("", "v3"):
+        with pytest.raises(ImportError, match="was not compiled for v3"):
+            _core._chosen(["v3", "v2"], asked, lambda _: False)
 
 
 def test_a_read_only_install_without_a_home_works(tmp_path):

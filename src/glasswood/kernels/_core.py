@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 
 try:
     from glasswood.kernels._cpu import levels
@@ -17,15 +19,23 @@ except ModuleNotFoundError as error:
 __all__ = ["LEVEL"]
 
 
-def _chosen(known: list[str], asked: str) -> str:
-    """Return the level that is asked for, or the best one."""
+def _is_compiled(level: str) -> bool:
+    return find_spec(f"glasswood.kernels._core_{level}") is not None
+
+
+def _chosen(known: list[str], asked: str, is_compiled: Callable[[str], bool] = _is_compiled) -> str:
+    """Return the level that is asked for, or the best one that was compiled; a build can leave some out."""
     if not known:
         message = "Glasswood needs a processor with x86-64-v2 (SSE4.2 and POPCNT), as nearly all since 2011 are"
         raise ImportError(message)
     if asked and asked not in known:
         message = f"GLASSWOOD_CPU is {asked!r}, but this processor can run {', '.join(known)} only"
         raise ImportError(message)
-    return asked or known[0]
+    for level in [asked] if asked else known:
+        if is_compiled(level):
+            return level
+    message = f"the core was not compiled for {asked or ', '.join(known)}; install again without GLASSWOOD_LEVELS"
+    raise ImportError(message)
 
 
 LEVEL = _chosen(levels(), os.environ.get("GLASSWOOD_CPU", ""))
