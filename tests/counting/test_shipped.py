@@ -17,7 +17,7 @@ import glasswood as gw
 from glasswood.counting import _job, _shipped
 from glasswood.counting._job import Job, count_tables
 from glasswood.counting._partial import Partial
-from glasswood.counting._shipped import Shipped
+from glasswood.counting._row_job import ShippedRows
 from glasswood.engines._reduction import own_errors
 from glasswood.parallel._once import Recent
 
@@ -87,7 +87,7 @@ def test_other_versions_of_glasswood_are_refused_before_anything_is_opened(job, 
 
 @pytest.mark.parametrize("by_value", [True, False])
 def test_functions_need_the_same_minor_version_of_python(by_value, monkeypatch):
-    shipped = Shipped.of((lambda: 5) if by_value else len, cloudpickle.dumps)
+    shipped = ShippedRows.of((lambda: 5) if by_value else len, cloudpickle.dumps)
     monkeypatch.setattr(_shipped.platform, "python_version", lambda: "3.99.1")
     if by_value:
         with pytest.raises(gw.errors.WorkerVersionError, match=r"and a worker has Python 3\.99; "):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import platform
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -36,7 +37,7 @@ def _packed(parts: object, dumps: Dumps | None) -> bytes:
 
 
 @dataclass(frozen=True)
-class Shipped:
+class Shipped(ABC):
     """Objects as bytes, for another process, which unpacks them once.
 
     Subclasses say what is made of them. What that needs, such as tables for counting, is made once per process too, as
@@ -65,9 +66,9 @@ class Shipped:
         """Return what is made of the objects, by the first task of this process that asks."""
         return _made.get((type(self), self.key), lambda: make(self._unpacked()))
 
+    @abstractmethod
     def open(self) -> Any:
         """Return the job, which is unpacked once in each process."""
-        raise NotImplementedError
 
     @property
     def columns(self) -> list[Any]:
