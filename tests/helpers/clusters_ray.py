@@ -23,6 +23,8 @@ import psutil
 from helpers.clusters import Processes, environment_set, free_port, running
 
 STORE_BYTES = 120_000_000
+# Ray 2.60 starts 32 processes to read the footers of Parquet files. On two busy cores, that takes minutes.
+ONE_READER = {"RAY_DATA_PARQUET_FOOTER_NUM_ACTORS": "1"}
 PORTS = 20_000  # Ray gives the ports from 10002 to 19999 to workers, and refuses them for itself
 
 
@@ -61,6 +63,7 @@ class RayCluster:
             "RAY_AUTH_TOKEN_PATH": str(self.session / "token"),
             "RAY_USAGE_STATS_ENABLED": "0",
             "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1",
+            **ONE_READER,
         }
 
     def raylet_pids(self) -> list[int]:
