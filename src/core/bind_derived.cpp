@@ -1,6 +1,6 @@
 #include "binding.h"
+#include "constants.h"
 #include "derived.h"
-#include "vectors.h"
 
 namespace glasswood {
 namespace {

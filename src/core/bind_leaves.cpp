@@ -1,9 +1,9 @@
 #include <bit>
 
 #include "binding.h"
+#include "constants.h"
 #include "leaf_tables.h"
 #include "long_paths.h"
-#include "vectors.h"
 
 namespace glasswood {
 namespace {

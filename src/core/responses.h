@@ -2,8 +2,8 @@
 #pragma once
 
 #include "arrays.h"
+#include "constants.h"
 #include "interactions.h"
-#include "vectors.h"
 
 namespace glasswood {
 

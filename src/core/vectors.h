@@ -11,6 +11,11 @@
 #include <limits>
 
 #include "arrays.h"
+#include "constants.h"
+
+#ifndef GLASSWOOD_LEVEL
+#error "vectors.h differs between instruction levels: only kernels include it, never what is compiled once for all levels"
+#endif
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
 #include <immintrin.h>
@@ -24,10 +29,6 @@
 #endif
 
 namespace glasswood {
-
-constexpr int BATCH = 32;  // rows at a time
-constexpr int PARTS = 8;   // of a sum, and doubles that are added at once
-constexpr int BEHIND = 64; // entries of memory that there must be behind a table of lookups
 
 // As many doubles as the machine adds at once: with arrays in their place, compilers keep such sums in memory.
 #if defined(__GNUC__)  // and Clang
@@ -393,10 +394,6 @@ inline void weigh(const double* values, const double* weights, int64_t n, double
     }
 }
 
-// A wide whole number is the sum of its limbs, of which limb k counts in units of 2**(26 * k).
-constexpr int LIMBS = 5, LIMB_BITS = 26;
-constexpr int64_t LIMB_MASK = (int64_t(1) << LIMB_BITS) - 1;
-
 // Adds whole numbers in units of limb `first` to a wide one. The last limb has what is beyond it.
 inline void add_limbs(Wholes numbers, int first, int64_t limbs[LIMBS]) {
     int64_t number = 0, lanes[DOUBLES];
@@ -501,8 +498,6 @@ inline Doubles softplus(Doubles x) {
     const Doubles none = all(0.0);
     return (x > none ? x : none) + logarithm(1.0 + exponential(0.0 - absolute(x)));
 }
-
-enum class Link { IDENTITY, LOGISTIC, SOFTMAX, EXP };
 
 // Writes the link of factor * x + constant; softmax is that of all outputs, so it is left to the caller.
 inline void respond(Link link, const double* values, int64_t n, double factor, double constant, double* out) {

@@ -55,6 +55,7 @@ void run_closed_forms(const Inputs& in, Digests& out);
 void run_interactions(const Inputs& in, Digests& out);
 void run_metrics(const Inputs& in, Digests& out);
 void run_responses(const Inputs& in, Digests& out);
+void run_vectors(const Inputs& in, Digests& out);
 void run_derived(const Inputs& in, Digests& out);
 void run_statistics(const Inputs& in, Digests& out);
 

@@ -24,6 +24,7 @@ Digests run_all(const Inputs& in) {
     run_interactions(in, out);
     run_metrics(in, out);
     run_responses(in, out);
+    run_vectors(in, out);
     run_derived(in, out);
     run_statistics(in, out);
     return out;

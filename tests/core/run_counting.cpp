@@ -4,13 +4,13 @@
 #include <limits>
 #include <numeric>
 
+#include "constants.h"
 #include "digests.h"
 #include "ends.h"
 #include "kernels.h"
 #include "lists.h"
 #include "subsets.h"
 #include "targets.h"
-#include "vectors.h"
 
 namespace glasswood {
 namespace {
