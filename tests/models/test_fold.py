@@ -153,10 +153,17 @@ def check_curves(pipeline, X, texts, n_rows, most_cuts=None):
     return n_values
 
 
+# Steps and models in all combinations, each with one of the two tables; with the other one in the long form.
+COMBINATIONS = [
+    pytest.param(table, steps, model, marks=[] if (i + j + k) % 2 == 0 else pytest.mark.slow)
+    for i, table in enumerate(TABLES)
+    for j, steps in enumerate(STEPS)
+    for k, model in enumerate(MODELS)
+]
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("steps", STEPS)
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(("table", "steps", "model"), COMBINATIONS)
 def test_curves_at_cuts_and_one_number_beside_them(table, steps, model, shared):
     assert check_curves(*fitted(table, steps, model, shared), n_rows=60, most_cuts=60) > 100
 

@@ -61,7 +61,7 @@ def test_a_cheap_fault_is_caught(name, clean, tmp_path):
     [
         ("Every error that Glasswood raises on purpose", "test_gloves", "survived"),
         ("a text that is not there", "test_gloves", "broken"),
-        ("Every error that Glasswood raises on purpose", "no_such_test", "broken"),
+        pytest.param("Every error that Glasswood raises on purpose", "no_such_test", "broken", marks=pytest.mark.slow),
     ],
 )
 def test_what_changes_nothing_survives_and_what_cannot_be_tried_is_broken(text, test, verdict, clean, tmp_path):

@@ -24,7 +24,7 @@ import glasswood as gw
 from glasswood.effects import _jackknife as jackknife
 
 ROOT = Path(__file__).parents[2]
-N_CASES = 20
+N_CASES = 12
 CASE = {
     "seed": 5,
     "columns": [

@@ -121,8 +121,18 @@ def rows():
     return make_rows()
 
 
-@pytest.mark.parametrize("name", ["lightgbm", "xgboost", "hgb", "forest", "catboost"])
-@pytest.mark.parametrize("weighted", [False, True])
+NAMES = ["lightgbm", "xgboost", "hgb", "forest", "catboost"]
+WEIGHTED = ["lightgbm", "hgb", "catboost"]  # in the short form; the others without weights
+
+
+@pytest.mark.parametrize(
+    ("name", "weighted"),
+    [
+        pytest.param(name, weighted, marks=[] if weighted == (name in WEIGHTED) else pytest.mark.slow)
+        for name in NAMES
+        for weighted in (False, True)
+    ],
+)
 def test_numbers_and_missing_are_their_definition(rows, name, weighted):
     X, y, w = rows
     model, table = fitted(name, X, y)
@@ -589,7 +599,7 @@ def pair_by_definition(predict, X, names, edges, w):
     return rows, g - (rows * corners).sum() / rows.sum()
 
 
-@pytest.mark.parametrize("name", ["lightgbm", "xgboost", "hgb", "forest", "catboost"])
+@pytest.mark.parametrize("name", NAMES)
 def test_pairs_are_their_definition(rows, name):
     X, y, w = rows
     model, table = fitted(name, X, y)

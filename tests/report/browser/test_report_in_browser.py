@@ -71,7 +71,7 @@ def read_csv(path):
         return list(csv.reader(file))
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light")])
 def test_the_page_is_quiet_fits_and_is_accessible(visit, report, width, scheme):
     there = visit(width, scheme)
     page = there.open(report)
@@ -411,7 +411,7 @@ def test_the_report_is_soon_made(adult_report):
     assert path.stat().st_size < 1_000_000
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), pytest.param(390, "dark", marks=pytest.mark.slow)])
 def test_adult_census(visit, adult_report, width, scheme):
     path, _ = adult_report
     there = visit(width, scheme)
