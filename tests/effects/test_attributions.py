@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_limits
 import glasswood as gw
 from helpers.brute import Case, tries
 from helpers.games import Game, players_of
+from helpers.short_form import every_other
 from helpers.strategies import ensembles, tables
 
 FEW = {"n_estimators": 8, "random_state": 0}
@@ -129,7 +130,7 @@ def skip_old(name):
         pytest.skip("before 3.1, models do not keep the labels of categories")
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", every_other(CASES))
 def test_every_kind_of_model_against_rows(name):
     skip_old(name)
     case, rows = explained(made(name))
@@ -138,7 +139,7 @@ def test_every_kind_of_model_against_rows(name):
     has_the_values_of(game, ex, rows, case.margin(ex.ensemble))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", every_other(CASES, first=1))
 def test_every_kind_of_model_by_its_covers(name):
     skip_old(name)
     case, rows = explained(made(name), n_rows=2)

@@ -36,6 +36,7 @@ from sklearn.preprocessing import (
 import glasswood as gw
 from glasswood.errors import TableError
 from glasswood.models._opened import open_model
+from helpers.short_form import every_other
 from helpers.versions import has, needs
 
 # ------------------------------------------------------------------------------------------------------ real pipelines
@@ -154,16 +155,8 @@ def check_curves(pipeline, X, texts, n_rows, most_cuts=None):
 
 
 # Steps and models in all combinations, each with one of the two tables; with the other one in the long form.
-COMBINATIONS = [
-    pytest.param(table, steps, model, marks=[] if (i + j + k) % 2 == 0 else pytest.mark.slow)
-    for i, table in enumerate(TABLES)
-    for j, steps in enumerate(STEPS)
-    for k, model in enumerate(MODELS)
-]
-
-
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("table", "steps", "model"), COMBINATIONS)
+@pytest.mark.parametrize(("table", "steps", "model"), every_other(TABLES, STEPS, MODELS))
 def test_curves_at_cuts_and_one_number_beside_them(table, steps, model, shared):
     assert check_curves(*fitted(table, steps, model, shared), n_rows=60, most_cuts=60) > 100
 

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, PowerTransformer, StandardScaler
 
 import glasswood as gw
+from helpers.short_form import every_other
 
 SCALED = ["age", "hours"]
 NUMBERS = [*SCALED, "pay"]
@@ -160,8 +161,7 @@ RAW_ONLY = {
 }
 
 
-@pytest.mark.parametrize("scale", ["raw", "probability"])
-@pytest.mark.parametrize("question", ON_EVERY_SCALE)
+@pytest.mark.parametrize(("question", "scale"), every_other(ON_EVERY_SCALE, ["raw", "probability"]))
 def test_on_every_scale(question, scale, both):
     pipeline, bare = (ON_EVERY_SCALE[question](asked, scale) for asked in both)
     assert np.size(pipeline) > 0

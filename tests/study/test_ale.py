@@ -22,6 +22,7 @@ import glasswood as gw
 from glasswood.counting import _leaf_counts
 from glasswood.effects._jackknife import jackknife
 from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
+from helpers.short_form import every_other
 from helpers.versions import has
 
 N = 400
@@ -122,17 +123,9 @@ def rows():
 
 
 NAMES = ["lightgbm", "xgboost", "hgb", "forest", "catboost"]
-WEIGHTED = ["lightgbm", "hgb", "catboost"]  # in the short form; the others without weights
 
 
-@pytest.mark.parametrize(
-    ("name", "weighted"),
-    [
-        pytest.param(name, weighted, marks=[] if weighted == (name in WEIGHTED) else pytest.mark.slow)
-        for name in NAMES
-        for weighted in (False, True)
-    ],
-)
+@pytest.mark.parametrize(("name", "weighted"), every_other(NAMES, [False, True]))
 def test_numbers_and_missing_are_their_definition(rows, name, weighted):
     X, y, w = rows
     model, table = fitted(name, X, y)

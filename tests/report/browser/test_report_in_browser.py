@@ -250,6 +250,7 @@ def test_figures_are_saved_as_svg_that_stands_alone(visit, report):
     assert there.complaints == []
 
 
+@pytest.mark.slow
 def test_permalinks_lead_to_figures_that_are_not_shown_yet(visit, wide_report):
     there = visit()
     page = there.open(wide_report)
@@ -268,6 +269,7 @@ def test_permalinks_lead_to_figures_that_are_not_shown_yet(visit, wide_report):
     assert there.complaints == []
 
 
+@pytest.mark.slow
 def test_all_figures_and_categories_are_printed(visit, tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(800, 13)), columns=[f"x{k}" for k in range(13)])
@@ -379,6 +381,7 @@ def test_hostile_names_do_nothing(visit, tmp_path):
     assert page.title() == title
 
 
+@pytest.mark.slow
 def test_three_hundred_features(visit, wide_report):
     assert wide_report.stat().st_size < 5_000_000
     there = visit()
@@ -411,7 +414,8 @@ def test_the_report_is_soon_made(adult_report):
     assert path.stat().st_size < 1_000_000
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), pytest.param(390, "dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_adult_census(visit, adult_report, width, scheme):
     path, _ = adult_report
     there = visit(width, scheme)
