@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 import glasswood as gw
 from helpers import oracle
 from helpers.brute import Case, answered, tries
+from helpers.short_form import every_other
 from helpers.strategies import ensembles
 from helpers.versions import has, needs
 
@@ -129,7 +130,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", every_other(MODELS))
 def test_every_model_with_covers(name):
     if name.startswith("xgboost: categories") and test_xgboost.VERSION < (3, 1):
         pytest.skip("before 3.1, models do not keep the labels of categories")

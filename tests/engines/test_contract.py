@@ -288,7 +288,7 @@ def piped(few, middle):
 
 
 @names(ONE_OF_EACH, COSTLY)
-@pytest.mark.parametrize("folded", [True, False])
+@pytest.mark.parametrize("folded", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_pipelines(run, way, few, folded):
     """What cannot be folded goes to the workers, a function that only this file knows included."""
     middle = PowerTransformer() if folded else FunctionTransformer(lambda x: np.cos(3 * x))

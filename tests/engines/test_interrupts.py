@@ -108,6 +108,7 @@ def test_spark(few, tmp_path):
         check(interrupt("spark", "local", processes, few, tmp_path))
 
 
+@pytest.mark.slow
 def test_spark_connect(few, spark_nodes, tmp_path):
     spark_nodes.repair()
     with spark_nodes.connect_session():

@@ -232,8 +232,7 @@ MONOTONE = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kind", MONOTONE)
+@pytest.mark.parametrize(("kind", "dtype"), every_other(MONOTONE, [np.float64, np.float32]))
 def test_monotone_transformers(kind, dtype):
     if "normal" in kind and not has("scipy", (1, 14)):
         pytest.skip("scipy from 1.14: its quantiles of the normal distribution are not monotone before")
