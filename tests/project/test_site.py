@@ -70,7 +70,7 @@ def window(request, browser):
 
 
 def looks():
-    """All pages in both schemes of colours; in CI, every sixth page in one of them and other ones in the other."""
+    """All pages in both schemes of colours; in the short form, every third page, in one of them."""
     for place, scheme in enumerate(["light", "dark"]):
         for number, name in enumerate(LOOKED_AT):
             yield pytest.param(scheme, name, marks=[] if number % 6 == 3 * place else pytest.mark.slow)
