@@ -67,7 +67,7 @@ def same(found, expected, within):
 
 
 @given(ENSEMBLES, SEEDS)
-@settings(max_examples=15)
+@settings(max_examples=40)
 def test_the_metrics_of_the_paper(ensemble, seed):
     within = close_to(ensemble)
     for ex, game, rows in metric_explainers(ensemble, seed):
@@ -82,7 +82,7 @@ def test_the_metrics_of_the_paper(ensemble, seed):
 
 
 @given(ENSEMBLES, SEEDS)
-@settings(max_examples=20)
+@settings(max_examples=40)
 def test_interactions_as_a_metric(ensemble, seed):
     for ex, game, rows in metric_explainers(ensemble, seed):
         order = 1 + seed % game.n_players

@@ -149,8 +149,8 @@ FRAMES = [
 ONE_OF_EACH = [dask_files, dask_frame, ray_files, ray_dataset_held, spark_files, spark_frame, connect_frame]
 
 
-# Every session of Spark Connect, and every way of cutting sums, starts Python workers of its own: seconds each. Ray
-# reads footers of files with a dozen actors.
+# Every session of Spark Connect, and every way of cutting sums, starts Python workers of its own: seconds each. Ray's
+# own reader of Parquet starts an actor.
 COSTLY = {connect_files, connect_frame, spark_frame_in_slices, spark_files_by_name, dask_frame_and_client, ray_dataset}
 
 

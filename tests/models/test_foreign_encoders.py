@@ -74,12 +74,12 @@ def test_the_table_vectorizer():
     X, y = table()
     pipeline = skrub.tabular_pipeline(HistGradientBoostingRegressor(max_iter=10)).fit(X, y)
     assert open_model(pipeline, X).columns is None
-    check(pipeline, X, ["a", "b", "c", "d"], step=15)
+    check(pipeline, X, ["a", "b", "c", "d"], step=5)
     vectorized = make_pipeline(skrub.TableVectorizer(), HistGradientBoostingRegressor(max_iter=10)).fit(X, y)
     opened = open_model(vectorized, X)
     assert opened.columns is None, opened.columns.reasons
     assert set(opened.ensemble.schema.columns[0].categories) == set("abcd")
-    check(vectorized, X, ["a", "b", "c", "d", "never seen"], step=15)
+    check(vectorized, X, ["a", "b", "c", "d", "never seen"], step=5)
 
 
 def test_texts_that_the_table_vectorizer_takes_for_missing():
@@ -103,4 +103,4 @@ def test_dates_and_texts_have_points():
     points = ex.partial_dependence("when", at=X[:3][["when"]])
     expected = [pipeline.predict(X.assign(when=value)).mean() for value in X["when"][:3]]
     np.testing.assert_allclose(points.values, expected, rtol=0, atol=1e-12)
-    check(pipeline, X, ["a", "b"], step=30)
+    check(pipeline, X, ["a", "b"], step=10)

@@ -71,7 +71,9 @@ def read_csv(path):
         return list(csv.reader(file))
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [pytest.param(1280, "light", marks=pytest.mark.slow), (1280, "dark"), (390, "light")]
+)
 def test_the_page_is_quiet_fits_and_is_accessible(visit, report, width, scheme):
     there = visit(width, scheme)
     page = there.open(report)
