@@ -20,20 +20,19 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from tests.effects.test_path_dependent import MODELS, WITHOUT
-from tests.models.readers import test_catboost, test_lightgbm, test_sklearn, test_xgboost
-from tests.study.test_partial_dependence import CASES, invented
 from threadpoolctl import threadpool_limits
 
 import glasswood as gw
+from helpers.attributions import METHODS, shap_or_skip
 from helpers.brute import Case, tries
 from helpers.games import Game, players_of
-from helpers.short_form import every_other
 from helpers.strategies import ensembles, tables
+from zoo import catboost_models, lightgbm_models, sklearn_models, xgboost_models
+from zoo.cases import CASES, invented
+from zoo.covers import MODELS, WITHOUT
 
 FEW = {"n_estimators": 8, "random_state": 0}
 BOOST = {"max_iter": 8, "random_state": 0}
-METHODS = ["shap_values", "banzhaf_values", "shap_interaction_values"]
 ROWS, SEEDS = st.integers(1, 12), st.integers(0, 2**32 - 1)
 
 pytestmark = [
@@ -126,11 +125,11 @@ def made(name):
 
 
 def skip_old(name):
-    if name.startswith("xgboost: categories") and test_xgboost.VERSION < (3, 1):
+    if name.startswith("xgboost: categories") and xgboost_models.VERSION < (3, 1):
         pytest.skip("before 3.1, models do not keep the labels of categories")
 
 
-@pytest.mark.parametrize("name", every_other(CASES))
+@pytest.mark.parametrize("name", CASES)
 def test_every_kind_of_model_against_rows(name):
     skip_old(name)
     case, rows = explained(made(name))
@@ -139,7 +138,7 @@ def test_every_kind_of_model_against_rows(name):
     has_the_values_of(game, ex, rows, case.margin(ex.ensemble))
 
 
-@pytest.mark.parametrize("name", every_other(CASES, first=1))
+@pytest.mark.parametrize("name", CASES)
 def test_every_kind_of_model_by_its_covers(name):
     skip_old(name)
     case, rows = explained(made(name), n_rows=2)
@@ -299,15 +298,11 @@ IN_SHAP = [
 ]
 
 
-def shap_or_skip():
-    return pytest.importorskip("shap", reason="shap is not among the libraries of the tests")
-
-
 def like_shap(found, theirs, name, rows):
     """Compare with shap to a millionth of the largest value."""
     theirs = np.asarray(theirs)
     # Of a random forest of LightGBM, shap explains the sum, as raw scores are (model-semantics.md, 1.2).
-    theirs = theirs / test_lightgbm.TREES if name == "lightgbm: random forest" else theirs
+    theirs = theirs / lightgbm_models.TREES if name == "lightgbm: random forest" else theirs
     assert len(found.values) == len(rows)
     if theirs.size == 2 * found.values.size:  # both classes, where ours are of the second
         theirs = theirs[..., 1]
@@ -339,9 +334,9 @@ def test_shap_by_covers(name):
 
 def test_interactions_with_a_background_are_not_zero():
     shap = shap_or_skip()
-    X, y = test_sklearn.data()
+    X, y = sklearn_models.data()
     model = RandomForestRegressor(max_depth=4, **FEW).fit(X, y)
-    case, rows = Case(model, X[:30], test_sklearn.raw), X[30:34]
+    case, rows = Case(model, X[:30], sklearn_models.raw), X[30:34]
     theirs = shap.TreeExplainer(model, case.rows, feature_perturbation="interventional")
     assert not np.asarray(theirs.shap_interaction_values(rows)).any()
     ex = gw.Explainer(model, case.rows)
@@ -375,7 +370,7 @@ def of_lightgbm(model, rows):
 
 
 def of_catboost(model, rows):
-    pool = test_catboost.catboost.Pool(rows, cat_features=model.get_cat_feature_indices())
+    pool = catboost_models.catboost.Pool(rows, cat_features=model.get_cat_feature_indices())
     return [model.get_feature_importance(pool, type="ShapValues")]
 
 
@@ -412,7 +407,7 @@ def test_contributions_of_the_library(name):
 
 @pytest.fixture(scope="module")
 def classes():
-    X, y = test_sklearn.data("classification", classes=3)
+    X, y = sklearn_models.data("classification", classes=3)
     return RandomForestClassifier(max_depth=4, **FEW).fit(X, np.array([*"abc"])[y]), X[:60], X[60:70]
 
 
@@ -456,7 +451,7 @@ def test_frames(classes):
 
 
 def test_rows_of_any_kind_of_table():
-    frame, y = test_sklearn.category_frame()
+    frame, y = sklearn_models.category_frame()
     model = HistGradientBoostingRegressor(**BOOST).fit(frame, y)
     ex, rows = gw.Explainer(model, frame), frame[:20]
     for method in METHODS:
@@ -467,7 +462,7 @@ def test_rows_of_any_kind_of_table():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_no_rows_one_row_and_many(method):
-    X, y = test_sklearn.data(missing=True)
+    X, y = sklearn_models.data(missing=True)
     model = HistGradientBoostingRegressor(max_iter=5, max_leaf_nodes=9).fit(X, y)
     many = np.tile(X, (41, 1))[:12_300]
     for background in (X, None):
@@ -496,7 +491,7 @@ def test_backgrounds_of_too_low_an_order(classes, method):
 
 
 def test_features_that_no_tree_uses_have_no_value():
-    X, y = test_sklearn.data()
+    X, y = sklearn_models.data()
     X[:, 3] = 1.0
     model = GradientBoostingRegressor(**FEW).fit(X, y)
     for ex in (gw.Explainer(model, X), gw.Explainer(model)):
@@ -514,7 +509,7 @@ def test_plots_of_shap(background):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    X, y = test_sklearn.data("classification")
+    X, y = sklearn_models.data("classification")
     X = pd.DataFrame(X, columns=[*"abcde"])
     model = HistGradientBoostingClassifier(**BOOST).fit(X, y)
     found = gw.Explainer(model, X if background else None).shap_values(X[:40])

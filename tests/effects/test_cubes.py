@@ -10,7 +10,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from sklearn.ensemble import HistGradientBoostingRegressor
-from tests.effects.test_interactions import (
+from threadpoolctl import threadpool_limits
+
+import glasswood as gw
+from helpers.cube_metrics import CPDVMetric, PDIVMetric, ShapleyMetric, all_subsets
+from helpers.games import Game, players_of
+from helpers.interactions import (
     ENSEMBLES,
     SEEDS,
     close_to,
@@ -20,14 +25,9 @@ from tests.effects.test_interactions import (
     moved,
     some_groups,
 )
-from tests.models.readers import test_sklearn
-from tests.study.test_partial_dependence import CASES, invented
-from threadpoolctl import threadpool_limits
-
-import glasswood as gw
-from helpers.cube_metrics import CPDVMetric, PDIVMetric, ShapleyMetric, all_subsets
-from helpers.games import Game, players_of
 from helpers.strategies import tables
+from zoo import sklearn_models
+from zoo.cases import CASES, invented
 
 pytestmark = [
     # The argument of LightGBM that all its versions know is on its way out.
@@ -45,7 +45,7 @@ def _one_thread():
 
 @pytest.fixture(scope="module")
 def regression():
-    X, y = test_sklearn.data(missing=True)
+    X, y = sklearn_models.data(missing=True)
     return HistGradientBoostingRegressor(max_iter=10, random_state=0).fit(X, y), X
 
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.tree import DecisionTreeRegressor
-from tests.models.readers import test_sklearn
 
 import glasswood as gw
 from helpers.brute import Case
 from helpers.games import Game, bits, players_of, sums_of_subsets
 from helpers.strategies import ensembles, tables
+from zoo import sklearn_models
 
 # The gloves: a has a left one, b and c have a right one each, and a pair is worth 6.
 GLOVES = Game(("a", "b", "c"), np.array([0.0, 0.0, 0.0, 6.0, 0.0, 6.0, 0.0, 6.0]).reshape(1, 8, 1))
@@ -107,7 +107,7 @@ def test_the_game_of_a_model_by_hand():
     # y = x0 * x1 on the corners of a square; x2 is not used.
     X = np.array([[0.0, 0.0, 7.0], [0.0, 1.0, 7.0], [1.0, 0.0, 7.0], [1.0, 1.0, 7.0]])
     model = DecisionTreeRegressor().fit(X, X[:, 0] * X[:, 1])
-    case, e = Case(model, X[[0, 1, 3]], test_sklearn.raw), gw.read_model(model)
+    case, e = Case(model, X[[0, 1, 3]], sklearn_models.raw), gw.read_model(model)
     rows = np.array([[1.0, 1.0, 0.0]])
     game = Game.of_model(case, players_of(e), rows)
     assert game.names == ("x0", "x1", "x2")
@@ -122,9 +122,9 @@ def test_the_game_of_a_model_by_hand():
 
 
 def test_the_game_of_a_frame_with_categories():
-    frame, y = test_sklearn.category_frame()
+    frame, y = sklearn_models.category_frame()
     model = HistGradientBoostingRegressor(max_iter=5).fit(frame, y)
-    case, rows = Case(model, frame[:20], test_sklearn.raw), frame[50:53]
+    case, rows = Case(model, frame[:20], sklearn_models.raw), frame[50:53]
     game = Game.of_model(case, players_of(gw.read_model(model)), rows)
     for mask in (0, 5, 15):
         for k in range(3):
@@ -146,9 +146,9 @@ def test_nobody_and_everybody(ensemble, seed):
 
 
 def test_tables_scored_in_parts(monkeypatch):
-    X, y = test_sklearn.data("classification", classes=3)
+    X, y = sklearn_models.data("classification", classes=3)
     model = RandomForestClassifier(5, random_state=0).fit(X, y)
-    case, players = Case(model, X[:30], test_sklearn.raw), {"x1": [1], "rest": [0, 2], "x4": [4]}
+    case, players = Case(model, X[:30], sklearn_models.raw), {"x1": [1], "rest": [0, 2], "x4": [4]}
     whole = Game.of_model(case, players, X[40:44])
     monkeypatch.setattr("helpers.games.MOST_ROWS", 300)
     np.testing.assert_array_equal(Game.of_model(case, players, X[40:44]).values, whole.values)

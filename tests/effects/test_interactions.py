@@ -17,21 +17,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
-from tests.effects.test_path_dependent import MODELS, with_covers
-from tests.models.readers import test_sklearn, test_xgboost
-from tests.study.test_partial_dependence import CASES, N_ROWS, invented, sample, some_rows
 from threadpoolctl import threadpool_limits
 
 import glasswood as gw
 from glasswood.counting import _leaf_counts as _counts
 from glasswood.errors import BackgroundError, TableError, TooLargeError
 from glasswood.results import _interactions
-from glasswood.tables._columns import NumberColumn
-from helpers.brute import Case, replace_columns, tries
+from helpers.brute import Case, tries
 from helpers.cube_metrics import PDIVMetric
-from helpers.games import Game, players_of, sums_of_subsets
-from helpers.short_form import every_other
-from helpers.strategies import ensembles, tables
+from helpers.games import Game, players_of
+from helpers.interactions import (
+    ENSEMBLES,
+    ROWS,
+    SEEDS,
+    close_to,
+    explained,
+    follows_the_game,
+    margin,
+    moved,
+    some_groups,
+)
+from helpers.strategies import tables
+from zoo import sklearn_models, xgboost_models
+from zoo.cases import CASES, N_ROWS, invented, sample, some_rows
+from zoo.covers import MODELS, with_covers
 
 BOOST = {"max_iter": 8, "random_state": 0}
 MODES = pytest.mark.parametrize("mode", ["rows", "covers"])
@@ -50,44 +59,6 @@ def _one_thread():
         yield
 
 
-def explained(case, ensemble, n_rows=5):
-    """Rows to explain: one of the background, some of values at and beside cuts, one with all that is odd."""
-    rng = np.random.default_rng(0)
-    own = case.rows.iloc if isinstance(case.rows, pd.DataFrame) else case.rows
-    points = {}
-    for f in ensemble.used_features.tolist():
-        values = tries(case, ensemble, f, rng).values
-        chosen = [values[k] for k in rng.integers(len(values), size=n_rows - 2)]
-        first = float(own[0, f]) if isinstance(ensemble.schema.columns[f], NumberColumn) else own[0, f]
-        points[f] = [first, *chosen, values[-1]]  # True among numbers would make the column one of objects
-    return replace_columns(own[:1], points) if points else own[:n_rows]
-
-
-def margin(case, ensemble):
-    return case.margin(ensemble, 1e-5 if ensemble.score.dtype == "float32" else 1e-9)
-
-
-def dense(found, names):
-    """The values of all sets of players, (n_rows, 2**n_players, n_outputs), with zeros for sets that are not listed."""
-    numbers = [tuple(names.index(name) for name in subset) for subset in found.subsets]
-    assert numbers == sorted(set(numbers), key=lambda players: (len(players), players))
-    assert all(players == tuple(sorted(set(players))) for players in numbers)
-    values = np.zeros((found.n_rows, 2 ** len(names), len(found.outputs)))
-    masks = [sum(1 << player for player in players) for players in numbers]
-    values[:, masks] = found.values.reshape(found.n_rows, len(found), -1)
-    return values
-
-
-def follows_the_game(found, game, within, max_order=None):
-    """Compare with the inclusion-exclusion of the values of coalitions, and add up again."""
-    ours, theirs = dense(found, game.names), game.pdiv()
-    listed = [mask for mask in range(2**game.n_players) if max_order is None or mask.bit_count() <= max_order]
-    np.testing.assert_allclose(ours[:, listed], theirs[:, listed], rtol=0, atol=within)
-    np.testing.assert_allclose(sums_of_subsets(ours)[:, listed], game.values[:, listed], rtol=0, atol=within)
-    assert found.subsets[0] == ()
-    assert max(map(len, found.subsets)) <= (max_order or game.n_players)
-
-
 def follows_the_model(case, ex, **options):
     """Compare all sets of all players with brute force; everything together is the prediction."""
     e, players = ex.ensemble, players_of(ex.ensemble)
@@ -102,7 +73,7 @@ def follows_the_model(case, ex, **options):
 # ----------------------------------------------------------------------------------------- every model that is read
 
 
-@pytest.mark.parametrize("name", every_other(CASES, first=1))
+@pytest.mark.parametrize("name", CASES)
 def test_every_kind_of_model(name):
     case = CASES[name]()
     follows_the_model(case, gw.Explainer(case.model, case.rows))
@@ -110,7 +81,7 @@ def test_every_kind_of_model(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_with_covers(name):
-    if name.startswith("xgboost: categories") and test_xgboost.VERSION < (3, 1):
+    if name.startswith("xgboost: categories") and xgboost_models.VERSION < (3, 1):
         pytest.skip("before 3.1, models do not keep the labels of categories")
     model, table = MODELS[name]()
     e = with_covers(gw.read_model(model))
@@ -130,9 +101,9 @@ def ten_features(n=400):
 
 
 TEN_FEATURES = {
-    "sklearn": (HistGradientBoostingRegressor(max_iter=12, min_samples_leaf=4), test_sklearn.raw),
-    "forest": (RandomForestRegressor(5, max_depth=10, random_state=0), test_sklearn.raw),
-    "xgboost": (xgb.XGBRegressor(n_estimators=12, max_depth=8), test_xgboost.margin),
+    "sklearn": (HistGradientBoostingRegressor(max_iter=12, min_samples_leaf=4), sklearn_models.raw),
+    "forest": (RandomForestRegressor(5, max_depth=10, random_state=0), sklearn_models.raw),
+    "xgboost": (xgb.XGBRegressor(n_estimators=12, max_depth=8), xgboost_models.margin),
     "lightgbm": (
         lgb.LGBMRegressor(n_estimators=12, num_leaves=40, min_child_samples=3, verbose=-1, n_jobs=1),
         lambda model, rows: model.booster_.predict(rows, raw_score=True),
@@ -163,7 +134,7 @@ def test_a_path_of_thirteen_features():
     rng = np.random.default_rng(0)
     X = (rng.random((2000, 13)) < 0.8).astype(float)
     model = DecisionTreeRegressor(random_state=0).fit(X, np.cumprod(X, axis=1).sum(axis=1))
-    case = Case(model, X[:9], test_sklearn.raw)
+    case = Case(model, X[:9], sklearn_models.raw)
     found = follows_the_model(case, gw.Explainer(model, case.rows))
     assert max(map(len, found.subsets)) >= 12
     rows, e = explained(case, gw.read_model(model)), gw.read_model(model)
@@ -175,7 +146,7 @@ def test_some_features_of_adult_census(shared):
     table = sample(shared, "adult_census", 2000)
     X = table.drop(columns=["income", "split"])
     model = HistGradientBoostingClassifier(max_iter=20, max_depth=5, random_state=0).fit(X, table["income"])
-    case = Case(model, X[:40], test_sklearn.raw)
+    case = Case(model, X[:40], sklearn_models.raw)
     ex = gw.Explainer(model, case.rows)
     names = ["hours-per-week", "age", "workclass", "education", "native-country", "capital-gain"]
     rows = explained(case, ex.ensemble)
@@ -186,11 +157,11 @@ def test_some_features_of_adult_census(shared):
     assert ex.interaction_values(rows, max_order=2).subsets[1 : len(singles) + 1] == singles
 
 
-@pytest.mark.parametrize("name", test_xgboost.REAL)
+@pytest.mark.parametrize("name", xgboost_models.REAL)
 def test_some_features_of_real_models(name, shared):
     path = shared / "models" / f"{name}.json"
     e, rng = gw.read_model(path), np.random.default_rng(0)
-    case = Case(xgb.Booster(model_file=path), np.zeros((N_ROWS, e.n_features)), test_xgboost.margin)
+    case = Case(xgb.Booster(model_file=path), np.zeros((N_ROWS, e.n_features)), xgboost_models.margin)
     for f in e.used_features:
         values = tries(case, e, f, rng).values
         case.rows[:, f] = np.where(rng.random(N_ROWS) < 0.4, np.nan, rng.choice(values, size=N_ROWS))
@@ -237,27 +208,12 @@ def test_trees_of_thousands_of_leaves():
     model = RandomForestRegressor(2, random_state=0).fit(X, y)
     small = RandomForestRegressor(1, max_leaf_nodes=30, random_state=1).fit(X, y)
     model.estimators_.insert(1, small.estimators_[0])  # large and small trees are not counted alike
-    case = Case(model, some_rows(X, missing=True), test_sklearn.raw)
+    case = Case(model, some_rows(X, missing=True), sklearn_models.raw)
     assert case.model.estimators_[0].get_n_leaves() > _counts.LARGE_TREE
     follows_the_model(case, gw.Explainer(case.model, case.rows))
 
 
 # ----------------------------------------------------------------------------------------------- invented ensembles
-
-ROWS, SEEDS = st.integers(1, 20), st.integers(0, 2**32 - 1)
-ENSEMBLES = ensembles(max_trees=4, max_depth=5)
-
-
-def close_to(ensemble):
-    return 1e-12 * (np.abs(ensemble.value).sum() + np.abs(ensemble.score.base).max() + 1)
-
-
-def some_groups(ensemble, rng):
-    """One or two groups of the columns of an ensemble, in no order."""
-    names = rng.permutation(ensemble.feature_names).tolist()
-    at = rng.integers(1, len(names) + 1)
-    groups = {"second": names[at:], "first": names[:at]} if rng.random() < 0.5 else {"group": names[:at]}
-    return {name: columns for name, columns in groups.items() if columns}
 
 
 @given(ENSEMBLES, ROWS, SEEDS, st.sampled_from(["none", "whole", "any"]), st.booleans())
@@ -314,7 +270,7 @@ def test_orders_features_and_outputs_are_parts_of_the_whole(ensemble, seed, cove
 
 
 def test_features_are_given_in_any_form():
-    X, y = test_sklearn.data()
+    X, y = sklearn_models.data()
     ex = gw.Explainer(HistGradientBoostingRegressor(**BOOST).fit(X, y), X)
     by_number = ex.interaction_values(X[:3], features=[3, 0, -1])
     by_name = ex.interaction_values(X[:3], features=["x0", "x3", "x4"])
@@ -326,7 +282,7 @@ def test_features_are_given_in_any_form():
 
 
 def test_sets_that_share_no_path_have_no_interaction():
-    X, y = test_sklearn.data()
+    X, y = sklearn_models.data()
     model = HistGradientBoostingRegressor(interaction_cst=[{0, 1}, {2}, {3, 4}], **BOOST).fit(X, y)
     for ex in (gw.Explainer(model, X), gw.Explainer(model)):
         found = ex.interaction_values(X[:10])
@@ -363,21 +319,15 @@ def test_two_rows_and_a_product():
 # ------------------------------------------------------------------------------------------------------ many rows
 
 
-def moved(X, n_rows):
-    """As many rows as wanted, all different."""
-    rng = np.random.default_rng(n_rows)
-    return X[rng.integers(len(X), size=n_rows)] + rng.normal(size=(n_rows, X.shape[1])).round(3) / 10
-
-
 @pytest.fixture(scope="module")
 def regression():
-    X, y = test_sklearn.data(missing=True)
+    X, y = sklearn_models.data(missing=True)
     return HistGradientBoostingRegressor(max_iter=10, random_state=0).fit(X, y), X
 
 
 @pytest.fixture(scope="module")
 def classification():
-    X, y = test_sklearn.data("classification", classes=3)
+    X, y = sklearn_models.data("classification", classes=3)
     return HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(X, y), X
 
 
@@ -565,7 +515,7 @@ def test_what_is_printed(regression, classification):
 
 @pytest.mark.parametrize("make", [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame[[*frame.columns[::-1]]]])
 def test_any_kind_of_table_is_explained_alike(make):
-    frame, y = test_sklearn.category_frame()
+    frame, y = sklearn_models.category_frame()
     ex = gw.Explainer(HistGradientBoostingRegressor(**BOOST).fit(frame, y), frame)
     expected = ex.interaction_values(frame[:70])
     np.testing.assert_array_equal(ex.interaction_values(make(frame[:70])).values, expected.values)
@@ -727,7 +677,7 @@ def test_hopeless_work_is_refused(mode):
         _ = ex.interaction_values(X[:3]).values
     e = ex.ensemble
     players = {e.feature_names[f]: [f] for f in (0, 1, 2)}
-    case = Case(model, X[:100], test_sklearn.raw)
+    case = Case(model, X[:100], sklearn_models.raw)
     game = Game.of_model(case, players, X[:3]) if mode == "rows" else Game.of_covers(e, players, X[:3])
     few = ex.interaction_values(X[:3], max_order=2, features=list(players))
     follows_the_game(few, game, margin(case, e), max_order=2)

@@ -10,11 +10,11 @@ import pytest
 import xgboost as xgb
 from hypothesis import given, settings
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
-from tests.effects.test_attributions import METHODS, shap_or_skip
 from threadpoolctl import threadpool_limits
 
 import glasswood as gw
 from helpers import oracle
+from helpers.attributions import METHODS, shap_or_skip
 from helpers.brute import Case
 from helpers.deep_trees import (
     BANZHAF,

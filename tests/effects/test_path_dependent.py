@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,15 +18,15 @@ from sklearn.ensemble import (
 )
 from sklearn.inspection import partial_dependence
 from sklearn.tree import DecisionTreeRegressor
-from tests.models.readers import test_catboost, test_lightgbm, test_sklearn, test_treelite, test_xgboost
 from threadpoolctl import threadpool_limits
 
 import glasswood as gw
 from helpers import oracle
 from helpers.brute import Case, answered, tries
-from helpers.short_form import every_other
 from helpers.strategies import ensembles
 from helpers.versions import has, needs
+from zoo import catboost_models, lightgbm_models, sklearn_models, xgboost_models
+from zoo.covers import MODELS, WITHOUT, scikit_learn, with_covers
 
 FEW = {"n_estimators": 8, "random_state": 0}
 BOOST = {"max_iter": 8, "random_state": 0}
@@ -92,36 +90,6 @@ def close(actual, expected, within):
     np.testing.assert_allclose(np.reshape(actual, expected.shape), expected, rtol=0, atol=within)
 
 
-def scikit_learn(name):
-    model, _, keywords = test_sklearn.CONFIGURATIONS[name]
-    X, y = test_sklearn.table(**keywords)
-    return clone(model).fit(X, y), X
-
-
-def categories():
-    X, y = test_sklearn.category_frame()
-    return HistGradientBoostingRegressor(**BOOST).fit(X, y), X
-
-
-OTHERS = {
-    "xgboost": test_xgboost.CONFIGURATIONS,
-    "lightgbm": test_lightgbm.CONFIGURATIONS,
-    "catboost": test_catboost.NUMBERS
-    | {name: test_catboost.FRAMES[name] for name in ("one-hot", "one-hot, depthwise")},
-    "treelite": test_treelite.CONFIGURATIONS,
-}
-MODELS = {f"sklearn: {name}": partial(scikit_learn, name) for name in test_sklearn.CONFIGURATIONS}
-MODELS["sklearn: categories"] = categories
-MODELS |= {f"{library}: {name}": make for library, makes in OTHERS.items() for name, make in makes.items()}
-
-
-def with_covers(ensemble):
-    """Return an ensemble, unless an old version of its library keeps no covers of it."""
-    if ensemble.leaf_cover is None:
-        pytest.skip("this version of the library keeps no covers of these trees")
-    return ensemble
-
-
 pytestmark = [
     # The argument of LightGBM that all its versions know is on its way out.
     pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated"),
@@ -130,9 +98,9 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", every_other(MODELS))
+@pytest.mark.parametrize("name", MODELS)
 def test_every_model_with_covers(name):
-    if name.startswith("xgboost: categories") and test_xgboost.VERSION < (3, 1):
+    if name.startswith("xgboost: categories") and xgboost_models.VERSION < (3, 1):
         pytest.skip("before 3.1, models do not keep the labels of categories")
     model, table = MODELS[name]()
     e = with_covers(gw.read_model(model))
@@ -187,7 +155,7 @@ WITH_VALUES = needs("scikit-learn", (1, 7))  # partial_dependence takes custom_v
 @pytest.mark.parametrize("name", RECURSIVE)
 def test_regressors_agree_with_the_recursion_of_scikit_learn(name):
     model, constant = RECURSIVE[name]
-    X, y = test_sklearn.data(n=200, missing=name.endswith("missing values"))
+    X, y = sklearn_models.data(n=200, missing=name.endswith("missing values"))
     weight = np.random.default_rng(0).random(len(X)) if name.endswith("weights") else None
     agrees(clone(model).fit(X, y, sample_weight=weight), X, constant)
 
@@ -195,7 +163,7 @@ def test_regressors_agree_with_the_recursion_of_scikit_learn(name):
 @WITH_VALUES
 @pytest.mark.parametrize("classes", [2, 3])
 def test_classifiers_agree_with_the_recursion_of_scikit_learn(classes):
-    X, y = test_sklearn.data("classification", classes=classes, n=200)
+    X, y = sklearn_models.data("classification", classes=classes, n=200)
     boosting = GradientBoostingClassifier(**FEW).fit(X, y)
     agrees(boosting, X, lambda model: model._raw_predict_init(X[:1].astype(np.float32))[0])
     agrees(HistGradientBoostingClassifier(**BOOST).fit(X, y), X, lambda model: model._baseline_prediction[0])
@@ -245,17 +213,6 @@ def of_catboost(model, table):
     return model.get_feature_importance(pool, type="ShapValues")[0, ..., -1]
 
 
-# Vector leaves: XGBoost 3.2 has no contributions. CatBoost 1.2.10 has none for other scales than 1, and of two outputs
-# that are mean and variance only the first. For some trees that are not symmetric its contributions do not add up to
-# its scores, and a script ended without a message at trees without splits.
-WITHOUT = (
-    "vector leaves",
-    "scale and bias",
-    "with uncertainty",
-    ": lossguide",
-    "one-hot, depthwise",
-    "leaves are roots",
-)
 CONTRIBUTIONS = {"xgboost": of_xgboost, "lightgbm": of_lightgbm, "catboost": of_catboost}
 
 
@@ -263,7 +220,7 @@ CONTRIBUTIONS = {"xgboost": of_xgboost, "lightgbm": of_lightgbm, "catboost": of_
     "name", [name for name in MODELS if name.partition(":")[0] in CONTRIBUTIONS and not name.endswith(WITHOUT)]
 )
 def test_the_mean_is_the_one_of_the_contributions_of_the_library(name):
-    if name.startswith("xgboost: categories") and test_xgboost.VERSION < (3, 1):
+    if name.startswith("xgboost: categories") and xgboost_models.VERSION < (3, 1):
         pytest.skip("before 3.1, models do not keep the labels of categories")
     if name.endswith(", lossguide") and not has("catboost", (1, 2, 8)):
         pytest.skip("before 1.2.8, contributions to trees of missing values do not add up")
@@ -310,7 +267,7 @@ COUNTED = [
 @pytest.mark.parametrize("name", COUNTED)
 def test_the_mean_is_the_mean_over_the_training_rows(name):
     model, table = MODELS[name]()
-    raw = {"sklearn": test_sklearn.raw, "lightgbm": test_lightgbm.raw, "catboost": test_catboost.raw}
+    raw = {"sklearn": sklearn_models.raw, "lightgbm": lightgbm_models.raw, "catboost": catboost_models.raw}
     scores = raw[name.partition(":")[0]](model, table).reshape(len(table), -1)
     mean = gw.Explainer(model).partial_dependence(0).mean
     np.testing.assert_allclose(mean, scores.mean(axis=0), rtol=0, atol=1e-10 * np.ptp(scores))
@@ -320,7 +277,7 @@ def test_the_mean_is_the_mean_over_the_training_rows(name):
 
 
 def test_results_know_no_rows():
-    X, y = test_sklearn.data()
+    X, y = sklearn_models.data()
     ex = gw.Explainer(RandomForestClassifier(**FEW).fit(X, y > 0))
     curve = ex.partial_dependence("x2", output="True")
     assert curve.rows.size == 0

@@ -28,7 +28,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 import glasswood as gw
 from glasswood.counting._wide import digits_of, limbs_of, numbers_of
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
-from helpers.short_form import every_other
 
 Boosted, Boosting = HistGradientBoostingClassifier, HistGradientBoostingRegressor
 SMALL = {"max_iter": 8, "max_leaf_nodes": 8, "random_state": 0, "categorical_features": "from_dtype"}
@@ -201,7 +200,8 @@ def sources(X, folder):
     yield [X.iloc[:100], X.iloc[100:101], X.iloc[101:]]
 
 
-@pytest.mark.parametrize(("name", "weight"), every_other(MODELS, [None, "whole", "share"]))
+@pytest.mark.parametrize("weight", [None, "whole", "share"])
+@pytest.mark.parametrize("name", MODELS)
 def test_every_source_has_the_bits_of_memory(name, weight, tmp_path):
     model, response = fitted(name)
     X = table(name)

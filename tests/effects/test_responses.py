@@ -18,13 +18,12 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.inspection import partial_dependence
-from tests.study.test_partial_dependence import CASES
 
 import glasswood as gw
 from glasswood.errors import BackgroundError, TableError, TooLargeError, UnsupportedModelError
 from glasswood.results.panels._curves import panel_of_ice
 from helpers.brute import Case, Proof, replace_columns
-from helpers.short_form import every_other
+from zoo.cases import CASES
 
 LINKED = ("logistic", "softmax", "exp")
 
@@ -59,7 +58,7 @@ def linked(case):
 
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 @pytest.mark.filterwarnings("ignore:invalid value encountered in (add|subtract|multiply|reduce):RuntimeWarning")
-@pytest.mark.parametrize("name", every_other(CASES))
+@pytest.mark.parametrize("name", CASES)
 def test_every_kind_of_model(name):
     found = linked(CASES[name]())
     if found is None:

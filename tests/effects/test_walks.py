@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
-from tests.study.test_partial_dependence import invented
 
 import glasswood as gw
 from glasswood.effects import _evaluate, _walks
@@ -17,6 +16,7 @@ from glasswood.effects._walks import WalkedRows
 from helpers.deep_trees import BANZHAF, against_rows, chains, pairs_against_rows, same, without_diagonal
 from helpers.games import Game, players_of
 from helpers.strategies import ensembles, tables
+from zoo.cases import invented
 
 SEEDS = st.integers(0, 2**32 - 1)
 METRICS = [

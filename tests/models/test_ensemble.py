@@ -15,10 +15,11 @@ import glasswood as gw
 from glasswood.errors import UnsupportedModelError
 from glasswood.models import _ensemble
 from glasswood.models._ensemble import BLOCK, CategorySets, Score, Tree, TreeEnsemble, stack
-from glasswood.tables._columns import CodeColumn, NumberColumn
+from glasswood.tables._columns import CodeColumn
 from glasswood.tables._tables import Schema
 from helpers import oracle
 from helpers.strategies import ensembles, tables
+from helpers.stumps import stump
 
 
 @given(ensembles(), st.integers(0, 40), st.integers(0, 2**32 - 1))
@@ -28,21 +29,6 @@ def test_predict_is_the_definition(ensemble, n_rows, seed):
     expected = oracle.predict(ensemble, table)
     assert predicted.dtype == expected.dtype
     np.testing.assert_array_equal(predicted, expected)
-
-
-def stump(**changes):
-    """One split of x at 0.5: -1 on the left, 1 on the right."""
-    tree = Tree(
-        feature=np.array([0, 0, 0]),
-        cut=np.array([0.5, 0.0, 0.0]),
-        left=np.array([1, -1, -1]),
-        right=np.array([2, -1, -1]),
-        missing_left=np.array([True, False, False]),
-        value=np.array([0.0, -1.0, 1.0]),
-    )
-    score = Score(base=np.zeros(1), labels=("prediction",), units="value")
-    made = TreeEnsemble(**stack([tree]), schema=Schema((NumberColumn("x"),)), score=score, source="by hand")
-    return replace(made, **changes)
 
 
 def test_a_stump_at_its_cut():

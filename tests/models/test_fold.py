@@ -36,7 +36,7 @@ from sklearn.preprocessing import (
 import glasswood as gw
 from glasswood.errors import TableError
 from glasswood.models._opened import open_model
-from helpers.short_form import every_other
+from helpers.short_form import all_pairs
 from helpers.versions import has, needs
 
 # ------------------------------------------------------------------------------------------------------ real pipelines
@@ -154,9 +154,9 @@ def check_curves(pipeline, X, texts, n_rows, most_cuts=None):
     return n_values
 
 
-# Steps and models in all combinations, each with one of the two tables; with the other one in the long form.
+# Every pair of a table, steps and a model; all combinations in the long form.
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("table", "steps", "model"), every_other(TABLES, STEPS, MODELS))
+@pytest.mark.parametrize(("table", "steps", "model"), all_pairs(TABLES, STEPS, MODELS))
 def test_curves_at_cuts_and_one_number_beside_them(table, steps, model, shared):
     assert check_curves(*fitted(table, steps, model, shared), n_rows=60, most_cuts=60) > 100
 
@@ -232,7 +232,8 @@ MONOTONE = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("kind", "dtype"), every_other(MONOTONE, [np.float64, np.float32]))
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", MONOTONE)
 def test_monotone_transformers(kind, dtype):
     if "normal" in kind and not has("scipy", (1, 14)):
         pytest.skip("scipy from 1.14: its quantiles of the normal distribution are not monotone before")

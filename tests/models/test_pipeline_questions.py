@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, PowerTransformer, StandardScaler
 
 import glasswood as gw
-from helpers.short_form import every_other
 
 SCALED = ["age", "hours"]
 NUMBERS = [*SCALED, "pay"]
@@ -161,7 +160,8 @@ RAW_ONLY = {
 }
 
 
-@pytest.mark.parametrize(("question", "scale"), every_other(ON_EVERY_SCALE, ["raw", "probability"]))
+@pytest.mark.parametrize("scale", ["raw", "probability"])
+@pytest.mark.parametrize("question", ON_EVERY_SCALE)
 def test_on_every_scale(question, scale, both):
     pipeline, bare = (ON_EVERY_SCALE[question](asked, scale) for asked in both)
     assert np.size(pipeline) > 0

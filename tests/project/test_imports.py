@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -114,3 +115,12 @@ def test_machines_without_large_vectors(ask):
         "print(LEVEL, max(np.abs(gap).max() for gap in gaps) < 1e-12)"
     )
     assert run(code, GLASSWOOD_CPU=least) == f"{least} True"
+
+
+def test_test_modules_import_helpers_and_not_each_other():
+    root = Path(__file__).resolve().parents[1]
+    tests = [path for path in root.rglob("test_*.py") if path.parent.name != "contract"]
+    importing = [
+        path.name for path in tests if re.search(r"^from tests\b|^import tests\b", path.read_text("utf-8"), re.M)
+    ]
+    assert importing == []

@@ -22,7 +22,6 @@ import glasswood as gw
 from glasswood.counting import _leaf_counts
 from glasswood.effects._jackknife import jackknife
 from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
-from helpers.short_form import every_other
 from helpers.versions import has
 
 N = 400
@@ -125,7 +124,8 @@ def rows():
 NAMES = ["lightgbm", "xgboost", "hgb", "forest", "catboost"]
 
 
-@pytest.mark.parametrize(("name", "weighted"), every_other(NAMES, [False, True]))
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", NAMES)
 def test_numbers_and_missing_are_their_definition(rows, name, weighted):
     X, y, w = rows
     model, table = fitted(name, X, y)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
-from tests.models.test_ensemble import stump
 
 import glasswood as gw
+from helpers.stumps import stump
 
 
 @pytest.fixture(scope="module")

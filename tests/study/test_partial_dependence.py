@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import lightgbm as lgb
 import numpy as np
@@ -21,13 +20,11 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
-    IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.inspection import partial_dependence
 from sklearn.tree import DecisionTreeRegressor
-from tests.models.readers import test_catboost, test_lightgbm, test_sklearn, test_treelite, test_xgboost
 from threadpoolctl import threadpool_limits
 
 import glasswood as gw
@@ -35,11 +32,9 @@ from glasswood.counting import _leaf_counts as _counts
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.study import _study
 from helpers.brute import Case, Proof, tries
-from helpers.strategies import ensembles, tables
-
-FEW = {"n_estimators": 8, "random_state": 0}
-BOOST = {"max_iter": 8, "random_state": 0}
-N_ROWS = 40
+from helpers.strategies import ensembles
+from zoo import catboost_models, lightgbm_models, sklearn_models, xgboost_models
+from zoo.cases import BOOST, CASES, FEW, N_ROWS, fit, invented, sample, some_rows
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,85 +44,6 @@ def _one_thread():
 
 
 # ----------------------------------------------------------------------------------------- every model that is read
-
-
-def some_rows(table, *, missing):
-    """A small background: rows of the training table, with a tenth of the numbers missing if the library allows it."""
-    rng = np.random.default_rng(1)
-    chosen = rng.choice(len(table), size=N_ROWS, replace=False)
-    if isinstance(table, pd.DataFrame):
-        rows = table.iloc[chosen].reset_index(drop=True)
-        numbers = rows.select_dtypes("float") if missing else []
-        return rows.assign(**{name: rows[name].mask(rng.random(N_ROWS) < 0.1) for name in numbers})
-    rows = table[chosen]
-    if missing and rows.dtype == np.float64:
-        rows[rng.random(rows.shape) < 0.1] = np.nan
-    return rows
-
-
-def fit(model, X, y):
-    return clone(model).fit(X, y)
-
-
-def scikit_learn(name):
-    model, odd, keywords = test_sklearn.CONFIGURATIONS[name]
-    X, y = test_sklearn.table(**keywords)
-    takes = {"missing": bool(np.isnan(odd).any()), "infinite": bool(np.isinf(odd).any())}
-    return Case(fit(model, X, y), some_rows(X, missing=takes["missing"]), test_sklearn.raw, **takes)
-
-
-def categories(model, bins=()):
-    X, y = test_sklearn.category_frame()
-    y = np.digitize(y, np.quantile(y, bins)) if bins else y
-    return Case(fit(model, X, y), some_rows(X, missing=True), test_sklearn.raw, infinite=True)
-
-
-def categories_in_an_array(*, texts):
-    frame, y = test_sklearn.category_frame(numbers=not texts)
-    X = frame.astype(object).to_numpy() if texts else frame.to_numpy() - [0, 4, 0, 0]
-    if texts:
-        X[:, 1] = np.where(frame["town"].isna(), "none", X[:, 1])
-    model = HistGradientBoostingRegressor(categorical_features=[1, 3], **BOOST)
-    return Case(fit(model, X, y), some_rows(X, missing=True), test_sklearn.raw)
-
-
-def isolation(**parameters):
-    def depth(model, rows):
-        n = model._max_samples
-        return -np.log2(-model.score_samples(rows)) * (2 * (np.log(n - 1) + np.euler_gamma) - 2 * (n - 1) / n)
-
-    X, _ = test_sklearn.data(missing=True)
-    return Case(fit(IsolationForest(**FEW, **parameters), X, None), some_rows(X, missing=True), depth)
-
-
-def library(configurations, raw, name):
-    if (
-        configurations is test_xgboost.CONFIGURATIONS
-        and name.startswith("categories")
-        and test_xgboost.VERSION < (3, 1)
-    ):
-        pytest.skip("before 3.1, models do not keep the labels of categories")
-    model, table = configurations[name]()
-    return Case(model, some_rows(table, missing=True), raw)
-
-
-CASES = {f"sklearn: {name}": partial(scikit_learn, name) for name in test_sklearn.CONFIGURATIONS} | {
-    "sklearn: categories": partial(categories, HistGradientBoostingRegressor(**BOOST)),
-    "sklearn: categories, binary": partial(categories, HistGradientBoostingClassifier(**BOOST), (0.5,)),
-    "sklearn: categories, 3 classes": partial(categories, HistGradientBoostingClassifier(**BOOST), (0.3, 0.7)),
-    "sklearn: categories, numbers in an array": partial(categories_in_an_array, texts=False),
-    "sklearn: categories, texts in an array": partial(categories_in_an_array, texts=True),
-    "sklearn: isolation forest": isolation,
-    "sklearn: isolation forest, some features": partial(isolation, max_features=0.5),
-}
-for tests, configurations, raw in (
-    (test_xgboost, test_xgboost.CONFIGURATIONS, test_xgboost.margin),
-    (test_lightgbm, test_lightgbm.CONFIGURATIONS, test_lightgbm.raw),
-    (test_catboost, test_catboost.NUMBERS | test_catboost.FRAMES, test_catboost.raw),
-    (test_treelite, test_treelite.CONFIGURATIONS, test_treelite.raw),
-):
-    prefix = tests.__name__.rpartition("_")[2]
-    CASES |= {f"{prefix}: {name}": partial(library, configurations, raw, name) for name in configurations}
 
 
 # The argument of LightGBM that all its versions know is on its way out.
@@ -147,12 +63,6 @@ def test_every_kind_of_model(name):
 # ----------------------------------------------------------------------------------------------- invented ensembles
 
 ROWS, SEEDS = st.integers(1, 25), st.integers(0, 2**32 - 1)
-
-
-def invented(ensemble, n_rows, seed):
-    """A case of an invented ensemble; its predictions are proved elsewhere, and here added in float64."""
-    ensemble = replace(ensemble, score=replace(ensemble.score, dtype="float64"))
-    return Case(ensemble, tables(ensemble, n_rows, seed), lambda model, rows: model.predict(rows), infinite=True)
 
 
 @given(ensembles(max_trees=3, max_depth=4), ROWS, SEEDS)
@@ -306,7 +216,7 @@ def agrees_with_scikit_learn(model, X, response="auto", weight=None):
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weights"])
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_regressors_agree_with_scikit_learn(name, weighted):
-    X, y = test_sklearn.data(n=150)
+    X, y = sklearn_models.data(n=150)
     weight = np.random.default_rng(0).random(len(X)) if weighted else None
     agrees_with_scikit_learn(fit(REGRESSORS[name], X, y), X, weight=weight)
 
@@ -314,7 +224,7 @@ def test_regressors_agree_with_scikit_learn(name, weighted):
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_classifiers_agree_with_scikit_learn(name, classes):
-    X, y = test_sklearn.data("classification", classes=classes, n=150)
+    X, y = sklearn_models.data("classification", classes=classes, n=150)
     model, response = CLASSIFIERS[name]
     weight = np.random.default_rng(0).integers(0, 4, len(X)).astype(float)
     agrees_with_scikit_learn(fit(model, X, y), X, response)
@@ -324,15 +234,11 @@ def test_classifiers_agree_with_scikit_learn(name, classes):
 # ----------------------------------------------------------------------------------------------- tables and results
 
 
-def sample(shared, name, n_rows):
-    return pd.read_parquet(shared / "data" / f"{name}.parquet").sample(n_rows, random_state=0).reset_index(drop=True)
-
-
 def test_adult_census(shared):
     table = sample(shared, "adult_census", 2000)
     X = table.drop(columns=["income", "split"])
     model = HistGradientBoostingClassifier(max_iter=20).fit(X, table["income"])
-    case = Case(model, X[:300], test_sklearn.raw)
+    case = Case(model, X[:300], sklearn_models.raw)
     names = ["age", "workclass", "education", "native-country", "hours-per-week", "capital-gain"]
     prove_some(case, [X.columns.get_loc(name) for name in names])
 
@@ -341,15 +247,15 @@ def test_bike_sharing(shared):
     table = sample(shared, "bike_sharing_hour", 2000)
     X = table.drop(columns=["instant", "dteday", "casual", "registered", "cnt"])
     model = HistGradientBoostingRegressor(max_iter=20, loss="poisson", categorical_features=["weathersit", "season"])
-    case = Case(model.fit(X, table["cnt"]), X[:300], test_sklearn.raw)
+    case = Case(model.fit(X, table["cnt"]), X[:300], sklearn_models.raw)
     prove_some(case, [X.columns.get_loc(name) for name in ["hr", "temp", "weathersit", "season", "windspeed"]])
 
 
-@pytest.mark.parametrize("name", test_xgboost.REAL)
+@pytest.mark.parametrize("name", xgboost_models.REAL)
 def test_real_models(name, shared):
     path = shared / "models" / f"{name}.json"
     ensemble, rng = gw.read_model(path), np.random.default_rng(0)
-    case = Case(xgb.Booster(model_file=path), np.zeros((N_ROWS, ensemble.n_features)), test_xgboost.margin)
+    case = Case(xgb.Booster(model_file=path), np.zeros((N_ROWS, ensemble.n_features)), xgboost_models.margin)
     for f in ensemble.used_features:
         values = tries(case, ensemble, f, rng).values
         case.rows[:, f] = np.where(rng.random(N_ROWS) < 0.4, np.nan, rng.choice(values, size=N_ROWS))
@@ -364,7 +270,7 @@ def test_trees_of_thousands_of_leaves():
     model = RandomForestRegressor(2, random_state=0).fit(X, y)
     small = RandomForestRegressor(1, max_leaf_nodes=30, random_state=1).fit(X, y)
     model.estimators_.insert(1, small.estimators_[0])  # large and small trees are not counted alike
-    case = Case(model, some_rows(X, missing=True), test_sklearn.raw)
+    case = Case(model, some_rows(X, missing=True), sklearn_models.raw)
     assert case.model.estimators_[0].get_n_leaves() > _counts.LARGE_TREE
     prove_some(case, range(4))
 
@@ -381,7 +287,7 @@ def prove_some(case, features):
 @pytest.mark.parametrize("layout", ["C", "F", "float32", "strided", "integers"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weights"])
 def test_many_rows_in_any_layout(layout, weighted):
-    X, y = test_sklearn.data(missing=layout != "integers")
+    X, y = sklearn_models.data(missing=layout != "integers")
     rows = np.tile(X, (41, 1))[:12_300] + np.random.default_rng(0).normal(size=(12_300, 5)).round(3)
     rows = {
         "C": rows,
@@ -403,7 +309,7 @@ def test_many_rows_in_any_layout(layout, weighted):
 
 @pytest.mark.parametrize("make", [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame[[*frame.columns[::-1]]]])
 def test_any_kind_of_table_gives_the_same_curves(make):
-    frame, y = test_sklearn.category_frame()
+    frame, y = sklearn_models.category_frame()
     model = fit(HistGradientBoostingRegressor(**BOOST), frame, y)
     expected = gw.Explainer(model, frame).partial_dependence()
     for name, curve in gw.Explainer(model, make(frame)).partial_dependence().items():
@@ -414,7 +320,7 @@ def test_any_kind_of_table_gives_the_same_curves(make):
 def test_sparse_tables():
     import scipy.sparse
 
-    X, y = test_sklearn.data()
+    X, y = sklearn_models.data()
     X[np.abs(X) < 0.5] = 0.0
     model = fit(RandomForestRegressor(**FEW), X, y)
     dense = gw.Explainer(model, X).partial_dependence()
@@ -423,16 +329,16 @@ def test_sparse_tables():
 
 
 def test_a_model_file_is_explained_like_the_model(tmp_path):
-    model, X = test_lightgbm.CONFIGURATIONS["regression, missing values"]()
+    model, X = lightgbm_models.CONFIGURATIONS["regression, missing values"]()
     model.save_model(tmp_path / "model.txt")
     curve, expected = (gw.Explainer(m, X).partial_dependence(0) for m in (str(tmp_path / "model.txt"), model))
     np.testing.assert_array_equal(curve.heights, expected.heights)
 
 
-@test_xgboost.WITH_LABELS
+@xgboost_models.WITH_LABELS
 def test_values_of_a_curve_are_asked_for_in_any_form():
-    frame, y = test_sklearn.category_frame()
-    model, table = test_xgboost.categories("city")
+    frame, y = sklearn_models.category_frame()
+    model, table = xgboost_models.categories("city")
     curve = gw.Explainer(model, table).partial_dependence("city")
     assert curve.categories == tuple(table["city"].cat.categories)
     expected = [curve.values[curve.categories.index("Bonn")], curve.missing]
@@ -454,7 +360,7 @@ def test_values_of_a_curve_are_asked_for_in_any_form():
 
 
 def test_features_that_share_no_path_are_additive():
-    X, y = test_sklearn.data()
+    X, y = sklearn_models.data()
     model = fit(HistGradientBoostingRegressor(interaction_cst=[{0, 1}, {2}, {3, 4}], **BOOST), X, y)
     surfaces = gw.Explainer(model, X).joint_partial_dependence()
     assert len(surfaces) == 10
@@ -467,7 +373,7 @@ def test_features_that_share_no_path_are_additive():
 
 
 def test_a_background_is_as_good_as_its_rows():
-    X, y = test_sklearn.data(missing=True)
+    X, y = sklearn_models.data(missing=True)
     model = fit(HistGradientBoostingRegressor(**BOOST), X, y)
     asked, table = gw.Explainer(model, gw.summarize(model, X, order=2)), gw.Explainer(model, X)
     for name, curve in table.partial_dependence().items():
@@ -481,7 +387,7 @@ def test_a_background_is_as_good_as_its_rows():
 
 @pytest.fixture(scope="module")
 def forest():
-    X, y = test_sklearn.data("classification", classes=3)
+    X, y = sklearn_models.data("classification", classes=3)
     return fit(RandomForestClassifier(max_depth=4, **FEW), X, y), X
 
 
@@ -583,7 +489,7 @@ def test_backgrounds_without_rows(forest):
 
 
 def test_without_covers_a_background_is_needed():
-    model, table = test_catboost.mixed()  # statistics of categories: the stored weights are not those of the splits
+    model, table = catboost_models.mixed()  # statistics of categories: the stored weights are not those of the splits
     with pytest.raises(UnsupportedModelError, match=r"has no covers.*pass the rows to average over"):
         gw.Explainer(model)
     gw.Explainer(model, table)

@@ -21,11 +21,11 @@ from sklearn.ensemble import (
 )
 from sklearn.inspection import partial_dependence
 from sklearn.tree import DecisionTreeRegressor
-from tests.models.readers import test_catboost, test_lightgbm, test_sklearn, test_xgboost
 from threadpoolctl import threadpool_limits
 
 import glasswood as gw
 from helpers.brute import Case, Proof, tries
+from zoo import catboost_models, lightgbm_models, sklearn_models, xgboost_models
 
 FEW = {"n_estimators": 8, "random_state": 0}
 BOOST = {"max_iter": 8, "random_state": 0}
@@ -51,19 +51,19 @@ def prove_curves(model, rows, raw):
 @pytest.mark.parametrize("model", [HistGradientBoostingClassifier(**BOOST), GradientBoostingClassifier(**FEW)])
 def test_e1_the_level_of_a_classifier_is_that_of_its_score(model):
     # E.1: the mean of predicted labels is added to a curve of log-odds (0.659 instead of 0.226).
-    X, y = test_sklearn.data("classification")
+    X, y = sklearn_models.data("classification")
     model.fit(X, y)
-    curve = prove_curves(model, X[:60], test_sklearn.raw).partial_dependence("x0")
+    curve = prove_curves(model, X[:60], sklearn_models.raw).partial_dependence("x0")
     assert curve.mean == pytest.approx(model.decision_function(X[:60]).mean(), rel=1e-10)
     assert curve.units == "log-odds"
 
 
 def test_e2_a_forest_of_two_classes_explains_the_class_that_is_asked_for():
     # E.2: class 0 is explained by default, and the mean label is added (the sum with scikit-learn's is always 1.077).
-    X, y = test_sklearn.data("classification")
+    X, y = sklearn_models.data("classification")
     y = np.array(["no", "yes"])[y]
     model = RandomForestClassifier(**FEW).fit(X, y)
-    ex = prove_curves(model, X[:60], test_sklearn.raw)
+    ex = prove_curves(model, X[:60], sklearn_models.raw)
     curve = ex.partial_dependence("x0")
     assert curve.outputs == ("yes",)
     np.testing.assert_allclose(curve.values + ex.partial_dependence("x0", output="no").values, 1.0, rtol=1e-12)
@@ -115,7 +115,7 @@ def test_e4_a_cut_at_zero_is_a_cut(model):
 @pytest.mark.parametrize("background", [True, False], ids=["rows", "path-dependent"])
 def test_e5_a_feature_without_splits_is_flat_at_the_mean(background):
     # E.5: it is plotted at 0 instead of the mean, about 100.
-    X, y = test_sklearn.data()
+    X, y = sklearn_models.data()
     X[:, 3] = 1.0
     model = HistGradientBoostingRegressor(**BOOST).fit(X, y + 100)
     curve = gw.Explainer(model, X if background else None).partial_dependence("x3")
@@ -128,24 +128,24 @@ def test_e5_a_feature_without_splits_is_flat_at_the_mean(background):
 
 
 CATEGORIES = {
-    "lightgbm": (test_lightgbm.labelled, test_lightgbm.raw),
-    "lightgbm, codes": (test_lightgbm.coded, test_lightgbm.raw),
-    "xgboost": (lambda: test_xgboost.categories("city", "store"), test_xgboost.margin),
-    "xgboost, codes": (test_xgboost.codes, test_xgboost.margin),
-    "catboost": (test_catboost.mixed, test_catboost.raw),
-    "sklearn": (lambda: histogram_of_categories(), test_sklearn.raw),
+    "lightgbm": (lightgbm_models.labelled, lightgbm_models.raw),
+    "lightgbm, codes": (lightgbm_models.coded, lightgbm_models.raw),
+    "xgboost": (lambda: xgboost_models.categories("city", "store"), xgboost_models.margin),
+    "xgboost, codes": (xgboost_models.codes, xgboost_models.margin),
+    "catboost": (catboost_models.mixed, catboost_models.raw),
+    "sklearn": (lambda: histogram_of_categories(), sklearn_models.raw),
 }
 
 
 def histogram_of_categories():
-    frame, y = test_sklearn.category_frame()
+    frame, y = sklearn_models.category_frame()
     return HistGradientBoostingRegressor(**BOOST).fit(frame, y), frame
 
 
 @pytest.mark.parametrize("name", CATEGORIES)
 def test_e6_splits_by_category_are_read(name):
     # E.6: LightGBM, scikit-learn and XGBoost models with such splits raise.
-    if name == "xgboost" and test_xgboost.VERSION < (3, 1):
+    if name == "xgboost" and xgboost_models.VERSION < (3, 1):
         pytest.skip("before 3.1, models do not keep the labels of categories")
     make, raw = CATEGORIES[name]
     model, table = make()
@@ -155,7 +155,7 @@ def test_e6_splits_by_category_are_read(name):
 
 def test_e7_what_users_of_scikit_learn_expect(capfd):
     # E.7: no choice of features, classes, weights and values; plain arrays need names; it prints.
-    X, y = test_sklearn.data("classification", classes=3)
+    X, y = sklearn_models.data("classification", classes=3)
     model = RandomForestClassifier(**FEW).fit(X, y)
     weight = np.arange(len(X))
     ex = gw.Explainer(model, X, sample_weight=weight)
@@ -178,7 +178,7 @@ def with_value(X, column, value):
 
 def test_c3_one_scale():
     # C.3, first row: log-odds or probability, depending on an option that asks for something else.
-    X, y = test_sklearn.data("classification")
+    X, y = sklearn_models.data("classification")
     model = HistGradientBoostingClassifier(**BOOST).fit(X, y)
     for background in (X, None, gw.summarize(model, X)):
         curve = gw.Explainer(model, background).partial_dependence(0)
@@ -189,7 +189,7 @@ def test_c3_one_scale():
 @pytest.mark.parametrize("background", [True, False], ids=["rows", "path-dependent"])
 def test_c3_the_level_is_true(background):
     # C.3, third row: the constant of HistGradientBoosting is left out (-0.914 instead of 49.126).
-    X, y = test_sklearn.data()
+    X, y = sklearn_models.data()
     model = HistGradientBoostingRegressor(**BOOST).fit(X, y + 50)
     curve = gw.Explainer(model, X if background else None).partial_dependence(0)
     assert curve.mean == pytest.approx(model.predict(X).mean())
@@ -205,12 +205,12 @@ def test_c3_categories_of_histograms():
     for curve in (gw.Explainer(model, rows).partial_dependence("kind") for rows in (frame, None)):
         assert curve.categories == ("a", "b", "c", "d")
         np.testing.assert_allclose(curve.values, [3.0, -1.0, 5.0, 0.0], atol=0.2)
-    assert prove_curves(model, frame[:60], test_sklearn.raw).partial_dependence("kind").rows.sum() == 60
+    assert prove_curves(model, frame[:60], sklearn_models.raw).partial_dependence("kind").rows.sum() == 60
 
 
 def test_c3_missing_values_are_a_point_of_their_own():
     # C.3, row 6: a grid of NaN only, or NaN as its last value.
-    X, y = test_sklearn.data(missing=True)
+    X, y = sklearn_models.data(missing=True)
     model = HistGradientBoostingRegressor(**BOOST).fit(X, y)
     curve = gw.Explainer(model, X).partial_dependence(0)
     assert np.isfinite(curve.cuts).all()
@@ -234,7 +234,7 @@ def test_c3_integers():
 
 def test_c3_a_number_with_a_category():
     # C.3, row 8: the display refuses such a pair.
-    frame, y = test_sklearn.category_frame()
+    frame, y = sklearn_models.category_frame()
     model = HistGradientBoostingRegressor(**BOOST).fit(frame, y)
     surface = gw.Explainer(model, frame).partial_dependence("age", "kind")
     assert surface.shape == (len(surface.cuts[0]) + 1, 3)
@@ -244,7 +244,7 @@ def test_c3_a_number_with_a_category():
 
 def test_c3_polars():
     # C.3, row 10: AttributeError for Polars.
-    frame, y = test_sklearn.category_frame()
+    frame, y = sklearn_models.category_frame()
     model = HistGradientBoostingRegressor(**BOOST).fit(frame, y)
     ours, theirs = (gw.Explainer(model, rows).partial_dependence("town") for rows in (pl.from_pandas(frame), frame))
     np.testing.assert_array_equal(ours.heights, theirs.heights)
@@ -252,7 +252,7 @@ def test_c3_polars():
 
 def test_c3_two_rows_of_two_classes():
     # C.3, last row: ValueError, because two rows look like two classes.
-    X, y = test_sklearn.data("classification")
+    X, y = sklearn_models.data("classification")
     model = RandomForestClassifier(**FEW).fit(X, y)
     curve = gw.Explainer(model, X[:2]).partial_dependence(0)
     np.testing.assert_allclose(curve(0.4), model.predict_proba(with_value(X[:2], 0, 0.4)).mean(axis=0), rtol=1e-12)
