@@ -1,0 +1,1 @@
+"""Scripts for developers: the build, the environment, the gate."""
