@@ -22,6 +22,7 @@ from sklearn.ensemble import (
 import glasswood as gw
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError
 from glasswood.study import _group_values, _losses
+from zoo.store import fitted
 
 N = 60
 SMALL = {"n_estimators": 12, "num_leaves": 6, "min_child_samples": 5, "verbose": -1}
@@ -102,17 +103,23 @@ REGRESSION = ["squared_error", "absolute_error", "quantile:0.9"]
 
 
 def test_lightgbm():
-    check(lgb.LGBMRegressor(**SMALL).fit(X, TARGETS["number"]), X, TARGETS["number"], REGRESSION, columns=("b", "kind"))
-    poisson = lgb.LGBMRegressor(objective="poisson", **SMALL).fit(X, TARGETS["count"])
+    check(
+        fitted(lgb.LGBMRegressor(**SMALL), X, TARGETS["number"]),
+        X,
+        TARGETS["number"],
+        REGRESSION,
+        columns=("b", "kind"),
+    )
+    poisson = fitted(lgb.LGBMRegressor(objective="poisson", **SMALL), X, TARGETS["count"])
     check(poisson, X, TARGETS["count"], ["poisson", "squared_error"], columns=("b", "kind"))
-    check(lgb.LGBMRegressor(objective="gamma", **SMALL).fit(X, TARGETS["amount"]), X, TARGETS["amount"], ["gamma"])
+    check(fitted(lgb.LGBMRegressor(objective="gamma", **SMALL), X, TARGETS["amount"]), X, TARGETS["amount"], ["gamma"])
     for kind in ("two", "three"):
-        model = lgb.LGBMClassifier(**SMALL).fit(X, TARGETS[kind])
+        model = fitted(lgb.LGBMClassifier(**SMALL), X, TARGETS[kind])
         check(model, X, TARGETS[kind], ["log_loss", "brier"], columns=("b", "kind"))
 
 
 def test_xgboost_with_leaves_added_in_float64():
-    model = xgb.XGBRegressor(n_estimators=8, max_depth=3, tree_method="hist").fit(NUMBERS, TARGETS["number"])
+    model = fitted(xgb.XGBRegressor(n_estimators=8, max_depth=3, tree_method="hist"), NUMBERS, TARGETS["number"])
     ensemble = gw.read_model(model)
     exact = gw.Explainer(model, NUMBERS)
     base = float(np.asarray(ensemble.score.constant)[0])
@@ -131,19 +138,21 @@ def test_xgboost_with_leaves_added_in_float64():
 def test_scikit_learn(kind):
     target = TARGETS[kind]
     if kind == "number":
-        check(HistGradientBoostingRegressor(max_iter=10, min_samples_leaf=5).fit(X, target), X, target, REGRESSION)
-        check(RandomForestRegressor(8, max_depth=4, random_state=0).fit(NUMBERS, target), NUMBERS, target, REGRESSION)
+        check(fitted(HistGradientBoostingRegressor(max_iter=10, min_samples_leaf=5), X, target), X, target, REGRESSION)
+        check(
+            fitted(RandomForestRegressor(8, max_depth=4, random_state=0), NUMBERS, target), NUMBERS, target, REGRESSION
+        )
         return
-    boosted = HistGradientBoostingClassifier(max_iter=8, min_samples_leaf=5).fit(X, target)
+    boosted = fitted(HistGradientBoostingClassifier(max_iter=8, min_samples_leaf=5), X, target)
     check(boosted, X, target, ["log_loss", "brier"])
-    forest = RandomForestClassifier(8, max_depth=4, random_state=0).fit(NUMBERS, target)
+    forest = fitted(RandomForestClassifier(8, max_depth=4, random_state=0), NUMBERS, target)
     check(forest, NUMBERS, target, ["log_loss", "brier"])
 
 
 def test_deviances_of_predictions_that_are_no_logarithms():
-    forest = RandomForestRegressor(8, max_depth=4, random_state=0).fit(NUMBERS, TARGETS["amount"])
+    forest = fitted(RandomForestRegressor(8, max_depth=4, random_state=0), NUMBERS, TARGETS["amount"])
     check(forest, NUMBERS, TARGETS["amount"], ["poisson", "gamma"])
-    below = RandomForestRegressor(8, max_depth=4, random_state=0).fit(NUMBERS, TARGETS["number"])
+    below = fitted(RandomForestRegressor(8, max_depth=4, random_state=0), NUMBERS, TARGETS["number"])
     with pytest.raises(TooLargeError, match="not positive"):
         gw.Explainer(below, NUMBERS, target=TARGETS["amount"]).permutation_importance(loss="gamma")
 
@@ -151,16 +160,16 @@ def test_deviances_of_predictions_that_are_no_logarithms():
 def test_catboost_and_combinations():
     text = X.assign(kind=X.kind.astype(str))
     settings = {"iterations": 8, "depth": 3, "verbose": 0, "cat_features": ["kind"], "one_hot_max_size": 10}
-    check(CatBoostRegressor(**settings).fit(text, TARGETS["number"]), text, TARGETS["number"], ["squared_error"])
-    check(CatBoostClassifier(**settings).fit(text, TARGETS["three"]), text, TARGETS["three"], ["log_loss"])
+    check(fitted(CatBoostRegressor(**settings), text, TARGETS["number"]), text, TARGETS["number"], ["squared_error"])
+    check(fitted(CatBoostClassifier(**settings), text, TARGETS["three"]), text, TARGETS["three"], ["log_loss"])
     forests = [(str(k), RandomForestClassifier(4, max_depth=3, random_state=k)) for k in range(2)]
-    voting = VotingClassifier(forests, voting="soft").fit(NUMBERS, TARGETS["two"])
+    voting = fitted(VotingClassifier(forests, voting="soft"), NUMBERS, TARGETS["two"])
     check(voting, NUMBERS, TARGETS["two"], ["log_loss", "brier"])
 
 
 def test_several_targets_count_equally():
     both = np.column_stack([TARGETS["number"], 10 * TARGETS["amount"]])
-    forest = RandomForestRegressor(6, max_depth=4, random_state=0).fit(NUMBERS, both)
+    forest = fitted(RandomForestRegressor(6, max_depth=4, random_state=0), NUMBERS, both)
     found = gw.Explainer(forest, NUMBERS, target=both).permutation_importance()
     w = np.ones(N)
     mean = pairs(forest.predict, NUMBERS, ["a"], lambda p: ((both - p) ** 2).mean(axis=1), w)
@@ -169,7 +178,7 @@ def test_several_targets_count_equally():
 
 
 def test_total_importance_is_what_it_is_defined_as():
-    model = lgb.LGBMClassifier(**SMALL).fit(X, TARGETS["three"])
+    model = fitted(lgb.LGBMClassifier(**SMALL), X, TARGETS["three"])
     ex = gw.Explainer(model, X, sample_weight=WEIGHT)
     scales = {
         "raw": lambda rows: model.predict(rows, raw_score=True),
@@ -185,7 +194,7 @@ def test_total_importance_is_what_it_is_defined_as():
                 for k in range(3)
             ]
             np.testing.assert_allclose(found[name], np.sqrt(squares), rtol=1e-9)
-    single = lgb.LGBMRegressor(objective="poisson", **SMALL).fit(X, TARGETS["count"])
+    single = fitted(lgb.LGBMRegressor(objective="poisson", **SMALL), X, TARGETS["count"])
     before = single.predict(X)
     square = pairs(single.predict, X, ["a"], lambda p: (p - before) ** 2, WEIGHT)
     found = gw.Explainer(single, X, sample_weight=WEIGHT).importance(response="prediction")
@@ -196,20 +205,20 @@ def test_total_importance_sees_interactions():
     g = np.random.default_rng(0)
     rows = pd.DataFrame(g.uniform(-1, 1, (800, 3)), columns=list("abc"))
     y = 3 * np.sign(rows.a * rows.b) + rows.c
-    model = HistGradientBoostingRegressor(max_iter=60).fit(rows, y)
+    model = fitted(HistGradientBoostingRegressor(max_iter=60), rows, y)
     ex = gw.Explainer(model, rows)
     total, main = ex.importance(), ex.importance(kind="main")
     assert set(total.names[:2]) == {"a", "b"}
     assert main.names[0] == "c"
     assert total["a"] > 4 * total["c"] > 4 * main["c"] > 10 * main["a"]
     assert main["c"] == pytest.approx(ex.partial_dependence("c")(rows.c).std(), rel=1e-9)
-    stumps = HistGradientBoostingRegressor(max_iter=20, max_leaf_nodes=2).fit(rows, y)
+    stumps = fitted(HistGradientBoostingRegressor(max_iter=20, max_leaf_nodes=2), rows, y)
     ex = gw.Explainer(stumps, rows)  # without interactions, total is the root of 2 times main
     assert ex.importance()["c"] == pytest.approx(np.sqrt(2) * ex.importance(kind="main")["c"], rel=1e-9)
 
 
 def test_groups_are_redrawn_together():
-    model = lgb.LGBMRegressor(**SMALL).fit(X, TARGETS["number"])
+    model = fitted(lgb.LGBMRegressor(**SMALL), X, TARGETS["number"])
     target, w = TARGETS["number"], WEIGHT
     ex = gw.Explainer(model, X, groups={"ab": ["a", "b"]}, sample_weight=w, target=target, folds=4)
     before = model.predict(X)
@@ -228,7 +237,7 @@ def test_groups_are_redrawn_together():
 
 
 def test_groups_of_too_many_values(monkeypatch):
-    model = lgb.LGBMRegressor(**SMALL).fit(X, TARGETS["number"])
+    model = fitted(lgb.LGBMRegressor(**SMALL), X, TARGETS["number"])
     monkeypatch.setattr(_group_values, "MOST_RESPONSES", 100)
     ex = gw.Explainer(model, X, groups={"ac": ["a", "c"]})
     with pytest.raises(TooLargeError, match="leave out the column 'a'"):
@@ -238,7 +247,7 @@ def test_groups_of_too_many_values(monkeypatch):
 @pytest.fixture(scope="module")
 def case():
     rows, targets, weight = make_rows(400)
-    model = lgb.LGBMClassifier(**SMALL).fit(rows, targets["two"])
+    model = fitted(lgb.LGBMClassifier(**SMALL), rows, targets["two"])
     frame = rows.assign(y=targets["two"], w=weight, share=np.linspace(0.1, 1, 400) ** 3, day=np.arange(400) % 3)
     return model, frame
 
@@ -360,7 +369,7 @@ def infinite(y, p):
 
 def test_offsets_are_part_of_predictions():
     target, offset = TARGETS["count"], np.linspace(-1, 1, N)
-    model = lgb.LGBMRegressor(objective="poisson", **SMALL).fit(X, target, init_score=offset)
+    model = fitted(lgb.LGBMRegressor(objective="poisson", **SMALL), X, target, init_score=offset)
     found = gw.Explainer(model, X, target=target, offset=offset).permutation_importance()
 
     def predict(rows):
@@ -402,7 +411,7 @@ def test_what_is_not_known_is_refused(case):
 
 
 def test_scores_that_are_no_probabilities_have_no_log_loss():
-    model = xgb.XGBClassifier(n_estimators=3, objective="binary:logitraw").fit(NUMBERS, TARGETS["two"])
+    model = fitted(xgb.XGBClassifier(n_estimators=3, objective="binary:logitraw"), NUMBERS, TARGETS["two"])
     ex = gw.Explainer(model, NUMBERS, target=TARGETS["two"])
     for loss in (None, "log_loss", "brier"):
         with pytest.raises(ArgumentError, match="no probabilities"):
@@ -411,7 +420,7 @@ def test_scores_that_are_no_probabilities_have_no_log_loss():
 
 
 def test_models_without_splits():
-    model = HistGradientBoostingRegressor(max_iter=2, min_samples_leaf=1000).fit(NUMBERS, TARGETS["number"])
+    model = fitted(HistGradientBoostingRegressor(max_iter=2, min_samples_leaf=1000), NUMBERS, TARGETS["number"])
     ex = gw.Explainer(model, NUMBERS, target=TARGETS["number"])
     assert (ex.importance().values == 0).all()
     assert (ex.permutation_importance().values == 0).all()
@@ -419,13 +428,13 @@ def test_models_without_splits():
 
 
 def test_targets_and_exposures_that_do_not_fit():
-    model = lgb.LGBMRegressor(objective="poisson", **SMALL).fit(X, TARGETS["count"])
+    model = fitted(lgb.LGBMRegressor(objective="poisson", **SMALL), X, TARGETS["count"])
     with pytest.raises(TableError, match="above 0"):
         gw.Explainer(model, X, target=TARGETS["count"]).permutation_importance(loss="gamma")
     exposed = gw.Explainer(model, X, target=TARGETS["count"], exposure=np.full(N, 0.5))
     with pytest.raises(ArgumentError, match="rate as target="):
         exposed.permutation_importance()
-    plain = lgb.LGBMRegressor(**SMALL).fit(X, TARGETS["number"])
+    plain = fitted(lgb.LGBMRegressor(**SMALL), X, TARGETS["number"])
     with pytest.raises(TableError, match="at least 0"):
         gw.Explainer(plain, X, target=TARGETS["number"]).permutation_importance(loss="poisson")
     for level in ("quantile", "quantile:1.5", "quantile:x"):
@@ -453,7 +462,7 @@ def test_results_print_and_pickle(case):
 
 def test_two_functions_of_one_name_are_two_losses():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["a", "b"])
-    model = lgb.LGBMRegressor(n_estimators=5, verbose=-1).fit(X, X["a"])
+    model = fitted(lgb.LGBMRegressor(n_estimators=5, verbose=-1), X, X["a"])
     ex = gw.Explainer(model, X, target=X["a"], folds=3)
 
     def cost(y, prediction):

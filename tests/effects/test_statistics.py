@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeRegressor
 import glasswood as gw
 from glasswood.effects._statistics import missed, pair_strengths, stability_index, standard_deviation, trend
 from glasswood.study import _overview
+from zoo.store import fitted
 
 N = 90
 
@@ -173,7 +174,7 @@ class TestImportance:
 
     def test_features_without_splits_have_none(self):
         rows = pd.DataFrame({"a": np.arange(20.0), "idle": 1.0})
-        found = gw.Explainer(DecisionTreeRegressor(max_depth=2).fit(rows, rows["a"]), rows).importance()
+        found = gw.Explainer(fitted(DecisionTreeRegressor(max_depth=2), rows, rows["a"]), rows).importance()
         assert found.names == ("a", "idle")
         assert found["idle"] == 0
 
@@ -199,7 +200,7 @@ def pipeline():
     rows, y = table()
     rows = rows.fillna({"b": 0.0})
     encode = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
-    return make_pipeline(encode, RandomForestRegressor(8, max_leaf_nodes=12, random_state=0)).fit(rows, y), rows
+    return fitted(make_pipeline(encode, RandomForestRegressor(8, max_leaf_nodes=12, random_state=0)), rows, y), rows
 
 
 class TestStrengths:
@@ -266,7 +267,7 @@ class TestStrengths:
 
     def test_an_additive_model_has_none(self, way):
         rows, y = table()
-        model = GradientBoostingRegressor(n_estimators=10, max_depth=1).fit(rows[["a", "c"]], y)
+        model = fitted(GradientBoostingRegressor(n_estimators=10, max_depth=1), rows[["a", "c"]], y)
         for background in (rows[["a", "c"]], gw.summarize(model, rows[["a", "c"]])):
             found = gw.Explainer(model, background).interaction_strengths()
             assert found.pairs == []
@@ -278,17 +279,17 @@ class TestStrengths:
 
     def test_pairs_of_a_path_that_do_not_interact(self, way):
         grid = pd.DataFrame([(a, b) for a in (0.0, 1.0) for b in (0.0, 1.0)] * 4, columns=["a", "b"])
-        model = DecisionTreeRegressor(random_state=0).fit(grid, grid["a"] + 0.1 * grid["b"])
+        model = fitted(DecisionTreeRegressor(random_state=0), grid, grid["a"] + 0.1 * grid["b"])
         found = gw.Explainer(model, grid).interaction_strengths()
         assert found.pairs == [("a", "b")]
         assert found.heights.tolist() == found.h.tolist() == [[0.0]]
 
     def test_h_exceeds_one_where_features_depend_on_each_other(self, way):
         rows = pd.DataFrame([(a, b) for a in (0.0, 1.0) for b in (0.0, 1.0)] * 5, columns=["a", "b"])
-        model = DecisionTreeRegressor(random_state=0).fit(rows, (rows["a"] != rows["b"]).astype(float))
+        model = fitted(DecisionTreeRegressor(random_state=0), rows, (rows["a"] != rows["b"]).astype(float))
         assert gw.Explainer(model, rows).interaction_strengths().h[0, 0] == pytest.approx(1)
         grid = pd.DataFrame([(a, b) for a in range(6) for b in range(6)], columns=["a", "b"], dtype=float)
-        model = DecisionTreeRegressor(random_state=0).fit(grid, (grid["a"] - grid["b"]) ** 2)
+        model = fitted(DecisionTreeRegressor(random_state=0), grid, (grid["a"] - grid["b"]) ** 2)
         near = grid[abs(grid["a"] - grid["b"]) <= 1]
         ex = gw.Explainer(model, near)
         surface = ex.partial_dependence("a", "b")
@@ -343,7 +344,7 @@ class TestMonotonicity:
         rng = np.random.default_rng(0)
         rows = pd.DataFrame({"x": np.sort(rng.random(1000))})
         y = rows["x"].to_numpy() - 0.3 * ((rows["x"] > 0.9) & (rows["x"] <= 0.95))
-        model = DecisionTreeRegressor(min_samples_leaf=5).fit(rows, y)
+        model = fitted(DecisionTreeRegressor(min_samples_leaf=5), rows, y)
         found = gw.Explainer(model, rows).monotonicity("x")
         curve = gw.Explainer(model, rows).partial_dependence("x")
         steps = np.diff(curve.values)
@@ -358,8 +359,8 @@ class TestMonotonicity:
     def test_constant_classes_and_counts_alone(self):
         rows, _ = table()
         rows = rows[["a", "c"]].assign(idle=0.0)
-        model = RandomForestClassifier(5, max_leaf_nodes=4, random_state=0).fit(
-            rows, np.digitize(rows["a"], [-0.5, 0.5])
+        model = fitted(
+            RandomForestClassifier(5, max_leaf_nodes=4, random_state=0), rows, np.digitize(rows["a"], [-0.5, 0.5])
         )
         found = gw.Explainer(model, gw.summarize(model, rows)).monotonicity("idle", "a")
         assert found["idle"] == ["constant"] * 3
@@ -395,7 +396,7 @@ class TestSpikes:
         salary[rng.random(3000) < 0.1] = 60_000.0
         rows = pd.DataFrame({"salary": salary, "noise": rng.random(3000)})
         risk = (salary == 60_000) + 0.1 * (salary > 120_000)
-        return GradientBoostingRegressor(n_estimators=30, max_leaf_nodes=4, random_state=0).fit(rows, risk), rows
+        return fitted(GradientBoostingRegressor(n_estimators=30, max_leaf_nodes=4, random_state=0), rows, risk), rows
 
     @pytest.mark.parametrize("points", [100, 1000])
     def test_a_single_value(self, points):
@@ -420,7 +421,7 @@ class TestSpikes:
         hour = np.random.default_rng(0).uniform(6, 18, size=2000)
         hour[:2] = 6, 18
         rows = pd.DataFrame({"hour": hour})
-        model = DecisionTreeRegressor(max_leaf_nodes=3).fit(rows, (hour > 11.5) & (hour <= 13))
+        model = fitted(DecisionTreeRegressor(max_leaf_nodes=3), rows, (hour > 11.5) & (hour <= 13))
         ex = gw.Explainer(model, rows)
         (spike,) = ex.spikes("hour", points=4)  # 6, 10, 14 and 18 o'clock
         assert (spike.above, spike.to) == pytest.approx((11.5, 13), abs=0.02)
@@ -455,7 +456,7 @@ class TestSpikes:
 
     def test_infinite_and_absent_values(self):
         rows = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0, np.inf] * 5, "b": np.tile([1.0, 2.0, np.nan, 4.0, 5.0], 5)})
-        model = HistGradientBoostingRegressor(min_samples_leaf=1, max_iter=3).fit(rows[["b"]], rows["b"].fillna(0))
+        model = fitted(HistGradientBoostingRegressor(min_samples_leaf=1, max_iter=3), rows[["b"]], rows["b"].fillna(0))
         assert len(gw.Explainer(model, rows[["b"]]).spikes()) == 0
         assert len(gw.Explainer(model, rows[["b"]] * np.nan).spikes()) == 0
 
@@ -498,8 +499,8 @@ class TestComparison:
         numbers = rows[["a", "b", "c"]]
         weight = np.random.default_rng(5).random(N) if weighted else None
         models = {
-            "one": HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=5).fit(numbers, y),
-            "two": HistGradientBoostingRegressor(max_iter=9, min_samples_leaf=9).fit(numbers[["b", "c"]], y),
+            "one": fitted(HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=5), numbers, y),
+            "two": fitted(HistGradientBoostingRegressor(max_iter=9, min_samples_leaf=9), numbers[["b", "c"]], y),
         }
         columns = {"one": ["a", "b", "c"], "two": ["b", "c"]}
         explainers = {
@@ -527,7 +528,7 @@ class TestComparison:
     def test_rows_of_other_cuts_are_not_guessed(self):
         rows, y = table()
         numbers = rows[["a", "c"]]
-        models = [HistGradientBoostingRegressor(max_iter=n, min_samples_leaf=5).fit(numbers, y) for n in (2, 9)]
+        models = [fitted(HistGradientBoostingRegressor(max_iter=n, min_samples_leaf=5), numbers, y) for n in (2, 9)]
         found = gw.compare({str(k): gw.Explainer(m, gw.summarize(m, numbers)) for k, m in enumerate(models)})
         assert np.isnan(found.difference).all()
         assert np.isnan(found.shift).all()
@@ -591,11 +592,11 @@ class TestComparison:
         with pytest.raises(gw.errors.TableError, match="outputs of 'one' and 'two' differ"):
             gw.compare({"one": ex, "two": gw.Explainer(*classifier())})
         plain = rows[["a", "b"]].fillna(0.0)
-        piped = make_pipeline(FunctionTransformer(np.cos), RandomForestRegressor(3)).fit(plain, np.cos(plain["a"]))
+        piped = fitted(make_pipeline(FunctionTransformer(np.cos), RandomForestRegressor(3)), plain, np.cos(plain["a"]))
         with pytest.raises(gw.errors.TableError, match="no common feature with a curve"):
             gw.compare({"one": gw.Explainer(piped, plain), "two": gw.Explainer(piped, plain)})
         other = rows.assign(a=pd.Categorical(np.where(rows["a"] > 0, "p", "n")))
-        swapped = HistGradientBoostingRegressor(max_iter=2, categorical_features="from_dtype").fit(other, rows["c"])
+        swapped = fitted(HistGradientBoostingRegressor(max_iter=2, categorical_features="from_dtype"), other, rows["c"])
         with pytest.raises(gw.errors.TableError, match="'a' is categorical in one"):
             gw.compare({"one": ex, "two": gw.Explainer(swapped, other)})
 
@@ -637,7 +638,7 @@ class TestArrays:
 def test_names_are_text_in_html():
     evil = "<script>alert(1)</script>"
     rows = pd.DataFrame({evil: np.arange(30.0), "b": np.tile([0.0, 1.0], 15)})
-    model = HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=2).fit(rows, rows[evil] * rows["b"])
+    model = fitted(HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=2), rows, rows[evil] * rows["b"])
     ex = gw.Explainer(model, rows)
     compared = gw.compare({"<b>one</b>": ex, "two": gw.Explainer(model, rows[:10])})
     for result in (ex.importance(), ex.interaction_strengths(), ex.monotonicity(), ex.spikes(points=3), compared):
@@ -652,7 +653,7 @@ def test_categories_that_a_group_lacks_are_the_same_categories(counted):
     X = pd.DataFrame({"s": rng.choice(["a", "b", "c"], size=400), "f": rng.normal(size=400)})
     y = X["s"].map({"a": 0.0, "b": 5.0, "c": -5.0})
     options = {"iterations": 20, "depth": 3, "learning_rate": 0.5, "verbose": 0, "allow_writing_files": False}
-    model = catboost.CatBoostRegressor(**options, cat_features=["s"], one_hot_max_size=10).fit(X, y)
+    model = fitted(catboost.CatBoostRegressor(**options, cat_features=["s"], one_hot_max_size=10), X, y)
     groups = {"without c": X[X["s"] != "c"], "without a": X[X["s"] != "a"]}
     explainers = {name: gw.Explainer(model, rows) for name, rows in groups.items()}
     if counted:

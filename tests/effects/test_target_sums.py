@@ -24,6 +24,7 @@ from glasswood.counting._wide import LIMBS, numbers_of
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
 from helpers.versions import needs
+from zoo.store import fitted
 
 N = 600
 
@@ -90,7 +91,7 @@ WITH_LABELS = needs("xgboost", (3, 1))  # models keep the labels of their catego
 def test_regressors_with_exposure_and_weights(name, exposed):
     X, claims, exposure, weight = make_rows()
     e = exposure if exposed else np.ones(N)
-    model = MODELS[name]().fit(X, claims / e)
+    model = fitted(MODELS[name](), X, claims / e)
     ex = gw.Explainer(model, X, target=claims, exposure=exposure if exposed else None, sample_weight=weight)
     predicted = model.predict(X).astype(float) * e
     for feature in X:
@@ -104,9 +105,9 @@ def test_regressors_with_exposure_and_weights(name, exposed):
 def test_forest_and_transformed_target():
     X, claims, _, _ = make_rows(category=False)
     X = X.fillna(0.0)
-    forest = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, claims)
+    forest = fitted(RandomForestRegressor(5, max_depth=4, random_state=0), X, claims)
     agree(gw.Explainer(forest, X, target=claims).partial_dependence("a"), X.a, claims, forest.predict(X))
-    turned = TransformedTargetRegressor(forest, func=np.log1p, inverse_func=np.expm1).fit(X, claims)
+    turned = fitted(TransformedTargetRegressor(forest, func=np.log1p, inverse_func=np.expm1), X, claims)
     agree(gw.Explainer(turned, X, target=claims).partial_dependence("a"), X.a, claims, turned.predict(X))
 
 
@@ -115,7 +116,7 @@ def test_two_classes(labels):
     X, claims, _, weight = make_rows()
     y = np.array(labels, dtype=object)[(claims > 0).astype(int)]
     y = y.astype(type(labels[0]))
-    model = lgb.LGBMClassifier(n_estimators=10, num_leaves=7, verbose=-1).fit(X, y)
+    model = fitted(lgb.LGBMClassifier(n_estimators=10, num_leaves=7, verbose=-1), X, y)
     ex = gw.Explainer(model, X, target=y, sample_weight=weight)
     for k, label in enumerate(labels):
         curve = ex.partial_dependence("a", output=label)
@@ -136,7 +137,7 @@ def test_classes_of_forests_and_boosted_trees():
         curve = gw.Explainer(model, X, target=y).partial_dependence("c")
         for k, label in enumerate(model.classes_):
             agree(curve, X.c, (y == label).astype(float), model.predict_proba(X)[:, k], output=k)
-    binary = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, claims > 0)  # two outputs, both known
+    binary = fitted(RandomForestClassifier(5, max_depth=4, random_state=0), X, claims > 0)  # two outputs, both known
     share = binary.predict_proba(X)
     for given in (share, share[:, 1]):
         curve = gw.Explainer(binary, X, target=claims > 0, prediction=given).partial_dependence("c", output=False)
@@ -147,7 +148,7 @@ def test_several_targets():
     X, claims, exposure, _ = make_rows(category=False)
     X = X.fillna(0.0)
     Y = np.column_stack([claims, exposure])
-    model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, Y)
+    model = fitted(RandomForestRegressor(5, max_depth=4, random_state=0), X, Y)
     curve = gw.Explainer(model, X.assign(y=claims, z=exposure), target=["y", "z"]).partial_dependence("a")
     for k in range(2):
         agree(curve, X.a, Y[:, k], model.predict(X)[:, k], output=k)
@@ -158,7 +159,9 @@ def test_several_targets():
 @pytest.fixture(scope="module")
 def case():
     X, claims, exposure, weight = make_rows()
-    model = lgb.LGBMRegressor(objective="poisson", n_estimators=15, num_leaves=7, verbose=-1).fit(X, claims / exposure)
+    model = fitted(
+        lgb.LGBMRegressor(objective="poisson", n_estimators=15, num_leaves=7, verbose=-1), X, claims / exposure
+    )
     frame = X.assign(y=claims, e=exposure, w=weight, share=exposure**3, p=model.predict(X), day=np.arange(N) % 3)
     return model, frame
 
@@ -276,12 +279,12 @@ def test_refusals_of_arguments(case, tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet")
     with pytest.raises(TableError, match="array is for a table in memory"):
         gw.summarize(model, str(tmp_path / "rows.parquet"), target=frame.y.to_numpy())
-    classifier = lgb.LGBMClassifier(n_estimators=2, verbose=-1).fit(frame[["a"]], frame.y > 0)
+    classifier = fitted(lgb.LGBMClassifier(n_estimators=2, verbose=-1), frame[["a"]], frame.y > 0)
     with pytest.raises(ArgumentError, match="sample_weight="):
         gw.Explainer(classifier, frame, target=frame.y > 0, exposure="e")
     with pytest.raises(TableError, match="no classes of the model"):
         gw.Explainer(classifier, frame, target="y")
-    hinge = xgb.XGBClassifier(n_estimators=2, objective="binary:hinge").fit(frame[["a"]], frame.y > 0)
+    hinge = fitted(xgb.XGBClassifier(n_estimators=2, objective="binary:hinge"), frame[["a"]], frame.y > 0)
     with pytest.raises(UnsupportedModelError, match="transforms its score"):
         gw.Explainer(hinge, frame, target=(frame.y > 0).astype(int))
 

@@ -32,6 +32,7 @@ import glasswood as gw
 from glasswood.errors import ArgumentError, ModelMismatchError, UnsupportedModelError
 from glasswood.models import _combinations as _several
 from helpers.versions import has, needs
+from zoo.store import fitted
 
 HGB = HistGradientBoostingClassifier(max_iter=6, random_state=0)
 FOREST = RandomForestClassifier(5, max_depth=4, random_state=0)
@@ -82,7 +83,7 @@ def test_classifiers(name, n_classes):
     if "temperature" in name and not has("scikit-learn", (1, 8)):
         pytest.skip("scikit-learn from 1.8")
     X, _, y = table(n_classes)
-    model = MODELS[name]().fit(X, y)
+    model = fitted(MODELS[name](), X, y)
     ex = gw.Explainer(model, X, response="probability")
     within = 1e-6 if "XGBoost" in name else 1e-12
     curve = ex.partial_dependence("a")
@@ -128,7 +129,7 @@ def test_regressors(model):
 def test_temperature_takes_probabilities_for_probabilities(base):
     # Running sums of probabilities end at 1 + 2e-16, and scikit-learn takes a batch with such an entry for scores.
     X, y = load_iris(return_X_y=True, as_frame=True)
-    model = CalibratedClassifierCV(base.set_params(max_depth=4), method="temperature", cv=3).fit(X, y)
+    model = fitted(CalibratedClassifierCV(base.set_params(max_depth=4), method="temperature", cv=3), X, y)
     ex = gw.Explainer(model, X, response="probability")
     for name in X:
         curve = ex.partial_dependence(name)
@@ -140,7 +141,9 @@ def test_temperature_takes_probabilities_for_probabilities(base):
 def test_isotonic_calibration_of_float32_scores():
     X, _, y = table()
     for seed in range(4):
-        model = CalibratedClassifierCV(XGB, cv=KFold(3, shuffle=True, random_state=seed), method="isotonic").fit(X, y)
+        model = fitted(
+            CalibratedClassifierCV(XGB, cv=KFold(3, shuffle=True, random_state=seed), method="isotonic"), X, y
+        )
         ex = gw.Explainer(model, X, response="probability")
         brute = model.predict_proba(X.assign(a=0.5))[:, 1]
         np.testing.assert_allclose(ex.ice("a", at={"a": [0.5]}).values[:, 0], brute, rtol=0, atol=1e-3)
@@ -155,7 +158,7 @@ def test_what_hangs_on_the_last_digits_is_refused():
             return (scores >= self.at).astype(float)
 
     X, _, y = table()
-    model = CalibratedClassifierCV(FOREST, cv=2, ensemble=False).fit(X, y)
+    model = fitted(CalibratedClassifierCV(FOREST, cv=2, ensemble=False), X, y)
     part = model.calibrated_classifiers_[0]
     part.calibrators = [Jump(part.estimator.predict_proba(X)[0, 1])]
     with pytest.raises(UnsupportedModelError, match="change by 1 if the scores of its members change in the last"):
@@ -169,15 +172,15 @@ def test_rows_on_the_edge_of_a_jump_are_refused():
         steady(np.array([[0.4], [0.5 + 1e-15]]))
     X, _, y = table()
     for final, jumps in ((HGB, True), (FOREST, True), (LogisticRegression(), False)):
-        assert _several._may_jump(StackingClassifier(CLASSIFIERS[:1], final, cv=2).fit(X, y)) == jumps
-    assert _several._may_jump(CalibratedClassifierCV(HGB, cv=2, method="isotonic").fit(X, y))
-    assert not _several._may_jump(CalibratedClassifierCV(HGB, cv=2).fit(X, y))
+        assert _several._may_jump(fitted(StackingClassifier(CLASSIFIERS[:1], final, cv=2), X, y)) == jumps
+    assert _several._may_jump(fitted(CalibratedClassifierCV(HGB, cv=2, method="isotonic"), X, y))
+    assert not _several._may_jump(fitted(CalibratedClassifierCV(HGB, cv=2), X, y))
 
 
 def test_a_model_that_was_calibrated_later():
     X, _, y = table()
-    model = CalibratedClassifierCV(FrozenEstimator(HGB.__class__(max_iter=5).fit(X[:100], y[:100]))).fit(
-        X[100:], y[100:]
+    model = fitted(
+        CalibratedClassifierCV(FrozenEstimator(fitted(HGB.__class__(max_iter=5), X[:100], y[:100]))), X[100:], y[100:]
     )
     brute = model.predict_proba(X.assign(b=0.4))[:, 1].mean()
     curve = gw.Explainer(model, X, response="probability").partial_dependence("b")
@@ -187,13 +190,13 @@ def test_a_model_that_was_calibrated_later():
 def test_refusals(monkeypatch):
     X, _, y = table()
     with pytest.raises(UnsupportedModelError, match='voting="soft"'):
-        gw.Explainer(VotingClassifier(CLASSIFIERS).fit(X, y), X, response="probability")
+        gw.Explainer(fitted(VotingClassifier(CLASSIFIERS), X, y), X, response="probability")
     with pytest.raises(UnsupportedModelError, match="passthrough=False"):
-        gw.Explainer(StackingClassifier(CLASSIFIERS, cv=2, passthrough=True).fit(X, y), X, response="probability")
-    scaled = VotingClassifier([("scaled", make_pipeline(StandardScaler(), HGB))], voting="soft").fit(X, y)
+        gw.Explainer(fitted(StackingClassifier(CLASSIFIERS, cv=2, passthrough=True), X, y), X, response="probability")
+    scaled = fitted(VotingClassifier([("scaled", make_pipeline(StandardScaler(), HGB))], voting="soft"), X, y)
     with pytest.raises(UnsupportedModelError, match="put the transformers before the whole"):
         gw.Explainer(scaled, X, response="probability")
-    voting = VotingClassifier(CLASSIFIERS, voting="soft").fit(X, y)
+    voting = fitted(VotingClassifier(CLASSIFIERS, voting="soft"), X, y)
     with pytest.raises(UnsupportedModelError, match='response="probability"'):
         gw.Explainer(voting, X, response="raw")
     with pytest.raises(UnsupportedModelError, match="explain the models that it combines"):

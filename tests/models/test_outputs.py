@@ -26,6 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 import glasswood as gw
 from glasswood.errors import TableError
 from glasswood.models._outputs import Chosen, Outputs, labels_of, position_of
+from zoo.store import fitted
 
 SMALL = {"n_estimators": 8, "random_state": 0}
 
@@ -73,7 +74,7 @@ TWO_LABELS = {
 def test_labels_of_binary_models_keep_their_type(name, kind):
     X, y = table()
     labels = TWO_LABELS[kind]
-    model = OWN_LABELS[name]().fit(X, np.array(labels)[y])
+    model = fitted(OWN_LABELS[name](), X, np.array(labels)[y])
     ex = gw.Explainer(model, X, response="probability")
     assert ex.outputs == labels
     assert [type(label) for label in ex.outputs] == [type(label) for label in labels]
@@ -90,7 +91,7 @@ def test_labels_of_binary_models_keep_their_type(name, kind):
 def test_an_integer_is_a_label_not_a_position(name):
     X, y = table(n_classes=3)
     first = 0 if name == "XGBoost" else 1
-    model = (xgb.XGBClassifier(n_estimators=8) if name == "XGBoost" else OWN_LABELS[name]()).fit(X, y + first)
+    model = fitted((xgb.XGBClassifier(n_estimators=8) if name == "XGBoost" else OWN_LABELS[name]()), X, y + first)
     ex = gw.Explainer(model, X, response="probability")
     assert ex.outputs == tuple(range(first, first + 3))
     brute = model.predict_proba(X.assign(a=0.3)).mean(axis=0)
@@ -104,12 +105,12 @@ def test_an_integer_is_a_label_not_a_position(name):
 
 def test_true_is_not_one():
     X, y = table()
-    ex = gw.Explainer(RandomForestClassifier(**SMALL).fit(X, y == 1), X)
+    ex = gw.Explainer(fitted(RandomForestClassifier(**SMALL), X, y == 1), X)
     assert ex.importance(output=np.True_).outputs == (True,)
     for wrong in (1, 0, 1.0, "1"):
         with pytest.raises(TableError, match="the labels are False, True"):
             ex.importance(output=wrong)
-    ex = gw.Explainer(RandomForestClassifier(**SMALL).fit(X, y), X)
+    ex = gw.Explainer(fitted(RandomForestClassifier(**SMALL), X, y), X)
     with pytest.raises(TableError, match="there is no output True; the labels are 0, 1"):
         ex.importance(output=True)
 
@@ -119,10 +120,10 @@ def test_labels_through_wrappers():
     named = np.array(["no", "yes"])[y]
     forest = RandomForestClassifier(max_depth=4, **SMALL)
     for model in (
-        make_pipeline(StandardScaler(), forest).fit(X, named),
-        GridSearchCV(forest, {"max_depth": [3]}, cv=2).fit(X, named),
-        CalibratedClassifierCV(forest, cv=2).fit(X, named),
-        VotingClassifier([("f", forest), ("g", GradientBoostingClassifier(**SMALL))], voting="soft").fit(X, named),
+        fitted(make_pipeline(StandardScaler(), forest), X, named),
+        fitted(GridSearchCV(forest, {"max_depth": [3]}, cv=2), X, named),
+        fitted(CalibratedClassifierCV(forest, cv=2), X, named),
+        fitted(VotingClassifier([("f", forest), ("g", GradientBoostingClassifier(**SMALL))], voting="soft"), X, named),
     ):
         ex = gw.Explainer(model, X, response="probability")
         assert ex.outputs == ("no", "yes")
@@ -136,18 +137,18 @@ def test_labels_through_wrappers():
 def test_models_without_labels_are_numbered(tmp_path):
     X, y = table()
     booster = xgb.train({"objective": "binary:logistic"}, xgb.DMatrix(X, y), 5)
-    classifier = lgb.LGBMClassifier(n_estimators=5, verbose=-1).fit(X, np.array(["no", "yes"])[y])
+    classifier = fitted(lgb.LGBMClassifier(n_estimators=5, verbose=-1), X, np.array(["no", "yes"])[y])
     classifier.booster_.save_model(tmp_path / "model.txt")
-    targets = RandomForestRegressor(**SMALL).fit(X, np.column_stack([X["a"], X["b"], X["c"]]))
+    targets = fitted(RandomForestRegressor(**SMALL), X, np.column_stack([X["a"], X["b"], X["c"]]))
     for model, labels in (
         (booster, (0, 1)),
         (classifier.booster_, (0, 1)),
         (tmp_path / "model.txt", (0, 1)),
         (targets, (0, 1, 2)),
-        (xgb.XGBRegressor(n_estimators=3).fit(X, np.column_stack([X["a"], X["b"]])), (0, 1)),
+        (fitted(xgb.XGBRegressor(n_estimators=3), X, np.column_stack([X["a"], X["b"]])), (0, 1)),
     ):
         assert gw.Explainer(model, X).outputs == labels
-    one = RandomForestRegressor(**SMALL).fit(X, X["a"])
+    one = fitted(RandomForestRegressor(**SMALL), X, X["a"])
     assert gw.Explainer(one, X).outputs == ("prediction",)
     for label in (0, "prediction"):
         assert gw.Explainer(one, X).partial_dependence("a", output=label).outputs == ("prediction",)
@@ -158,12 +159,12 @@ def test_models_without_labels_are_numbered(tmp_path):
 def test_two_targets_are_not_two_classes():
     X, _ = table()
     for model in (
-        RandomForestRegressor(**SMALL).fit(X, X[["a", "b"]]),
-        quiet_catboost(loss_function="MultiLogloss").fit(X, (X[["a", "b"]] > 0).astype(int)),
-        xgb.XGBClassifier(n_estimators=3).fit(X, (X[["a", "b"]] > 0).astype(int)),
+        fitted(RandomForestRegressor(**SMALL), X, X[["a", "b"]]),
+        fitted(quiet_catboost(loss_function="MultiLogloss"), X, (X[["a", "b"]] > 0).astype(int)),
+        fitted(xgb.XGBClassifier(n_estimators=3), X, (X[["a", "b"]] > 0).astype(int)),
     ):
         assert gw.Explainer(model, X).partial_dependence("a").outputs == (0, 1)
-    both = RandomForestClassifier(**SMALL).fit(X, (X[["a", "b"]] > 0).astype(int))
+    both = fitted(RandomForestClassifier(**SMALL), X, (X[["a", "b"]] > 0).astype(int))
     assert gw.Explainer(both, X).importance().outputs == ("y0=0", "y0=1", "y1=0", "y1=1")
 
 
@@ -190,9 +191,9 @@ def test_two_classes_with_a_margin_each():
 def binary_models():
     X, y = table()
     return {
-        "XGBoost": xgb.XGBClassifier(n_estimators=8, max_depth=3).fit(X, y),
-        "histogram": HistGradientBoostingClassifier(max_iter=8, random_state=0).fit(X, y),
-        "forest": RandomForestClassifier(max_depth=4, **SMALL).fit(X, y),
+        "XGBoost": fitted(xgb.XGBClassifier(n_estimators=8, max_depth=3), X, y),
+        "histogram": fitted(HistGradientBoostingClassifier(max_iter=8, random_state=0), X, y),
+        "forest": fitted(RandomForestClassifier(max_depth=4, **SMALL), X, y),
     }, X
 
 
@@ -306,7 +307,7 @@ def test_a_background_answers_for_both_classes(models, tmp_path):
 
 def test_results_are_asked_for_what_they_have():
     X, y = table(n_classes=3)
-    ex = gw.Explainer(RandomForestClassifier(max_depth=4, **SMALL).fit(X, y + 1), X)
+    ex = gw.Explainer(fitted(RandomForestClassifier(max_depth=4, **SMALL), X, y + 1), X)
     curve, surface = ex.partial_dependence("a"), ex.partial_dependence("a", "b")
     assert curve.outputs == (1, 2, 3)
     assert set(curve.to_frame()["output"]) == {1, 2, 3}
@@ -329,17 +330,17 @@ def test_figures_name_the_class():
     from glasswood.results.panels._curves import panel_of_curve
 
     X, y = table()
-    model = HistGradientBoostingClassifier(max_iter=8).fit(X, np.array(["bad", "good"])[y])
+    model = fitted(HistGradientBoostingClassifier(max_iter=8), X, np.array(["bad", "good"])[y])
     ex = gw.Explainer(model, X)
     assert panel_of_curve(ex.partial_dependence("a")).y_label == "average log-odds of good"
     assert panel_of_curve(ex.partial_dependence("a", output="bad")).y_label == "average log-odds of bad"
-    targets = gw.Explainer(RandomForestRegressor(**SMALL).fit(X, X[["a", "b"]]), X)
+    targets = gw.Explainer(fitted(RandomForestRegressor(**SMALL), X, X[["a", "b"]]), X)
     assert panel_of_curve(targets.partial_dependence("a", output=1)).y_label == "average prediction of target 1"
 
 
 def test_several_outputs_say_what_they_are_ranked_by():
     X, y = table(n_classes=3)
-    ex = gw.Explainer(RandomForestClassifier(max_depth=4, **SMALL).fit(X, y), X)
+    ex = gw.Explainer(fitted(RandomForestClassifier(max_depth=4, **SMALL), X, y), X)
     for found in (ex.importance(), ex.interaction_strengths()):
         frame = found.to_frame()
         np.testing.assert_allclose(frame["total"], np.sqrt((found.heights**2).sum(axis=1)))
@@ -350,7 +351,7 @@ def test_several_outputs_say_what_they_are_ranked_by():
 
 def test_compare_by_label():
     X, y = table(n_classes=3)
-    model = RandomForestClassifier(max_depth=4, **SMALL).fit(X, y + 1)
+    model = fitted(RandomForestClassifier(max_depth=4, **SMALL), X, y + 1)
     pair = {"low": gw.Explainer(model, X[:60]), "high": gw.Explainer(model, X[60:])}
     assert gw.compare(pair, output=1).outputs == (1,)
     assert gw.compare(pair, output_index=0).outputs == (1,)
@@ -361,7 +362,7 @@ def test_compare_by_label():
     with pytest.raises(TableError, match="there is no output 0"):
         found.plot(["a"], output=0)
     X, y = table()
-    boosted = HistGradientBoostingClassifier(max_iter=8).fit(X, y)
+    boosted = fitted(HistGradientBoostingClassifier(max_iter=8), X, y)
     halves = {"first": gw.Explainer(boosted, X[:60]), "second": gw.Explainer(boosted, X[60:])}
     both = [gw.compare(halves, output=k) for k in (0, 1)]
     np.testing.assert_allclose(both[0].total, both[1].total, rtol=1e-9)
@@ -370,7 +371,7 @@ def test_compare_by_label():
 
 def test_parquet_keeps_the_type_of_labels(tmp_path):
     X, y = table(n_classes=3)
-    ex = gw.Explainer(RandomForestClassifier(max_depth=3, **SMALL).fit(X, y + 1), X)
+    ex = gw.Explainer(fitted(RandomForestClassifier(max_depth=3, **SMALL), X, y + 1), X)
     ex.interaction_values(X[:4], max_order=1).to_parquet(tmp_path / "values.parquet")
     assert set(pd.read_parquet(tmp_path / "values.parquet")["output"]) == {1, 2, 3}
 
@@ -379,7 +380,7 @@ def test_pipelines_with_groups_have_both_classes():
     X, y = table()
     X = X.assign(d=np.where(X["d"] > 0, "up", "down"))
     model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), HistGradientBoostingClassifier(max_iter=5))
-    model.set_params(onehotencoder__sparse_output=False).fit(X[["d"]], y)
+    fitted(model.set_params(onehotencoder__sparse_output=False), X[["d"]], y)
     ex = gw.Explainer(model, X[["d"]], response="probability")
     both = [ex.partial_dependence("d", output=k).values for k in (0, 1)]
     np.testing.assert_allclose(both[0] + both[1], 1.0)

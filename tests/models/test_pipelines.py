@@ -67,6 +67,7 @@ from glasswood.errors import UnsupportedModelError
 from glasswood.models._pipelines import unwrap
 from helpers.pipelines import N_ROWS, check, columns_of
 from helpers.versions import has, quantiles
+from zoo.store import fitted
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -130,7 +131,7 @@ ENCODERS = {
 def test_encoders(encoder, container, frame, target):
     chosen = frame[["text", "city", "truth"]]
     table = {"pandas": chosen, "numpy": chosen.to_numpy(), "polars": pl.from_pandas(chosen)}[container]
-    check(make_pipeline(encoder, DecisionTreeRegressor(max_depth=4)).fit(table, target), table)
+    check(fitted(make_pipeline(encoder, DecisionTreeRegressor(max_depth=4)), table, target), table)
 
 
 @pytest.mark.parametrize("kind", ["binary", "continuous", "multiclass"])
@@ -142,7 +143,7 @@ def test_target_encoder(kind, frame, target):
     tree = (DecisionTreeRegressor if kind == "continuous" else DecisionTreeClassifier)(max_depth=4)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = make_pipeline(TargetEncoder(random_state=0), tree).fit(table, labels)
+        model = fitted(make_pipeline(TargetEncoder(random_state=0), tree), table, labels)
     unwrapped = check(model, table, proba=kind != "continuous")
     assert len(unwrapped.sources) == (9 if kind == "multiclass" else 3)
 
@@ -167,7 +168,7 @@ def test_imputers(imputer, width, container, frame, target):
     still = {"all": (0, 1, 3), "missing-only": (0,), "kept": (0, 4), "indicator": (3,)}
     if "indicator" not in repr(imputer).lower():
         still = {}
-    model = make_pipeline(imputer, DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    model = fitted(make_pipeline(imputer, DecisionTreeRegressor(max_depth=4)), table, target)
     unwrapped = unwrap(model)
     assert len(unwrapped.sources) == width
     name = next(name for name, (known, _) in IMPUTERS.items() if known is imputer)
@@ -177,7 +178,7 @@ def test_imputers(imputer, width, container, frame, target):
 def test_imputer_of_texts(frame, target):
     table = frame[["text"]].astype(object).assign(other=[np.nan, "u", "v"] * (N_ROWS // 3))
     imputer = SimpleImputer(strategy="most_frequent", add_indicator=True)
-    model = make_pipeline(imputer, OneHotEncoder(), DecisionTreeRegressor()).fit(table, target)
+    model = fitted(make_pipeline(imputer, OneHotEncoder(), DecisionTreeRegressor()), table, target)
     assert check(model, table).sources == [(0,)] * 4 + [(1,)] * 2 + [(1,)] * 2
 
 
@@ -195,13 +196,13 @@ def test_selectors(selector, frame, target):
     table = frame[["same", "number", "count", "truth"]].astype(float)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = make_pipeline(selector, StandardScaler(), DecisionTreeRegressor(max_depth=4)).fit(table, target)
+        model = fitted(make_pipeline(selector, StandardScaler(), DecisionTreeRegressor(max_depth=4)), table, target)
     assert len(check(model, table).sources) < 4
 
 
 def test_selector_as_the_model(frame, target):
     table = frame[["same", "number", "count"]]
-    model = RFE(DecisionTreeRegressor(random_state=0), n_features_to_select=2).fit(table, target)
+    model = fitted(RFE(DecisionTreeRegressor(random_state=0), n_features_to_select=2), table, target)
     assert check(model, table).model is model.estimator_
 
 
@@ -231,7 +232,9 @@ def test_column_selections(numbers, texts, remainder, output, frame, target):
     impute, encode = branches()
     parts = [("texts", encode, texts), ("numbers", impute, numbers)]
     columns = ColumnTransformer(parts, remainder=rest.get(remainder, remainder))
-    model = make_pipeline(columns, DecisionTreeRegressor(max_depth=5)).set_output(transform=output).fit(frame, target)
+    model = fitted(
+        make_pipeline(columns, DecisionTreeRegressor(max_depth=5)).set_output(transform=output), frame, target
+    )
     check(model, frame)
 
 
@@ -243,7 +246,7 @@ def test_column_transformer_with_every_kind_of_part(frame, target):
             ("none", StandardScaler(), []),
             ("none mask", StandardScaler(), [False] * 8),
             ("words", CountVectorizer(token_pattern="."), "text"),
-            ("again", FrozenEstimator(OneHotEncoder().fit(frame[["text"]])), ["text"]),
+            ("again", FrozenEstimator(fitted(OneHotEncoder(), frame[["text"]])), ["text"]),
             ("inner", make_column_transformer((SimpleImputer(), ["gap"]), remainder="passthrough"), ["number", "gap"]),
             (
                 "bins",
@@ -254,7 +257,7 @@ def test_column_transformer_with_every_kind_of_part(frame, target):
         ],
         remainder=OneHotEncoder(),
     )
-    model = make_pipeline(columns, RandomForestRegressor(5, random_state=0)).fit(frame, target)
+    model = fitted(make_pipeline(columns, RandomForestRegressor(5, random_state=0)), frame, target)
     unwrapped = check(model, frame)
     expected = [3, 2] + [4] * 4 + [4] * 4 + [1, 0] + [0] * 4 + [0] * 3 + [5] * 3 + [7]
     assert unwrapped.sources == [(position,) for position in expected]
@@ -280,7 +283,7 @@ def test_polars(frame, target):
 
 def test_arrow(frame, target):
     table = pa.Table.from_pandas(frame[["number", "count", "gap"]])
-    model = make_pipeline(SimpleImputer(), StandardScaler(), DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    model = fitted(make_pipeline(SimpleImputer(), StandardScaler(), DecisionTreeRegressor(max_depth=4)), table, target)
     unwrapped = unwrap(model, table)
     assert unwrapped.columns == ("number", "count", "gap")
     np.testing.assert_array_equal(unwrapped.model.predict(unwrapped.transform(table)), model.predict(table))
@@ -304,9 +307,11 @@ def test_sparse_tables(target):
 
 def test_a_sparse_table_and_a_function(target):
     table = scipy.sparse.random(N_ROWS, 4, density=0.4, random_state=0, format="csr")
-    twice = make_pipeline(FunctionTransformer(lambda rows: rows * 2), DecisionTreeRegressor()).fit(table, target)
+    twice = fitted(make_pipeline(FunctionTransformer(lambda rows: rows * 2), DecisionTreeRegressor()), table, target)
     assert unwrap(twice, table).sources == [(0,), (1,), (2,), (3,)]
-    turned = make_pipeline(FunctionTransformer(lambda rows: rows[:, ::-1]), DecisionTreeRegressor()).fit(table, target)
+    turned = fitted(
+        make_pipeline(FunctionTransformer(lambda rows: rows[:, ::-1]), DecisionTreeRegressor()), table, target
+    )
     with pytest.raises(UnsupportedModelError, match="turn each column into one column"):
         unwrap(turned, table)
 
@@ -322,7 +327,7 @@ def test_feature_union(frame, target):
         ],
         transformer_weights={"scaled": 2.0},
     )
-    model = make_pipeline(union, DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    model = fitted(make_pipeline(union, DecisionTreeRegressor(max_depth=4)), table, target)
     assert check(model, table).sources == [(0,), (1,)] * 2 + [(0,)] * 3 + [(1,)] * 3
 
 
@@ -340,7 +345,7 @@ def test_nested_pipelines(frame, target):
 
 
 def test_what_is_no_wrapper(frame, target):
-    tree = DecisionTreeRegressor().fit(frame[["number"]], target)
+    tree = fitted(DecisionTreeRegressor(), frame[["number"]], target)
     for model in (
         tree,
         "a path",
@@ -372,11 +377,13 @@ def test_searches(frame, target):
         RandomizedSearchCV(model, grid, n_iter=2, cv=2, random_state=0),
         HalvingGridSearchCV(model, grid, cv=2, random_state=0),
         make_pipeline(GridSearchCV(model, grid, cv=2)),
-        FrozenEstimator(GridSearchCV(model, grid, cv=2).fit(table, target)),
+        FrozenEstimator(fitted(GridSearchCV(model, grid, cv=2), table, target)),
     ):
         unwrapped = check(search.fit(table, target), table)
         assert unwrapped.sources == [(2,)] * 4 + [(0,), (1,)]
-    bare = GridSearchCV(DecisionTreeRegressor(), {"max_depth": [2, 3]}, cv=2).fit(table[["number", "count"]], target)
+    bare = fitted(
+        GridSearchCV(DecisionTreeRegressor(), {"max_depth": [2, 3]}, cv=2), table[["number", "count"]], target
+    )
     assert check(bare, table[["number", "count"]]).model is bare.best_estimator_
     within = make_pipeline(columns, GridSearchCV(DecisionTreeRegressor(), {"max_depth": [2, 3]}, cv=2))
     assert check(within.fit(table, target), table).columns == ("number", "count", "text")
@@ -386,11 +393,11 @@ def test_searches_of_other_libraries(frame, target):
     class Search(BaseEstimator):
         def fit(self, table, target):
             self.best_params_ = {}
-            self.best_estimator_ = make_pipeline(StandardScaler(), DecisionTreeRegressor()).fit(table, target)
+            self.best_estimator_ = fitted(make_pipeline(StandardScaler(), DecisionTreeRegressor()), table, target)
             return self
 
     table = frame[["number", "count"]]
-    search = Search().fit(table, target)
+    search = fitted(Search(), table, target)
     assert unwrap(search).model is search.best_estimator_[-1]
 
 
@@ -426,7 +433,7 @@ def test_transformed_targets(frame, target):
         heights = unwrapped.model.predict(unwrapped.transform(table))
         cube = np.stack([heights, heights + 0.01])[..., None]
         np.testing.assert_array_equal(unwrapped.inverse(cube)[0, :, 0], model.predict(table))
-    assert unwrap(TransformedTargetRegressor(pipeline).fit(table, positive)).inverse is None
+    assert unwrap(fitted(TransformedTargetRegressor(pipeline), table, positive)).inverse is None
 
 
 def test_transformed_targets_of_several_outputs(frame, target):
@@ -448,21 +455,21 @@ class GradientBoostingRegressorOfTen(HistGradientBoostingRegressor):
 def test_a_transformer_that_does_not_tell_its_width(frame, target):
     table = frame[["number", "count"]]
     columns = make_column_transformer((make_pipeline(StandardScaler(), Own()), ["number"]), remainder="passthrough")
-    check(make_pipeline(columns, DecisionTreeRegressor()).fit(table, target), table)  # the others tell it
+    check(fitted(make_pipeline(columns, DecisionTreeRegressor()), table, target), table)  # the others tell it
     union = make_union(Own(), StandardScaler())
-    model = make_pipeline(StandardScaler(), union, DecisionTreeRegressor()).fit(table[["number"]], target)
+    model = fitted(make_pipeline(StandardScaler(), union, DecisionTreeRegressor()), table[["number"]], target)
     with pytest.raises(UnsupportedModelError, match=r"featureunion__own.*does not say how many columns"):
         unwrap(model)
 
 
 def test_parts_that_do_not_fit_together(frame, target):
     one, two = frame[["number"]], frame[["number", "count"]]
-    scaler, tree = StandardScaler().fit(one), DecisionTreeRegressor().fit(two, target)
+    scaler, tree = fitted(StandardScaler(), one), fitted(DecisionTreeRegressor(), two, target)
     with pytest.raises(UnsupportedModelError, match="gives 1 column to a model of 2"):
         unwrap(make_pipeline(scaler, tree))
     with pytest.raises(UnsupportedModelError, match="was fitted on 2 columns, but gets 1"):
-        unwrap(make_pipeline(scaler, MinMaxScaler().fit(two), tree))
-    columns = make_column_transformer((OneHotEncoder(), ["text"])).fit(frame)
+        unwrap(make_pipeline(scaler, fitted(MinMaxScaler(), two), tree))
+    columns = fitted(make_column_transformer((OneHotEncoder(), ["text"])), frame)
     columns.named_transformers_["onehotencoder"].categories_[0] = np.array(["a"], dtype=object)
     with pytest.raises(UnsupportedModelError, match="makes 4 columns where 1 were expected"):
         unwrap(make_pipeline(columns, tree))
@@ -496,8 +503,8 @@ MIXERS = [PCA(2), PolynomialFeatures(), KNNImputer(), IterativeImputer(), Normal
 @pytest.mark.parametrize("mixer", MIXERS, ids=lambda mixer: type(mixer).__name__)
 def test_mixers_are_refused(mixer, frame, target):
     table = frame[["number", "count", "truth"]].astype(float)
-    model = Pipeline([("scale", StandardScaler()), ("mix", mixer), ("tree", DecisionTreeRegressor())]).fit(
-        table, target
+    model = fitted(
+        Pipeline([("scale", StandardScaler()), ("mix", mixer), ("tree", DecisionTreeRegressor())]), table, target
     )
     message = rf"the step 'mix' \({type(mixer).__name__}\) is not known to keep columns separate.*pipeline\[-1\]"
     with pytest.raises(UnsupportedModelError, match=message):
@@ -505,26 +512,26 @@ def test_mixers_are_refused(mixer, frame, target):
     if isinstance(mixer, PCA):
         mixer.set_params(n_components=1)
     # Of one column, whatever it becomes, nothing is mixed.
-    alone = Pipeline([("mix", mixer), ("tree", DecisionTreeRegressor())]).fit(table[["number"]], target)
+    alone = fitted(Pipeline([("mix", mixer), ("tree", DecisionTreeRegressor())]), table[["number"]], target)
     check(alone, table[["number"]], still=[0] if isinstance(mixer, PolynomialFeatures) else ())
 
 
 def test_a_scaler_of_the_users_own_name(frame, target):
     table = frame[["number", "count"]]
-    check(make_pipeline(Renamed(), DecisionTreeRegressor()).fit(table, target), table)
+    check(fitted(make_pipeline(Renamed(), DecisionTreeRegressor()), table, target), table)
 
 
 def test_mixers_deep_inside_are_named(frame, target):
     union = FeatureUnion([("raw", "passthrough"), ("pca", PCA(1))])
     columns = ColumnTransformer([("numbers", make_pipeline(StandardScaler(), union), ["number", "count"])])
-    model = Pipeline([("prepare", columns), ("tree", DecisionTreeRegressor())]).fit(frame, target)
+    model = fitted(Pipeline([("prepare", columns), ("tree", DecisionTreeRegressor())]), frame, target)
     with pytest.raises(UnsupportedModelError, match="the step 'prepare__numbers__featureunion__pca' "):
         unwrap(model)
 
 
 def test_combinations_are_taken_out_of_wrappers_as_a_whole(frame, target):
     table = frame[["number", "count"]]
-    model = VotingRegressor([("a", DecisionTreeRegressor()), ("b", RandomForestRegressor(3))]).fit(table, target)
+    model = fitted(VotingRegressor([("a", DecisionTreeRegressor()), ("b", RandomForestRegressor(3))]), table, target)
     assert unwrap(model) is None
     wrapped = make_pipeline(StandardScaler(), model)
     assert unwrap(wrapped.fit(table, target)).model is wrapped[-1]
@@ -535,11 +542,14 @@ def test_what_is_not_fitted(frame, target):
     tree = DecisionTreeRegressor()
     for model, message in (
         (GridSearchCV(tree, {"max_depth": [2]}), "fit it with refit=True"),
-        (GridSearchCV(tree, {"max_depth": [2]}, refit=False, cv=2).fit(table, target), "fit it with refit=True"),
+        (fitted(GridSearchCV(tree, {"max_depth": [2]}, refit=False, cv=2), table, target), "fit it with refit=True"),
         (make_pipeline(StandardScaler(), tree), "fit it first"),
         (make_pipeline(make_column_transformer((StandardScaler(), ["number"])), tree), "fit it first"),
         (TransformedTargetRegressor(tree), "fit it first"),
-        (Pipeline([("scale", StandardScaler()), ("end", "passthrough")]).fit(table), "there is no model to explain"),
+        (
+            fitted(Pipeline([("scale", StandardScaler()), ("end", "passthrough")]), table),
+            "there is no model to explain",
+        ),
     ):
         with pytest.raises(UnsupportedModelError, match=message):
             unwrap(model)
@@ -547,7 +557,7 @@ def test_what_is_not_fitted(frame, target):
 
 def test_tables_with_more_columns_in_another_order(frame, target):
     table = frame[["number", "count"]]
-    model = make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=4)).fit(table, target)
+    model = fitted(make_pipeline(StandardScaler(), DecisionTreeRegressor(max_depth=4)), table, target)
     unwrapped = unwrap(model)
     mixed = frame[["count", "number", "text"]]
     for other in (frame[["truth", "count", "number"]], pl.from_pandas(mixed), pa.Table.from_pandas(mixed)):
@@ -562,7 +572,7 @@ def test_resampling_is_over_after_fit(frame, target):
             raise NotImplementedError
 
     table = frame[["number", "count"]]
-    model = make_pipeline(StandardScaler(), DecisionTreeRegressor()).fit(table, target)
+    model = fitted(make_pipeline(StandardScaler(), DecisionTreeRegressor()), table, target)
     sampled = Pipeline([model.steps[0], ("sampler", Sampler()), model.steps[1]])
     assert len(unwrap(sampled).transform.steps) == 1
 
@@ -588,7 +598,7 @@ def test_more_refusals_of_the_users_own_classes(frame, target):
 
     table = frame[["number", "count"]]
     with pytest.raises(UnsupportedModelError, match="not known to keep columns separate"):
-        unwrap(make_pipeline(Function(), DecisionTreeRegressor()).fit(table, target))
+        unwrap(fitted(make_pipeline(Function(), DecisionTreeRegressor()), table, target))
 
 
 def cores(kind):

@@ -23,6 +23,7 @@ from glasswood.effects._pairs import KnownPair
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.results.panels._display import Blocks
+from zoo.store import fitted
 
 
 def rows_of(n, seed=0):
@@ -44,16 +45,16 @@ def explainers():
     X, y = rows_of(400)
     numbers = X[list("abcd")].fillna(0.5)
     three = pd.cut(y, 3, labels=False)
-    yield gw.Explainer(RandomForestRegressor(8, random_state=0).fit(numbers, y), numbers), ("a", "b")
-    yield gw.Explainer(RandomForestClassifier(8, random_state=0).fit(numbers, three), numbers), ("b", "c")
-    forest = ExtraTreesRegressor(8, random_state=0).fit(numbers, y)
+    yield gw.Explainer(fitted(RandomForestRegressor(8, random_state=0), numbers, y), numbers), ("a", "b")
+    yield gw.Explainer(fitted(RandomForestClassifier(8, random_state=0), numbers, three), numbers), ("b", "c")
+    forest = fitted(ExtraTreesRegressor(8, random_state=0), numbers, y)
     yield gw.Explainer(forest), ("c", "a")
     yield gw.Explainer(forest, gw.summarize(forest, numbers, order=2)), ("a", "d")
     yield gw.Explainer(forest, numbers, sample_weight=np.arange(400.0)), ("a", "d")
-    mixed = HistGradientBoostingRegressor(max_iter=15, categorical_features="from_dtype").fit(X, y)
+    mixed = fitted(HistGradientBoostingRegressor(max_iter=15, categorical_features="from_dtype"), X, y)
     yield gw.Explainer(mixed, X), ("kind", "c")
     yield gw.Explainer(mixed, X, groups={"cd": ["c", "d"]}), ("a", "b")
-    classes = HistGradientBoostingClassifier(max_iter=8, categorical_features="from_dtype").fit(X, three)
+    classes = fitted(HistGradientBoostingClassifier(max_iter=8, categorical_features="from_dtype"), X, three)
     yield gw.Explainer(classes, X), ("b", "kind")
 
 
@@ -78,7 +79,7 @@ def test_a_height_has_the_same_bits_wherever_it_is_asked_for(nothing_kept):
 
 def test_the_other_class_of_one_score_has_the_other_sign(nothing_kept):
     X, y = rows_of(300)
-    model = HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype").fit(X, y > 0)
+    model = fitted(HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype"), X, y > 0)
     for response in ("raw", "probability"):
         ex = gw.Explainer(model, X, response=response)
         one, other = (ex.partial_dependence("a", "b", output_index=k).pair for k in (0, 1))
@@ -107,7 +108,9 @@ def test_means_over_blocks_are_those_of_all_cells():
 def test_a_deep_forest_is_what_its_own_predictions_say(forest):
     X, y = rows_of(1500)
     X = X[list("abcd")].fillna(0.5)
-    model = forest(12, random_state=0).fit(X, pd.qcut(y, 3, labels=False) if forest is RandomForestClassifier else y)
+    model = fitted(
+        forest(12, random_state=0), X, pd.qcut(y, 3, labels=False) if forest is RandomForestClassifier else y
+    )
     background = X[:60]
     surface = gw.Explainer(model, background).partial_dependence("a", "c")
     rng = np.random.default_rng(3)
@@ -121,7 +124,7 @@ def test_a_deep_forest_is_what_its_own_predictions_say(forest):
 
 def test_responses_at_points_are_those_of_all_cells(monkeypatch):
     X, y = rows_of(200)
-    model = HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype").fit(X, y > 0)
+    model = fitted(HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype"), X, y > 0)
     ex = gw.Explainer(model, X, response="probability")
     surface = ex.partial_dependence("a", "kind")
     assert not surface.pair.is_known
@@ -139,7 +142,7 @@ def test_responses_at_points_are_those_of_all_cells(monkeypatch):
 
 def test_a_sweep_refuses_what_does_not_fit():
     X, y = rows_of(200)
-    ex = gw.Explainer(RandomForestRegressor(3, random_state=0).fit(X[["a", "c"]], y), X[["a", "c"]])
+    ex = gw.Explainer(fitted(RandomForestRegressor(3, random_state=0), X[["a", "c"]], y), X[["a", "c"]])
     pair = ex.partial_dependence("a", "c").pair
     (n_x, n_y, _), none = pair.shape, np.empty(0, dtype=np.int64)
     with pytest.raises(ValueError, match="no such cells"):
@@ -182,7 +185,7 @@ def deep():
     """A forest of 10^8 pairs of cells, each of 8 bytes."""
     X, y = rows_of(2500)
     X = X[list("abcd")].fillna(0.5)
-    return gw.Explainer(ExtraTreesRegressor(16, random_state=0).fit(X, y), X)
+    return gw.Explainer(fitted(ExtraTreesRegressor(16, random_state=0), X, y), X)
 
 
 def test_very_many_cells_take_little_memory(deep):
@@ -226,7 +229,7 @@ def test_what_does_not_fit_is_refused_in_a_moment(deep, monkeypatch):
 
 def test_all_cells_are_computed_once():
     X, y = rows_of(300)
-    surface = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X[list("abcd")], y), X).partial_dependence(
+    surface = gw.Explainer(fitted(HistGradientBoostingRegressor(max_iter=5), X[list("abcd")], y), X).partial_dependence(
         0, 1
     )
     for name in ("heights", "raw_interaction", "density"):
@@ -238,7 +241,7 @@ def test_all_cells_are_computed_once():
 def test_pairs_of_too_many_counts_are_counted_one_by_one(monkeypatch):
     X, y = rows_of(300)
     X = X[list("abcd")].fillna(0.5)
-    model = RandomForestRegressor(5, random_state=0).fit(X, y)
+    model = fitted(RandomForestRegressor(5, random_state=0), X, y)
     weight = np.arange(300) % 3
     want = gw.Explainer(model, X, sample_weight=weight).partial_dependence("a", "c").heights
     ex = gw.Explainer(model, X, sample_weight=weight)
@@ -251,7 +254,7 @@ def test_pairs_of_too_many_counts_are_counted_one_by_one(monkeypatch):
 def test_additive_pairs_need_no_counts_of_pairs():
     X, y = rows_of(300)
     X = X[["a", "c"]]
-    model = HistGradientBoostingRegressor(max_iter=5, interaction_cst="no_interactions").fit(X, y)
+    model = fitted(HistGradientBoostingRegressor(max_iter=5, interaction_cst="no_interactions"), X, y)
     ex = gw.Explainer(model, gw.summarize(model, X, order=1))
     surface = ex.partial_dependence("a", "c")
     assert surface.additive

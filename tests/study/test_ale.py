@@ -23,6 +23,7 @@ from glasswood.counting import _leaf_counts
 from glasswood.effects._jackknife import jackknife
 from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
 from helpers.versions import has
+from zoo.store import fitted
 
 N = 400
 NUMBERS = ["a", "b", "ties", "c"]
@@ -42,7 +43,7 @@ def make_rows(n=N, seed=0, *, category=True):
     return X, y.to_numpy(), rng.integers(0, 4, n)
 
 
-def fitted(name, X, y):
+def trained(name, X, y):
     """Return a model of a library, and the rows as it takes them."""
     if name == "xgboost" and "kind" in X and not has("xgboost", (3, 1)):
         pytest.skip("before 3.1, models do not keep the labels of categories")
@@ -128,7 +129,7 @@ NAMES = ["lightgbm", "xgboost", "hgb", "forest", "catboost"]
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_and_missing_are_their_definition(rows, name, weighted):
     X, y, w = rows
-    model, table = fitted(name, X, y)
+    model, table = trained(name, X, y)
     weight = w if weighted else np.ones(N, dtype=int)
     ex = gw.Explainer(model, table, sample_weight=weight if weighted else None)
 
@@ -154,7 +155,7 @@ def test_numbers_and_missing_are_their_definition(rows, name, weighted):
 @pytest.mark.parametrize("name", ["lightgbm", "xgboost", "hgb"])
 def test_categories_are_their_definition_in_any_order(rows, name):
     X, y, w = rows
-    model, table = fitted(name, X, y)
+    model, table = trained(name, X, y)
     ex = gw.Explainer(model, table, sample_weight=w)
 
     def predict(rows):
@@ -176,7 +177,7 @@ def test_categories_are_their_definition_in_any_order(rows, name):
 
 def test_levels_that_are_alike_are_neighbours(rows):
     X, y, _ = rows
-    model, table = fitted("lightgbm", X, y)
+    model, table = trained("lightgbm", X, y)
     order = "".join(gw.Explainer(model, table).ale("kind").levels)
     assert order in ("hcaedbgf", "fgbdeach") or sum(x != z for x, z in zip(order, "hcaedbgf", strict=True)) <= 4
     ordered = table.assign(kind=table.kind.cat.as_ordered())
@@ -187,7 +188,7 @@ def test_levels_that_are_alike_are_neighbours(rows):
 
 def test_categories_that_the_model_does_not_know_are_a_level(rows):
     X, y, _ = rows
-    model, table = fitted("catboost", X, y)
+    model, table = trained("catboost", X, y)
     ex = gw.Explainer(model, table)
     ale = ex.ale("kind")
     known = [level for level in ale.levels if level != "(unseen)"]
@@ -203,8 +204,8 @@ def test_outputs(rows):
     X, y, w = rows
     label = np.digitize(y, [0.0, 1.5])
     for model in (
-        HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype").fit(X, label),
-        lgb.LGBMClassifier(n_estimators=4, num_leaves=7, verbose=-1).fit(X, label),
+        fitted(HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype"), X, label),
+        fitted(lgb.LGBMClassifier(n_estimators=4, num_leaves=7, verbose=-1), X, label),
     ):
         raw = gw.read_model(model).predict
         ex = gw.Explainer(model, X, sample_weight=w)
@@ -215,14 +216,14 @@ def test_outputs(rows):
             expected = by_definition(lambda rows, k=k, raw=raw: np.asarray(raw(rows))[:, k], X, "a", ale.edges, w)
             np.testing.assert_allclose(ale.heights[:, k], expected, atol=1e-9)
             np.testing.assert_array_equal(ex.ale("a", bins=edges, output=k).values, ale.heights[:, k])
-    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X[NUMBERS].fillna(0), label)
+    forest = fitted(RandomForestClassifier(5, max_depth=4, random_state=0), X[NUMBERS].fillna(0), label)
     ale = gw.Explainer(forest, X[NUMBERS].fillna(0)).ale("b")
     for k in range(3):
         expected = by_definition(
             lambda rows, k=k: forest.predict_proba(rows)[:, k], X[NUMBERS].fillna(0), "b", ale.edges, np.ones(N)
         )
         np.testing.assert_allclose(ale.heights[:, k], expected, atol=1e-9)
-    two = HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype").fit(X, label > 0)
+    two = fitted(HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype"), X, label > 0)
     ex = gw.Explainer(two, X)
     np.testing.assert_array_equal(ex.ale("a", output=False).values, -ex.ale("a").values)
 
@@ -232,11 +233,11 @@ def test_responses_are_their_definition(rows, kind, tmp_path):
     X, y, w = rows
     label = np.digitize(y, [0.0, 1.5])
     if kind == "binary":
-        model = HistGradientBoostingClassifier(max_iter=30, categorical_features="from_dtype").fit(X, label > 0)
+        model = fitted(HistGradientBoostingClassifier(max_iter=30, categorical_features="from_dtype"), X, label > 0)
     elif kind == "classes":
-        model = lgb.LGBMClassifier(n_estimators=6, num_leaves=9, verbose=-1).fit(X, label)
+        model = fitted(lgb.LGBMClassifier(n_estimators=6, num_leaves=9, verbose=-1), X, label)
     else:
-        model = lgb.LGBMRegressor(objective="poisson", n_estimators=20, num_leaves=9, verbose=-1).fit(X, np.abs(y))
+        model = fitted(lgb.LGBMRegressor(objective="poisson", n_estimators=20, num_leaves=9, verbose=-1), X, np.abs(y))
     response = "prediction" if kind == "poisson" else "probability"
     ex = gw.Explainer(model, X, sample_weight=w, response=response, folds=4)
     ales = ex.ale()
@@ -275,7 +276,7 @@ def test_responses_are_their_definition(rows, kind, tmp_path):
 
 def test_lists_count_what_bitsets_count(rows, monkeypatch):
     X, y, w = rows
-    model, table = fitted("lightgbm", X, y)
+    model, table = trained("lightgbm", X, y)
     for options in ({}, {"sample_weight": w}, {"by": "kind"}, {"folds": 4}):
         one = gw.summarize(model, table, ale=6, **options)
         for least in (0, 9, 11):  # all trees, or some of them
@@ -286,7 +287,7 @@ def test_lists_count_what_bitsets_count(rows, monkeypatch):
 
 def test_the_same_numbers_from_every_source(rows, tmp_path):
     X, y, w = rows
-    model, _ = fitted("lightgbm", X, y)
+    model, _ = trained("lightgbm", X, y)
     table = X.assign(w=w, group=np.where(X.a > 0, "high", "low"))
     table[:150].to_parquet(tmp_path / "one.parquet")
     table[150:].to_parquet(tmp_path / "two.parquet", row_group_size=60)
@@ -331,7 +332,7 @@ def test_the_same_numbers_from_every_source(rows, tmp_path):
 
 def test_errors_leave_out_one_fold_at_a_time(rows):
     X, y, w = rows
-    model, _ = fitted("lightgbm", X, y)
+    model, _ = trained("lightgbm", X, y)
     fold = np.arange(N) % 40
     ex = gw.Explainer(model, X, sample_weight=w, folds=5, fold_by=fold)
     counts = gw.Explainer(model, gw.summarize(model, X, sample_weight=w, folds=5, fold_by=fold, ale=True))
@@ -365,7 +366,7 @@ def _weights(ale):
 
 def test_left_out_folds_are_answers_of_the_other_rows(rows):
     X, y, _ = rows
-    model, _ = fitted("hgb", X, y)
+    model, _ = trained("hgb", X, y)
     ex = gw.Explainer(model, X, folds=3)
     fold = ex._study.over.fold
     for name in ("a", "kind"):
@@ -380,17 +381,17 @@ def test_no_gap_without_interactions():
     rng = np.random.default_rng(0)
     a = rng.normal(size=500)
     X = pd.DataFrame({"a": a, "b": 0.95 * a + 0.3 * rng.normal(size=500)})
-    stumps = lgb.LGBMRegressor(n_estimators=40, num_leaves=2, verbose=-1).fit(X, X.a + X.b**2)
+    stumps = fitted(lgb.LGBMRegressor(n_estimators=40, num_leaves=2, verbose=-1), X, X.a + X.b**2)
     assert max(gw.Explainer(stumps, X).ale().gaps.values()) < 1e-12
     a = rng.normal(size=3000)
     X = pd.DataFrame({"a": a, "b": 0.5 * a + 0.87 * rng.normal(size=3000)})
-    product = lgb.LGBMRegressor(n_estimators=60, num_leaves=15, verbose=-1).fit(X, X.a * X.b)
+    product = fitted(lgb.LGBMRegressor(n_estimators=60, num_leaves=15, verbose=-1), X, X.a * X.b)
     assert max(gw.Explainer(product, X).ale().gaps.values()) > 0.1
 
 
 def test_edges(rows):
     X, y, w = rows
-    model, _ = fitted("lightgbm", X, y)
+    model, _ = trained("lightgbm", X, y)
     ex = gw.Explainer(model, X, sample_weight=w)
     cuts = ex.partial_dependence("a").cuts
     edges = ex.ale("a", bins=10).edges
@@ -424,7 +425,7 @@ def test_odd_columns():
     n = 300
     X = pd.DataFrame({"x": rng.normal(size=n), "z": rng.normal(size=n), "s": rng.normal(size=n).astype(np.float32)})
     y = X.x + X.z * (X.x > 0) + X.s
-    model = HistGradientBoostingRegressor(max_iter=10).fit(X, y)
+    model = fitted(HistGradientBoostingRegressor(max_iter=10), X, y)
     same, none = X.assign(z=0.25), X.assign(z=np.nan)
     ale = gw.Explainer(model, same).ale("z")
     assert (ale.edges.tolist(), ale.values.tolist(), ale.gap) == ([0.25], [0.0], 0.0)
@@ -455,7 +456,7 @@ def test_many_categories_share_a_level():
     X = pd.DataFrame({"kind": pd.Categorical.from_codes(code, names), "x": rng.normal(size=n)})
     y = np.sin(code / 20) * (X.x > 0) + X.x
     options = {"n_estimators": 10, "num_leaves": 12, "min_data_per_group": 1, "cat_smooth": 1.0, "verbose": -1}
-    model = lgb.LGBMRegressor(min_child_samples=5, **options).fit(X, y)
+    model = fitted(lgb.LGBMRegressor(min_child_samples=5, **options), X, y)
     ale = gw.Explainer(model, X).ale("kind")
     counts = X.kind.value_counts()
     rest = [name for name in names if name not in ale.levels]
@@ -476,7 +477,7 @@ def test_many_categories_share_a_level():
     heights = ale.in_order(order).values
     assert heights[1] - heights[0] == pytest.approx(step)
     assert ale(rest[0]) == ale.values[ale.levels.index("(others)")]
-    two = lgb.LGBMClassifier(min_child_samples=5, **options).fit(X, y > 0)
+    two = fitted(lgb.LGBMClassifier(min_child_samples=5, **options), X, y > 0)
     ex = gw.Explainer(two, X, response="probability")
     with pytest.raises(UnsupportedModelError, match="more than 256 categories"):
         ex.ale("kind")
@@ -485,7 +486,7 @@ def test_many_categories_share_a_level():
 
 def test_offsets(rows):
     X, y, _ = rows
-    model = lgb.LGBMRegressor(objective="poisson", n_estimators=9, num_leaves=9, verbose=-1).fit(X, np.abs(y))
+    model = fitted(lgb.LGBMRegressor(objective="poisson", n_estimators=9, num_leaves=9, verbose=-1), X, np.abs(y))
     ex = gw.Explainer(model, X, offset=np.linspace(-1, 0, N), target=np.abs(y))
     np.testing.assert_array_equal(ex.ale("a").values, gw.Explainer(model, X).ale("a").values)
     with pytest.raises(UnsupportedModelError, match="offset="):
@@ -494,7 +495,7 @@ def test_offsets(rows):
 
 def test_refusals(rows):
     X, y, _ = rows
-    model, _ = fitted("lightgbm", X, y)
+    model, _ = trained("lightgbm", X, y)
     ex = gw.Explainer(model, X)
     with pytest.raises(BackgroundError, match="ale=True"):
         gw.Explainer(model, gw.summarize(model, X)).ale()
@@ -520,7 +521,7 @@ def test_refusals(rows):
     with pytest.raises(ArgumentError, match="is a number"):
         ex.ale("a", order=["a", "b"])
     unused = X.assign(idle=0.0)
-    flat = lgb.LGBMRegressor(n_estimators=3, verbose=-1).fit(unused, y)
+    flat = fitted(lgb.LGBMRegressor(n_estimators=3, verbose=-1), unused, y)
     with pytest.raises(TableError, match="0 everywhere"):
         gw.Explainer(flat, unused).ale("idle")
     one, two = gw.summarize(model, X, ale=5), gw.summarize(model, X, ale=6)
@@ -530,7 +531,7 @@ def test_refusals(rows):
 
 def test_results_print_pickle_and_draw(rows):
     X, y, _ = rows
-    model, _ = fitted("lightgbm", X, y)
+    model, _ = trained("lightgbm", X, y)
     ales = gw.Explainer(model, X, folds=4).ale()
     assert list(ales) == [name for name in X if name in ales]
     for ale in ales.values():
@@ -595,7 +596,7 @@ def pair_by_definition(predict, X, names, edges, w):
 @pytest.mark.parametrize("name", NAMES)
 def test_pairs_are_their_definition(rows, name):
     X, y, w = rows
-    model, table = fitted(name, X, y)
+    model, table = trained(name, X, y)
     ex = gw.Explainer(model, table, sample_weight=w)
 
     def predict(rows):
@@ -614,7 +615,7 @@ def test_pairs_are_their_definition(rows, name):
 
 def test_pairs_from_other_sources_and_by_folds(rows, tmp_path, monkeypatch):
     X, y, _ = rows
-    model, _ = fitted("lightgbm", X, y)
+    model, _ = trained("lightgbm", X, y)
     X[:250].to_parquet(tmp_path / "one.parquet", row_group_size=70)
     X[250:].to_parquet(tmp_path / "two.parquet")
     whole = gw.Explainer(model, X, folds=3).ale("a", "b", bins=5)
@@ -655,7 +656,7 @@ def test_pyale_on_its_own_edges(rows):
     one = pytest.importorskip("PyALE._src.ALE_1D", reason=why)
     X, y, _ = rows
     X = X.drop(columns="kind").fillna(0.0)
-    model = lgb.LGBMRegressor(n_estimators=20, num_leaves=12, verbose=-1).fit(X, y)
+    model = fitted(lgb.LGBMRegressor(n_estimators=20, num_leaves=12, verbose=-1), X, y)
     ex = gw.Explainer(model, X)
     for name in NUMBERS:
         theirs = one.aleplot_1D_continuous(X, model, name, grid_size=15, include_CI=False)

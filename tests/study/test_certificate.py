@@ -19,6 +19,7 @@ from glasswood.errors import TableError, UnsupportedModelError
 from glasswood.models.readers._promises import promises_of
 from helpers.strategies import ensembles
 from helpers.versions import has
+from zoo.store import fitted
 
 UP = [1, 1, 0, 0, 0]
 
@@ -102,7 +103,7 @@ def test_promises_that_are_kept_are_proven(kind, missing):
         pytest.skip("scikit-learn from 1.7: forests with constraints take no missing values before")
     make, options = KEPT[kind]
     X, y = rows_of(missing=missing)
-    model = make(**options).fit(X, y)
+    model = fitted(make(**options), X, y)
     found = gw.Explainer(model).certificate()
     assert found["a"] == found["b"] == "increasing"
     assert found.verdicts.ravel().tolist() == ["proven", "proven", "", "", ""]
@@ -115,7 +116,7 @@ def test_promises_that_are_kept_are_proven(kind, missing):
 
 def test_advanced_without_missing_values_is_proven():
     X, y = rows_of()
-    model = lightgbm(monotone_constraints_method="advanced").fit(X, y)
+    model = fitted(lightgbm(monotone_constraints_method="advanced"), X, y)
     assert gw.Explainer(model).certificate("a", "b").verdicts.ravel().tolist() == ["proven", "proven"]
 
 
@@ -133,7 +134,7 @@ BROKEN = {
 def test_broken_promises_are_found_and_the_library_agrees(kind):
     make, options, missing = BROKEN[kind]
     X, y = rows_of(missing=missing)
-    model = make(**options).fit(X, y)
+    model = fitted(make(**options), X, y)
     found = gw.Explainer(model).certificate()
     assert "a" in {one.feature for one in found.broken}
     for one in found.broken:
@@ -149,15 +150,15 @@ def test_broken_promises_are_found_and_the_library_agrees(kind):
 
 def test_first_line_of_the_report():
     X, y = rows_of(n=400)
-    report = gw.Explainer(histogram(loss="absolute_error").fit(X, y), X).report()
+    report = gw.Explainer(fitted(histogram(loss="absolute_error"), X, y), X).report()
     data = json.loads(re.findall(r'id="data">(.*?)</script>', report.html, re.DOTALL)[0])
     first = data["sections"][0]["list"][0]
     assert (first["tag"], first["names"][0] in "ab", first["state"]) == ("Promise broken", True, "bad")
     assert "Rows that break a promise" in report.html
-    kept = gw.Explainer(histogram().fit(X, y), X).report().html
+    kept = gw.Explainer(fitted(histogram(), X, y), X).report().html
     assert "Promise broken" not in kept
     assert "proven for every row" in kept
-    plain = gw.Explainer(histogram().set_params(monotonic_cst=None).fit(X, y), X).report().html
+    plain = gw.Explainer(fitted(histogram().set_params(monotonic_cst=None), X, y), X).report().html
     assert "Declared monotone constraints" not in plain
 
 
@@ -232,7 +233,7 @@ def test_subtrees_bound_pairs_of_leaves(e):
 
 def test_blocks_of_pairs_change_nothing(monkeypatch):
     X, y = rows_of(missing=True)
-    model = lightgbm(monotone_constraints_method="advanced").fit(X, y)
+    model = fitted(lightgbm(monotone_constraints_method="advanced"), X, y)
     whole = gw.Explainer(model).certificate()
     monkeypatch.setattr(_certificate, "BLOCK", 50)
     parts = gw.Explainer(model).certificate()
@@ -248,9 +249,9 @@ def test_what_files_declare(tmp_path):
     X, y = rows_of(300)
     told = [1, 0, 0, 0, -1]
     text, binary, xgb = (str(tmp_path / name) for name in ("model.txt", "model.cbm", "model.json"))
-    lightgbm().set_params(monotone_constraints=told).fit(X, y).booster_.save_model(text)
-    catboost().set_params(monotone_constraints={0: 1, 4: -1}).fit(X, y).save_model(binary)
-    model = xgboost().set_params(monotone_constraints={"a": 1, "e": -1}).fit(X, y)
+    fitted(lightgbm().set_params(monotone_constraints=told), X, y).booster_.save_model(text)
+    fitted(catboost().set_params(monotone_constraints={0: 1, 4: -1}), X, y).save_model(binary)
+    model = fitted(xgboost().set_params(monotone_constraints={"a": 1, "e": -1}), X, y)
     model.save_model(xgb)
     for known in (text, binary, model, model.get_booster()):
         assert gw.read_model(known).promised[:, 0].tolist() == told
@@ -264,7 +265,7 @@ def test_classes():
 
     X, y = rows_of(600)
     for make in (HistGradientBoostingClassifier, RandomForestClassifier):
-        model = make(monotonic_cst=UP, random_state=0).fit(X, y > 0)
+        model = fitted(make(monotonic_cst=UP, random_state=0), X, y > 0)
         ex = gw.Explainer(model)
         assert ex.certificate()["a"] == "increasing"
         other = ex.certificate("a", output=False)
@@ -277,7 +278,7 @@ def test_several_outputs():
     from lightgbm import LGBMClassifier
 
     X, y = rows_of(600)
-    model = LGBMClassifier(n_estimators=10, verbose=-1, monotone_constraints=UP).fit(X, pd.qcut(y, 3, labels=False))
+    model = fitted(LGBMClassifier(n_estimators=10, verbose=-1, monotone_constraints=UP), X, pd.qcut(y, 3, labels=False))
     found = gw.Explainer(model).certificate()
     assert set(found["a"]) <= {"increasing", "constant"}
     assert (found.verdicts[:2] == "proven").all()
@@ -313,7 +314,7 @@ def test_forms_of_constraints(given_, expected):
 def test_categories_have_no_certificate():
     X, y = rows_of(300)
     X["k"] = pd.Categorical(np.where(X.a > 0, "u", "v"))
-    model = lightgbm().set_params(monotone_constraints=None).fit(X, y)
+    model = fitted(lightgbm().set_params(monotone_constraints=None), X, y)
     ex = gw.Explainer(model)
     assert ex.certificate().names == tuple("abcde")
     with pytest.raises(TableError, match="a certificate needs a column of numbers"):
@@ -324,7 +325,7 @@ def test_combinations_are_refused():
     from sklearn.ensemble import VotingRegressor
 
     X, y = rows_of(200)
-    model = VotingRegressor([("one", histogram()), ("two", forest())]).fit(X, y)
+    model = fitted(VotingRegressor([("one", histogram()), ("two", forest())]), X, y)
     with pytest.raises(UnsupportedModelError, match="certificates need a score that is a sum over trees"):
         gw.Explainer(model, X, response="prediction").certificate()
 
@@ -334,7 +335,9 @@ def test_pipelines_are_certified_in_the_users_columns():
     from sklearn.preprocessing import FunctionTransformer
 
     X, y = rows_of(500)
-    model = make_pipeline(FunctionTransformer(np.negative), histogram().set_params(monotonic_cst=[-1] * 5)).fit(X, y)
+    model = fitted(
+        make_pipeline(FunctionTransformer(np.negative), histogram().set_params(monotonic_cst=[-1] * 5)), X, y
+    )
     found = gw.Explainer(model, X).certificate()
     assert found["a"] == "increasing"  # the transformed column is decreasing, as the constraint says
     assert not found.promised.any()
@@ -343,7 +346,7 @@ def test_pipelines_are_certified_in_the_users_columns():
 def test_a_model_without_splits():
     from sklearn.tree import DecisionTreeRegressor
 
-    found = gw.Explainer(DecisionTreeRegressor().fit(pd.DataFrame({"a": [1.0, 2.0]}), [3.0, 3.0])).certificate()
+    found = gw.Explainer(fitted(DecisionTreeRegressor(), pd.DataFrame({"a": [1.0, 2.0]}), [3.0, 3.0])).certificate()
     assert found["a"] == "constant"
     assert repr(found) == "Certificate(1 feature: 1 constant)"
 
@@ -351,13 +354,13 @@ def test_a_model_without_splits():
 def test_statistics_of_categories():
     X, y = rows_of(400)
     X["k"] = np.where(X.c > 0, "u", "v")
-    model = catboost(cat_features=["k"], one_hot_max_size=1).set_params(monotone_constraints={"a": 1}).fit(X, y)
+    model = fitted(catboost(cat_features=["k"], one_hot_max_size=1).set_params(monotone_constraints={"a": 1}), X, y)
     assert gw.Explainer(model, X).certificate()["a"] == "increasing"
 
 
 def test_figure_frame_and_page():
     X, y = rows_of(300)
-    found = gw.Explainer(histogram(loss="absolute_error").fit(X, y), X, by="a").certificate()
+    found = gw.Explainer(fitted(histogram(loss="absolute_error"), X, y), X, by="a").certificate()
     panel = found.panel(top=3)
     assert panel.series == ("falls", "rises")
     assert len(panel.labels) == 3

@@ -16,6 +16,7 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingClassifier
 import glasswood as gw
 from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
 from glasswood.tables._folds import fold_of_positions
+from zoo.store import fitted
 
 N, NAMES = 60, ["a", "b", "c", "kind"]
 
@@ -139,7 +140,7 @@ def made():
     X.loc[generator.random(700) < 0.1, "c"] = np.nan
     y = X.a * X.b + X.c.fillna(1) * X.d * (X.a > 0)
     weight = generator.integers(0, 4, 700)
-    model = lgb.LGBMRegressor(n_estimators=12, num_leaves=8, verbose=-1).fit(X, y)
+    model = fitted(lgb.LGBMRegressor(n_estimators=12, num_leaves=8, verbose=-1), X, y)
     return model, X.assign(w=weight, half=weight / 2, part=generator.choice(["u", "v"], 700))
 
 
@@ -221,14 +222,14 @@ def test_groups_of_columns(made):
 def test_models_without_interactions():
     generator = np.random.default_rng(0)
     X = pd.DataFrame(generator.normal(size=(200, 3)), columns=list("abc"))
-    stumps = lgb.LGBMRegressor(n_estimators=20, num_leaves=2, verbose=-1).fit(X, X.a + X.b)
+    stumps = fitted(lgb.LGBMRegressor(n_estimators=20, num_leaves=2, verbose=-1), X, X.a + X.b)
     found = gw.Explainer(stumps, X).h_statistics(("a", "b", "c"))
     assert found.left_by_mains == found.left_by_pairs == 0.0
     assert not found.h.any()
     assert not found.set_h.any()
-    constant = lgb.LGBMRegressor(n_estimators=2, verbose=-1).fit(X, np.ones(200))
+    constant = fitted(lgb.LGBMRegressor(n_estimators=2, verbose=-1), X, np.ones(200))
     assert gw.Explainer(constant, X).h_statistics().left_by_mains == 0.0
-    deep = lgb.LGBMRegressor(n_estimators=20, max_depth=2, verbose=-1).fit(X, X.a * X.b * X.c)
+    deep = fitted(lgb.LGBMRegressor(n_estimators=20, max_depth=2, verbose=-1), X, X.a * X.b * X.c)
     assert gw.Explainer(deep, X).h_statistics().left_by_pairs == 0.0  # no path has three features
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import joblib
 
 LIBRARIES = ("numpy", "pandas", "scipy", "scikit-learn", "xgboost", "lightgbm", "catboost", "treelite")
+UNPICKLABLE = (pickle.PicklingError, AttributeError, NotImplementedError, TypeError, ValueError)
 _in_memory: dict[str, bytes] = {}
 
 
@@ -29,7 +30,11 @@ def stored(name, make):
 def fitted(estimator, X, y=None, **options):
     """Return the estimator fitted to a table, like `estimator.fit(X, y, **options)`."""
     recipe = [type(estimator).__module__, type(estimator).__qualname__, estimator.get_params(), X, y, options]
-    return _kept(joblib.hash(recipe), lambda: estimator.fit(X, y, **options))
+    try:
+        key = joblib.hash(recipe)
+    except UNPICKLABLE:
+        return estimator.fit(X, y, **options)  # it holds a function of a test
+    return _kept(key, lambda: estimator.fit(X, y, **options))
 
 
 def _kept(recipe, make):
@@ -45,7 +50,7 @@ def _kept(recipe, make):
             made = make()
             try:
                 _in_memory[key] = pickle.dumps(made)
-            except (pickle.PicklingError, AttributeError, NotImplementedError, TypeError, ValueError):
+            except UNPICKLABLE:
                 return made  # its library has no pickles of it
             if path is not None:
                 _write(path, _in_memory[key])
