@@ -180,7 +180,7 @@ def stage(name, command, lane="beside", tests=()):
     return Stage(name, command, ("always",), tests, lane)
 
 
-def test_lanes_run_at_once_and_stages_of_a_lane_in_order(tmp_path):
+def test_two_stages_run_at_once_and_those_of_a_lane_in_order(tmp_path):
     runner = Runner(ROOT, tmp_path)
     wait = "for i in $(seq 100); do test -e {0}/b && exit 0; sleep 0.1; done; exit 1"
     first = [stage("a", wait.format(tmp_path)), stage("c", f"echo '3 passed in 0.10s' > {tmp_path}/c")]

@@ -1,8 +1,9 @@
-"""The gate's commands: `python -m tools.gate choose | run | times | due | long`, from the root of the checkout.
+"""The gate's commands, from the root of the checkout: `python -m tools.gate COMMAND`.
 
-`choose` prints the stages that the changes since the last whole pass need, `run` runs them, and `times` prints the
-seconds of the last run by file of tests. `due` prints the parts of the schedule that have not passed for the files as
-they are, and `long` runs them; `--since COMMIT` takes those that a change since a commit concerns.
+`choose` prints the stages that the changes since the last whole pass need, and `run` runs them. `times` prints the
+seconds of the last run by file of tests, `faults` which stage catches each deliberate fault. `due` prints the parts of
+the schedule that have not passed for the files as they are, and `long` runs them; `--since COMMIT` takes those that a
+change since a commit concerns.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+from tools.gate.caught import table_of_faults
 from tools.gate.passed import Passes, changed_since, tree_of
 from tools.gate.runner import Runner
 from tools.gate.schedule import due, run_parts
@@ -28,13 +30,16 @@ ENVIRONMENT = os.environ.get("GLASSWOOD_ENVIRONMENT", "unknown")  # `.ci/prepare
 def main() -> int:
     """Run one of the commands."""
     parser = argparse.ArgumentParser(prog="python -m tools.gate", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("command", choices=["choose", "run", "times", "due", "long"])
+    parser.add_argument("command", choices=["choose", "run", "times", "faults", "due", "long"])
     parser.add_argument("names", nargs="*", help="of `run` and `long`: these stages or parts only")
     parser.add_argument("--all", action="store_true", help="choose everything")
     parser.add_argument("--since", help="choose by the files that changed since this tree or commit")
     options = parser.parse_args()
     if options.command == "times":
         sys.stdout.write(table_of_times(LOGS))
+        return 0
+    if options.command == "faults":
+        sys.stdout.write(table_of_faults())
         return 0
     if options.command in ("due", "long"):
         return run_long(options, CACHE / "long")

@@ -1,4 +1,4 @@
-"""Running stages: one lane beside the other, each stage in a process group of its own, with its output in a file."""
+"""Running stages: two at a time, each in a process group of its own, with its output in a file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,14 +45,14 @@ class Outcome:
 
 @dataclass
 class Runner:
-    """Runs the stages of every lane in order, all lanes at once.
+    """Runs the stages of one lane in order, and beside them all others, which both workers share at last.
 
     Parameters
     ----------
     checkout, logs : Path
         The root of the checkout, and the folder in which each stage leaves its output and the times of its tests.
     shown : str
-        The lane whose output is printed while it runs.
+        The lane that is run in order, and whose output is printed meanwhile.
     """
 
     checkout: Path
@@ -65,10 +66,10 @@ class Runner:
     def run(self, stages: Iterable[Stage]) -> bool:
         """Run the stages, and return whether all passed. If a stage without tests fails in the shown lane, stop."""
         self.logs.mkdir(parents=True, exist_ok=True)
-        lanes: dict[str, list[Stage]] = {}
-        for stage in stages:
-            lanes.setdefault(stage.lane, []).append(stage)
-        threads = [threading.Thread(target=self._run_lane, args=(lane,)) for lane in lanes.values()]
+        wanted = list(stages)
+        first = deque(stage for stage in wanted if stage.lane == self.shown)
+        shared = deque(stage for stage in wanted if stage.lane != self.shown)
+        threads = [threading.Thread(target=self._work, args=(queues,)) for queues in ([first, shared], [shared])]
         try:
             for thread in threads:
                 thread.start()
@@ -77,8 +78,7 @@ class Runner:
         except BaseException:
             self.stop()
             raise
-        wanted = sum(map(len, lanes.values()))
-        return len(self.outcomes) == wanted and not any(outcome.code for outcome in self.outcomes)
+        return len(self.outcomes) == len(wanted) and not any(outcome.code for outcome in self.outcomes)
 
     def stop(self) -> None:
         """End all stages, with every process that they started."""
@@ -87,17 +87,21 @@ class Runner:
             for process in self._running:
                 _kill(process)
 
-    def _run_lane(self, stages: list[Stage]) -> None:
-        for stage in stages:
-            outcome = self._run_stage(stage)
-            if outcome is None:
-                return
-            with self._lock:
-                self.outcomes.append(outcome)
-            verdict = "passed" if outcome.code == 0 else f"FAILED with exit code {outcome.code}"
-            _say(f"gate: {stage.name} {verdict} after {outcome.seconds:.0f} s")
-            if outcome.code and stage.lane == self.shown and not stage.tests:
-                self.stop()
+    def _work(self, queues: list[deque[Stage]]) -> None:
+        while queue := next(filter(None, queues), None):
+            with contextlib.suppress(IndexError):  # the other worker took the last one
+                self._finish(queue.popleft())
+
+    def _finish(self, stage: Stage) -> None:
+        outcome = self._run_stage(stage)
+        if outcome is None:
+            return
+        with self._lock:
+            self.outcomes.append(outcome)
+        verdict = "passed" if outcome.code == 0 else f"FAILED with exit code {outcome.code}"
+        _say(f"gate: {stage.name} {verdict} after {outcome.seconds:.0f} s")
+        if outcome.code and stage.lane == self.shown and not stage.tests:
+            self.stop()
 
     def _run_stage(self, stage: Stage) -> Outcome | None:
         times = os.path.relpath(self.logs / f"{stage.name}.xml", self.checkout)
