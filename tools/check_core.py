@@ -56,7 +56,8 @@ if __name__ == "__main__":
     parser.add_argument("--write", action="store_true", help="write the golden digests, with one level only")
     asked = parser.parse_args()
     kind = asked.target or asked.sanitize.replace(",", "-") or ("covered" if asked.coverage else "plain")
-    folder = CHECKOUT / "build" / "test" / kind
+    # As deep as the folders of other builds: ccache compares relative paths.
+    folder = CHECKOUT / "build" / f"test-{kind}"
     options = {
         "GLASSWOOD_LEVELS": asked.levels,
         "GLASSWOOD_SANITIZE": asked.sanitize,
