@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -216,6 +217,21 @@ def test_a_stage_leaves_no_processes_behind(tmp_path):
             return
         time.sleep(0.1)
     pytest.fail(f"process {pid} is still there")
+
+
+def test_a_stage_that_is_stopped_can_clean_up(tmp_path):
+    runner = Runner(ROOT, tmp_path, patience=20)
+    script = f"trap 'touch {tmp_path}/clean; exit 1' INT; touch {tmp_path}/ready; while true; do sleep 0.1; done"
+    thread = threading.Thread(target=runner.run, args=([stage("a", script)],))
+    thread.start()
+    for _ in range(200):
+        if (tmp_path / "ready").exists():
+            break
+        time.sleep(0.1)
+    runner.stop()
+    thread.join(timeout=30)
+    assert not thread.is_alive()
+    assert (tmp_path / "clean").exists()
 
 
 def test_minutes_by_file(tmp_path):

@@ -53,11 +53,14 @@ class Runner:
         The root of the checkout, and the folder in which each stage leaves its output and the times of its tests.
     shown : str
         The lane that is run in order, and whose output is printed meanwhile.
+    patience : float, default=60
+        How many seconds a stage that is stopped has to clean up.
     """
 
     checkout: Path
     logs: Path
     shown: str = "tests"
+    patience: float = 60
     outcomes: list[Outcome] = field(default_factory=list)
     _running: list[subprocess.Popen[str]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -81,11 +84,16 @@ class Runner:
         return len(self.outcomes) == len(wanted) and not any(outcome.code for outcome in self.outcomes)
 
     def stop(self) -> None:
-        """End all stages, with every process that they started."""
+        """End all stages, with every process that they started. Tests get some time to stop their clusters."""
         with self._lock:
             self._stopped = True
-            for process in self._running:
-                _kill(process)
+            running = list(self._running)
+        for process in running:
+            _signal(process, signal.SIGINT)
+        for process in running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=self.patience)
+            _signal(process, signal.SIGKILL)
 
     def _work(self, queues: list[deque[Stage]]) -> None:
         while queue := next(filter(None, queues), None):
@@ -128,7 +136,7 @@ class Runner:
         code = process.wait()
         with self._lock:
             self._running.remove(process)
-            _kill(process)  # what it may have left behind, which may still hold the pipe
+            _signal(process, signal.SIGKILL)  # what it may have left behind, which may still hold the pipe
         reader.join(timeout=30)
         return Outcome(stage, code, time.monotonic() - began, tuple(summary))
 
@@ -144,9 +152,9 @@ class Runner:
                     sys.stdout.flush()
 
 
-def _kill(process: subprocess.Popen[str]) -> None:
+def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, number)
 
 
 def _say(text: str) -> None:
