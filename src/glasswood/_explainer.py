@@ -161,10 +161,13 @@ class Explainer:
         self._scope()  # refuses scales that the model does not have
 
     def __repr__(self) -> str:
-        return repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
+        text = repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
+        return text if self._study.model.own is None else f"{text[:-1]}; predictions compared, not proven)"
 
     def _repr_html_(self) -> str:
         facts = {"answers": self._scope().scale.units, "averages over": self._study.over.text, **self.ensemble.facts}
+        if self._study.model.own is not None:
+            facts["predictions"] = self._study.model.own.text
         return facts_html(f"Explainer: {self.ensemble.source}", facts)
 
     @property

@@ -130,7 +130,9 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     in_memory = isinstance(open_source(source), InMemory)  # CSV
     if in_memory:
         settings = {"engine": "auto"} | ({} if settings["checkpoint"] is None else settings)
-    wrapped = read.columns is not None or read.combination is not None or read.inverse is not None
+    wrapped = (
+        read.columns is not None or read.combination is not None or read.inverse is not None or read.own is not None
+    )
     asked: dict[str, Any] = {"order": order, "response": response, "sample_weight": weight, "by": list(by) or None}
     asked |= {"target": target, "exposure": exposure, "offset": offset, "prediction": prediction}
     asked |= {"folds": folds, "fold_by": fold_by, "total": total, "row_falls": row_falls, "loss": loss, "ale": ale}

@@ -23,7 +23,7 @@ from glasswood.tables._given import as_pandas, as_trained
 from glasswood.tables._tables import n_rows, take_rows
 from glasswood.text._printable import how_many
 
-__all__ = ["Combination", "linked", "read_combination"]
+__all__ = ["Combination", "linked", "members_of", "read_combination"]
 
 Floats = NDArray[np.float64]
 Member = Callable[[Score, Any], Floats]
@@ -94,6 +94,14 @@ def read_combination(model: object, table: object) -> Combination | None:
         rows = as_trained(table, several.ensemble.schema) if learns_labels else table
         _check(several, model, rows, dtype)
     return several
+
+
+def members_of(model: Any) -> list[Any]:
+    """Return the fitted models that a combination answers with; none for other models."""
+    if not any(base.__name__ in KINDS and _is_own(base) for base in type(model).__mro__):
+        return []
+    calibrated = [part.estimator for part in getattr(model, "calibrated_classifiers_", ())]
+    return calibrated or [*getattr(model, "estimators_", ())]
 
 
 @dataclass(frozen=True, eq=False)

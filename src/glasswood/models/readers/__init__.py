@@ -4,10 +4,22 @@ from glasswood.models.readers._dispatch import (
     Proof,
     library_errors,
     measure,
+    own_methods,
     prove,
+    prove_all,
     read_proved,
     read_unproven,
     refuse_own_predictions,
 )
 
-__all__ = ["Proof", "library_errors", "measure", "prove", "read_proved", "read_unproven", "refuse_own_predictions"]
+__all__ = [
+    "Proof",
+    "library_errors",
+    "measure",
+    "own_methods",
+    "prove",
+    "prove_all",
+    "read_proved",
+    "read_unproven",
+    "refuse_own_predictions",
+]
