@@ -239,8 +239,12 @@ class Background(ReadOnly):
         def turned(numbers: Any) -> Any:
             return numbers << -shift if shift < 0 else (numbers + (1 << (shift - 1))) >> shift
 
+        def turned_sums(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+            # Sums are less than 2**62, so that they are 0 in a unit that is 2**63 times as large, or more.
+            return np.zeros_like(numbers) if shift > 62 else np.asarray(turned(numbers))
+
         turn: dict[Combine, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
-            "sum": turned,
+            "sum": turned_sums,
             "wide sum": lambda limbs: limbs_of(turned(numbers_of(limbs))),
         }
         vectors = {
