@@ -213,9 +213,13 @@ def test_names_that_need_quotes():
 def test_names_that_lightgbm_changes():
     X, y = rows_of(400)
     X = X.rename(columns={"b": "b b"})
-    table = gw.Explainer(lightgbm(2).fit(X, y), X).rating_table(pairs=20)
-    assert "b_b" in table.mains  # as LightGBM calls it
+    model = lightgbm(2).fit(X, y)
+    table = gw.Explainer(model, X).rating_table(pairs=20)
+    assert "b b" in table.mains  # as the table calls it
+    assert np.abs(run_sql(table.to_sql(), X) - table.score(X)).max() <= 1e-12
     np.testing.assert_array_equal(table.score(X), table.score(X.rename(columns={"b b": "b_b"})))
+    alone = gw.Explainer(model, gw.summarize(model, X, order=2))
+    assert "b_b" in alone.features  # without a table, as LightGBM calls it
 
 
 def test_zeros_that_are_missing():

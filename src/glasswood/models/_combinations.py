@@ -20,7 +20,7 @@ from glasswood.models._outputs import labels_of
 from glasswood.models._pipelines import unwrap
 from glasswood.models.readers import library_errors, read_proved
 from glasswood.tables._given import as_pandas, as_trained
-from glasswood.tables._tables import n_rows, take_rows
+from glasswood.tables._tables import n_rows, names_of, take_rows
 from glasswood.text._printable import how_many
 
 __all__ = ["Combination", "linked", "members_of", "read_combination"]
@@ -79,7 +79,9 @@ def read_combination(model: object, table: object) -> Combination | None:
         message = f"this {type(model).__name__} is not fitted; call fit first"
         raise UnsupportedModelError(message)
     estimators, functions, whole = KINDS[kind](model)
-    members = [read_proved(_bare(estimator, table), table) for estimator in estimators]
+    read = [read_proved(_bare(estimator, table), table) for estimator in estimators]
+    names = names_of(table)  # of the user's, which LightGBM changes
+    members = [replace(member, schema=member.schema.named_by(names)) for member in read]
     bounds = np.cumsum([0, *(member.n_outputs for member in members)])
 
     together = _Together(tuple(functions), tuple(member.score for member in members), tuple(bounds.tolist()), whole)

@@ -22,7 +22,7 @@ from glasswood.models.readers import Proof, prove, prove_all, read_unproven, ref
 from glasswood.tables._given import as_pandas, as_trained
 from glasswood.tables._points import take
 from glasswood.tables._row_columns import without_columns
-from glasswood.tables._tables import n_rows, take_rows
+from glasswood.tables._tables import n_rows, names_of, take_rows
 
 __all__ = ["Opened", "open_model"]
 
@@ -214,7 +214,7 @@ def _read(model: Any, table: Any, further: Sequence[str], compare: Compare) -> O
         refuse_own_predictions(model)
     else:
         proof = compare(ensemble, model, table if ensemble.schema.named else without_columns(table, further))
-    return Opened(ensemble, NO_FACTS, None, proof)
+    return Opened(replace(ensemble, schema=ensemble.schema.named_by(names_of(table))), NO_FACTS, None, proof)
 
 
 def _after(first: Inverse | None, unwrapped: Unwrapped | None) -> Inverse | None:

@@ -17,7 +17,7 @@ from glasswood.errors import ModelMismatchError, UnsupportedModelError
 from glasswood.models._combinations import Combination, linked, members_of
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._pipelines import wrappers_and_core
-from glasswood.models.readers import library_errors, own_methods
+from glasswood.models.readers import library_errors, mean_depth, own_methods
 from glasswood.tables._tables import n_rows
 from glasswood.text._printable import how_many
 
@@ -160,8 +160,6 @@ def _raw_agreement(model: Any, rows: Any, scores: Floats, within: float) -> Agre
     """Return how raw scores agree: decision values, or those from which the mean depth of a forest follows."""
     core = [*wrappers_and_core(model)][-1]
     if hasattr(core, "_max_samples"):
-        from glasswood.models.readers._sklearn import mean_depth
-
         return _agreement(scores, mean_depth(_called(model, "score_samples", rows), core), within)
     if hasattr(model, "decision_function"):
         return _agreement(scores, _called(model, "decision_function", rows), within)

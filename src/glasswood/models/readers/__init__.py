@@ -3,6 +3,7 @@
 from glasswood.models.readers._dispatch import (
     Proof,
     library_errors,
+    mean_depth,
     measure,
     own_methods,
     prove,
@@ -15,6 +16,7 @@ from glasswood.models.readers._dispatch import (
 __all__ = [
     "Proof",
     "library_errors",
+    "mean_depth",
     "measure",
     "own_methods",
     "prove",

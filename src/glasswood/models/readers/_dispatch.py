@@ -22,6 +22,7 @@ __all__ = [
     "Proof",
     "check",
     "library_errors",
+    "mean_depth",
     "measure",
     "own_methods",
     "prove",
@@ -211,6 +212,12 @@ def check(ensemble: TreeEnsemble, model: object, rows: object, most: int | None 
         )
         raise ModelMismatchError(message)
     return proof
+
+
+def mean_depth(samples: NDArray[Any], forest: object) -> NDArray[np.floating[Any]]:
+    """Return the mean depth of rows, given what `score_samples` of an isolation forest returns."""
+    found: NDArray[np.floating[Any]] = cast(Any, _import("_sklearn")).mean_depth(samples, forest)
+    return found
 
 
 def _loaded(model: object) -> Any:
