@@ -111,8 +111,13 @@ class Explainer:
     Results that exist on the raw scale only (Shapley values, interactions) are raw regardless of `response`; their
     `units` say so.
 
-    An Explainer is a snapshot of the model and its rows. Fitting the model again does not change it. A table is not
-    copied: if it is changed in place, questions that need to read it again raise a TableError.
+    An Explainer is a snapshot of the model and its rows. Fitting the model again does not change it. Targets, weights
+    and the like are copied when it is made. A table in memory is not: the columns that the model uses are digested at
+    the same moment, and if they are changed in place, questions that read them later raise a TableError. Files are
+    listed when the Explainer is made; files that change afterwards are refused, and new ones are not read. Streams,
+    lists of tables, lazy frames, tables of databases and frames of clusters are not read when the Explainer is made,
+    but for the first rows, with which the model is checked: answers are about the rows that they have when a question
+    reads them.
 
     An Explainer can be shared between threads. It caches up to 64 MB of the tables behind Shapley values, interactions
     and other indices, so reuse it to explain more rows: each then takes about a millisecond.
