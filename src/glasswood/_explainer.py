@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from typing import Any, Literal, NamedTuple, cast, overload
+from typing import Any, Literal, NamedTuple, Never, cast, overload
 
 import numpy as np
 
@@ -139,7 +139,7 @@ class Explainer:
         self,
         model: object,
         background: object = None,
-        *,
+        *further: Never,
         groups: Mapping[str, Sequence[str]] | None = None,
         sample_weight: object = None,
         response: str | None = None,
@@ -154,6 +154,12 @@ class Explainer:
         storage_options: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
     ) -> None:
+        if further:
+            message = (
+                "Explainer(model, rows) takes two arguments by position; what was observed is target=, weights are "
+                "sample_weight="
+            )
+            raise ArgumentError(message)
         self._n_jobs = check_jobs(n_jobs)
         values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
         background = stored(background, filesystem, storage_options)

@@ -137,7 +137,10 @@ def unwrap(model: object, table: Any = None) -> Unwrapped | None:
     if n_columns is None and table is not None:  # a custom transformer that does not store it
         n_columns, columns = table.shape[1], tuple(map(str, _names(table))) or None
     if n_columns is None:
-        message = f"this {type(model).__name__} does not know its number of columns; fit it first"
+        message = (
+            f"this {type(model).__name__} is not fitted, or its first step does not tell how many columns it takes; "
+            "call fit first, or pass rows"
+        )
         raise UnsupportedModelError(message)
     rows = None if table is None else lambda: _own(table, columns)
     sources, notes = trace(steps, n_columns, rows, getattr(core, "n_features_in_", None))

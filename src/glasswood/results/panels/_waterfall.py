@@ -12,6 +12,7 @@ from glasswood.errors import TableError
 from glasswood.plots._spec import Waterfall
 from glasswood.results.panels._drawable import DrawableAttributions, DrawableSets
 from glasswood.results.panels._outputs import one_row, scale_label
+from glasswood.text._arguments import whole_number
 from glasswood.text._plain import number, plain
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def _waterfall(place: _Place, parts: _Parts, top: int) -> Waterfall:
     labels, values, start = parts
     order = np.argsort(-np.abs(values), kind="stable")
     order = order[values[order] != 0]
+    top = whole_number(top, "top is the number of bars")
     kept, rest = np.split(order, [_n_kept(values[order], top)])
     shown, heights, note = [labels[i] for i in kept], values[kept].tolist(), ""
     if rest.size:
