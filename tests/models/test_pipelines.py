@@ -534,11 +534,11 @@ def test_what_is_not_fitted(frame, target):
     table = frame[["number", "count"]]
     tree = DecisionTreeRegressor()
     for model, message in (
-        (GridSearchCV(tree, {"max_depth": [2]}), "is not fitted; call fit first"),
+        (GridSearchCV(tree, {"max_depth": [2]}), "is not fitted"),
         (GridSearchCV(tree, {"max_depth": [2]}, refit=False, cv=2).fit(table, target), "fit it with refit=True"),
-        (make_pipeline(StandardScaler(), tree), "is not fitted; call fit first"),
-        (make_pipeline(make_column_transformer((StandardScaler(), ["number"])), tree), "is not fitted; call fit first"),
-        (TransformedTargetRegressor(tree), "is not fitted; call fit first"),
+        (make_pipeline(StandardScaler(), tree), "is not fitted"),
+        (make_pipeline(make_column_transformer((StandardScaler(), ["number"])), tree), "is not fitted"),
+        (TransformedTargetRegressor(tree), "is not fitted"),
         (Pipeline([("scale", StandardScaler()), ("end", "passthrough")]).fit(table), "there is no model to explain"),
     ):
         with pytest.raises(UnsupportedModelError, match=message):
