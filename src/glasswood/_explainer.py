@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from typing import Any, Literal, NamedTuple, Never, cast, overload
+from typing import Any, Literal, NamedTuple, cast, overload
 
 import numpy as np
 
@@ -45,7 +45,7 @@ from glasswood.study._study_of import study_of
 from glasswood.study._total import permutation_importance
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import stored
-from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
+from glasswood.text._arguments import by_position, new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
 
 __all__ = ["Explainer"]
@@ -135,11 +135,12 @@ class Explainer:
     Curve(bmi: ... cuts, value from ... to ...)
     """
 
+    @by_position(2, "Explainer(model, rows): what was observed is target=, weights are sample_weight=")
     def __init__(
         self,
         model: object,
         background: object = None,
-        *further: Never,
+        *,
         groups: Mapping[str, Sequence[str]] | None = None,
         sample_weight: object = None,
         response: str | None = None,
@@ -154,12 +155,6 @@ class Explainer:
         storage_options: Mapping[str, Any] | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        if further:
-            message = (
-                "Explainer(model, rows) takes two arguments by position; what was observed is target=, weights are "
-                "sample_weight="
-            )
-            raise ArgumentError(message)
         self._n_jobs = check_jobs(n_jobs)
         values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
         background = stored(background, filesystem, storage_options)
