@@ -108,7 +108,7 @@ class Explainer:
 
     Notes
     -----
-    Results that exist on the raw scale only (Shapley values, interactions) are raw regardless of `response`; their
+    Shapley values and interactions are computed of the raw score, regardless of `response`; their
     `units` say so.
 
     An Explainer is a snapshot of the model and its rows. Fitting the model again does not change it. Targets, weights
@@ -270,7 +270,10 @@ class Explainer:
     def _ask_raw(self, what: str, question: Callable[[Scope], Any], response: str | None, by: object) -> Any:
         """Return the answer to a question that exists on the raw scale only."""
         if response not in (None, "raw"):
-            message = f"{what} exist for the raw score only, which is a sum over trees; leave out response="
+            message = (
+                f"Glasswood computes {what} of the raw score; their sum is not a prediction on another scale. Leave "
+                "out response="
+            )
             raise UnsupportedModelError(message)
         self._refuse_combined(what)
         return self._ask(question, "raw", by)

@@ -37,7 +37,7 @@ def test_recipes_name_the_functions_of_a_protocol(title, protocol):
 def test_recipes_name_files_that_are_there():
     """Paths of the sources, below the repository, the package or its C++ core; NAME stands for a new one."""
     names = re.findall(r"`([\w./*]+/[\w./*]*)`", page("docs/contributing/recipes.md"))
-    places = (ROOT, SOURCES, ROOT / "docs")
+    places = (ROOT, SOURCES, SOURCES / "models", ROOT / "docs")
     made = [name for name in names if "NAME" not in name and not name.startswith(("build/", "/_figures"))]
     assert made
     assert [name for name in made if not any([*place.glob(name.rstrip("/"))] for place in places)] == []
@@ -80,3 +80,18 @@ def test_functions_are_short():
                 if node.end_lineno - body[0].lineno >= MOST_LINES:
                     long.append(f"{path.relative_to(SOURCES)}: {node.name}")
     assert not long
+
+
+NUMBERS = {13: "thirteen", 14: "fourteen", 15: "fifteen", 16: "sixteen", 17: "seventeen", 18: "eighteen"}
+
+
+def test_the_number_of_analyses_in_the_gallery():
+    assert f"{NUMBERS[len([*(ROOT / 'examples').glob('plot_*.py')])]} analyses" in page("README.md")
+
+
+def test_the_number_of_mistakes():
+    """The last section has none of its own."""
+    titles = re.findall(r"^## (.*)", page("docs/guide/limits.md"), re.MULTILINE)
+    assert titles[-1] == "Shapley values have the same limits"
+    assert len(titles) - 1 == 4
+    assert "four common mistakes" in page("docs/guide/limits.md")

@@ -95,7 +95,7 @@ class Side:
     def actual_expected(self) -> Floats:
         """What was observed divided by what was predicted, over all rows and for each output."""
         if not self.has_target:
-            message = f"'observed' cannot be judged: it is not known what was observed for the rows of {self.name!r}; "
+            message = f"'observed' cannot be judged: no target given for the rows of {self.name!r}; "
             message += "make the Explainer with target=, or the Background with summarize(model, rows, target=...)"
             raise BackgroundError(message)
         found = self._scope.answers.actual_expected(self._chosen)

@@ -74,8 +74,8 @@ def _waterfall(place: _Place, parts: _Parts, top: int) -> Waterfall:
         up, down = values[rest][values[rest] > 0].sum(), values[rest][values[rest] < 0].sum()
         shown.append(f"{rest.size:,} others together")
         heights.append(float(up + down))
-        largest = number(abs(values[rest[0]]))
-        note = f"the others add +{number(up)} and {number(down)}, each at most {largest} in size"
+        net = f"{'+' if heights[-1] > 0 else ''}{number(heights[-1])}"
+        note = f"{rest.size:,} smaller ones: net {net}, each at most {number(abs(values[rest[0]]))}"
     return Waterfall(
         title=f"Row {place.row:,} of {place.n_rows:,}",
         x_label=place.label,
