@@ -2,7 +2,7 @@
 Claim frequency with exposure
 =============================
 
-An insurer's policies are in force for different times. A model of the claim frequency is right if, for every value of a
+Policies are in force for different lengths of time. A model of the claim frequency is right if, for every value of a
 feature, the claims that were observed agree with those that were predicted, both divided by the exposure. This page
 makes claims whose true frequency is known, fits two models, and looks at what was observed beside what was predicted,
 with bands that tell how much of a difference chance explains.

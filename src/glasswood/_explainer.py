@@ -45,7 +45,7 @@ from glasswood.study._study_of import study_of
 from glasswood.study._total import permutation_importance
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import stored
-from glasswood.text._arguments import new_file, refuse_no_mapping, whole_number
+from glasswood.text._arguments import by_position, new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
 
 __all__ = ["Explainer"]
@@ -108,11 +108,16 @@ class Explainer:
 
     Notes
     -----
-    Results that exist on the raw scale only (Shapley values, interactions) are raw regardless of `response`; their
+    Shapley values and interactions are computed of the raw score, regardless of `response`; their
     `units` say so.
 
-    An Explainer is a snapshot of the model and its rows. Fitting the model again does not change it. A table is not
-    copied: if it is changed in place, questions that need to read it again raise a TableError.
+    An Explainer is a snapshot of the model and its rows. Fitting the model again does not change it. Targets, weights
+    and the like are copied when it is made. A table in memory is not: the columns that the model uses are digested at
+    the same moment, and if they are changed in place, questions that read them later raise a TableError. Files are
+    listed when the Explainer is made; files that change afterwards are refused, and new ones are not read. Streams,
+    lists of tables, lazy frames, tables of databases and frames of clusters are not read when the Explainer is made,
+    but for the first rows, with which the model is checked: answers are about the rows that they have when a question
+    reads them.
 
     An Explainer can be shared between threads. It caches up to 64 MB of the tables behind Shapley values, interactions
     and other indices, so reuse it to explain more rows: each then takes about a millisecond.
@@ -130,6 +135,7 @@ class Explainer:
     Curve(bmi: ... cuts, value from ... to ...)
     """
 
+    @by_position(2, "Explainer(model, rows): what was observed is target=, weights are sample_weight=")
     def __init__(
         self,
         model: object,
@@ -161,10 +167,13 @@ class Explainer:
         self._scope()  # refuses scales that the model does not have
 
     def __repr__(self) -> str:
-        return repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
+        text = repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
+        return text if self._study.model.own is None else f"{text[:-1]}; predictions compared, not proven)"
 
     def _repr_html_(self) -> str:
         facts = {"answers": self._scope().scale.units, "averages over": self._study.over.text, **self.ensemble.facts}
+        if self._study.model.own is not None:
+            facts["predictions"] = self._study.model.own.text
         return facts_html(f"Explainer: {self.ensemble.source}", facts)
 
     @property
@@ -261,7 +270,10 @@ class Explainer:
     def _ask_raw(self, what: str, question: Callable[[Scope], Any], response: str | None, by: object) -> Any:
         """Return the answer to a question that exists on the raw scale only."""
         if response not in (None, "raw"):
-            message = f"{what} exist for the raw score only, which is a sum over trees; leave out response="
+            message = (
+                f"Glasswood computes {what} of the raw score; their sum is not a prediction on another scale. Leave "
+                "out response="
+            )
             raise UnsupportedModelError(message)
         self._refuse_combined(what)
         return self._ask(question, "raw", by)

@@ -12,6 +12,7 @@ __all__ = [
     "FileError",
     "GlasswoodError",
     "MissingExtraError",
+    "MissingFileError",
     "ModelMismatchError",
     "TableError",
     "TooLargeError",
@@ -181,6 +182,17 @@ class FileError(GlasswoodError, OSError):
     --------
     >>> import glasswood as gw
     >>> issubclass(gw.errors.FileError, OSError)
+    True
+    """
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no file of this name.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> issubclass(gw.errors.MissingFileError, FileNotFoundError)
     True
     """
 

@@ -25,6 +25,7 @@ import glasswood as gw
 from glasswood.cli import _files, _output, main
 from glasswood.cli._summarize import file_names
 from glasswood.parallel import _progress
+from glasswood.text._csv import safe_cell
 
 pytest.importorskip("click")
 
@@ -630,7 +631,7 @@ def test_without_click_the_extra_is_named(monkeypatch, capsys):
     ids=lambda value: ascii(value),
 )
 def test_cells_of_csv_are_no_formulas(cell, written):
-    assert _output.safe_cell(cell) == written
+    assert safe_cell(cell) == written
 
 
 def test_csv_of_strange_names_and_categories(glasswood):

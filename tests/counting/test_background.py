@@ -263,3 +263,14 @@ def test_columns_of_small_and_large_weights_are_exact(weighted, scale):
         assert found.weight == pytest.approx(weight.sum(), rel=1e-15)
         curve, wanted = (gw.Explainer(model, part).partial_dependence("a") for part in (found, exact))
         np.testing.assert_allclose(curve.values, wanted.values, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(("small", "large"), [(1e-30, 1), (1e-12, 1e9), (1, 1e30), (2**-62, 2), (2**-64, 1)])
+def test_weights_of_very_different_size(model, small, large):
+    """The small ones are less than the last of 62 bits of the sum, or just above."""
+    u = np.random.default_rng(0).random(len(X))
+    one, two = gw.summarize(model, X, sample_weight=u * small), gw.summarize(model, X, sample_weight=u * large)
+    for both in (one + two, two + one):
+        assert both.n_rows == 2 * len(X)
+        np.testing.assert_allclose(both.weight, one.weight + two.weight, rtol=1e-12)
+        np.testing.assert_allclose(both.counts * both.unit, two.counts * two.unit, rtol=1e-12, atol=1e-12 * two.weight)

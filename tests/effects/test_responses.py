@@ -265,11 +265,11 @@ def test_refusals():
         gw.Explainer(model, X, response="odds")
     ex = gw.Explainer(model, X, response="probability")
     for ask in (ex.shap_values, ex.interaction_values, ex.banzhaf_values, ex.shap_interaction_values):
-        with pytest.raises(UnsupportedModelError, match="exist for the raw score only"):
+        with pytest.raises(UnsupportedModelError, match="of the raw score"):
             ask(X, response="probability")
-    with pytest.raises(UnsupportedModelError, match="exist for the raw score only"):
+    with pytest.raises(UnsupportedModelError, match="of the raw score"):
         ex.evaluate(gw.metrics.ShapleyValues(), X, response="probability")
-    with pytest.raises(UnsupportedModelError, match="exist for the raw score only"):
+    with pytest.raises(UnsupportedModelError, match="of the raw score"):
         ex.joint_grids({"a": [0.0], "b": [0.0]}, response="probability")
     with pytest.raises(TableError, match="at least one feature is required"):
         ex.ice()

@@ -325,7 +325,7 @@ class TestStrengths:
         model, rows = classifier()
         ex = gw.Explainer(model, rows, response="probability")
         assert ex.interaction_strengths().units == "softmax margin"
-        with pytest.raises(gw.errors.UnsupportedModelError, match="interaction strengths exist for the raw score only"):
+        with pytest.raises(gw.errors.UnsupportedModelError, match="computes interaction strengths of the raw score"):
             ex.interaction_strengths(response="probability")
 
 

@@ -541,15 +541,12 @@ def test_what_is_not_fitted(frame, target):
     table = frame[["number", "count"]]
     tree = DecisionTreeRegressor()
     for model, message in (
-        (GridSearchCV(tree, {"max_depth": [2]}), "fit it with refit=True"),
-        (fitted(GridSearchCV(tree, {"max_depth": [2]}, refit=False, cv=2), table, target), "fit it with refit=True"),
-        (make_pipeline(StandardScaler(), tree), "fit it first"),
-        (make_pipeline(make_column_transformer((StandardScaler(), ["number"])), tree), "fit it first"),
-        (TransformedTargetRegressor(tree), "fit it first"),
-        (
-            fitted(Pipeline([("scale", StandardScaler()), ("end", "passthrough")]), table),
-            "there is no model to explain",
-        ),
+        (GridSearchCV(tree, {"max_depth": [2]}), "is not fitted"),
+        (GridSearchCV(tree, {"max_depth": [2]}, refit=False, cv=2).fit(table, target), "fit it with refit=True"),
+        (make_pipeline(StandardScaler(), tree), "is not fitted"),
+        (make_pipeline(make_column_transformer((StandardScaler(), ["number"])), tree), "is not fitted"),
+        (TransformedTargetRegressor(tree), "is not fitted"),
+        (Pipeline([("scale", StandardScaler()), ("end", "passthrough")]).fit(table), "there is no model to explain"),
     ):
         with pytest.raises(UnsupportedModelError, match=message):
             unwrap(model)

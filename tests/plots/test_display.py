@@ -46,9 +46,7 @@ def test_no_visible_step_is_lost(n, seed, kind):
     exact = panel_of(edges.tolist(), heights.tolist(), support=tuple(support), bands=bands, faint=(tuple(heights[1]),))
     found = fitted(exact)
     assert found.x.n_cells <= MOST_STEPS
-    assert found.note == (
-        f"drawn at {found.x.n_cells:,} of {n:,} steps: the lowest and the highest of neighbouring ones"
-    )
+    assert found.note == (f"drawn at {found.x.n_cells:,} of {n:,} steps: simplified for display; extremes are kept")
     assert np.isclose(sum(found.support), support.sum())
     assert set(found.x.edges) <= set(exact.x.edges)
     assert set(found.x.cuts) <= set(exact.x.cuts)
@@ -141,7 +139,7 @@ def test_the_report_of_a_deep_forest_is_small_and_says_what_it_draws(deep, tmp_p
     assert re.search(rf"{shape[0]:,} x {shape[1]:,} cells drawn as \d+ x \d+: means of neighbouring", page)
     assert re.search(r"drawn at [\d,]+ of [\d,]+ steps", page)
     assert "nowhere further" not in page
-    assert "draw the lowest and the highest of neighbouring ones" in page
+    assert "are simplified for display; extremes are kept" in page
 
 
 # ------------------------------------------------------------------------------------------------ other ways

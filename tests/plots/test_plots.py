@@ -500,7 +500,7 @@ def test_a_waterfall_adds_up():
     assert panel.title == "Row 0 of 1"
     assert panel.labels == ("b", "2 others together")
     assert panel.rest
-    assert panel.note == "the others add +3 and 0, each at most 2 in size"
+    assert panel.note == "2 smaller ones: net +3, each at most 2"
     assert panel.values == (-5.0, 3.0)
     assert panel.start == ("average", 10.0)
     assert panel.end == ("this row", 8.0)

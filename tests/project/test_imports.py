@@ -59,6 +59,15 @@ def test_a_level_that_the_processor_lacks_is_refused():
     assert "GLASSWOOD_CPU is 'v9', but this processor can run" in refused.value.stderr
 
 
+def test_the_command_line_tells_of_a_wrong_level_in_one_line():
+    settings = {**os.environ, "GLASSWOOD_CPU": "v9"}
+    command = [sys.executable, "-m", "glasswood", "--version"]
+    done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("glasswood: error: GLASSWOOD_CPU is 'v9'")
+    assert "Traceback" not in done.stderr
+
+
 def test_a_processor_below_the_least_level_is_refused():
     with pytest.raises(ImportError, match="needs a processor with x86-64-v2"):
         _core._chosen([], "")

@@ -109,7 +109,7 @@ def test_classes(model):
 
 def test_what_is_not_known_is_refused(model, explainers):
     without = {"then": gw.Explainer(model, THEN), "now": gw.Explainer(model, NOW, target="y")}
-    with pytest.raises(gw.errors.BackgroundError, match=r"'then': it is not known what was observed: .*target="):
+    with pytest.raises(gw.errors.BackgroundError, match=r"'then': no target given: .*target="):
         gw.compare(without).plot("a", observed=True)
     other = HistGradientBoostingRegressor(loss="poisson", max_iter=4).fit(THEN[["a"]], THEN["y"])
     models = {"one": gw.Explainer(model, THEN, target="y"), "other": gw.Explainer(other, THEN, target="y")}

@@ -106,7 +106,10 @@ def test_questions(asked, says, ex):
         (lambda: gw.Explainer(VotingRegressor([("a", RandomForestRegressor())]), X), "is not fitted"),
         (lambda: gw.Explainer(StackingRegressor([("a", RandomForestRegressor())]), X), "is not fitted"),
         (lambda: gw.Explainer(CalibratedClassifierCV(RandomForestClassifier()), X), "is not fitted"),
-        (lambda: gw.Explainer(make_pipeline(StandardScaler(), RandomForestRegressor()), X), "fit it first"),
+        (
+            lambda: gw.Explainer(make_pipeline(StandardScaler(), RandomForestRegressor()), X),
+            "is not fitted; call fit first",
+        ),
         (lambda: gw.Explainer(SVC().fit(X, X["c"]), X), "Glasswood explains sums of trees only"),
         (lambda: gw.Explainer(LinearRegression().fit(X, Y), X), "Glasswood explains sums of trees only"),
         (lambda: gw.Explainer(MLPRegressor(), X), "Glasswood explains sums of trees only"),

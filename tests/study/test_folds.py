@@ -187,6 +187,95 @@ def test_equal_values_have_equal_folds_everywhere():
     assert keys_of_values(np.array([0.0]))[0] == keys_of_values(np.array([-0.0]))[0] == 0
 
 
+def _folds_of(columns):
+    return {tuple(keys_of_column(frame, "id").tolist()) for frame in columns}
+
+
+def _arrow(values, kind=None):
+    return pa.table({"id": pa.array(values, kind)})
+
+
+def test_equal_values_of_other_types_have_equal_folds():
+    ids = [2**60 + 1, None, 2**60 + 2, -7, 3]
+    big = [_arrow(ids), pl.DataFrame({"id": ids}), pd.DataFrame({"id": pd.array(ids, dtype="Int64")})]
+    big += [pd.DataFrame({"id": pd.array(ids, dtype=pd.ArrowDtype(pa.int64()))})]
+    big += [_arrow(ids, pa.decimal128(20, 0)), _arrow(ids).cast(pa.schema([("id", pa.decimal128(23, 3))]))]
+    big += [pl.from_arrow(big[-1]), big[-1].to_pandas(), pd.DataFrame({"id": pd.Series(ids, dtype=object)})]
+    assert len(_folds_of(big)) == 1
+    (keys,) = _folds_of(big)
+    assert _folds_of([_arrow([2**60 + 1, 2**60 + 2, -7, 3])]) == {(keys[0], *keys[2:])}
+    large = [2**63 + 5, 2**64 - 1, None]
+    assert (
+        len(
+            _folds_of(
+                [_arrow(large, pa.uint64()), _arrow(large, pa.uint64()).cast(pa.schema([("id", pa.decimal128(25, 0))]))]
+            )
+        )
+        == 1
+    )
+    cents = ["1.50", "-0.25", None, "7.00"]
+    text = pa.array(cents)
+    priced = [
+        _arrow(text.cast(pa.decimal128(10, 2))),
+        _arrow(text.cast(pa.decimal128(12, 4))),
+        _arrow(text.cast(pa.float64())),
+    ]
+    assert len(_folds_of([*priced, priced[0].to_pandas(), pl.from_arrow(priced[0])])) == 1
+
+
+def test_equal_times_of_other_types_have_equal_folds():
+    days = _arrow([datetime.date(2020, 1, 5), None, datetime.date(1960, 12, 31)])
+    assert len(_folds_of([days, days.to_pandas(), pl.from_arrow(days), days.to_pandas(date_as_object=False)])) == 1
+    moments = _arrow([datetime.datetime(2020, 1, 5, 12, 30, 1, 7), None, datetime.datetime(1960, 12, 31, 23)])
+    aware = moments.cast(pa.schema([("id", pa.timestamp("us", "UTC"))])).cast(
+        pa.schema([("id", pa.timestamp("us", "CET"))])
+    )
+    assert (
+        len(
+            _folds_of(
+                [
+                    moments,
+                    moments.to_pandas().astype(object),
+                    pl.from_arrow(moments),
+                    aware,
+                    aware.to_pandas().astype(object),
+                ]
+            )
+        )
+        == 1
+    )
+    spans = _arrow([datetime.timedelta(days=1), None, datetime.timedelta(microseconds=-5)])
+    assert len(_folds_of([spans, spans.to_pandas(), spans.to_pandas().astype(object), pl.from_arrow(spans)])) == 1
+    hours = _arrow([datetime.time(12, 30), None, datetime.time(1, 2, 3, 4)])
+    assert len(_folds_of([hours, hours.to_pandas(), pl.from_arrow(hours)])) == 1
+
+
+def test_rounded_ids_are_refused():
+    for values in ([2.0**53, 1.0], [1.5, -(2.0**60)]):
+        with pytest.raises(TableError, match="different ids may have become one"):
+            keys_of_column(pd.DataFrame({"id": values}), "id")
+    keys_of_column(pd.DataFrame({"id": [1e300, np.inf, np.nan]}), "id")  # numbers that are no ids
+
+
+def test_groups_of_ids_with_missing_values(case):
+    model, frame = case
+    ids = [None if k % 7 == 0 else 2**53 + k % 5 for k in range(N)]
+    table = pa.Table.from_pandas(frame, preserve_index=False).append_column("g", pa.array(ids))
+    decimals = table.set_column(table.column_names.index("g"), "g", table["g"].cast(pa.decimal128(20, 0)))
+    expected = {key: ids.count(key) for key in (*range(2**53, 2**53 + 5), None)}
+    for rows in (
+        table,
+        pl.from_arrow(table),
+        pl.from_arrow(decimals),
+        frame.assign(g=pd.array(ids, dtype="Int64")),
+        frame.assign(g=pd.array(ids, dtype=pd.ArrowDtype(pa.int64()))),
+        decimals.to_pandas(),
+    ):
+        counted = gw.summarize(model, rows, by="g")
+        assert {key: background.n_rows for key, background in counted.items()} == expected
+        assert len(gw.Explainer(model, rows).partial_dependence("a", by="g")) == 6
+
+
 def test_the_hash_is_the_published_one():
     """FNV-1a and SplitMix64, by their definitions, in Python's own integers."""
 

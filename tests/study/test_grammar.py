@@ -133,7 +133,7 @@ def test_questions_of_the_raw_scale_are_answered_there(kind):
         assert found.units == units
     np.testing.assert_array_equal(other.shap_values(rows).values, ex.shap_values(rows).values)
     if units == "log-odds":
-        with pytest.raises(UnsupportedModelError, match="Shapley values exist for the raw score only"):
+        with pytest.raises(UnsupportedModelError, match="computes Shapley values of the raw score"):
             ex.shap_values(rows, response="probability")
 
 

@@ -11,6 +11,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError, UnsupportedModelError
@@ -43,8 +44,6 @@ def lightgbm(depth):
 
 
 def histogram(depth):
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
     return HistGradientBoostingRegressor(
         max_iter=20, max_depth=depth, loss="poisson", categorical_features="from_dtype", random_state=0
     )
@@ -126,8 +125,6 @@ def test_exact_tables_leave_nothing():
 
 
 def test_paths_decide_not_depth():
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
     X, y = rows_of()
     numbers = X[["a", "b", "ties"]]
     model = HistGradientBoostingRegressor(max_iter=10, interaction_cst=[{0, 1}, {2}]).fit(numbers, y)
@@ -216,9 +213,13 @@ def test_names_that_need_quotes():
 def test_names_that_lightgbm_changes():
     X, y = rows_of(400)
     X = X.rename(columns={"b": "b b"})
-    table = gw.Explainer(lightgbm(2).fit(X, y), X).rating_table(pairs=20)
-    assert "b_b" in table.mains  # as LightGBM calls it
+    model = lightgbm(2).fit(X, y)
+    table = gw.Explainer(model, X).rating_table(pairs=20)
+    assert "b b" in table.mains  # as the table calls it
+    assert np.abs(run_sql(table.to_sql(), X) - table.score(X)).max() <= 1e-12
     np.testing.assert_array_equal(table.score(X), table.score(X.rename(columns={"b b": "b_b"})))
+    alone = gw.Explainer(model, gw.summarize(model, X, order=2))
+    assert "b_b" in alone.features  # without a table, as LightGBM calls it
 
 
 def test_zeros_that_are_missing():
@@ -296,3 +297,47 @@ def test_results_print_pickle_and_draw():
     assert "remainder" in panel.note
     assert "Rating table" in table._repr_html_()
     assert table.n_entries > len(table.to_frame()) - 1
+
+
+def test_texts_in_csv_are_no_formulas(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"=A1": rng.normal(size=300), "k": pd.Categorical(rng.choice(["=1+1", "@z", "-y", "x"], 300))})
+    y = X["=A1"] * (X["k"] == "=1+1") + (X["k"] == "@z")
+    model = HistGradientBoostingRegressor(max_iter=20, categorical_features="from_dtype").fit(X, y)
+    gw.Explainer(model, X).rating_table(pairs=1).to_csv(tmp_path / "table.csv")
+    with (tmp_path / "table.csv").open(newline="") as file:
+        cells = {cell for line in csv.reader(file) for cell in line}
+    assert {"'=A1", "'=1+1", "'@z", "'-y", "x", "-inf"} <= cells
+    assert not any(cell[:1] in "=@+" and cell for cell in cells)
+
+
+@pytest.mark.parametrize("taken", ["(missing)", "(unseen)"])
+def test_categories_that_are_called_missing(taken):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"k": pd.Categorical(rng.choice([taken, "x", "y"], 500)), "a": rng.normal(size=500)})
+    y = X["k"].map({taken: -1.0, "x": 0.0, "y": 1.0}).astype(float)
+    X.loc[::9, "k"], y[::9] = np.nan, 9.0
+    model = HistGradientBoostingRegressor(max_iter=20, categorical_features="from_dtype").fit(X, y)
+    ex = gw.Explainer(model, X)
+    for labels in (
+        ex.partial_dependence("k").to_frame()["k"],
+        ex.rating_table(pairs=0).to_frame().query("term == 'k'")["category"],
+        ex.ale("k").levels,
+    ):
+        assert len(set(labels)) == len(list(labels))
+        assert taken in list(labels)
+    assert ex.ale("k")([taken])[0] < ex.ale("k")(["y"])[0]
+
+
+def test_sql_of_truth_values():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=200), "t": rng.random(200) < 0.4, "flag": rng.integers(0, 2, 200)})
+    model = HistGradientBoostingRegressor(max_iter=10, max_depth=2).fit(X, X["a"] * X["t"] + 3 * X["t"] + X["flag"])
+    table = gw.Explainer(model, X).rating_table()
+    rows = duckdb.connect()
+    for frame in (X, X.astype(float), X.assign(t=X["t"].astype(float) / 2), X.astype({"t": "boolean"})):
+        rows.register("rows", frame)
+        found = rows.sql(f"select {table.to_sql('duckdb')} from rows").fetchnumpy()
+        np.testing.assert_allclose(next(iter(found.values())), table.score(frame), rtol=1e-12)
+    assert 'CAST("t" AS INTEGER) <=' in table.to_sql("postgres")
+    assert '"a" <=' in table.to_sql("postgres")

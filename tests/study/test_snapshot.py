@@ -125,11 +125,67 @@ def test_on_the_scale_of_a_response(classifier):
         surface.values  # noqa: B018
 
 
-def test_a_table_that_is_changed_before_the_first_question_is_answered_for_as_it_is(model):
-    rows, X = frame(20, seed=1), frame()
+@pytest.mark.parametrize("n", [N, 300], ids=["digests", "few rows"])
+def test_a_table_that_is_changed_before_the_first_question(model, n):
+    rows, X = frame(20, seed=1), frame(n)
+    wanted = answers(gw.Explainer(model, X.copy()), rows)
     ex = gw.Explainer(model, X)
     one_value(X)
-    assert answers(ex, rows) == answers(gw.Explainer(model, X), rows)
+    found = answers(ex, rows)
+    assert all(found[name] in ("changed", wanted[name]) for name in wanted)
+    assert found["curve"] == "changed"
+
+
+def test_targets_and_rows_are_of_one_moment(model):
+    """Sorted in place together, after the Explainer was made: old targets would meet new rows."""
+    X = frame()
+    y = X["a"] * 2
+    ex = gw.Explainer(model, X, target=y)
+    order = np.argsort(X["a"].to_numpy())
+    for name in X:
+        X[name] = X[name].array[order]
+    y[:] = y.to_numpy()[order]
+    with pytest.raises(TableError, match="has changed since the Explainer was made"):
+        ex.partial_dependence("a")
+
+
+def test_lazy_answers_to_questions_before_a_change(model):
+    X = frame()
+    ex = gw.Explainer(model, X)
+    surfaces = ex.joint_partial_dependence()
+    X["b"] = X["b"] + 2
+    with pytest.raises(TableError, match="has changed since the Explainer was made"):
+        surfaces["a", "b"].density  # noqa: B018
+
+
+def test_files_are_those_of_the_moment_when_the_explainer_was_made(model, tmp_path):
+    X = frame()
+    for name in ("a", "b"):
+        X.to_parquet(tmp_path / f"{name}.parquet")
+    ex = gw.Explainer(model, tmp_path)
+    X.to_parquet(tmp_path / "c.parquet")  # no part of what was listed
+    assert ex.partial_dependence("a").rows.sum() == 2 * len(X)
+    surfaces = ex.joint_partial_dependence()
+    X.assign(a=0.0).to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(TableError, match=r"b\.parquet has changed"):
+        surfaces["a", "b"].density  # noqa: B018
+    ex = gw.Explainer(model, tmp_path)
+    X.assign(a=0.0, b=0.0).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(TableError, match=r"a\.parquet has changed"):
+        ex.partial_dependence("a")
+
+
+def test_streams_and_lazy_frames_are_not_read_when_the_explainer_is_made(model):
+    X, taken = frame(), []
+
+    def parts():
+        for part in range(3):
+            taken.append(part)
+            yield X
+
+    ex = gw.Explainer(model, parts())
+    assert taken == [0]  # the first table, with which the model is checked
+    assert ex.partial_dependence("a").rows.sum() == 3 * len(X)
 
 
 @pytest.mark.parametrize("kind", ["numpy C", "numpy F", "float32", "integers", "polars", "objects", "sparse"])

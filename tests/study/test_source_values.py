@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from glasswood.counting._row_job import explain_piece
 from glasswood.effects._row_questions import largest
 from glasswood.engines import _rows
 from glasswood.errors import TableError
+from glasswood.tables._part_files import ValuesDigest
 from helpers.derived import with_derived_columns
 
 NAMES = ["a", "b", "c", "d"]
@@ -258,6 +260,48 @@ def test_an_interrupted_call_resumes(explainer, folder, tmp_path, monkeypatch):
     )
 
 
+def test_damaged_parts_are_written_again(explainer, folder, tmp_path):
+    keep = {"id": "id", "name": "name", "kind": "label"}
+    for name, values in {
+        "shap": explainer.shap_values(str(folder), keep=keep),
+        "top": explainer.shap_values(str(folder), keep=keep).top_per_row(2),  # whose columns are lists
+    }.items():
+        out = tmp_path / name
+        values.to_parquet(out)
+        good = {path: path.read_bytes() for path in out.rglob("*.parquet")}
+        times = {path: path.stat().st_mtime_ns for path in good}
+        values.to_parquet(out)
+        assert {path: path.stat().st_mtime_ns for path in good} == times  # intact parts are not written again
+        expected = read(out)
+        path, whole = next(iter(good.items()))
+        for place in range(40, len(whole) - 8, len(whole) // 12):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+            values.to_parquet(out)
+            pd.testing.assert_frame_equal(read(out), expected)
+
+
+def test_values_have_one_digest_however_they_are_divided():
+    table = pa.table({"a": [1.0, None, 3.0, 4.0], "t": ["x", None, "z", "w"], "l": [[1.0], [], None, [2.0, 3.0]]})
+
+    def digest(*tables):
+        found = ValuesDigest()
+        for part in tables:
+            found.add(part)
+        return found.text
+
+    assert digest(table) == digest(table[:1], table[1:3], table[3:]) == digest(pa.concat_tables([table[:2], table[2:]]))
+    others = [{"a": [1.0, 3.0, None, 4.0]}, {"t": ["x", "", "z", "w"]}, {"l": [[1.0], None, [], [2.0, 3.0]]}]
+    others += [{"l": [[1.0, 2.0], [], None, [3.0]]}]
+    for column in others:
+        assert digest(pa.table({**table.to_pydict(), **column})) != digest(table)
+
+
+def test_a_name_that_is_taken_is_told(explainer, folder, tmp_path):
+    for keep, column in (({"id": "a"}, "id"), (["a"], "a")):
+        with pytest.raises(TableError, match=re.escape(f"keep={{'{column}': 'another name'}}")):
+            explainer.shap_values(str(folder), keep=keep).to_parquet(tmp_path / "out")
+
+
 def test_files_of_the_user_in_the_folder_are_left_alone(explainer, frame, tmp_path):
     rows = frame[[*NAMES, "kind", "id"]]
     rows[:100].to_parquet(tmp_path / "one.parquet")
@@ -311,7 +355,7 @@ def test_folders_that_are_refused(explainer, model, frame, folder, tmp_path):
 def test_arguments_that_are_refused(explainer, frame, folder):
     with pytest.raises(TableError, match="there is no column 'no'"):
         explainer.shap_values(str(folder), keep=["no"])
-    with pytest.raises(TableError, match="a column of values has the same name"):
+    with pytest.raises(TableError, match="a column of values is called 'a', too"):
         explainer.shap_values(str(folder), keep=["a"])
     with pytest.raises(TableError, match="are for rows that are files"):
         explainer.shap_values(frame, keep=["id"])

@@ -271,3 +271,17 @@ def test_frames_that_are_not_in_memory_are_no_tables(of_numbers):
     ):
         with pytest.raises(TableError, match="has columns, but is not a data frame in memory"):
             asked()
+
+
+def test_views_of_texts_are_texts(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "k": pd.Categorical(rng.choice(list("xyz"), 60))})
+    fitted = HistGradientBoostingRegressor(max_iter=5, categorical_features="from_dtype", min_samples_leaf=5)
+    fitted.fit(frame, frame["a"] * (frame["k"] == "x"))
+    views = pa.table({"a": frame["a"], "k": pa.array(frame["k"].astype(str).tolist()).cast(pa.string_view())})
+    expected = gw.summarize(fitted, frame)
+    assert gw.summarize(fitted, views) == gw.summarize(fitted, views.to_reader()) == expected
+    assert gw.Explainer(fitted, views).partial_dependence("k", by="k").keys() == {"x", "y", "z"}
+    frame.to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(gw.errors.FileError, match="checkpoint= is the path of a folder"):
+        gw.summarize(fitted, tmp_path / "rows.parquet", checkpoint=tmp_path / "rows.parquet")

@@ -84,7 +84,7 @@ def _cells(curve: Curve) -> dict[str, list[Any]]:
         category: list[Any] = [None] * (n_cells - 1) + ["(missing)"]
     else:
         above = to = [np.nan] * n_cells
-        category = [*map(str, curve.categories), "(unseen)", "(missing)"]
+        category = [*map(str, axis.labels)]
     rows = axis.rows.tolist() if axis.rows.size else [None] * n_cells
     columns: dict[str, list[Any]] = {"feature": [curve.name] * n_cells, "above": above, "to": to, "category": category}
     columns = {name: [x for x in values for _ in range(n_outputs)] for name, values in columns.items()}

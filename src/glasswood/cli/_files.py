@@ -132,7 +132,9 @@ def proved(model: object, data: str, further: Sequence[str] = ()) -> Opened:
 
     The rows are a pandas frame if pandas is installed: libraries do not accept Arrow's categories.
     """
-    return open_model(model, read_rows(data, HEAD), further)
+    opened = open_model(model, read_rows(data, HEAD), further, whole=False)
+    opened.refuse_own(raw=True)
+    return opened
 
 
 def open_data(data: str, *, in_memory: bool) -> Any:

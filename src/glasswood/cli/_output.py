@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -19,6 +18,7 @@ import numpy as np
 from glasswood.tables._files import write_whole
 from glasswood.tables._parquet import write_parquet
 from glasswood.tables._tables import frame_of
+from glasswood.text._csv import safe_cell
 from glasswood.text._printable import printable
 
 __all__ = [
@@ -37,26 +37,6 @@ FORMATS = ("text", "csv", "json", "parquet")
 Columns = Mapping[str, Any]
 
 LONGEST = 60  # maximum number of characters of a cell in text tables
-
-# Characters that start a formula in spreadsheets, including full-width forms.
-FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-
-def safe_cell(value: object) -> Any:
-    """Return a cell of a CSV file that no spreadsheet interprets as a formula.
-
-    Examples
-    --------
-    >>> safe_cell("=1+1"), safe_cell("-1.5"), safe_cell(-1.5)
-    ("'=1+1", '-1.5', '-1.5')
-    """
-    if isinstance(value, str):
-        harmless = not FORMULA.match(value) or NUMBER.fullmatch(value)
-        return value if harmless else f"'{value}"
-    if isinstance(value, float | np.floating):
-        return "" if math.isnan(value) else repr(float(value))
-    return "" if value is None else value
 
 
 def columns_of(result: object) -> dict[str, Any]:

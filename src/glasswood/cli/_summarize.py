@@ -22,6 +22,7 @@ from glasswood.cli._output import check_folder, note, print_json, write_table
 from glasswood.engines._engine import ENGINES
 from glasswood.errors import BackgroundError, MissingExtraError, TableError
 from glasswood.tables._sources import InMemory, open_source
+from glasswood.text._printable import unlike
 
 __all__ = ["COMMANDS", "file_names"]
 
@@ -130,7 +131,9 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     in_memory = isinstance(open_source(source), InMemory)  # CSV
     if in_memory:
         settings = {"engine": "auto"} | ({} if settings["checkpoint"] is None else settings)
-    wrapped = read.columns is not None or read.combination is not None or read.inverse is not None
+    wrapped = (
+        read.columns is not None or read.combination is not None or read.inverse is not None or read.own is not None
+    )
     asked: dict[str, Any] = {"order": order, "response": response, "sample_weight": weight, "by": list(by) or None}
     asked |= {"target": target, "exposure": exposure, "offset": offset, "prediction": prediction}
     asked |= {"folds": folds, "fold_by": fold_by, "total": total, "row_falls": row_falls, "loss": loss, "ale": ale}
@@ -198,8 +201,9 @@ def _list(names: list[Path], found: dict[Any, Background], by: tuple[str, ...], 
     keys = [key if isinstance(key, tuple) else (key,) for key in found]
     columns: dict[str, list[Any]] = {"file": [str(path) for path in names]}
     for place, name in enumerate(by):
+        missing = unlike("(missing)", (key[place] for key in keys if key[place] is not None))
         columns[name if name not in columns else f"{name} (column)"] = [
-            "(missing)" if key[place] is None else str(key[place]) for key in keys
+            missing if key[place] is None else str(key[place]) for key in keys
         ]
     columns["n_rows" if "rows" in columns else "rows"] = [background.n_rows for background in found.values()]
     write_table(columns, ("-", "json" if as_json else "text"))

@@ -18,12 +18,12 @@ from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import UFUNCS, Combine, Tally, combine
 from glasswood.counting._weights import in_one_unit, refuse_large_sum
 from glasswood.counting._wide import limbs_of, numbers_of
-from glasswood.errors import BackgroundError
+from glasswood.errors import BackgroundError, FileError, MissingFileError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.tables._files import pack_arrays, unpack_arrays, write_whole
 from glasswood.tables._folds import Division
 from glasswood.tables._places import is_address, place_of, read_at, write_at
-from glasswood.text._arguments import new_file
+from glasswood.text._arguments import brief, new_file
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many
 
@@ -239,8 +239,12 @@ class Background(ReadOnly):
         def turned(numbers: Any) -> Any:
             return numbers << -shift if shift < 0 else (numbers + (1 << (shift - 1))) >> shift
 
+        def turned_sums(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+            # Sums are less than 2**62, so that they are 0 in a unit that is 2**63 times as large, or more.
+            return np.zeros_like(numbers) if shift > 62 else np.asarray(turned(numbers))
+
         turn: dict[Combine, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
-            "sum": turned,
+            "sum": turned_sums,
             "wide sum": lambda limbs: limbs_of(turned(numbers_of(limbs))),
         }
         vectors = {
@@ -313,10 +317,10 @@ class Background(ReadOnly):
         >>> gw.Background.load("nowhere.gw")
         Traceback (most recent call last):
         ...
-        FileNotFoundError: ...
+        glasswood.errors.MissingFileError: ...
         """
         elsewhere = is_address(path, filesystem, storage_options)
-        content = read_at(place_of(path, filesystem, storage_options)) if elsewhere else Path(path).read_bytes()
+        content = read_at(place_of(path, filesystem, storage_options)) if elsewhere else _content_of(path)
         try:
             facts, arrays = unpack_arrays(FORMAT, content)
             checked = _checked(facts)
@@ -328,6 +332,19 @@ class Background(ReadOnly):
         except (BackgroundError, KeyError, TypeError, ValueError) as error:
             message = f"{str(path)!r} is not a Glasswood background, or it is damaged: {error}; run summarize again"
             raise BackgroundError(message) from error
+
+
+def _content_of(path: str | PathLike[str]) -> bytes:
+    """Return the bytes of a file of this machine."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError as error:
+        message = f"there is no file {str(path)!r}; Background.save writes one"
+        raise MissingFileError(message) from error
+    except (OSError, TypeError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        message = f"a background is loaded from a file that save has written, and {brief(path)} cannot be read: {why}"
+        raise FileError(message) from error
 
 
 def _told(name: str) -> str:

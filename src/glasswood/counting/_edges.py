@@ -91,11 +91,10 @@ def feature_of(plan: CountPlan, feature: Any) -> int:
     names = plan.ensemble.feature_names
     if isinstance(feature, int | np.integer) and -len(names) <= feature < len(names):
         return int(feature) % len(names)
-    own = feature.replace(" ", "_") if plan.ensemble.schema.underscored and isinstance(feature, str) else feature
-    for name in (feature, own):
-        if name in names:
-            return names.index(name)
-    raise TableError.no_feature(feature, names)
+    found = plan.ensemble.schema.number_of(feature) if isinstance(feature, str) else None
+    if found is None:
+        raise TableError.no_feature(feature, names)
+    return found
 
 
 def _number(bins: Any) -> int:

@@ -197,6 +197,7 @@ class Sums:
         self._lowest: dict[Any, int] = {}  # plane of weights that counts, by group
         self._waiting: list[Any] = []  # tables whose rows are sorted by group together
         self._folds: list[NDArray[np.intp]] = []  # of their rows
+        self._n_waiting = self._bytes_waiting = 0  # of their rows, so that no table is measured again
 
     def add(self, table: object, first: int = 0) -> int:
         """Count the rows of a table, at once or with those of the next ones, and return their number.
@@ -211,9 +212,10 @@ class Sums:
         if self._waiting and not can_join(self._waiting[0], table):
             self.flush()
         self._waiting.append(table)
+        self._n_waiting, self._bytes_waiting = self._n_waiting + n_rows(table), self._bytes_waiting + n_bytes(table)
         if self.job.values.folds:
             self._folds.append(self.job.values.folds_of(table, n_rows(table), first))
-        if sum(n_rows(part) for part in self._waiting) >= MANY_ROWS or sum(map(n_bytes, self._waiting)) >= MANY_BYTES:
+        if self._n_waiting >= MANY_ROWS or self._bytes_waiting >= MANY_BYTES:
             self.flush()
         return n_rows(table)
 
@@ -221,7 +223,7 @@ class Sums:
         """Count the tables that wait."""
         if not self._waiting:
             return
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting, self._n_waiting, self._bytes_waiting = self._waiting, [], 0, 0
         folds, self._folds = self._folds, []
         table = join(waiting)
         keys, places = self.job.groups_of(table, np.concatenate(folds) if folds else None)

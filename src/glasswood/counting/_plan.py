@@ -27,8 +27,8 @@ MOST_COUNTS = 2**27  # a gigabyte
 MOST_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
 
 COMBINATIONS = (
-    "the model splits on statistics of combinations of columns (CTRs), so its leaves are no products of conditions "
-    "on single columns, which this needs; curves, ICE and importance need none. For Shapley values, use CatBoost's own "
+    "the model's splits combine columns (CatBoost's CTRs), and this question needs splits on single columns; curves, "
+    "ICE and importance do not. For Shapley values, use CatBoost's own "
     'get_feature_importance(type="ShapValues"); for all else, train with max_ctr_complexity=1'
 )
 
@@ -235,7 +235,7 @@ class CountPlan:
         raise TooLargeError(message)
 
     def refuse_derived(self) -> None:
-        """Refuse what follows from counts of leaves, if these are no products of conditions on single columns."""
+        """Refuse what follows from counts of leaves, if splits combine columns."""
         if self.ensemble.derived is not None:
             raise UnsupportedModelError(COMBINATIONS)
 

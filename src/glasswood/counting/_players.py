@@ -59,9 +59,10 @@ def _without_single(groups: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[st
 
 
 def own_names(ensemble: TreeEnsemble, groups: Groups | None) -> dict[str, tuple[str, ...]]:
-    """Return groups by the model's own names of their columns: LightGBM writes blanks as underscores."""
+    """Return groups by the names of their columns that are shown: LightGBM writes blanks as underscores."""
 
     def own(name: str) -> str:
-        return name.replace(" ", "_") if ensemble.schema.underscored and name not in ensemble.feature_names else name
+        number = ensemble.schema.number_of(name)
+        return name if number is None else ensemble.feature_names[number]
 
     return {name: tuple(map(own, columns)) for name, columns in checked_groups(groups).items()}

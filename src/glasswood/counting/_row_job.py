@@ -246,9 +246,11 @@ def explain_tables(job: RowJob, tables: Iterable[Any], number: int, explain: Exp
     digest, held = Digest(), list[Any]()
     waiting = map(digest.noted, tables)
     if known is not None:
+        n_held = 0
         for table in waiting:
             held.append(table)
-            if sum(map(n_rows, held)) * len(job.columns) > MOST_HELD:
+            n_held += n_rows(table)
+            if n_held * len(job.columns) > MOST_HELD:
                 break
         else:
             if digest.text == known.digest:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from glasswood.counting._job import Job
 from glasswood.counting._partial import WHOLE, Partial, ledger_of
-from glasswood.errors import BackgroundError
+from glasswood.errors import BackgroundError, FileError
 from glasswood.tables._files import write_whole
 from glasswood.tables._parquet import Fragment
 from glasswood.text._printable import how_many
@@ -35,7 +35,11 @@ class Checkpoint:
 
     def __init__(self, folder: str | PathLike[str], job: Job) -> None:
         self.path = Path(folder) / f"{job.key}.partial"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:  # such as a file of that name
+            message = f"checkpoint= is the path of a folder, and {str(folder)!r} cannot be one: {error.strerror}"
+            raise FileError(message) from error
         self._lock = threading.Lock()
         self.partial, self.digests = self._load(job)
 

@@ -55,8 +55,9 @@ WIDTHS: dict[str, Callable[[Any], list[int]]] = {
 def fitted(obj: object, attribute: str = "n_features_in_") -> Any:
     """Return an object that has an attribute that comes with being fitted."""
     if not has(obj, attribute):
-        remedy = "fit it with refit=True" if attribute == "best_estimator_" else "fit it"
-        message = f"this {type(obj).__name__} has no {attribute}; {remedy} first"
+        was_fitted = attribute == "best_estimator_" and has(obj, "cv_results_")
+        what = "was fitted with refit=False, so it has no model; fit it with refit=True" if was_fitted else ""
+        message = f"this {type(obj).__name__} {what or 'is not fitted; call fit first'}"
         raise UnsupportedModelError(message)
     return obj
 

@@ -20,10 +20,10 @@ from glasswood.models._outputs import labels_of
 from glasswood.models._pipelines import unwrap
 from glasswood.models.readers import library_errors, read_proved
 from glasswood.tables._given import as_pandas, as_trained
-from glasswood.tables._tables import n_rows, take_rows
+from glasswood.tables._tables import n_rows, names_of, take_rows
 from glasswood.text._printable import how_many
 
-__all__ = ["Combination", "linked", "read_combination"]
+__all__ = ["Combination", "linked", "members_of", "read_combination"]
 
 Floats = NDArray[np.float64]
 Member = Callable[[Score, Any], Floats]
@@ -79,7 +79,9 @@ def read_combination(model: object, table: object) -> Combination | None:
         message = f"this {type(model).__name__} is not fitted; call fit first"
         raise UnsupportedModelError(message)
     estimators, functions, whole = KINDS[kind](model)
-    members = [read_proved(_bare(estimator, table), table) for estimator in estimators]
+    read = [read_proved(_bare(estimator, table), table) for estimator in estimators]
+    names = names_of(table)  # of the user's, which LightGBM changes
+    members = [replace(member, schema=member.schema.named_by(names)) for member in read]
     bounds = np.cumsum([0, *(member.n_outputs for member in members)])
 
     together = _Together(tuple(functions), tuple(member.score for member in members), tuple(bounds.tolist()), whole)
@@ -94,6 +96,14 @@ def read_combination(model: object, table: object) -> Combination | None:
         rows = as_trained(table, several.ensemble.schema) if learns_labels else table
         _check(several, model, rows, dtype)
     return several
+
+
+def members_of(model: Any) -> list[Any]:
+    """Return the fitted models that a combination answers with; none for other models."""
+    if not any(base.__name__ in KINDS and _is_own(base) for base in type(model).__mro__):
+        return []
+    calibrated = [part.estimator for part in getattr(model, "calibrated_classifiers_", ())]
+    return calibrated or [*getattr(model, "estimators_", ())]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,14 +14,15 @@ from glasswood.errors import UnsupportedModelError
 from glasswood.models._combinations import Combination, read_combination
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._facts import ModelFacts, facts_of
+from glasswood.models._own_predictions import OwnPredictions, compare_own, defined_by
 from glasswood.models._pipelines import Unwrapped, is_wrapper, unwrap
 from glasswood.models._user_columns import UserColumns, transformed
 from glasswood.models.folding import fold
-from glasswood.models.readers import Proof, prove, read_unproven, refuse_own_predictions
-from glasswood.tables._given import as_pandas
+from glasswood.models.readers import Proof, prove, prove_all, read_unproven, refuse_own_predictions
+from glasswood.tables._given import as_pandas, as_trained
 from glasswood.tables._points import take
 from glasswood.tables._row_columns import without_columns
-from glasswood.tables._tables import n_rows
+from glasswood.tables._tables import n_rows, names_of, take_rows
 
 __all__ = ["Opened", "open_model"]
 
@@ -53,6 +54,8 @@ class Opened:
         What a combination of models predicts.
     has_transformers : bool
         Whether the user's columns are transformed before they reach the model.
+    own : OwnPredictions or None
+        How predictions of a class of the user's compare with the trees; None if there is no such class.
     """
 
     ensemble: TreeEnsemble
@@ -63,6 +66,18 @@ class Opened:
     inverse: Inverse | None = None
     combination: Combination | None = None
     has_transformers: bool = False
+    own: OwnPredictions | None = None
+
+    def refuse_own(self, *, raw: bool) -> None:
+        """Refuse a scale on which a class of the user's predicts otherwise than the trees, as far as is known."""
+        if self.own is not None:
+            otherwise = (
+                "explain a model of the class that it derives from, or use glasswood.sklearn, which falls back to "
+                "scikit-learn's brute force"
+            )
+            if not raw and self.own.raw is None and self.combination is None:
+                otherwise += ', or ask for response="raw", the sum over trees'
+            self.own.refuse(raw=raw, otherwise=otherwise)
 
     def refuse_combination(self) -> None:
         """Refuse a combination of models where one sum over trees is needed."""
@@ -139,22 +154,53 @@ def open_model(
     >>> opened.ensemble.feature_names[:3], opened.proof.n_equal
     (('age', 'sex', 'bmi'), 100)
     """
-    facts = facts_of(model)
     if isinstance(model, TreeEnsemble):
-        return Opened(model, facts, table)
-    wrapped = not isinstance(model, str | PathLike) and is_wrapper(model)
+        return Opened(model, facts_of(model), table)
+    is_file = isinstance(model, str | PathLike)
+    own = [] if is_file else defined_by(model)
+    if own and compare is prove and whole:
+        compare = prove_all  # a cap or a floor may show in few rows
+    wrapped = not is_file and is_wrapper(model)
     # Transformers do not take Arrow's tables, which most sources have.
     taken = as_pandas(table) if wrapped and table is not None and not whole else table
     unwrapped = unwrap(model, taken) if wrapped else None
     if unwrapped is None or unwrapped.transform is None:
         core = model if unwrapped is None else unwrapped.model
-        opened = _read(core, table, further, compare)
-        return replace(opened, facts=facts, table=table, inverse=_after(opened.inverse, unwrapped))
-    table = taken if table is None or unwrapped.columns is not None else without_columns(taken, further)
-    rows = None if table is None or n_rows(table) == 0 else _some(table, compare)
-    opened = _read(unwrapped.model, None if rows is None else transformed(unwrapped.transform, rows), (), compare)
-    opened = replace(opened, facts=facts, inverse=_after(opened.inverse, unwrapped))
-    return _fold(opened, unwrapped, rows, table, whole=whole, single=single)
+        opened = replace(_read(core, table, further, compare), table=table)
+    else:
+        table = taken if table is None or unwrapped.columns is not None else without_columns(taken, further)
+        rows = None if table is None or n_rows(table) == 0 else _some(table, compare)
+        opened = _read(unwrapped.model, None if rows is None else transformed(unwrapped.transform, rows), (), compare)
+        opened = _fold(opened, unwrapped, rows, table, whole=whole, single=single)
+    opened = replace(opened, facts=facts_of(model), inverse=_after(opened.inverse, unwrapped))
+    return _with_own(opened, model, own, unwrapped, table if whole else None, further) if own else opened
+
+
+def _with_own(
+    opened: Opened, model: object, own: list[str], unwrapped: Unwrapped | None, table: Any, further: Sequence[str]
+) -> Opened:
+    """Return an opened model with what is known of its own predictions, compared on all rows if they are at hand.
+
+    If they differ, or were not compared, nothing is claimed about what the model makes of its raw scores.
+    """
+    tables = None
+    if table is not None and n_rows(table) > 0:
+        rows, schema = table, opened.ensemble.schema
+        if unwrapped is not None and unwrapped.transform is not None:
+            if unwrapped.columns is not None:
+                rows = take_rows(table, unwrapped.schema, np.arange(n_rows(table)))
+        else:
+            rows = rows if schema.named else without_columns(rows, further)
+            rows = take_rows(rows, schema, np.arange(n_rows(rows)))
+            learns_labels = opened.ensemble.source.startswith(("lightgbm", "xgboost")) or opened.combination is not None
+            rows = as_trained(rows, schema) if learns_labels else rows
+        tables = as_pandas(rows), opened.table
+    found = compare_own(model, own, opened.ensemble, opened.inverse, opened.combination, tables)
+    known = found.response is not None and found.response.n_rows and not found.response.difference
+    score = opened.ensemble.score
+    if not known and opened.combination is None and score.link != "identity":
+        opened = replace(opened, ensemble=replace(opened.ensemble, score=replace(score, link="unknown")))
+    return replace(opened, own=found)
 
 
 def _read(model: Any, table: Any, further: Sequence[str], compare: Compare) -> Opened:
@@ -168,7 +214,7 @@ def _read(model: Any, table: Any, further: Sequence[str], compare: Compare) -> O
         refuse_own_predictions(model)
     else:
         proof = compare(ensemble, model, table if ensemble.schema.named else without_columns(table, further))
-    return Opened(ensemble, NO_FACTS, None, proof)
+    return Opened(replace(ensemble, schema=ensemble.schema.named_by(names_of(table))), NO_FACTS, None, proof)
 
 
 def _after(first: Inverse | None, unwrapped: Unwrapped | None) -> Inverse | None:

@@ -30,7 +30,7 @@ from glasswood.tables._columns import NumberColumn
 from glasswood.tables._tables import Schema
 from glasswood.text._printable import how_many
 
-__all__ = ["Chain", "Unwrapped", "is_wrapper", "unwrap"]
+__all__ = ["Chain", "Unwrapped", "is_wrapper", "unwrap", "wrappers_and_core"]
 
 # Where a wrapper keeps the fitted model it delegates to. Thresholds only change which label is predicted.
 INSIDE = {
@@ -86,6 +86,13 @@ def is_wrapper(model: object) -> bool:
     return _peel(model)[3] is not model
 
 
+def wrappers_and_core(model: object) -> list[Any]:
+    """Return a model's wrappers, from the outside in, and the model at the core; a bare model is its own core."""
+    found: list[Any] = []
+    _peel(model, found)
+    return found
+
+
 def unwrap(model: object, table: Any = None) -> Unwrapped | None:
     """Take a fitted model out of scikit-learn's pipelines and wrappers; None if it is not in any.
 
@@ -130,7 +137,10 @@ def unwrap(model: object, table: Any = None) -> Unwrapped | None:
     if n_columns is None and table is not None:  # a custom transformer that does not store it
         n_columns, columns = table.shape[1], tuple(map(str, _names(table))) or None
     if n_columns is None:
-        message = f"this {type(model).__name__} does not know its number of columns; fit it first"
+        message = (
+            f"this {type(model).__name__} is not fitted, or its first step does not tell how many columns it takes; "
+            "call fit first, or pass rows"
+        )
         raise UnsupportedModelError(message)
     rows = None if table is None else lambda: _own(table, columns)
     sources, notes = trace(steps, n_columns, rows, getattr(core, "n_features_in_", None))
@@ -199,12 +209,17 @@ class _Inverse:
         return values
 
 
-def _peel(model: Any) -> tuple[list[Any], list[tuple[str, Any]], list[Any], Any]:
-    """Return the wrappers that take the user's columns, the transformers, the target's transformers, and the core."""
+def _peel(model: Any, every: list[Any] | None = None) -> tuple[list[Any], list[tuple[str, Any]], list[Any], Any]:
+    """Return the wrappers that take the user's columns, the transformers, the target's transformers, and the core.
+
+    All wrappers and the core are added to `every`, if it is given.
+    """
     outside: list[Any] = []
     steps: list[tuple[str, Any]] = []
     targets: list[Any] = []
     while True:
+        if every is not None:
+            every.append(model)
         kinds = kinds_of(model)
         if not steps:
             outside.append(model)

@@ -46,4 +46,5 @@ def read_model(model: object, rows: object = None) -> TreeEnsemble:
     opened = open_model(model, None if rows is None else given_table(rows))
     opened.refuse_combination()
     opened.refuse_unfolded()
+    opened.refuse_own(raw=True)
     return opened.ensemble

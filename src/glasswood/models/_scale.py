@@ -76,8 +76,11 @@ def scale_of(model: Opened, response: str | None = None) -> Scale:
     """Return a scale of a model; by default the sum over trees, or what a combination of models predicts."""
     score, combination = model.ensemble.score, model.combination
     if combination is not None:
+        model.refuse_own(raw=False)
         return _scale_of_combination(model, combination, response or combination.response)
     response = response or "raw"
+    _check(response)
+    model.refuse_own(raw=response == "raw")
     link = _link_of(score, response)
     inverse = None if response == "raw" else model.inverse
     is_score = link == "identity" and inverse is None
@@ -88,7 +91,6 @@ def scale_of(model: Opened, response: str | None = None) -> Scale:
 
 def _link_of(score: Score, response: str) -> Link:
     """Return the link from the score to a response that is asked for by name."""
-    _check(response)
     if response == "raw":
         return "identity"
     if response == "probability" and not (score.link in ("logistic", "softmax") or score.units == "probability"):

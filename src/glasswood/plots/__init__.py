@@ -1,1 +1,1 @@
-"""Figures: what they show (`_spec`), and who draws them (`_matplotlib`, `_plotly`, and the report's own page)."""
+"""Figures: what they show (`_spec`), which library draws them (`_draw`), and how (`matplotlib/`, `plotly/`)."""

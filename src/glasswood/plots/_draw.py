@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from glasswood.errors import ArgumentError
 from glasswood.plots._spec import TITLED, Canvas, Panel, Sheet
+from glasswood.text._arguments import whole_number
 
 __all__ = ["ENGINES", "PAGE", "Canvas", "draw", "page_of", "plot_page", "put"]
 
@@ -26,10 +29,10 @@ def draw(sheet: Sheet, engine: str = "matplotlib", ax: object = None) -> Any:
 
         if ax is not None:
             message = "ax= is only supported by matplotlib; plotly returns a new figure"
-            raise ValueError(message)
+            raise ArgumentError(message)
         return with_plotly(sheet)
     message = f"engine must be one of {ENGINES!r}, not {engine!r}"
-    raise ValueError(message)
+    raise ArgumentError(message)
 
 
 def put(
@@ -42,10 +45,21 @@ def put(
 ) -> Any:
     """Draw panels on a canvas. Panels of single rows have a title unless the user passes one."""
     title = canvas.title
+    _check_size(canvas.figsize)
     if title is None:
         title = panels[0].title if len(panels) == 1 and isinstance(panels[0], TITLED) else ""
     sheet = Sheet(tuple(panels), n_columns, title, notes, shared_y, canvas.figsize)
     return draw(sheet, canvas.engine, canvas.ax)
+
+
+def _check_size(figsize: object) -> None:
+    """Refuse a size that is not a width and a height."""
+    if figsize is None:
+        return
+    sizes = list(figsize) if isinstance(figsize, Sequence | np.ndarray) and not isinstance(figsize, str) else []
+    if len(sizes) != 2 or not all(isinstance(size, int | float | np.number) and 0 < size < np.inf for size in sizes):
+        message = f"figsize is a width and a height in inches, such as (8, 4), not {figsize!r}"
+        raise ArgumentError(message)
 
 
 def plot_page(panels: Sequence[Panel], canvas: Canvas, notes: Sequence[str] = (), *, sharey: bool = True) -> Any:
@@ -60,9 +74,10 @@ def page_of(items: Sequence[T], page: int, what: str = "feature") -> tuple[list[
         message = f"there is no {what} to draw"
         raise ArgumentError(message)
     n_pages = -(-len(items) // PAGE)
+    page = whole_number(page, "page is the number of a page", 0)
     if not 0 <= page < n_pages:
         message = f"there is no page {page}: pages are numbered from 0 to {n_pages - 1}"
-        raise ValueError(message)
+        raise ArgumentError(message)
     first = page * PAGE
     shown = list(items[first : first + PAGE])
     others = " and ".join(f"page={other}" for other in (page - 1, page + 1) if 0 <= other < n_pages)

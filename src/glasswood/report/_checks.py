@@ -28,7 +28,9 @@ Item = dict[str, Any]
 
 def checks_section(subject: Subject) -> Section:
     """Return the section on checks: one item per check with its result, or the reason why it was not run."""
-    items = [_read_check(subject), _count_check(subject)]
+    own = subject.study.model.own
+    compared = [] if own is None else [_item("Same predictions", f"{own.text[:1].upper()}{own.text[1:]}.", good=None)]
+    items = [_read_check(subject), *compared, _count_check(subject)]
     tried = _affordable(subject)
     if isinstance(tried, str):
         items += [_item(tag, f"Not run: {tried}.", good=None) for tag in ("Same average", "Same curves")]

@@ -56,7 +56,7 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
         )
     yield from _about_columns(subject)
     if any(DRAWN in figure["panels"][0]["panel"]["note"] for figure in figures):
-        yield "Figures with more steps than a screen can show draw the lowest and the highest of neighbouring ones."
+        yield "Figures with more steps than a screen can show are simplified for display; extremes are kept."
     if subject.importance is None:
         yield f"Importance is not available: {subject.why_no_importance}."
     else:

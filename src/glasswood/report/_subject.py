@@ -69,7 +69,7 @@ class Subject:
 
     @once
     def permutation(self) -> Any:
-        """The permutation importance of all players; None if it is not known what was observed, or it has no loss.
+        """The permutation importance of all players; None if there is no target, or it has no loss.
 
         Files are not read again for it.
         """

@@ -18,7 +18,7 @@ from glasswood.results._axis import Axis, spread, squeezed
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
-from glasswood.text._printable import how_many, printable
+from glasswood.text._printable import how_many, printable, unlike
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
@@ -284,12 +284,13 @@ class Ale(ReadOnly):
         out = np.full((self.axis.n_cells, heights.shape[1]), np.nan)
         labels = list(self.axis.categories or ())
         places = dict(zip(self.levels or (), range(len(heights)), strict=True))
+        others, unseen = (unlike(name, labels) for name in (OTHERS, UNSEEN))
         for code, label in enumerate(labels):
-            place = places.get(label, places.get(OTHERS))
+            place = places.get(label, places.get(others))
             if place is not None:
                 out[code] = heights[place]
-        if UNSEEN in places:
-            out[-2] = heights[places[UNSEEN]]
+        if unseen in places:
+            out[-2] = heights[places[unseen]]
         return out
 
     def __repr__(self) -> str:

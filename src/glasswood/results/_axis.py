@@ -13,6 +13,7 @@ from glasswood.effects._axes import LARGEST
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.parallel._once import Deferred
 from glasswood.tables._columns import Column, Extent, Numbers, cells_of, index_labels, is_missing
+from glasswood.text._printable import unlike
 
 __all__ = ["LARGEST", "Axis", "columns_of", "spread", "squeezed"]
 
@@ -66,6 +67,12 @@ class Axis(ReadOnly):
         return self.column.categories
 
     @property
+    def labels(self) -> tuple[Any, ...]:
+        """The labels of the categories, then names for unseen and for missing ones, which no category has."""
+        known = self.categories or ()
+        return (*known, *(unlike(name, known) for name in ("(unseen)", "(missing)")))
+
+    @property
     def n_main(self) -> int:
         """The number of cells, excluding those for unseen categories and missing values."""
         return self.column.n_codes or self.cuts.size + 1
@@ -104,7 +111,7 @@ class Axis(ReadOnly):
     def describe(self) -> dict[str, list[Any]]:
         """Return the columns of a frame that identify each cell."""
         if self.categories is not None:
-            return {self.name: [*self.categories, "(unseen)", "(missing)"]}
+            return {self.name: list(self.labels)}
         return {
             f"{self.name}_above": [-np.inf, *self.cuts.tolist(), np.nan],
             f"{self.name}_to": [*self.cuts.tolist(), np.inf, np.nan],

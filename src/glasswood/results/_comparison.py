@@ -217,7 +217,7 @@ class Comparison(ReadOnly):
         observed : bool, default False
             Whether to draw what was observed and predicted for the rows of each explainer, in place of the curves: see
             `Curve.observations`. All explainers need a target, and the same model: what was observed in parts of a
-            model's cells is not known. Neighbouring cells are drawn together until they have a twentieth of the
+            model's cells is not known. Neighbouring cells are merged until they have 5 % of the
             exposure.
         title : str, optional
         figsize : (float, float), optional

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Curve", "columns_of_curve", "told_in_cells"]
 
 NO_TARGET = (
-    "it is not known what was observed: make the Explainer with target=, or the Background with "
+    "no target given: make the Explainer with target=, or the Background with "
     "summarize(model, rows, target=...). Curves of a comparison whose cells are not the model's own have none"
 )
 
@@ -371,7 +371,7 @@ class Curve(ReadOnly):
             `Curve.std`.
         observed : bool, default False
             Whether to draw what was observed and predicted, too: see `Curve.observations`. Neighbouring cells are
-            drawn together until each has a twentieth of the exposure; a cell with more than half of it is alone. What
+            merged until each holds 5 % of the exposure; a cell with more than half of it stays alone. What
             was observed is pale where a target that is a count, such as a number of claims, sums to less than 5.
         error : bool, default False
             Whether to shade what holds 95 % of the curves of other rows of the same kind, for the same model: see

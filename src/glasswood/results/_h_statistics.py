@@ -132,7 +132,7 @@ class HStatistics(ReadOnly):
     def left_by_mains(self) -> Any:
         """What is left of the score's variance after all curves are subtracted: the square of the total H.
 
-        0 for an additive model. Above 1, the additive picture is worse than none: features are dependent.
+        0 for an additive model. Above 1, an additive summary misleads: features are dependent.
         """
         return self._of_outputs(MAINS(self.variances))
 

@@ -22,6 +22,7 @@ from glasswood.tables._files import write_whole
 from glasswood.tables._given import given_table
 from glasswood.tables._tables import Schema, encode, n_rows
 from glasswood.text._arguments import new_file
+from glasswood.text._csv import safe_cell
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many, printable
 
@@ -225,6 +226,8 @@ class RatingTable:
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write the lines of `to_frame` to a CSV file, numbers with all their digits.
 
+        Names and categories that a spreadsheet would take for a formula begin with an apostrophe.
+
         Examples
         --------
         >>> import tempfile, glasswood as gw
@@ -240,8 +243,8 @@ class RatingTable:
         factor = ["factor"] if self.link == "exp" else []
         writer.writerow([*COLUMNS, *factor])
         for line in self._lines():
-            told = [repr(x) if isinstance(x, float) else "" if x is None else x for x in line]
-            writer.writerow([*told, *([repr(float(np.exp(line[-1])))] if factor else [])])
+            own = [float(np.exp(line[-1]))] if factor else []
+            writer.writerow(map(safe_cell, (*line, *own)))
         write_whole(new_file(path), file.getvalue().encode())
 
     def to_excel(self, path: str | PathLike[str]) -> None:
@@ -409,7 +412,7 @@ class RatingTable:
 def _sides(axis: Axis, heights: Floats) -> list[_Side]:
     """Return the lines of a feature, (n_cells, n), with equal neighbouring cells of numbers as one."""
     if axis.categories is not None:
-        return [_Side(None, None, label, k) for k, label in enumerate((*axis.categories, "(unseen)", "(missing)"))]
+        return [_Side(None, None, label, k) for k, label in enumerate(axis.labels)]
     cuts = [-np.inf, *axis.cuts.tolist(), np.inf]
     found: list[_Side] = []
     for k in range(axis.cuts.size + 1):

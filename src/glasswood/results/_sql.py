@@ -15,7 +15,7 @@ __all__ = ["DIALECTS", "Dialect", "dialect_of"]
 
 
 class Dialect:
-    """How a database writes names, and how it tells a number that is none (NaN).
+    """How a database writes names, how it tells a number that is none (NaN), and how it makes numbers of truth values.
 
     Parameters
     ----------
@@ -23,10 +23,14 @@ class Dialect:
         The character around names.
     is_nan : str
         The test, with {} for the column; empty if the database has no such numbers.
+    number : str
+        What makes a number of a truth value, and leaves 0 and 1 as they are, with {} for the column.
+    any_number : bool
+        Whether that leaves all numbers as they are.
     """
 
-    def __init__(self, quote: str, is_nan: str) -> None:
-        self._quote, self._is_nan = quote, is_nan
+    def __init__(self, quote: str, is_nan: str, number: str, *, any_number: bool) -> None:
+        self._quote, self._is_nan, self._number, self._any_number = quote, is_nan, number, any_number
 
     def case(self, axis: Axis, entries: Sequence[str]) -> str:
         """Return an expression that chooses one of some texts, (n_cells,), by the cell of a feature.
@@ -37,6 +41,8 @@ class Dialect:
         if axis.categories is not None:
             return self._case_of_categories(name, axis.categories, entries)
         missing = f"{name} IS NULL"
+        if self._may_be_truth_values(axis):
+            name = self._number.format(name)
         if self._is_nan:
             missing += f" OR {self._is_nan.format(name)}"
         between = getattr(axis.column, "missing_between", None)
@@ -50,6 +56,15 @@ class Dialect:
         if not lines and entries[-1] == entries[0]:
             return entries[0]
         return f"CASE WHEN {missing} THEN {entries[-1]}{''.join(lines)} ELSE {entries[axis.cuts.size]} END"
+
+    def _may_be_truth_values(self, axis: Axis) -> bool:
+        """Return whether a column may be one of truth values, which no database compares with numbers."""
+        if not ((axis.cuts >= 0) & (axis.cuts < 1)).all():
+            return False
+        if self._any_number:
+            return True
+        some_missing = axis.rows.size > 0 and axis.rows[-1] > 0  # NaN is no integer
+        return axis.whole and axis.ends in ((0.0, 1.0), (0.0, 0.0), (1.0, 1.0)) and not some_missing
 
     def _case_of_categories(self, name: str, categories: Sequence[Any], entries: Sequence[str]) -> str:
         *known, unseen, missing = entries
@@ -72,10 +87,10 @@ class Dialect:
 
 
 DIALECTS = {
-    "duckdb": Dialect('"', "isnan(CAST({} AS DOUBLE))"),
-    "postgres": Dialect('"', "CAST({} AS DOUBLE PRECISION) = 'NaN'"),
-    "spark": Dialect("`", "isnan({})"),
-    "ansi": Dialect('"', ""),
+    "duckdb": Dialect('"', "isnan(CAST({} AS DOUBLE))", "CAST({} AS DOUBLE)", any_number=True),
+    "postgres": Dialect('"', "CAST({} AS DOUBLE PRECISION) = 'NaN'", "CAST({} AS INTEGER)", any_number=False),
+    "spark": Dialect("`", "isnan({})", "CAST({} AS DOUBLE)", any_number=True),
+    "ansi": Dialect('"', "", "CAST({} AS INTEGER)", any_number=False),
 }
 
 

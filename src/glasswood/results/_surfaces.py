@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from glasswood.effects._pairs import Pair
-from glasswood.errors import BackgroundError
+from glasswood.errors import ArgumentError, BackgroundError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred, once
@@ -290,7 +290,7 @@ class Surface(ReadOnly):
 
         if kind not in KINDS:
             message = f"kind must be one of {tuple(KINDS)!r}, not {kind!r}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         axes = self.first.axis, self.second.axis
         over = None if rows is None else JointRows.of(*(axis.cell_of(rows[axis.name]) for axis in axes))
         place = position_of(self.first.outputs, output, output_index)

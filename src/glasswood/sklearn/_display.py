@@ -11,7 +11,7 @@ from sklearn import inspection
 from sklearn.base import is_regressor
 from sklearn.utils import Bunch
 
-from glasswood.errors import MissingExtraError
+from glasswood.errors import ArgumentError, MissingExtraError
 from glasswood.sklearn._function import (
     KINDS,
     UNREADABLE,
@@ -242,15 +242,15 @@ class Panels:
                 "When `kind` is provided as a list of strings, it should contain as many elements as `features`: it "
                 f"has {len(self.kinds)}, and there are {len(self.features)} features"
             )
-            raise ValueError(message)
+            raise ArgumentError(message)
         if set(self.kinds) - set(KINDS):
             message = f"Values provided to `kind` must be one of {KINDS} or a list of such values, not {kind!r}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         pairs = [entry for entry, kind in zip(features, self.kinds, strict=True) if kind != "average"]
         pairs = [entry for entry in pairs if len(self._entry(entry)) == 2]
         if pairs:
             message = f"ICE plot cannot be rendered for 2-way feature interactions; use kind='average' for {pairs!r}"
-            raise ValueError(message)
+            raise ArgumentError(message)
 
     def _entry(self, entry: object) -> tuple[int, ...]:
         if isinstance(entry, str | int | np.integer):
@@ -260,7 +260,7 @@ class Panels:
                 "Each entry in features must be either an int, a string, or an iterable of size at most 2, "
                 f"but {entry!r} is none"
             )
-            raise ValueError(message)
+            raise ArgumentError(message)
         return tuple(self.table.find([feature])[0] for feature in entry)
 
     def check_figure(self, ax: object, subsample: int | float | None) -> None:
@@ -271,14 +271,14 @@ class Panels:
             raise MissingExtraError.of("matplotlib", extra="plot", what="drawing figures") from error
         if ax is not None and not isinstance(ax, Axes) and np.asarray(ax, dtype=object).size != len(self.features):
             message = f"Expected ax to have {len(self.features)} axes, got {np.asarray(ax, dtype=object).size}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         if isinstance(subsample, int | np.integer):
             if subsample <= 0:
                 message = f"When an integer, subsample={subsample} should be positive."
-                raise ValueError(message)
+                raise ArgumentError(message)
         elif subsample is not None and not 0 < subsample < 1:
             message = f"When a floating-point, subsample={subsample} should be in the (0, 1) range."
-            raise ValueError(message)
+            raise ArgumentError(message)
 
     def compute(  # noqa: PLR0913 (scikit-learn's arguments)
         self,
@@ -321,11 +321,11 @@ class Panels:
             return 0
         if target is None:
             message = f"target must be specified for multi-class: one of {list(classes)!r}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         found = np.flatnonzero(np.asarray(classes) == target)
         if not found.size:
             message = f"target not in est.classes_, got {target}; the classes are {list(classes)!r}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         return int(found[0])
 
     def _task(self, target: Any, result: Bunch) -> int:
@@ -335,10 +335,10 @@ class Panels:
             return 0
         if target is None:
             message = f"target must be specified for multi-output regressors: 0 to {n_tasks - 1}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         if not 0 <= target < n_tasks:
             message = f"target must be in [0, n_tasks], got {target}; there are {n_tasks} outputs"
-            raise ValueError(message)
+            raise ArgumentError(message)
         return int(target)
 
     def _check_categories(self, grid: Grid) -> None:
@@ -350,4 +350,4 @@ class Panels:
                 "The resolution of the computed grid is less than the minimum number of categories in the targeted "
                 f"categorical features: grid_resolution is {grid.resolution}, pass at least {fewest}"
             )
-            raise ValueError(message)
+            raise ArgumentError(message)

@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from glasswood._explainer import Explainer
-from glasswood.errors import ModelMismatchError, TooLargeError, UnsupportedModelError
+from glasswood.errors import ArgumentError, ModelMismatchError, TooLargeError, UnsupportedModelError
 from glasswood.results import Curve
 from glasswood.sklearn._grids import Grid, Table
 from glasswood.text._printable import how_many
@@ -105,7 +105,7 @@ def partial_dependence(  # noqa: PLR0913 (scikit-learn's signature)
     check_estimator(estimator, response_method)
     if kind not in KINDS:
         message = f"kind must be one of {KINDS}, not {kind!r}"
-        raise ValueError(message)
+        raise ArgumentError(message)
     table = Table(X, feature_names)
     asked = table.find(features)
     grid = Grid(percentiles, grid_resolution, custom_values or {}, table.categorical(categorical_features))
@@ -123,16 +123,16 @@ def check_estimator(estimator: Any, response_method: str) -> None:
     check_is_fitted(estimator)
     if not (is_classifier(estimator) or is_regressor(estimator)):
         message = f"'estimator' must be a fitted regressor or classifier, not {type(estimator).__name__}"
-        raise ValueError(message)
+        raise ArgumentError(message)
     if is_classifier(estimator) and isinstance(estimator.classes_[0], np.ndarray):
         message = "Multiclass-multioutput estimators are not supported"
-        raise ValueError(message)
+        raise ArgumentError(message)
     if response_method not in RESPONSES:
         message = f"response_method must be one of {tuple(RESPONSES)}, not {response_method!r}"
-        raise ValueError(message)
+        raise ArgumentError(message)
     if is_regressor(estimator) and response_method != "auto":
         message = "The response_method parameter is ignored for regressors and must be 'auto': they only predict"
-        raise ValueError(message)
+        raise ArgumentError(message)
 
 
 def check_weight(weight: ArrayLike | None, table: Table) -> NDArray[np.float64] | None:
@@ -144,7 +144,7 @@ def check_weight(weight: ArrayLike | None, table: Table) -> NDArray[np.float64] 
         message = (
             f"sample_weight.shape == {weights.shape}, but X has {how_many(table.n_rows, 'row')}: ({table.n_rows},)"
         )
-        raise ValueError(message)
+        raise ArgumentError(message)
     return weights
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import TableError
+from glasswood.errors import ArgumentError, TableError
 from glasswood.parallel._once import once
 from glasswood.tables._columns import Dictionary, NumberColumn
 from glasswood.tables._sources import is_in_memory
@@ -41,19 +41,19 @@ class Table:
         self.data = data if hasattr(data, "shape") else _as_array(data)
         if len(self.data.shape) != 2:
             message = f"X must have rows and columns, but it has shape {tuple(self.data.shape)}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         self.n_rows, self.n_columns = (int(size) for size in self.data.shape)
         found = getattr(self.data, "column_names", getattr(self.data, "columns", None))  # PyArrow has the former
         self.own_names = None if found is None else list(found)
         given = self.own_names or [f"x{k}" for k in range(self.n_columns)] if names is None else list(names)
         if len(set(given)) != len(given):
             message = "feature_names should not contain duplicates"
-            raise ValueError(message)
+            raise ArgumentError(message)
         if len(given) != self.n_columns:
             message = (
                 f"feature_names has {how_many(len(given), 'name')}, but X has {how_many(self.n_columns, 'column')}"
             )
-            raise ValueError(message)
+            raise ArgumentError(message)
         self.names: list[Any] = given
 
     def find(self, features: str | int | Iterable[Any]) -> tuple[int, ...]:
@@ -63,11 +63,11 @@ class Table:
             asked = list(asked[0])
         if not asked:
             message = "features is empty; name at least one"
-            raise ValueError(message)
+            raise ArgumentError(message)
         if all(isinstance(feature, bool | np.bool_) for feature in asked):
             if len(asked) != self.n_columns:
                 message = f"a mask of features has one entry per column ({self.n_columns}), not {len(asked)}"
-                raise ValueError(message)
+                raise ArgumentError(message)
             return tuple(np.flatnonzero(asked).tolist())
         return tuple(self._number(feature) for feature in asked)
 
@@ -83,7 +83,7 @@ class Table:
         else:
             shown = ", ".join(map(repr, self.names[:10])) + (", ..." if self.n_columns > 10 else "")
             message = f"Feature {feature!r} not in feature_names; the columns of X are {shown}"
-        raise ValueError(message)
+        raise ArgumentError(message)
 
     def categorical(self, features: object) -> set[int]:
         """Return the numbers of the columns that the user declares as categorical."""
@@ -92,18 +92,18 @@ class Table:
         array = np.asarray(features)
         if array.size == 0:
             message = "categorical_features is empty; pass None if there are none"
-            raise ValueError(message)
+            raise ArgumentError(message)
         if array.dtype.kind not in "biuOU":
             message = (
                 "Expected `categorical_features` to be an array-like of boolean, integer or string values, "
                 f"not {array.dtype}"
             )
-            raise ValueError(message)
+            raise ArgumentError(message)
         if array.dtype.kind == "b" and array.size != self.n_columns:
             message = (
                 f"categorical_features has the length {array.size}, but X has {how_many(self.n_columns, 'column')}"
             )
-            raise ValueError(message)
+            raise ArgumentError(message)
         return set(self.find(array.tolist()))
 
     @once
@@ -188,17 +188,17 @@ class Grid:
     def __post_init__(self) -> None:
         if np.ndim(self.percentiles) != 1 or np.size(self.percentiles) != 2:
             message = f"'percentiles' must be a sequence of 2 elements, not {self.percentiles!r}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         low, high = self.percentiles
         if not (0 <= low <= 1 and 0 <= high <= 1):
             message = f"'percentiles' values must be in [0, 1], but they are {low} and {high}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         if low >= high:
             message = f"percentiles[0] must be strictly less than percentiles[1], but they are {low} and {high}"
-            raise ValueError(message)
+            raise ArgumentError(message)
         if not isinstance(self.resolution, int | np.integer) or self.resolution <= 1:
             message = f"'grid_resolution' must be strictly greater than 1, and whole, not {self.resolution!r}"
-            raise ValueError(message)
+            raise ArgumentError(message)
 
     def axis(self, table: Table, number: int) -> NDArray[Any]:
         """Return the grid of one column, without missing values unless requested."""
@@ -209,7 +209,7 @@ class Grid:
         distinct: NDArray[Any] = column.values if column.values.dtype.kind == "O" else np.unique(column.values)
         if not distinct.size:
             message = f"column {table.names[number]!r} has only missing values; give its grid in custom_values"
-            raise ValueError(message)
+            raise ArgumentError(message)
         if column.labels or number in self.categorical or distinct.size < self.resolution:
             return distinct
         low, high = _quantiles(column.values, self.percentiles)
@@ -218,7 +218,7 @@ class Grid:
                 f"percentiles are too close to each other in column {table.names[number]!r}: both are {low:.6g}; "
                 "choose some that are further apart, or give the grid in custom_values"
             )
-            raise ValueError(message)
+            raise ArgumentError(message)
         grid = np.linspace(low, high, num=int(self.resolution))
         return np.unique(np.rint(grid).astype(distinct.dtype)) if distinct.dtype.kind in "iu" else grid
 
@@ -231,6 +231,6 @@ class Grid:
                 grid = np.asarray(values, dtype=object if any(isinstance(value, str) for value in values) else None)
                 if grid.ndim != 1:
                     message = f"custom_values[{key!r}] is not a one-dimensional array: it has {grid.ndim} dimensions"
-                    raise ValueError(message)
+                    raise ArgumentError(message)
                 return grid
         return None

@@ -18,6 +18,7 @@ from glasswood.results import OTHERS, UNSEEN, Ale, AleLeftOut, AlePart, Ales, Al
 from glasswood.study._on_scale import OnScale
 from glasswood.study._rows_again import deviation_of_scores
 from glasswood.study._study import Study
+from glasswood.text._printable import unlike
 
 if TYPE_CHECKING:
     from glasswood.study._answers import Answers
@@ -111,7 +112,8 @@ class AleAnswers:
         """Return the labels of the levels of a feature."""
         categories, kept = self._study.ensemble.schema.columns[feature].categories or (), bins.levels[feature]
         labels = tuple(categories[code] for code in kept)
-        return (*labels, UNSEEN) if len(labels) == len(categories) else (*labels, OTHERS, UNSEEN)
+        others, unseen = (unlike(name, categories) for name in (OTHERS, UNSEEN))
+        return (*labels, unseen) if len(labels) == len(categories) else (*labels, others, unseen)
 
     def _part(self, values: OnScale, feature: int, bins: Bins, chosen: Chosen) -> AlePart:
         """Return what the answer for some rows is computed from."""

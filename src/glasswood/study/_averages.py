@@ -132,6 +132,9 @@ class Average(ABC):
     def check(self, ensemble: TreeEnsemble, plan: Callable[[int], CountPlan]) -> None:
         """Raise early what would fail later."""
 
+    def seal(self, schema: Schema, features: Iterable[int]) -> None:  # noqa: B027 (others have nothing to note)
+        """Note what some columns of a table in memory are like: a change is refused when they are read again."""
+
     def count(
         self,
         plan: CountPlan,  # noqa: ARG002
@@ -293,6 +296,10 @@ class OverTable(Average):
     def with_labels(self, schema: Schema) -> Schema:
         """Return the schema with the labels of categories that only the rows know."""
         return self._rows.with_labels(schema, None)
+
+    def seal(self, schema: Schema, features: Iterable[int]) -> None:
+        """Note what some columns are like: a change is refused when they are read again."""
+        self._source.open(schema, features)
 
     def open(self, schema: Schema, features: Iterable[int]) -> OpenColumns:
         """Return some columns of the table."""

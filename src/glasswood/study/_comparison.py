@@ -19,13 +19,13 @@ from glasswood.study._scope import Scope
 from glasswood.study._study import Study
 from glasswood.tables._columns import CodeColumn, Column, Dictionary, Extent, LabelColumn
 
-__all__ = ["compare_scopes"]
+__all__ = ["compare_scopes", "number_of"]
 
 
 def compare_scopes(scopes: Mapping[str, Scope], output: Hashable, output_index: int | None) -> Comparison:
     """Compare the curves of several scopes on common cells."""
     names, studies = tuple(map(str, scopes)), [scope.study for scope in scopes.values()]
-    curves = [_curves(scope, output, output_index) for scope in scopes.values()]
+    curves = _spelled([_curves(scope, output, output_index) for scope in scopes.values()], studies)
     features = [feature for feature in curves[0] if all(feature in other for other in curves[1:])]
     if not features:
         message = (
@@ -51,6 +51,32 @@ def _curves(scope: Scope, output: Hashable, output_index: int | None) -> dict[st
     names = [name for name in study.plan(1).players if name not in grouped and name not in study.groups]
     number = {name: f for f, name in enumerate(study.ensemble.feature_names)}
     return {name: scope.answers.curve(number[name], chosen) for name in names}
+
+
+def _spelled(curves: Sequence[dict[str, Curve]], studies: Sequence[Study]) -> list[dict[str, Curve]]:
+    """Return the curves by names that all explainers have, as the first one spells them.
+
+    LightGBM writes blanks as underscores, and only a table knows the user's own names.
+    """
+    schemas = [study.ensemble.schema for study in studies]
+    changing = next((schema for schema in schemas if schema.underscored), None)
+    if changing is None or any(len({*map(changing.key, found)}) < len(found) for found in curves):
+        return list(curves)
+    spelling: dict[str, str] = {}
+    for found in curves:
+        for name in found:
+            spelling.setdefault(changing.key(name), name)
+    return [{spelling[changing.key(name)]: curve for name, curve in found.items()} for found in curves]
+
+
+def number_of(study: Study, name: str) -> int:
+    """Return the number of a feature, given its name as any of several explainers spells it."""
+    names = study.ensemble.feature_names
+    return names.index(name) if name in names else [*map(_plain, names)].index(_plain(name))
+
+
+def _plain(name: str) -> str:
+    return name.replace(" ", "_")
 
 
 def _check_outputs(names: Sequence[str], curves: Sequence[Curve]) -> None:
@@ -102,7 +128,7 @@ def _look_again(study: Study, k: int, cells: Mapping[str, list[_Cells]]) -> tupl
     """
     found = {feature: own[k].rows for feature, own in cells.items()}
     wanted = [feature for feature, rows in found.items() if rows is None]
-    number = study.ensemble.feature_names.index
+    number = partial(number_of, study)
     if study.over.basis == "rows":
         seen = rows_in_cells(study, {number(name): (cells[name][k].column, cells[name][k].cuts) for name in wanted})
         looked = {name: seen[number(name)] for name in wanted}

@@ -12,6 +12,7 @@ from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
 from glasswood.results import NO_FOLDS, Curve
+from glasswood.study._comparison import number_of
 from glasswood.study._on_scale import OnScale
 from glasswood.study._rows_again import deviation_of_scores
 from glasswood.study._scope import Scope
@@ -94,7 +95,7 @@ class Side:
     def actual_expected(self) -> Floats:
         """What was observed divided by what was predicted, over all rows and for each output."""
         if not self.has_target:
-            message = f"'observed' cannot be judged: it is not known what was observed for the rows of {self.name!r}; "
+            message = f"'observed' cannot be judged: no target given for the rows of {self.name!r}; "
             message += "make the Explainer with target=, or the Background with summarize(model, rows, target=...)"
             raise BackgroundError(message)
         found = self._scope.answers.actual_expected(self._chosen)
@@ -108,13 +109,21 @@ class Side:
     def importance(self) -> dict[str, float]:
         """The importance of each feature by its curve alone, over all outputs; the most important first."""
         found = self._scope.overview.importance(self._chosen, "main")
-        return dict(zip(found.names, np.sqrt((found.heights**2).sum(axis=1)).tolist(), strict=True))
+        sizes = np.sqrt((found.heights**2).sum(axis=1)).tolist()
+        return {self._spelling.get(name, name): size for name, size in zip(found.names, sizes, strict=True)}
+
+    @once
+    def _spelling(self) -> dict[str, str]:
+        """The common name of each feature that has one."""
+        study = self._scope.study
+        return {study.ensemble.feature_names[number_of(study, name)]: name for name in self.curves}
 
     @once
     def used(self) -> frozenset[str]:
         """The features that the model uses."""
         study = self._scope.study
-        return frozenset(name for f, name in enumerate(study.ensemble.feature_names) if study.uses(f))
+        names = enumerate(study.ensemble.feature_names)
+        return frozenset(self._spelling.get(name, name) for f, name in names if study.uses(f))
 
     def refuse_without_folds(self) -> None:
         """Raise an error if answers have no errors."""
@@ -136,11 +145,11 @@ class Side:
     @once
     def left_out(self) -> list[tuple[float, Seen]]:
         """The explainer without each fold of its rows, and the fold's share of them."""
-        number, errors = self._scope.study.ensemble.feature_names.index, self._scope.answers.errors
+        study, errors = self._scope.study, self._scope.answers.errors
         if errors is None:
             return []
         return [
-            (share, _WithoutFold(values, self._chosen, {name: number(name) for name in self.curves}))
+            (share, _WithoutFold(values, self._chosen, {name: number_of(study, name) for name in self.curves}))
             for share, values in errors.left_out
         ]
 

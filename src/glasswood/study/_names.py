@@ -18,8 +18,9 @@ def player_of(feature: str | int, plan: CountPlan) -> str:
     refuse_no_name(feature)
     number = isinstance(feature, int | np.integer) and -len(names) <= feature < len(names)
     name = names[int(feature)] if number else feature
-    if ensemble.schema.underscored and isinstance(name, str) and name not in players:
-        name = name.replace(" ", "_")
+    if isinstance(name, str) and name not in players:
+        found = ensemble.schema.number_of(name)  # LightGBM writes blanks as underscores
+        name = name if found is None else names[found]
     if name in players:
         return str(name)
     hint = ""

@@ -53,11 +53,13 @@ class SourceRows:
     def explained(self, study: Study, question: RowQuestion) -> ExplainedRows:
         """Return the answers to a question about each row."""
         labels = question.kinds
-        taken = [name for name in self.keep.values() if name in labels]
+        taken = [(column, name) for column, name in self.keep.items() if name in labels]
         if taken:
+            column, name = taken[0]
+            called = "" if column == name else f" under the name {name!r}"
             message = (
-                f"keep= passes on the column {taken[0]!r}, and a column of values has the same name; rename it: "
-                f"keep={{{taken[0]!r}: 'another name'}}"
+                f"keep= passes on the column {column!r}{called}, and a column of values is called {name!r}, too; give "
+                f"it another name: keep={{{column!r}: 'another name'}}"
             )
             raise TableError(message)
         if len(labels) > MOST_COLUMNS:

@@ -45,6 +45,7 @@ def study_of(
     opened = replace(opened, ensemble=ensemble, table=None, columns=None)
     found = Study(opened, players, over, originals, response=response)
     over.check(ensemble, found.plan)
+    over.seal(ensemble.schema, ensemble.used_features.tolist())  # of the moment at which targets and weights are read
     found.plan(1)  # refuses groups that do not fit
     return found
 

@@ -1,14 +1,17 @@
 """Folds of rows: which of a few parts a row belongs to, by a hash of a column's value or of the row's number.
 
-The same value has the same fold in every library and on every machine: whole numbers and truth values count as int64,
-floats that are whole as that number, other floats by their bits, times as microseconds since 1970 in UTC, texts by the
-FNV-1a hash of their UTF-8 bytes; missing values are one value. Keys are mixed by the finaliser of SplitMix64.
+The same value has the same fold in every library and on every machine: whole numbers and truth values count as 64-bit
+integers, floats and decimals that are whole as that number, others by the bits of the float, dates and times as
+microseconds since 1970 in UTC, durations as microseconds, texts by the FNV-1a hash of their UTF-8 bytes; missing values
+are one value. Keys are mixed by the finaliser of SplitMix64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,9 @@ Keys = NDArray[np.uint64]
 MISSING = np.uint64(0x7FF8000000000000)
 FNV_START, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 MOST_EXACT = 2.0**53
+MOST_OF_64_BITS = 2.0**64
+NUMBERS = (bool, int, float, np.number, np.bool_, Decimal)
+EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -85,11 +91,16 @@ def keys_of_column(table: object, name: str) -> Keys:
     if frame is None or name not in frame.columns:
         message = f"fold_by= names the column {name!r}, which the table does not have"
         raise TableError(message)
-    series = frame.get_column(name)
-    if series.dtype.is_temporal() and not isinstance(series.dtype, nw.Duration | nw.Time):
-        return _keys_of_times(series.cast(nw.Datetime("us")) if isinstance(series.dtype, nw.Date) else series)
-    if isinstance(series.dtype, nw.Decimal):
-        return keys_of_values(dictionary_of(np.array(series.cast(nw.String()).to_list(), dtype=object)))
+    series, kind = frame.get_column(name), frame.get_column(name).dtype
+    if isinstance(kind, nw.Duration):
+        series, kind = series.dt.total_microseconds(), nw.Int64()
+    if kind.is_integer():  # beside missing values, libraries would make float64 of them
+        integers = series.fill_null(0).to_numpy()
+        return np.where(series.is_null().to_numpy(), MISSING, keys_of_values(integers))
+    if kind.is_temporal() and not isinstance(kind, nw.Time):
+        return _keys_of_times(series.cast(nw.Datetime("us")) if isinstance(kind, nw.Date) else series)
+    if isinstance(kind, nw.Decimal | nw.Time):
+        return keys_of_values(dictionary_of(np.array(series.to_list(), dtype=object)))
     return keys_of_values(frame_values(frame, name))
 
 
@@ -115,7 +126,15 @@ def keys_of_values(values: Any) -> Keys:
 
 def _keys_of_floats(values: NDArray[np.float64]) -> Keys:
     values = values + 0.0  # -0.0 becomes 0.0
-    whole = (values == np.floor(values)) & (np.abs(values) < MOST_EXACT)
+    size = np.abs(values)
+    rounded = (size >= MOST_EXACT) & (size < MOST_OF_64_BITS)
+    if rounded.any():
+        message = (
+            f"fold_by= has floats such as {values[rounded][0]:.17g}, which are too large to tell whole numbers apart: "
+            "different ids may have become one; pass a column of integers (in pandas, Int64 if some are missing)"
+        )
+        raise TableError(message)
+    whole = (values == np.floor(values)) & (size < MOST_EXACT)
     keys = np.where(
         whole, np.where(whole, values, 0.0).astype(np.int64).view(np.uint64), _mixed(values.view(np.uint64))
     )
@@ -123,14 +142,38 @@ def _keys_of_floats(values: NDArray[np.float64]) -> Keys:
 
 
 def _keys_of_labels(labels: Sequence[Any]) -> Keys:
-    """Return the keys of labels: numbers as such, everything else as text."""
+    """Return the keys of labels: numbers and times as such, everything else as text."""
     keys = np.empty(len(labels), dtype=np.uint64)
-    texts = np.array([not isinstance(label, bool | int | float | np.number | np.bool_) for label in labels], dtype=bool)
-    for place in np.flatnonzero(~texts).tolist():
-        keys[place] = keys_of_values(np.asarray([labels[place]]))[0]
-    places = np.flatnonzero(texts).tolist()
-    keys[texts] = _hashes([str(labels[place]).encode("utf-8", "surrogatepass") for place in places])
+    texts = []
+    for place, label in enumerate(labels):
+        known = _key_of_label(label)
+        if known is None:
+            texts.append(place)
+        else:
+            keys[place] = known
+    keys[texts] = _hashes([str(labels[place]).encode("utf-8", "surrogatepass") for place in texts])
     return keys
+
+
+def _key_of_label(label: Any) -> np.uint64 | None:
+    """Return the key of a number, a date, a time or a duration; None for other labels."""
+    if isinstance(label, date):
+        moment = label if isinstance(label, datetime) else datetime(label.year, label.month, label.day)
+        moment = moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo is not None else moment
+        return np.uint64((moment - EPOCH) // timedelta(microseconds=1) % 2**64)
+    if isinstance(label, timedelta):
+        return np.uint64(label // timedelta(microseconds=1) % 2**64)
+    if not isinstance(label, NUMBERS):
+        return None
+    exact = isinstance(label, bool | int | np.bool_ | np.integer)
+    if (exact or (isinstance(label, Decimal) and label.is_finite() and label == label.to_integral_value())) and (
+        -(2**63) <= label < 2**64
+    ):
+        return np.uint64(int(label) % 2**64)
+    number = np.float64(label)
+    if not isinstance(label, float | np.floating):  # decimals, and whole numbers of more than 64 bits
+        return np.uint64(_mixed(np.array([number]).view(np.uint64))[0])
+    return np.uint64(_keys_of_floats(np.array([number]))[0])
 
 
 def _hashes(texts: Sequence[bytes]) -> Keys:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import TableError
 from glasswood.tables._columns import LabelColumn, dictionary_of, numbers_of
-from glasswood.tables._parquet import read_batch
+from glasswood.tables._parquet import read_batch, without_views
 from glasswood.tables._tables import (
     Schema,
     Sparse,
@@ -40,6 +40,8 @@ def given_table(table: object) -> Any:
     table = native(table)
     if type(table).__name__ == "RecordBatch":  # which would pass for an array without names
         table = read_batch(table)
+    if _is_arrow_table(table):
+        table = without_views(table)
     if isinstance(table, np.ndarray):
         return _array(table)
     if is_sparse(table):
@@ -59,6 +61,10 @@ def given_table(table: object) -> Any:
         )
         raise TableError(message)
     return table if frame_of(table) is not None else _array(_converted(table))
+
+
+def _is_arrow_table(table: object) -> bool:
+    return type(table).__module__.partition(".")[0] == "pyarrow" and type(table).__name__ == "Table"
 
 
 def _called(table: object) -> str:

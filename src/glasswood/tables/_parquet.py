@@ -294,7 +294,13 @@ def read_batch(batch: object) -> Any:
     """Return a batch as a table. Views of texts, which few functions take, become texts."""
     import pyarrow as pa
 
-    table = pa.Table.from_batches([batch])
+    return without_views(pa.Table.from_batches([batch]))
+
+
+def without_views(table: Any) -> Any:
+    """Return an Arrow table whose views of texts, which few functions take, are texts."""
+    import pyarrow as pa
+
     views = [place for place, field in enumerate(table.schema) if str(field.type) == "string_view"]
     for place in views:
         try:

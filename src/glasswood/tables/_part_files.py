@@ -1,7 +1,8 @@
 """Answers about rows as Arrow tables, and the folder of Parquet files that they are written to, one per part.
 
-A file is there with all rows of its part or not at all, and says which job wrote it, of which rows. So the folder is
-its own checkpoint: an interrupted job that is started again writes only what is missing.
+A file is there with all rows of its part or not at all, and says which job wrote it, of which rows, and a hash of its
+values. So the folder is its own checkpoint: an interrupted job that is started again reads what is there, and writes
+what is missing or damaged.
 """
 
 from __future__ import annotations
@@ -113,11 +114,53 @@ def _bytes_of(column: Any) -> tuple[bytes, bytes]:
 
 
 class Written(NamedTuple):
-    """What a file says of itself: the job that wrote it, a hash of what was explained, and the number of rows."""
+    """What a file says of itself: the job that wrote it, what was explained and its values as hashes, and its rows."""
 
     job: str
     digest: str
     n_rows: int
+    values: str = ""
+
+
+class ValuesDigest:
+    """A hash of the values of tables that are below each other, however they are divided."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, Any] = {}
+
+    def add(self, table: Any) -> None:
+        """Take in more rows: an Arrow table."""
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            for chunk in column.chunks:
+                for kind, part in _parts_of(chunk):
+                    digest = self._digests.setdefault(f"{name} {kind}", blake2b(digest_size=16))
+                    digest.update(part)
+
+    @property
+    def text(self) -> str:
+        """The hash so far."""
+        whole = blake2b(digest_size=16)
+        for name in sorted(self._digests):
+            whole.update(name.encode("utf-8", "backslashreplace") + b" " + self._digests[name].digest())
+        return whole.hexdigest()
+
+
+def _parts_of(array: Any) -> Iterator[tuple[str, bytes]]:
+    """Yield bytes that tell the values of an Arrow array, each with its kind: those of parts make up the whole's."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    kinds, kind = pa.types, array.type
+    if kinds.is_list(kind) or kinds.is_large_list(kind):
+        lengths = compute.fill_null(compute.list_value_length(array).cast(pa.int64()), -1)
+        yield "lengths", np.asarray(lengths).tobytes()
+        yield from ((f"of lists: {inner}", part) for inner, part in _parts_of(array.flatten()))
+    elif kinds.is_integer(kind) or kinds.is_floating(kind):
+        yield "known", np.asarray(compute.is_valid(array)).tobytes()
+        yield str(kind), np.asarray(compute.fill_null(array, pa.scalar(0, kind))).tobytes()
+    else:
+        texts = map(repr, array.to_pylist())
+        yield "texts", "".join(f"{len(text)} {text}" for text in texts).encode("utf-8", "backslashreplace")
 
 
 class PartFile:
@@ -132,6 +175,7 @@ class PartFile:
     def __init__(self, file: Any, job: str) -> None:
         self._file, self._job = file, job
         self._writer: Any = None
+        self._values = ValuesDigest()
         self.n_rows = 0
 
     def write(self, table: Any) -> None:
@@ -141,11 +185,12 @@ class PartFile:
         if self._writer is None:
             self._writer = parquet.ParquetWriter(self._file, table.schema)
         self._writer.write_table(table)
+        self._values.add(table)
         self.n_rows += table.num_rows
 
     def finish(self, digest: str) -> None:
         """Write down what was explained, and that this is all."""
-        note = json.dumps(Written(self._job, digest, self.n_rows))
+        note = json.dumps(Written(self._job, digest, self.n_rows, self._values.text))
         self._writer.add_key_value_metadata({NOTE: note.encode()})
         self._writer.close()
 
@@ -218,7 +263,7 @@ class PartFiles:
 
     def _is_left_over(self, name: str) -> bool:
         """Return whether a file is one of ours: a part, or one that was being written when its writer was killed."""
-        return is_unfinished(basename(name)) or (name.endswith(".parquet") and self.written(name) is not None)
+        return is_unfinished(basename(name)) or (name.endswith(".parquet") and self._noted(name) is not None)
 
     def _note(self, **facts: Any) -> None:
         content = json.dumps({"job": self.job, **facts}).encode()
@@ -235,7 +280,25 @@ class PartFiles:
                 raise TableError(message) from error
 
     def written(self, name: str) -> Written | None:
-        """Return what is known of a part that is there; None if it is not, or was written by another job."""
+        """Return what a part says of itself; None if it is not there, was written by another job, or is damaged."""
+        found = self._noted(name)
+        return found if found is not None and self._is_intact(name, found) else None
+
+    def _is_intact(self, name: str, found: Written) -> bool:
+        """Return whether a part has the values that were written."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        digest = ValuesDigest()
+        try:
+            with self.filesystem.open_input_file(self.path(name)) as file, parquet.ParquetFile(file) as opened:
+                for number in range(opened.num_row_groups):
+                    digest.add(opened.read_row_group(number, use_threads=False))
+        except (pa.ArrowException, OSError, ValueError, MemoryError):
+            return False
+        return digest.text == found.values
+
+    def _noted(self, name: str) -> Written | None:
         import pyarrow as pa
         from pyarrow import parquet
         from pyarrow.fs import FileType

@@ -73,7 +73,9 @@ def _labels(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
         raise TableError(message)
     if series.implementation.is_pyarrow():
         found = arrow_dictionary(series.to_native())
-    elif series.dtype.is_numeric():
+    elif series.dtype.is_integer():
+        found = _dictionary_of_integers(series)
+    elif series.dtype.is_float():
         found = dictionary_of(series.to_numpy())
     else:
         found = index_labels(series.to_list())
@@ -86,6 +88,16 @@ def _labels(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     number: dict[Any, int] = {}  # labels that are equal, as 0.0 and -0.0, are one
     numbers = [number.setdefault(label, len(number)) for label in labels]
     return list(number), np.array(numbers, dtype=np.intp)[places]
+
+
+def _dictionary_of_integers(series: nw.Series[Any]) -> Dictionary:
+    """Return the distinct integers of a column; beside missing values, libraries would make float64 of them."""
+    missing = series.is_null().to_numpy()
+    values = series.fill_null(0).to_numpy()
+    found = dictionary_of(values[~missing])
+    positions = np.full(len(missing), -1, dtype=np.int64)
+    positions[~missing] = found.positions
+    return Dictionary(found.labels, positions)
 
 
 def without_columns(table: object, names: Sequence[Any]) -> Any:

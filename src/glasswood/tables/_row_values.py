@@ -232,7 +232,7 @@ def names_of_values(given: object) -> list[str]:
     if isinstance(given, str):
         return [given]
     if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given):
-        return list(given)
+        return list(given) if len(set(given)) == len(given) else []  # labels of rows are equal now and then
     return []
 
 
@@ -253,9 +253,8 @@ def _columns_of(given: Any, told: str, n_rows: int) -> list[Any]:
         columns = [array] if array.ndim == 1 else list(array.T) if array.ndim == 2 else []
     sizes = {len(column.positions if isinstance(column, Dictionary) else column) for column in columns}
     if sizes != {n_rows}:
-        message = (
-            f"{told} is one value per row, and the table has {how_many(n_rows, 'row')}, but this is {brief(given)}"
-        )
+        size = f"has {how_many(max(sizes), 'value')}" if sizes else f"is {brief(given)}"
+        message = f"{told} is one value per row, and the table has {how_many(n_rows, 'row')}, but this {size}"
         raise TableError(message)
     return columns
 

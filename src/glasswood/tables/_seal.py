@@ -1,9 +1,9 @@
-"""Seal: what columns were like when they were first read, so that a table that is changed later is found out.
+"""Seal: what columns were like when the Explainer was made, so that a table that is changed later is found out.
 
-An Explainer reads its table when a question needs it, and a table in memory can be changed in place between two
-questions. What is compared are the values that a model reads: bits of numbers, positions and labels of categories. Of
-few rows they are kept; of more, a digest of each block of rows, so that a part of the rows can be checked before it is
-read again.
+An Explainer reads its table when a question needs it, and a table in memory can be changed in place before that. The
+columns that the model uses are sealed when the Explainer is made, others when they are first read. What is compared are
+the values that a model reads: bits of numbers, positions and labels of categories. Of few rows they are kept; of more,
+a digest of each block of rows, so that a part of the rows can be checked before it is read again.
 """
 
 from __future__ import annotations

@@ -41,6 +41,7 @@ __all__ = [
     "is_sparse",
     "mapped_columns",
     "n_rows",
+    "names_of",
     "native",
     "open_columns",
     "open_named",
@@ -87,6 +88,27 @@ class Schema:
     rounds_integers: bool = False
     rounds_objects: bool = False
     before: str = ""
+
+    def key(self, name: object) -> str:
+        """Return a name as the library writes it."""
+        return str(name).replace(" ", "_") if self.underscored else str(name)
+
+    def number_of(self, name: object) -> int | None:
+        """Return the number of a column, given its name as the user or as the library writes it; None if unknown."""
+        names = [column.name for column in self.columns]
+        keys = [self.key(text) for text in names]
+        return names.index(name) if name in names else keys.index(self.key(name)) if self.key(name) in keys else None
+
+    def named_by(self, names: Sequence[Any] | None) -> Schema:
+        """Return the schema with the table's own names of the columns, where the library has changed them."""
+        if names is None or not (self.named and self.underscored):
+            return self
+        own = map(str, column_names(names, self))
+        columns = tuple(
+            column if column.name == name else replace(column, name=name)
+            for column, name in zip(self.columns, own, strict=True)
+        )
+        return replace(self, columns=columns)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -268,6 +290,16 @@ def n_rows(table: Any) -> int:
     return int(shape[0]) if shape is not None else len(table)
 
 
+def names_of(table: object) -> list[Any] | None:
+    """Return the names of the columns of a table; None if it has none, or there is no table."""
+    if table is None or isinstance(table, np.ndarray | SideBySide) or is_sparse(table):
+        return None
+    if isinstance(table, Mapping):
+        return list(table)
+    frame = frame_of(table)
+    return None if frame is None else list(frame.columns)
+
+
 def take_rows(table: object, schema: Schema, rows: NDArray[np.intp]) -> Any:
     """Return some rows of the model's columns, in the model's order, as a table of the same type."""
     if isinstance(table, SideBySide):
@@ -434,18 +466,18 @@ def column_names(names: Sequence[Any], schema: Schema) -> Sequence[Any]:
     if not schema.named:
         _check_width(len(names), schema)
         return names
-    texts = [str(name).replace(" ", "_") if schema.underscored else str(name) for name in names]
+    texts, wanted = [schema.key(name) for name in names], [schema.key(column.name) for column in schema.columns]
     by_text = dict(zip(texts, names, strict=True))
-    absent = [column.name for column in schema.columns if column.name not in by_text]
+    absent = [name for name in wanted if name not in by_text]
     if absent:
         shown = ", ".join(repr(name) for name in absent[:5]) + (", ..." if len(absent) > 5 else "")
         message = f"the table lacks {len(absent)} of the model's {how_many(len(schema.columns), 'column')}: {shown}"
         raise TableError(message)
-    doubled = {column.name for column in schema.columns} & {text for text, n in Counter(texts).items() if n > 1}
+    doubled = set(wanted) & {text for text, n in Counter(texts).items() if n > 1}
     if doubled:
         message = f"several columns of the table could be the model's column {min(doubled)!r}; pass only one of them"
         raise TableError(message)
-    return [by_text[column.name] for column in schema.columns]
+    return [by_text[name] for name in wanted]
 
 
 def frame_values(frame: nw.DataFrame[Any], name: Any) -> Numbers | Dictionary:

@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from glasswood.errors import ArgumentError, FileError, TableError
 
-__all__ = ["brief", "checked_groups", "new_file", "refuse_no_mapping", "refuse_no_name", "whole_number"]
+__all__ = ["brief", "by_position", "checked_groups", "new_file", "refuse_no_mapping", "refuse_no_name", "whole_number"]
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def by_position(most: int, advice: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator of methods that refuses more arguments by position than there may be, with a sentence."""
+
+    def decorated(method: Callable[P, T]) -> Callable[P, T]:
+        @wraps(method)
+        def checked(*given: P.args, **named: P.kwargs) -> T:
+            if len(given) > most + 1:  # with the object itself
+                message = f"at most {most} arguments are passed by position, not {len(given) - 1}. {advice}"
+                raise ArgumentError(message)
+            return method(*given, **named)
+
+        return checked
+
+    return decorated
 
 
 def whole_number(value: object, what: str, least: int = 1) -> int:

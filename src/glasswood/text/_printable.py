@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["how_many", "printable"]
+from collections.abc import Iterable
+
+__all__ = ["how_many", "printable", "unlike"]
 
 
 def how_many(count: int, noun: str, plural: str | None = None) -> str:
@@ -30,3 +32,17 @@ def printable(value: object) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def unlike(name: str, others: Iterable[object]) -> str:
+    """Return a name that no other one is equal to: in more parentheses, if it is taken.
+
+    Examples
+    --------
+    >>> unlike("(missing)", ["a", "b"]), unlike("(missing)", ["a", "(missing)"])
+    ('(missing)', '((missing))')
+    """
+    taken = set(map(str, others))
+    while name in taken:
+        name = f"({name})"
+    return name

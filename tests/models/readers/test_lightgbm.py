@@ -16,6 +16,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+from sklearn.ensemble import HistGradientBoostingRegressor, VotingRegressor
 
 import glasswood as gw
 from glasswood.errors import MissingExtraError, ModelMismatchError, TableError, UnsupportedModelError
@@ -184,7 +185,8 @@ def test_blanks_in_names():
     table = pd.DataFrame(X, columns=["number of rooms", "ü x", "c", "d", "e"])
     model = lgb.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1).fit(table, y)
     ensemble = gw.read_model(model, table)
-    assert ensemble.feature_names[:2] == ("number_of_rooms", "ü_x")
+    assert ensemble.feature_names[:2] == ("number of rooms", "ü x")  # the user's own
+    assert gw.read_model(model).feature_names[:2] == ("number_of_rooms", "ü_x")  # without a table
     np.testing.assert_array_equal(ensemble.predict(table), model.predict(table))
     moved = table.assign(extra=1.0)[["extra", "d", "ü x", "e", "number of rooms", "c"]]
     np.testing.assert_array_equal(ensemble.predict(moved), model.predict(table))
@@ -229,9 +231,41 @@ def test_blanks_in_names_of_features_groups_and_mappings():
         np.testing.assert_allclose(found.values, curve([0.0, 1.0]), rtol=1e-12)
     ex = gw.Explainer(model, {name: table[name].to_numpy() for name in table}, groups={"the rest": ["ü x", "c"]})
     assert ex.partial_dependence("the rest", at=table[["ü x", "c"]][:3]).values.shape == (3,)
-    assert ex.shap_values(table).names == ("the rest", "number_of_rooms", "d", "e")
+    assert ex.features == ex.shap_values(table).names == ("the rest", "number of rooms", "d", "e")
     counted = gw.Explainer(model, gw.summarize(model, table, groups={"the rest": ["ü x", "c"]}))
     assert counted.partial_dependence("the rest", at=table[["ü x", "c"]][:3]).values.shape == (3,)
+
+
+def test_names_are_those_of_the_table(tmp_path):
+    X, y = numbers()
+    table = pd.DataFrame(X, columns=["number of rooms", "ü x", "c", "d", "e"])
+    model = lgb.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1).fit(table, y)
+    table.to_parquet(tmp_path / "rows.parquet")
+    voting = VotingRegressor([("one", model), ("two", HistGradientBoostingRegressor(max_iter=3))]).fit(table, y)
+    for given, rows in ((model, table), (model, tmp_path / "rows.parquet"), (model.booster_, table), (voting, table)):
+        ex = gw.Explainer(given, rows)
+        assert ex.features == tuple(table.columns)
+        assert list(ex.partial_dependence()) == list(table.columns)
+        for name in ("ü x", "ü_x", 1):  # as the user and as LightGBM write it
+            assert ex.partial_dependence(name).name == "ü x"
+        with pytest.raises(TableError, match="did you mean 'number of rooms'"):
+            ex.partial_dependence("number of room")
+    written = table.rename(columns=lambda name: name.replace(" ", "_"))
+    assert gw.Explainer(model, written).features == tuple(written.columns)
+    assert gw.summarize(model, table) == gw.summarize(model, written)
+
+
+def test_explainers_that_spell_names_otherwise_are_compared():
+    X, y = numbers()
+    table = pd.DataFrame(X, columns=["number of rooms", "ü x", "c", "d", "e"])
+    model = lgb.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1).fit(table, y)
+    known, counted = gw.Explainer(model, table), gw.Explainer(model, gw.summarize(model, table))
+    other = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(table, y), table)
+    for explainers in ({"a": known, "b": counted}, {"a": known, "b": other}, {"a": counted, "b": other}):
+        assert len(gw.compare(explainers).features) == 5
+    assert "number of rooms" in gw.compare({"a": known, "b": counted}).features
+    judged = gw.compare({"a": known, "b": counted}, limits={"difference": 0.1, "ndcg": 0.9})
+    assert not judged.violations
 
 
 def test_covers_are_row_counts():

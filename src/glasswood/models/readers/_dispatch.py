@@ -22,8 +22,11 @@ __all__ = [
     "Proof",
     "check",
     "library_errors",
+    "mean_depth",
     "measure",
+    "own_methods",
     "prove",
+    "prove_all",
     "read_proved",
     "read_unproven",
     "refuse_own_predictions",
@@ -45,8 +48,11 @@ READER_OF_PACKAGE = {
 # Readers of libraries that learn the labels of pandas' categories, and take no other form of them.
 LEARN_LABELS = ("_lightgbm", "_xgboost")
 
-KNOWN_PACKAGES = {*READER_OF_PACKAGE, "builtins"}
-PREDICTIONS = ("predict", "predict_proba", "decision_function", "_raw_predict")
+KNOWN_PACKAGES = {*READER_OF_PACKAGE, "builtins", "imblearn"}  # whose pipelines predict as scikit-learn's
+PREDICTIONS = ("predict", "predict_proba", "decision_function", "score_samples", "_raw_predict")
+
+# These patch scikit-learn's forests. Some of their predictions compare in float64, others in float32.
+PATCHES = ("sklearnex", "daal4py", "onedal")
 
 # What a JSON model of CatBoost may begin with: it sorts the parts by name, and the counts of categories are long.
 PARTS_OF_CATBOOST = ("ctr_data", "features_info", "oblivious_trees")
@@ -117,14 +123,38 @@ def read_unproven(model: object) -> TreeEnsemble:
 
 def refuse_own_predictions(model: object) -> None:
     """Raise if a class of another package predicts in its own way, where there are no rows to prove the reading."""
-    for method in PREDICTIONS:
-        owner = next((parent for parent in type(model).__mro__ if method in vars(parent)), None)
-        if owner is not None and owner.__module__.partition(".")[0] not in KNOWN_PACKAGES:
-            message = (
-                f"{owner.__module__}.{owner.__qualname__} defines its own {method}, which may differ from the sum of "
-                "the trees; pass rows, so that the scores can be compared"
-            )
-            raise UnsupportedModelError(message)
+    for method in own_methods(model):
+        owner, _, name = method.rpartition(".")
+        message = (
+            f"{owner} defines its own {name}, which may differ from the sum of the trees; pass rows, so that the "
+            "scores can be compared"
+        )
+        raise UnsupportedModelError(message)
+
+
+def own_methods(model: object) -> list[str]:
+    """Return the methods with which a class outside the known packages, or the object itself, predicts.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> class Tree(DecisionTreeRegressor):
+    ...     def predict(self, X):
+    ...         return super().predict(X).clip(0)
+    >>> [method.rpartition(".")[2] for method in own_methods(Tree())], own_methods(DecisionTreeRegressor())
+    (['predict'], [])
+    """
+    own = [f"{type(model).__qualname__}.{name}" for name in PREDICTIONS if name in getattr(model, "__dict__", {})]
+    for parent in type(model).__mro__:
+        if parent.__module__.partition(".")[0] not in KNOWN_PACKAGES:
+            names = [name for name, value in vars(parent).items() if _predicts(name, value)]
+            own += [f"{parent.__module__}.{parent.__qualname__}.{name}" for name in names]
+    return own
+
+
+def _predicts(name: str, value: object) -> bool:
+    """Return whether an attribute of a class is a method that predicts, or that predictions are made of."""
+    return (name in PREDICTIONS or "predict" in name) and hasattr(value, "__get__")
 
 
 class Proof(NamedTuple):
@@ -153,26 +183,41 @@ def prove(ensemble: TreeEnsemble, model: object, rows: object) -> Proof | None:
     return check(ensemble, _loaded(model), rows)
 
 
-def check(ensemble: TreeEnsemble, model: object, rows: object) -> Proof | None:
-    """Raise ModelMismatchError unless the ensemble gives the model's own raw scores on up to 100 of the rows."""
+def prove_all(ensemble: TreeEnsemble, model: object, rows: object) -> Proof | None:
+    """Raise ModelMismatchError unless the ensemble gives the model's own raw scores on all rows."""
+    return check(ensemble, _loaded(model), rows, None)
+
+
+def check(ensemble: TreeEnsemble, model: object, rows: object, most: int | None = CHECKED_ROWS) -> Proof | None:
+    """Raise ModelMismatchError unless the ensemble gives the model's own raw scores on some rows, or on all."""
     rows = given_table(rows)
     if n_rows(rows) == 0:
         return None
-    chosen: NDArray[np.intp] = np.unique(np.linspace(0, n_rows(rows) - 1, CHECKED_ROWS).astype(np.intp))
+    chosen: NDArray[np.intp] = np.unique(np.linspace(0, n_rows(rows) - 1, most or n_rows(rows)).astype(np.intp))
     ours, theirs = _scores(ensemble, model, take_rows(rows, ensemble.schema, chosen))
     proof = _compare(ensemble, ours, theirs)
     if not proof.passed:
         difference = np.abs(ours.astype(np.float64) - theirs)
         at = np.unravel_index(int(np.nan_to_num(difference, nan=np.inf).argmax()), difference.shape)
         wrong = ~(difference <= proof.margin)
+        own = own_methods(model)
+        advice = "Please report the model's type and the versions of its library and of Glasswood."
+        if own:
+            advice = f"{own[0]} predicts in its own way; explain a model of the class that it derives from."
         message = (
             f"the trees read from {ensemble.source} do not reproduce the model: {wrong.sum()} of {wrong.size} raw "
             f"scores differ, the worst by {difference[at]:.6g} (computed {ours[at]:.9g}, the library returns "
             f"{theirs[at]:.9g}, row {chosen[at[0]]}). Glasswood will not explain a model that it cannot reproduce. "
-            "Please report the model's type and the versions of its library and of Glasswood."
+            f"{advice}"
         )
         raise ModelMismatchError(message)
     return proof
+
+
+def mean_depth(samples: NDArray[Any], forest: object) -> NDArray[np.floating[Any]]:
+    """Return the mean depth of rows, given what `score_samples` of an isolation forest returns."""
+    found: NDArray[np.floating[Any]] = cast(Any, _import("_sklearn")).mean_depth(samples, forest)
+    return found
 
 
 def _loaded(model: object) -> Any:
@@ -203,7 +248,14 @@ def _scores(ensemble: TreeEnsemble, model: object, rows: object) -> tuple[NDArra
         rows = as_trained(rows, ensemble.schema)
     with library_errors(ensemble.source):
         theirs = reader.raw_score(model, rows)
-    return ours, np.asarray(theirs).reshape(ours.shape)
+    theirs = np.asarray(theirs)
+    if theirs.size != ours.size:
+        message = (
+            f"{type(model).__module__}.{type(model).__qualname__} returns predictions of shape {theirs.shape} where "
+            f"its trees give {ours.shape}, so it predicts in its own way, which Glasswood cannot explain"
+        )
+        raise ModelMismatchError(message)
+    return ours, theirs.reshape(ours.shape)
 
 
 @contextmanager
@@ -235,6 +287,13 @@ def _compare(ensemble: TreeEnsemble, ours: NDArray[Any], theirs: NDArray[Any]) -
 
 def _reader_of(model: object) -> Reader:
     for parent in type(model).__mro__:
+        if parent.__module__.partition(".")[0] in PATCHES:
+            message = (
+                f"{type(model).__module__}.{type(model).__qualname__} is a model of scikit-learn-intelex, which may "
+                "compare values with cuts in another precision than scikit-learn, so that its predictions are not "
+                "those of its trees. Call sklearnex.unpatch_sklearn(), import the class again and fit it again"
+            )
+            raise UnsupportedModelError(message)
         reader = READER_OF_PACKAGE.get(parent.__module__.partition(".")[0])
         if reader is not None:
             return _import(reader)

@@ -67,7 +67,10 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
             "for their values. Pass numbers, as in training"
         )
         raise TableError(message)
-    scores = np.asarray(model.predict(table, raw_score=True), dtype=np.float64)
+    # LightGBM's own method: a class of the user's may predict in its own way.
+    bases: list[Any] = [base for base in type(model).__mro__ if base.__module__.startswith("lightgbm.")]
+    own = next(base for base in reversed(bases) if "predict" in vars(base))
+    scores = np.asarray(own.predict(model, table, raw_score=True), dtype=np.float64)
     if "\naverage_output\n" in booster.model_to_string(num_iteration=1).partition("\nTree=")[0]:
         scores /= booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
     return scores

@@ -22,7 +22,7 @@ from glasswood.tables._columns import Column, LabelColumn, NumberColumn, is_miss
 from glasswood.tables._given import pandas_of
 from glasswood.tables._tables import Schema
 
-__all__ = ["raw_score", "read"]
+__all__ = ["mean_depth", "raw_score", "read"]
 
 TREES = ("DecisionTreeRegressor", "DecisionTreeClassifier")
 FORESTS = ("ForestRegressor", "ForestClassifier")
@@ -91,9 +91,7 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
         table = pandas_of(table)  # scikit-learn itself reads a null in a column of categories as the last category
     name = {parent.__name__ for parent in type(model).__mro__}
     if "IsolationForest" in name:
-        from sklearn.ensemble._iforest import _average_path_length
-
-        return np.asarray(-np.log2(-model.score_samples(table)) * _average_path_length([model._max_samples]))
+        return mean_depth(model.score_samples(table), model)
     if "BaseHistGradientBoosting" in name:
         scores = model._raw_predict(table, n_threads=1)  # its threads cost more than a hundred rows
         return np.asarray(scores[:, 0] if scores.shape[1] == 1 else scores)
@@ -103,6 +101,13 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
         probabilities = model.predict_proba(table)
         return np.hstack(probabilities) if isinstance(probabilities, list) else np.asarray(probabilities)
     return np.asarray(model.predict(table))
+
+
+def mean_depth(samples: Any, forest: Any) -> NDArray[np.floating[Any]]:
+    """Return the mean depth of rows, given what `score_samples` of an isolation forest returns."""
+    from sklearn.ensemble._iforest import _average_path_length
+
+    return np.asarray(-np.log2(-samples) * _average_path_length([forest._max_samples]))
 
 
 def _check_fitted(model: object) -> None:

@@ -102,7 +102,10 @@ def raw_score(model: Any, table: Any) -> NDArray[np.floating[Any]]:
     if booster is not model:
         if hasattr(table, "iloc") and all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes):
             table = table.to_numpy()  # XGBoost looks at every column of a frame, whatever the number of rows
-        return np.asarray(model.predict(table, output_margin=True, validate_features=named))
+        # XGBoost's own method: a class of the user's may predict in its own way.
+        bases: list[Any] = [base for base in type(model).__mro__ if base.__module__.startswith("xgboost.")]
+        own = next(base for base in reversed(bases) if "predict" in vars(base))
+        return np.asarray(own.predict(model, table, output_margin=True, validate_features=named))
     from xgboost import DMatrix
 
     plain = isinstance(table, np.ndarray) or hasattr(table, "tocsr")  # tables without names and types of their own

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from glasswood.errors import ArgumentError
 from glasswood.plots._spec import DRAWN_IN, Joined, Panel, Sheet, Steps
 from glasswood.plots._steps import common_heights
 from glasswood.plots._style import Look
 from glasswood.plots.matplotlib._categories import PLAIN
 from glasswood.plots.matplotlib._figure import new_figure
 from glasswood.plots.matplotlib._style import Drawer, look_of
+from glasswood.text._arguments import brief
 from glasswood.text._plain import several
 from glasswood.text._printable import how_many
 
@@ -40,6 +42,9 @@ def draw(sheet: Sheet, ax: object = None) -> Any:
     """Draw a sheet on a new figure, and return it; or on given axes, and return these."""
     if ax is not None:
         axes = list(np.ravel(np.asarray(ax, dtype=object)))
+        if not axes or not all(hasattr(one, "figure") for one in axes):
+            message = f"ax is an Axes of matplotlib, or several, not {brief(ax)}"
+            raise ArgumentError(message)
         _check_given(sheet, len(axes))
         _fill(axes[0].figure, axes, sheet)
         return ax
@@ -55,13 +60,13 @@ def _check_given(sheet: Sheet, n_axes: int) -> None:
     """Refuse axes that do not fit a sheet."""
     if n_axes != len(sheet.panels):
         message = f"the figure has {how_many(len(sheet.panels), 'panel')}, so ax needs as many axes, not {n_axes}"
-        raise ValueError(message)
+        raise ArgumentError(message)
     if sheet.figsize is not None:
         message = "figsize= is for a new figure; with ax= the size is that of your own figure"
-        raise ValueError(message)
+        raise ArgumentError(message)
     if sheet.title and n_axes > 1:
         message = "title= is for a new figure, or for one panel; with several axes, set the titles of these"
-        raise ValueError(message)
+        raise ArgumentError(message)
 
 
 # ------------------------------------------------------------------------------------------------ sizes

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import TableError
+from glasswood.errors import ArgumentError, TableError
 from glasswood.plots._spec import Bars, Dots, Waterfall
 from glasswood.results.panels._drawable import DrawableAttributions
 from glasswood.results.panels._outputs import one_output, outputs_shown, scale_label
 from glasswood.results.panels._points import Places, places_of
 from glasswood.results.panels._waterfall import panel_of_row
+from glasswood.text._arguments import whole_number
 from glasswood.text._plain import number, plain
 from glasswood.text._printable import how_many
 
@@ -36,7 +37,7 @@ def panel_of_attributions(
     """Return a panel of `Attributions`: of one row, or of all rows."""
     if kind not in KINDS:
         message = f"kind must be one of {KINDS!r}, not {kind!r}"
-        raise ValueError(message)
+        raise ArgumentError(message)
     if kind == "waterfall":
         return panel_of_row(result, row, output, top=top)
     if result.heights.ndim > 3:
@@ -61,6 +62,7 @@ def _ranked(
     """Return the features with the largest mean size, these sizes, and a note."""
     size = np.abs(result.heights[..., shown]).mean(axis=0)
     order = np.argsort(-np.sqrt((size**2).sum(axis=1)), kind="stable")
+    top = whole_number(top, "top is the number of features")
     note = f"the first {top} of {len(order):,} features" if len(order) > top else ""
     return order[:top], size, note
 

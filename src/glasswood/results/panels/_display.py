@@ -102,7 +102,7 @@ def fitted(panel: Steps, most: int = MOST_STEPS) -> Steps:
     def summed(support: tuple[float, ...]) -> tuple[float, ...]:
         return tuple(np.add.reduceat(np.asarray(support), all_starts).tolist()) if support else ()
 
-    note = f"{DRAWN}{all_starts.size:,} of {panel.x.n_cells:,} steps: the lowest and the highest of neighbouring ones"
+    note = f"{DRAWN}{all_starts.size:,} of {panel.x.n_cells:,} steps: simplified for display; extremes are kept"
     lines = [
         replace(
             line,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.errors import ArgumentError
 from glasswood.plots._axes import halves
 from glasswood.plots._spec import Scale
 from glasswood.text._plain import number, plain, share_of_rows
@@ -92,7 +93,7 @@ def _chosen(
     """Return which categories are shown, in order."""
     if sort not in (None, *SORTS):
         message = f"sort must be one of {SORTS!r}, not {sort!r}"
-        raise ValueError(message)
+        raise ArgumentError(message)
     cells = np.arange(n)
     if n > most:
         frequent = np.argsort(-support, kind="stable") if support.size else cells

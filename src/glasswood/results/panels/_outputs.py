@@ -38,13 +38,13 @@ def one_output(heights: NDArray[np.float64], outputs: Sequence[Any], output: int
     return numbers[0]
 
 
-def one_row(n_rows: int, row: int) -> int:
+def one_row(n_rows: int, row: Any) -> int:
     """Return the number of a row that is asked for; negative numbers count from the end."""
-    if not -n_rows <= row < n_rows:
+    if not isinstance(row, int | np.integer) or not -n_rows <= row < n_rows:
         known = f"the rows are numbered from 0 to {n_rows - 1}" if n_rows else "the result has no rows"
-        message = f"there is no row {row}; {known}"
+        message = f"there is no row {row!r}; {known}"
         raise TableError(message)
-    return row % n_rows
+    return int(row) % n_rows
 
 
 def scale_label(

@@ -17,6 +17,7 @@ from glasswood.results.panels._outputs import one_output, outputs_shown, scale_l
 from glasswood.results.panels._scales import rescaled
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
+from glasswood.text._printable import unlike
 
 __all__ = ["layout_of_points", "numbers_of", "panel_of_points", "places_of", "steps_of_points"]
 
@@ -196,8 +197,9 @@ def places_of(column: Sequence[Any]) -> Places:
     if values is not None:
         distinct, cells = np.unique(values, return_inverse=True)
         return Places([number(x) for x in distinct], distinct, cells.astype(np.intp))
-    texts = ["missing" if _is_missing(value) else plain(value) for value in column]
-    ranks = sorted(set(texts), key=lambda text: (text == "missing", text))
+    missing = unlike("missing", (plain(value) for value in column if not _is_missing(value)))
+    texts = [missing if _is_missing(value) else plain(value) for value in column]
+    ranks = sorted(set(texts), key=lambda text: (text == missing, text))
     place = {text: k for k, text in enumerate(ranks)}
     return Places(ranks, None, np.array([place[text] for text in texts], dtype=np.intp))
 

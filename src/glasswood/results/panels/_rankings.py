@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.errors import ArgumentError
 from glasswood.plots._spec import Bars, Matrix, Network
 from glasswood.results.panels._drawable import (
     DrawableCertificate,
@@ -22,6 +23,7 @@ from glasswood.results.panels._drawable import (
 )
 from glasswood.results.panels._outputs import outputs_shown, scale_label
 from glasswood.results.panels._surfaces import nested
+from glasswood.text._arguments import whole_number
 from glasswood.text._plain import number, plain
 
 __all__ = [
@@ -128,6 +130,7 @@ def panel_of_certificate(found: DrawableCertificate, output: int | None = None, 
 
 def _first(order: NDArray[np.intp], top: int) -> tuple[NDArray[np.intp], str]:
     """Return the features that are shown, and a note if some are left out."""
+    top = whole_number(top, "top is the number of bars")
     return order[:top], f"the first {top} of {len(order):,} features" if len(order) > top else ""
 
 
@@ -154,9 +157,10 @@ def panel_of_strengths(
     """
     if kind not in ("heatmap", "network"):
         message = f'kind must be "heatmap" or "network", not {kind!r}'
-        raise ValueError(message)
+        raise ArgumentError(message)
     heights = np.asarray(strengths.heights, dtype=np.float64)
     strength = np.sqrt((heights**2).sum(axis=1)) if output is None else heights[:, output]
+    top = whole_number(top, "top is the number of features")
     names, square = _square(strengths.pairs, strength, top)
     n_all = len({name for pair in strengths.pairs for name in pair})
     fewer = f"the {len(names)} of {n_all:,} features that interact most" if n_all > len(names) else ""

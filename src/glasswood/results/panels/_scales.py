@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.errors import ArgumentError
 from glasswood.plots._spec import Scale
 from glasswood.results.panels._layout import Layout
 from glasswood.text._plain import number
@@ -22,7 +23,7 @@ def rescaled(layout: Layout, xscale: str) -> Layout:
     """Return a layout whose axis of numbers is on another scale; that of categories stays as it is."""
     if xscale not in SCALES:
         message = f"xscale must be one of {SCALES!r}, not {xscale!r}"
-        raise ValueError(message)
+        raise ArgumentError(message)
     scale = layout.scale
     if xscale == "linear" or not scale.edges:
         return layout
@@ -30,7 +31,7 @@ def rescaled(layout: Layout, xscale: str) -> Layout:
         return replace(layout, scale=_logarithmic(scale))
     if not layout.support or sum(layout.support) <= 0:
         message = 'xscale="quantile" needs rows of data; the Explainer has none of this feature'
-        raise ValueError(message)
+        raise ArgumentError(message)
     return replace(layout, scale=_by_quantile(scale, np.asarray(layout.support)), note="")
 
 

@@ -12,6 +12,7 @@ from glasswood.errors import TableError
 from glasswood.plots._spec import Waterfall
 from glasswood.results.panels._drawable import DrawableAttributions, DrawableSets
 from glasswood.results.panels._outputs import one_row, scale_label
+from glasswood.text._arguments import whole_number
 from glasswood.text._plain import number, plain
 
 if TYPE_CHECKING:
@@ -66,14 +67,15 @@ def _waterfall(place: _Place, parts: _Parts, top: int) -> Waterfall:
     labels, values, start = parts
     order = np.argsort(-np.abs(values), kind="stable")
     order = order[values[order] != 0]
+    top = whole_number(top, "top is the number of bars")
     kept, rest = np.split(order, [_n_kept(values[order], top)])
     shown, heights, note = [labels[i] for i in kept], values[kept].tolist(), ""
     if rest.size:
         up, down = values[rest][values[rest] > 0].sum(), values[rest][values[rest] < 0].sum()
         shown.append(f"{rest.size:,} others together")
         heights.append(float(up + down))
-        largest = number(abs(values[rest[0]]))
-        note = f"the others add +{number(up)} and {number(down)}, each at most {largest} in size"
+        net = f"{'+' if heights[-1] > 0 else ''}{number(heights[-1])}"
+        note = f"{rest.size:,} smaller ones: net {net}, each at most {number(abs(values[rest[0]]))}"
     return Waterfall(
         title=f"Row {place.row:,} of {place.n_rows:,}",
         x_label=place.label,
