@@ -27,8 +27,8 @@ MOST_COUNTS = 2**27  # a gigabyte
 MOST_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
 
 COMBINATIONS = (
-    "the model's splits combine columns (CatBoost's CTRs), and this question needs splits on single columns; curves, "
-    "ICE and importance do not. For Shapley values, use CatBoost's own "
+    "the model splits on combinations of columns (CatBoost's CTRs), and this question needs splits on single columns; "
+    "curves, ICE and importance do not. For Shapley values, use CatBoost's own "
     'get_feature_importance(type="ShapValues"); for all else, train with max_ctr_complexity=1'
 )
 
