@@ -59,9 +59,6 @@ def target_columns(columns: RowColumns, model: Opened, sample_weight: object) ->
     if columns.target is None and (columns.exposure is not None or columns.prediction is not None):
         message = "exposure= and prediction= are told beside what was observed; pass target=, too"
         raise ArgumentError(message)
-    if columns.offset is not None and model.combination is not None:
-        message = f"a {model.ensemble.source} has no score that is a sum over trees, to which offset= could be added"
-        raise ArgumentError(message)
     scale = scale_of_targets(model, own=columns.prediction is None and columns.target is not None)
     outputs = scale.outputs
     classes = outputs.labels if outputs.binary or (scale.units == "probability" and len(outputs.labels) > 1) else None
@@ -155,7 +152,7 @@ class TargetSums:
 
     @once_here
     def _responses(self) -> Responses:
-        return Responses(self._plan, self._scale.link, self._scale.inverse, offset=self._offset)
+        return Responses(self._plan, self._scale.link, self._scale.inverse)
 
     @once_here
     def _questions(self) -> AnyQuestions:
@@ -223,8 +220,8 @@ class TargetMoments:
         The sums.
     weights : Weights
         The sum of the rows' weights, and their unit.
-    exposed : bool, default False
-        Whether rows have an exposure.
+    exposed, offset : bool, default False
+        Whether rows have an exposure, and an offset.
     """
 
     def __init__(
@@ -235,6 +232,7 @@ class TargetMoments:
         weights: Weights,
         *,
         exposed: bool = False,
+        offset: bool = False,
     ) -> None:
         cells, used = make_plan(ensemble, 1, {}).cells.n_cells, ensemble.used_features
         n_cells, n_terms = int(cells[used].sum()) + 1, 1 + N_PER_OUTPUT * scale.outputs.n_columns
@@ -242,7 +240,7 @@ class TargetMoments:
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
         self._numbers = numbers_of(limbs).reshape(n_cells, n_terms)
-        self._weights, self.scale, self._exposed = weights, scale, exposed
+        self._weights, self.scale, self._exposed, self.offset = weights, scale, exposed, offset
         last = np.cumsum(cells[used])
         self._place = dict(zip(used.tolist(), zip(last - cells[used], last, strict=True), strict=True))
         self._n_cells = cells
@@ -266,11 +264,6 @@ class TargetMoments:
         """
         whole = max(1, int(2.0**FRACTION / self._weights.unit))
         return (self._exposed or self.scale.link == "exp") and not (self._numbers[:, 1::N_PER_OUTPUT] % whole).any()
-
-    @property
-    def mean_exposure(self) -> float:
-        """The mean exposure of rows; 1 if none was given."""
-        return float(self.whole.exposure[0]) / self._weights.total
 
     def _unknown(self, n_cells: int) -> Ratios:
         lines = np.full((n_cells, (self._numbers.shape[1] - 1) // N_PER_OUTPUT), np.nan)
@@ -330,5 +323,6 @@ def find_targets(model: Opened, background: Background) -> TargetMoments | None:
             scale = scale_of_targets(model, own=own)
             if name.rpartition(" ")[2] == _digest(model.ensemble, scale, own=own):
                 weights = Weights(background.weight, background.unit)
-                return TargetMoments(model.ensemble, scale, limbs, weights, exposed=", exposure " in name)
+                told = {"exposed": ", exposure " in name, "offset": ", offset " in name}
+                return TargetMoments(model.ensemble, scale, limbs, weights, **told)
     return None

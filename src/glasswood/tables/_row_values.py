@@ -20,6 +20,7 @@ __all__ = ["NO_COLUMNS", "NO_VALUES", "RowColumns", "RowValues", "n_folds", "nam
 
 Floats = NDArray[np.float64]
 ROLES = ("target", "exposure", "offset", "prediction")
+NEUTRAL = {"exposure": 1.0, "offset": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +97,9 @@ class RowColumns:
 
     @property
     def told_offset(self) -> str:
-        """The offset in words; nothing, if there is none."""
-        names = self._names("offset", self.offset)
-        return "" if self.offset is None else ", ".join(map(repr, names)) or "given"
+        """The offset in words, and the exposure beside it; nothing, if there is no offset."""
+        roles = [] if self.offset is None else ["offset"] if self.exposure is None else ["offset", "exposure"]
+        return ", ".join(map(self.told, roles))
 
     @property
     def division(self) -> Division | None:
@@ -198,7 +199,8 @@ class RowColumns:
         if values.shape[1] != wanted:
             message = f"{told} needs {how_many(wanted, 'column')}, one for each output, but there are {values.shape[1]}"
             raise TableError(message)
-        return values
+        # Rows of weight 0 may have any; what is computed of it must be a number.
+        return values if role not in NEUTRAL else np.where(counts[:, None], values, NEUTRAL[role])
 
     def _check(self, role: str, told: str, values: Floats) -> None:
         """Refuse values that are missing, infinite, or that the model cannot have."""

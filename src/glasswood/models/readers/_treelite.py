@@ -301,6 +301,7 @@ def _score(model: Model, outputs: _Outputs) -> Score:
         base_first=False,
         dtype=model.output_type,
         binary=len(labels) == 2 and len(outputs.exists) == 1 and task in (BINARY, MULTICLASS),
+        margin="unknown",
     )
 
 
