@@ -59,6 +59,9 @@ class Score(ReadOnly):
     margin : {"added", "replaces base", "unknown"}
         What the library does with a margin, a baseline or an initial score of a row: it adds it to the raw score, or
         starts from it in place of the base.
+    target_classes : tuple of tuples
+        The classes of each target, if there are several targets of classes. Each has an output per class, or, if there
+        are as many outputs as targets, one for the second of two classes.
     """
 
     base: NDArray[np.float64]
@@ -72,6 +75,7 @@ class Score(ReadOnly):
     dtype: Literal["float64", "float32"] = "float64"
     binary: bool = False
     margin: Margin = "added"
+    target_classes: tuple[tuple[Any, ...], ...] = ()
 
     def __post_init__(self) -> None:
         base = np.array(self.base, dtype=np.float64).reshape(-1)

@@ -41,7 +41,7 @@ from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._folds import fold_of_positions
 from glasswood.tables._given import given_table
 from glasswood.tables._points import take
-from glasswood.tables._row_columns import names_of_groups, places_of_groups, sorted_groups
+from glasswood.tables._row_columns import names_of_groups, places_of_groups, refuse_size_of_groups, sorted_groups
 from glasswood.tables._seal import Seal
 from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns
@@ -311,6 +311,7 @@ class Study:
             raise BackgroundError(message)
         table = self.user_table
         keys, places = places_of_groups(table, by)
+        refuse_size_of_groups(places, self.over.n_rows)
         self.check_unchanged()
         rows = {key: np.flatnonzero(places == place) for place, key in enumerate(keys)}
         studies = {key: self._of_rows(own) for key, own in sorted_groups(rows).items() if own.size}
