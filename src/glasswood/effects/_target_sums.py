@@ -241,7 +241,7 @@ class TargetMoments:
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
         self._numbers = numbers_of(limbs).reshape(n_cells, n_terms)
-        self._weights, self.scale, self._exposed, self.offset = weights, scale, exposed, offset
+        self._weights, self.scale, self.exposed, self.offset = weights, scale, exposed, offset
         last = np.cumsum(cells[used])
         self._place = dict(zip(used.tolist(), zip(last - cells[used], last, strict=True), strict=True))
         self._n_cells, self._n_codes = cells, ensemble.n_codes
@@ -271,7 +271,7 @@ class TargetMoments:
         That is so if there is an exposure or a log link, and if all sums are whole numbers, since they are exact.
         """
         whole = max(1, int(2.0**FRACTION / self._weights.unit))
-        return (self._exposed or self.scale.link == "exp") and not (self._numbers[:, 1::N_PER_OUTPUT] % whole).any()
+        return (self.exposed or self.scale.link == "exp") and not (self._numbers[:, 1::N_PER_OUTPUT] % whole).any()
 
     def _unknown(self, n_cells: int) -> Ratios:
         lines = np.full((n_cells, (self._numbers.shape[1] - 1) // N_PER_OUTPUT), np.nan)
