@@ -63,6 +63,15 @@ LIBRARIES = {"xgboost": xgboost, "lightgbm": lightgbm, "catboost": catboost, "hg
 NEAR = {"xgboost": 1e-5, "lightgbm": 1e-9, "catboost": 1e-6, "hgb": 1e-9}
 
 
+def predictions(model, X, offset):
+    """Return the predictions that a library gives rows with margins."""
+    if isinstance(model, xgb.XGBRegressor):
+        return model.predict(X, base_margin=offset)
+    if isinstance(model, CatBoostRegressor):
+        return model.predict(Pool(X, baseline=offset), prediction_type="Exponent")
+    return model.predict(X) * np.exp(offset)
+
+
 def asked(name, *, given):
     """Return an explainer, and raw scores by the library of rows like those of the explainer."""
     X, y, exposure, offset = make_rows()
@@ -121,6 +130,10 @@ def test_rating_table_and_sql(name, given, tmp_path):
         found = connection.execute(f"SELECT {table.to_sql('ansi')} FROM rows ORDER BY rowid").fetchall()
     connection.close()
     np.testing.assert_allclose(np.ravel(found), expected, **near)
+    if given:  # the response: with the offset, behind the link
+        _, y, _, offset = make_rows()
+        own = predictions(LIBRARIES[name](X, y, offset)[0], X, offset)
+        np.testing.assert_allclose(np.exp(np.ravel(found) + offset), own, rtol=NEAR[name])
 
 
 @pytest.mark.parametrize("how", ["dart", "booster", "several", "forest"])
@@ -205,11 +218,16 @@ def test_refusals_come_at_the_call():
         lambda: ex.ice("a"),
         lambda: ex.partial_dependence("a", "b"),
         lambda: ex.partial_dependence("a", "b", at=X[:2]),
+        lambda: gw.Explainer(model, X, offset=offset, response="prediction", groups={"g": ["a", "b"]}).importance(
+            kind="main"
+        ),
         lambda: ex.ale("a"),
         lambda: gw.summarize(model, X, offset=offset, response="prediction", ale=True),
     ):
         with pytest.raises(UnsupportedModelError, match="not available with offset="):
             ask()
+    points = ex.partial_dependence("a", at=X[["a"]][:3])  # of one feature, curves know
+    np.testing.assert_array_equal(points.values, ex.partial_dependence("a")(X.a[:3]))
 
 
 def test_treelite_does_not_tell():

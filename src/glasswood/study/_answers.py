@@ -427,7 +427,8 @@ class Answers:
         """
         study, n_points = self._study, cells.shape[1]
         check_memory((n_points, study.ensemble.n_outputs), 8, "Ask for fewer points at a time")
-        if not self._scale.additive and features.size == 1 and not study.over.in_memory:
+        has_offset = not self._scale.additive and study.wanted_of(self._scale).offset  # which sums over rows have
+        if not self._scale.additive and features.size == 1 and (has_offset or not study.over.in_memory):
             known: NDArray[np.float64] = self._values.curves[int(features[0])][cells[0]]
             return known
         if not self._scale.additive:
