@@ -9,10 +9,12 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost as xgb
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
+from glasswood.errors import ArgumentError
 
 N = 240
 NEAR = {"rtol": 1e-7, "atol": 1e-9}
@@ -192,3 +194,13 @@ def test_rows_of_weight_0_may_have_no_exposure():
     for ask in (lambda ex: ex.partial_dependence("a").heights, lambda ex: ex.partial_dependence("a").std()):
         np.testing.assert_array_equal(ask(found), ask(expected))
     assert found.importance()["a"] == expected.importance()["a"]
+
+
+def test_shares_are_no_rates():
+    X, y, exposure, _ = make_rows()
+    options = {"objective": "reg:logistic", "nthread": 1}
+    model = xgb.train(options, xgb.DMatrix(X, y / (1 + y), base_margin=np.log(exposure)), 3)
+    given = {"target": y / (1 + y), "offset": np.log(exposure)}
+    gw.Explainer(model, X, **given)
+    with pytest.raises(ArgumentError, match="totals of rows"):
+        gw.Explainer(model, X, **given, exposure=exposure)

@@ -64,6 +64,12 @@ def target_columns(columns: RowColumns, model: Opened, sample_weight: object) ->
     if columns.exposure is not None and (classes is not None or targets):
         message = "exposure= is for targets that are totals, such as numbers of claims; weigh classes by sample_weight="
         raise ArgumentError(message)
+    if columns.exposure is not None and columns.offset is not None and scale.link in ("logistic", "softmax"):
+        message = (
+            f"exposure= and offset= together are for predictions that are totals of rows; those of this model "
+            f"({scale.units}) are not"
+        )
+        raise ArgumentError(message)
     if columns.exposure is not None and _same(columns.exposure, sample_weight):
         message = (
             "sample_weight= and exposure= are the same, so that exposure would count twice; pass it as exposure= only, "
