@@ -319,7 +319,6 @@ def _score(model: _Model) -> Score:
     else:
         labels = ("prediction",) if n_outputs == 1 else tuple(range(n_outputs))
     binary = len(labels) == 2 and (n_classes > 1 or n_outputs == 1)
-    several = n_targets > 1 and objective.startswith("binary:")  # a matrix of flags, one column for each target
     return Score(
         base=base,
         labels=labels,
@@ -328,7 +327,7 @@ def _score(model: _Model) -> Score:
         dtype="float32",
         binary=binary,
         margin="replaces base",
-        target_classes=((0, 1),) * n_targets if several else (),
+        target_classes=((0, 1),) * n_targets if n_targets > 1 and objective.startswith("binary:") else (),
     )
 
 
