@@ -204,8 +204,12 @@ def test_of_groups_and_probabilities_in_the_report():
 def test_curves_without_the_offset_are_not_drawn_beside_what_was_observed():
     X, y, _, offset = make_rows()
     model = xgb.XGBRegressor(n_estimators=5, max_depth=2, n_jobs=1).fit(X, y, base_margin=offset)
-    curve = gw.Explainer(model, X, target=y, offset=offset).partial_dependence("a")
+    ex = gw.Explainer(model, X, target=y, offset=offset)
+    curve = ex.partial_dependence("a")
     assert not curve.observations.comparable
+    with pytest.raises(ArgumentError, match="do not contain the offset of the rows"):
+        curve.plot(observed=True)
+    assert "Predictions contain the offset of the rows, and curves do not." in ex.report().html
     predicted = model.predict(X, base_margin=offset)
     np.testing.assert_allclose(curve.observations.mean_predicted, predicted.mean(), rtol=1e-5)
 

@@ -229,6 +229,8 @@ def _about_observations(subject: Subject) -> str:
     found = curves[0].observations
     observed, predicted, ratio = (float(part[0]) for part in (found.mean_observed, found.mean_predicted, found.ratio))
     text = f"Over all rows, {observed:.6g} was observed and {predicted:.6g} predicted (actual/expected {ratio:.4g})."
+    if not found.comparable and subject.scope.scale.same_as(subject.study.targets.scale):
+        return f"{text} Predictions contain the offset of the rows, and curves do not."
     if not found.comparable:
         return f'{text} Curves are on another scale; a report with response="prediction" shows both beside them.'
     return (
