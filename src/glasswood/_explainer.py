@@ -89,8 +89,8 @@ class Explainer:
         The exposure of each row, such as policy-years: observed and predicted are then totals divided by exposure.
     offset : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
         What is added to the raw score of each row before the link, see `summarize`. Results on the raw scale are about
-        the trees alone; on the scale of the response, there are curves and importance, per unit of `exposure` if
-        that is given, too.
+        what the library adds to it: the trees, and the base score unless the offset takes its place. On the scale of
+        the response, there are curves and importance, per unit of `exposure` if that is given, too.
     prediction : name of a column, sequence of names, or array, optional
         What the model predicts for each row, as `predict` or `predict_proba` return it. By default it is computed,
         which takes about as long as `predict`.

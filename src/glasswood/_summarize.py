@@ -11,11 +11,12 @@ import numpy as np
 from glasswood.counting._ale_counts import WantedAle
 from glasswood.counting._column_ends import WantedEnds, extents_of
 from glasswood.counting._edges import asked_bins, bins_of, feature_of
+from glasswood.counting._offsets import WantedOffset
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._players import players_of
 from glasswood.effects._ale_responses import WantedAleResponses
 from glasswood.effects._loss_sums import wanted_losses
-from glasswood.effects._response_sums import WantedResponses
+from glasswood.effects._response_sums import WantedResponses, refuse_offset
 from glasswood.effects._row_falls import WantedFalls
 from glasswood.effects._target_sums import WantedTargets, target_columns
 from glasswood.engines._pass import Pass
@@ -152,15 +153,16 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         values = RowColumns(target, exposure, offset, prediction, n_folds(folds, fold_by), fold_by)
         further = [*names_in(by, sample_weight), *values.names]
         opened = open_model(model, rows.head, further, whole=rows.in_memory)
+        opened = opened if offset is None else opened.with_margins()
         players = players_of(opened, groups)
         plan = make_plan(players.ensemble, order, players.groups)
         scale = scale_of(opened, response)
         asked = response is not None or not scale.additive
         values = target_columns(values, opened, sample_weight)
-        responses = (WantedResponses.of_model(opened.ensemble, scale, values.told_offset),) if asked else ()
+        responses = (WantedResponses.of_model(opened.ensemble, scale, values),) if asked else ()
         targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
         losses = wanted_losses(opened, values, scale if total else None, loss)
-        falls = (WantedFalls.of_model(opened.ensemble, scale, values.told_offset),) if row_falls else ()
+        falls = (WantedFalls.of_model(opened.ensemble, scale, values),) if row_falls else ()
         taken = rows.taken_by(opened, further)
         first = taken if checkpoint is None else Pass(open_source(source), engine=engine).taken_by(opened, further)
         local: list[WantedAle | WantedAleResponses] = []
@@ -168,8 +170,10 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
             plan.refuse_derived()
             local.append(_wanted_ale(plan, first, sample_weight, ale))
             if not scale.additive:
+                refuse_offset("an accumulated local effect", WantedResponses.of_model(opened.ensemble, scale, values))
                 local.append(WantedAleResponses.of_model(opened.ensemble, scale, local[0].bins))
-        wanted = (WantedEnds(), *responses, *targets, *losses, *falls, *local)
+        offsets = () if offset is None else (WantedOffset(values.told("offset").removeprefix("offset ")),)
+        wanted = (WantedEnds(), *offsets, *responses, *targets, *losses, *falls, *local)
         return taken.count(plan, sample_weight, by, further=wanted, values=values)
 
 

@@ -188,12 +188,14 @@ def test_spikes_are_told():
     sections = sections_of(gw.Explainer(GradientBoostingRegressor(n_estimators=5).fit(X, salary == 33_800), X))
     row = sections["spikes"]["table"]["rows"][0]
     assert row[1] < 33_800 <= row[2]
-    told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Spike")
+    told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Missed by a grid")
+    assert "A grid of 100 evenly spaced values between the smallest and the largest value misses it" in told
+    assert "One of them has a twentieth of the rows or more" in sections["spikes"]["text"][0]
     assert re.match(
         r"up by \S+ \(100 % of its range\) for values from 33,\S+, below 33,\S+, where there are 300 rows\.", told
     )
     sections = sections_of(gw.Explainer(GradientBoostingRegressor(n_estimators=5).fit(X, salary != 33_800), X))
-    told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Spike")
+    told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Missed by a grid")
     assert told.startswith("down by ")
 
 

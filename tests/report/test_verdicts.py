@@ -266,12 +266,25 @@ def findings(explainer, find):
 
 
 def test_a_step_back_of_up_to_a_twentieth_of_the_range_is_a_blemish():
-    assert findings(by_heights([0.0, 10.0, 9.51, 10.0]), _findings._nearly_monotone) == [
-        "increasing, except for small reversals; the largest is 0.49, at 1.5."
+    rows = [0] * 9 + [1] * 9 + [2] + [3] * 9
+    assert findings(by_heights([0.0, 10.0, 9.51, 10.0], rows), _findings._nearly_monotone) == [
+        "increasing, except for small reversals; the largest is 0.49, at 1.5, and 3.6 % of rows are affected."
     ]
-    assert findings(by_heights([0.0, 10.0, 9.49, 10.0]), _findings._nearly_monotone) == []
-    assert findings(by_heights([0.0, 10.0]), _findings._nearly_monotone) == []
-    assert findings(by_heights([10.0, 0.0, 0.49, 0.0]), _findings._nearly_monotone)[0].startswith("decreasing")
+    assert findings(by_heights([0.0, 10.0, 9.49, 10.0], rows), _findings._nearly_monotone) == []
+    assert findings(by_heights([0.0, 10.0], rows), _findings._nearly_monotone) == []
+    assert findings(by_heights([10.0, 0.0, 0.49, 0.0], rows), _findings._nearly_monotone)[0].startswith("decreasing")
+
+
+def test_a_step_back_of_many_rows_is_no_blemish():
+    heights = [0.0, 10.0, 9.51, 10.0]
+    for n, found in ((19, ["increasing"]), (18, [])):  # 1 of 20 rows, and of 19
+        explainer = by_heights(heights, [0] * (n - 2) + [1, 2, 3])
+        words = [item.partition(",")[0] for item in findings(explainer, _findings._nearly_monotone)]
+        assert words == found
+        table = sections_of(explainer)["monotonicity"]["table"]
+        assert column_of(table, "Direction") == (["nearly increasing"] if found else ["not monotone"])
+        shapes = column_of(sections_of(explainer)["features"]["table"], "Shape")
+        assert shapes == column_of(table, "Direction")
 
 
 def test_a_curve_that_goes_a_twentieth_further_where_no_rows_are_is_told():

@@ -23,7 +23,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
 from glasswood.effects._losses import CHANGE, LEAST_SHARE, Loss, loss_of
-from glasswood.effects._response_sums import asked_of, name_of, unit_of
+from glasswood.effects._response_sums import asked_of, less_log, name_of, unit_of
 from glasswood.effects._responses import AnyQuestions, Asked, KernelLoss, Responses
 from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.effects._target_sums import scale_of_targets
@@ -77,22 +77,25 @@ class WantedLoss:
         That of the predictions.
     key : str
         The name of the vector.
-    offset : bool, default False
-        Whether rows have an offset.
+    offset, exposure : bool, default False
+        Whether rows have an offset; and an exposure beside it, if the loss is a change: that of the rate.
     """
 
     loss: Loss
     scale: Scale
     key: str
     offset: bool = False
+    exposure: bool = False
 
     @classmethod
     def of_model(cls, ensemble: TreeEnsemble, scale: Scale, loss: Loss, columns: RowColumns) -> WantedLoss:
         """Return those of a model, given what is read of the rows."""
         offset = columns.offset is not None and not (loss.is_change and scale.is_score)
+        exposure = offset and loss.is_change and columns.exposure is not None
         roles = [*([] if loss.is_change else ["target"]), *(["offset"] if offset else [])]
+        roles += ["exposure"] if exposure else []
         told = ", ".join(columns.told(role) for role in roles) or "all rows"
-        return cls(loss, scale, f"{prefix_of(loss)}{told} {digest_of(ensemble, scale)}", offset)
+        return cls(loss, scale, f"{prefix_of(loss)}{told} {digest_of(ensemble, scale)}", offset, exposure)
 
     def known_in(self, background: Background) -> WantedLoss:
         """Return those that a background has, whatever the names of the columns that were read."""
@@ -163,7 +166,7 @@ class RowLosses:
 
     @once_here
     def _responses(self) -> Responses:
-        found = Responses(self.plan, self._scale.link, self._scale.inverse, offset=self._wanted.offset)
+        found = Responses(self.plan, self._scale.link, self._scale.inverse)
         before = self.in_kernel and self._kernel.code in (LOGIT, POISSON_OF_LOG, GAMMA_OF_LOG)
         return found.before_link if before else found
 
@@ -210,10 +213,13 @@ class RowLosses:
         if target is not None:
             self._loss.refuse_targets(target if not weight.size else target[weight > 0])
         offset = values["offset"] if self._wanted.offset else None
+        exposure = values["exposure"][:, 0] if self._wanted.exposure else None
         if self.in_kernel:
+            if exposure is not None and offset is not None:  # behind a log link, which exposures are for
+                offset, exposure = less_log(offset, 1.0, exposure, self.plan.ensemble), None
             fits = self._responses.add_losses(cells, self.questions, weight, self._kernel, target, sums, offset)
         else:
-            fits = self._add_of_python(cells, weight, target, offset, sums)
+            fits = self._add_of_python(cells, weight, target, (offset, exposure), sums)
         if not fits:
             raise TooLargeError(TOO_LARGE_CHANGE if self._loss.is_change else TOO_LARGE)
 
@@ -222,16 +228,17 @@ class RowLosses:
         cells: NDArray[np.int32],
         weight: NDArray[np.int64],
         target: NDArray[np.float64] | None,
-        offset: NDArray[np.float64] | None,
+        further: tuple[NDArray[np.float64] | None, NDArray[np.float64] | None],
         sums: NDArray[np.int64],
     ) -> bool:
-        n_rows = cells.shape[1]
+        n_rows, (offset, exposure) = cells.shape[1], further
         digits = digits_of(weight if weight.size else np.ones(n_rows, dtype=np.int64))
         step = max(1, MOST_ANSWERS // (self.questions.n_questions * self._scale.outputs.n_columns))
         for first in range(0, n_rows, step):
             here = slice(first, first + step)
             own = None if offset is None else offset[here]
             values = self._responses.write_cells(np.ascontiguousarray(cells[:, here]), self.questions, own)
+            values = values if exposure is None else values / exposure[here]
             if target is None:
                 losses = (values - values[-1:]) ** 2
             else:

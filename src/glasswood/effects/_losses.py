@@ -124,13 +124,19 @@ _FORMULAS: dict[str, Callable[[float, Floats, Floats], Floats]] = {
 
 def has_classes(scale: Scale) -> bool:
     """Return whether predictions on a scale are probabilities of classes."""
-    return scale.outputs.binary or (scale.units == "probability" and len(scale.outputs.labels) > 1)
+    return scale.classes is not None
 
 
 def loss_of(given: object, scale: Scale) -> Loss:
     """Return the loss that a user asks for, of predictions on a scale; by default that of the task."""
     if callable(given):
         return _of_function(given)
+    if scale.score.target_classes:
+        message = (
+            f"the model predicts classes of {len(scale.score.target_classes):,} targets, each of which has a loss of "
+            "its own; pass loss=, a function of (y, prediction), arrays of shape (n_rows, n_outputs)"
+        )
+        raise ArgumentError(message)
     if has_classes(scale) and scale.units != "probability":
         message = (
             f"the model predicts classes, but no probabilities (its score is: {scale.units}), so it has no log loss; "

@@ -2,6 +2,9 @@
 
 Sums, and those of squares, are whole numbers: each response is rounded to a multiple of a unit that follows from the
 model alone. So they depend neither on the order of the rows nor on who adds them up.
+
+With offsets and exposures, a response m is that of a row's exposure e, and answers are about the rate m/e, weighted by
+w e: the sums are then those of w m, of w m^2/e, and of w e.
 """
 
 from __future__ import annotations
@@ -20,22 +23,33 @@ from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
 from glasswood.effects._responses import TOO_LARGE, AnyQuestions, Asked, Responses, Unit
 from glasswood.effects._row_cells import CellsOfColumns
-from glasswood.errors import BackgroundError, TooLargeError
+from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels._read_only import read_only
 from glasswood.models._ensemble import Link, TreeEnsemble
 from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
+from glasswood.tables._row_values import NO_COLUMNS, RowColumns
 
-__all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "asked_of", "name_of", "unit_of"]
+__all__ = [
+    "ResponseMoments",
+    "ResponseSums",
+    "WantedResponses",
+    "asked_of",
+    "less_log",
+    "name_of",
+    "refuse_offset",
+    "unit_of",
+]
 
 MOST_ROWS = 2**13  # at a time
 MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time
 DIGITS = 52  # binary digits of a response behind the unit of the kernel
 FRACTION = 40  # binary digits behind the point of a response of Python's own functions
 LARGEST = 2.0**30  # such a response
-WITH_OFFSET = " with offset "
+WITH_OFFSET, PER_UNIT = " given ", " per unit given "
 NOISE = 4  # units of a square: what rounding can make of no spread
+NOISE_OF_EXP = 44  # binary digits of a square: what is smaller may come from the rounding of exponentials
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,36 +61,39 @@ class WantedResponses:
     scale : Scale
     key : str
         The name of the vector, see `name_of`.
-    offset : bool, default False
-        Whether rows have an offset.
+    offset, exposure : bool, default False
+        Whether rows have an offset, and an exposure beside it.
     """
 
     scale: Scale
     key: str
     offset: bool = False
+    exposure: bool = False
 
     @classmethod
-    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, offset: str = "") -> WantedResponses:
-        """Return those of a model, for rows without an offset, or with one that is described in words."""
+    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, columns: RowColumns = NO_COLUMNS) -> WantedResponses:
+        """Return those of a model, given what is read of the rows."""
         key = name_of(ensemble, scale)
-        if not offset or scale.is_score:
+        if columns.offset is None or scale.is_score:
             return cls(scale, key)
         units, _, digest = key.rpartition(" ")
-        return cls(scale, f"{units}{WITH_OFFSET}{offset} {digest}", offset=True)
+        words = f"{WITH_OFFSET if columns.exposure is None else PER_UNIT}{columns.told_offset}"
+        return cls(scale, f"{units}{words} {digest}", offset=True, exposure=columns.exposure is not None)
 
     def known_in(self, background: Background) -> WantedResponses:
         """Return those that a background has: with an offset, if rows were counted with one."""
         units, _, digest = self.key.rpartition(" ")
-        held = [
-            name
-            for name in background.vectors
-            if name.startswith(units + WITH_OFFSET) and name.rpartition(" ")[2] == digest
-        ]
-        return replace(self, key=held[0], offset=True) if held and self.key not in background.vectors else self
+        if self.key in background.vectors:
+            return self
+        for name in background.vectors:
+            for words in (WITH_OFFSET, PER_UNIT):
+                if name.startswith(units + words) and name.rpartition(" ")[2] == digest:
+                    return replace(self, key=name, offset=True, exposure=words == PER_UNIT)
+        return self
 
     def of(self, plan: CountPlan) -> ResponseSums:
         """Return the statistic of a model."""
-        return ResponseSums(plan.ensemble, self.scale, self.key, offset=self.offset)
+        return ResponseSums(plan.ensemble, self)
 
 
 class ResponseSums:
@@ -85,24 +102,21 @@ class ResponseSums:
     Parameters
     ----------
     ensemble : TreeEnsemble
-    scale : Scale
-    name : str
-        The name of the vector.
-    offset : bool, default False
-        Whether rows have an offset.
+    wanted : WantedResponses
     """
 
-    def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str, *, offset: bool = False) -> None:
+    def __init__(self, ensemble: TreeEnsemble, wanted: WantedResponses) -> None:
         self._plan = make_plan(ensemble, 1, {})
-        self._scale, self._name, self._offset = scale, name, offset
-        self._unit = unit_of(self._plan, scale.link)
+        self._wanted, self._scale, self._name = wanted, wanted.scale, wanted.key
+        self._unit = unit_of(self._plan, wanted.scale.link)
 
     most_rows = MOST_ROWS
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
-        """The sums, and those of squares, as wide numbers."""
-        return (Vector(self._name, int(np.prod(self._shape)), "wide sum"),)
+        """The sums, and those of squares, as wide numbers; with exposures, theirs is the last one."""
+        size = int(np.prod(self._shape)) + (LIMBS if self._wanted.exposure else 0)
+        return (Vector(self._name, size, "wide sum"),)
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -110,7 +124,7 @@ class ResponseSums:
 
     @once_here
     def _responses(self) -> Responses:
-        return Responses(self._plan, self._scale.link, self._scale.inverse, offset=self._offset)
+        return Responses(self._plan, self._scale.link, self._scale.inverse)
 
     @once_here
     def _questions(self) -> AnyQuestions:
@@ -125,14 +139,36 @@ class ResponseSums:
         proceed()
         cells = self._cells.of(batch.held, batch.n_rows)
         for tally, first, last in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
-            sums = tally.vectors[self._name].reshape(self._shape)
+            vector = tally.vectors[self._name]
+            sums = vector[: int(np.prod(self._shape))].reshape(self._shape)
             here = np.ascontiguousarray(cells[:, first:last])
             weight = batch.weight[first:last]
-            offset = batch.values["offset"][first:last] if self._offset else None
-            if self._scale.inverse is None:
+            offset = batch.values["offset"][first:last] if self._wanted.offset else None
+            exposure = batch.values["exposure"][first:last, 0] if self._wanted.exposure else None
+            if exposure is not None:
+                digits = digits_of(weight if weight.size else np.ones(last - first, dtype=np.int64))
+                vector[-LIMBS:] += _limbs_of_sums(exposure, digits)
+            if self._scale.inverse is not None:
+                self._add_of_python(here, weight, sums, offset, exposure)
+            elif exposure is None or offset is None:
                 self._responses.add_whole(here, self._questions, weight, self._unit, sums, offset)
             else:
-                self._add_of_python(here, weight, sums, offset)
+                self._add_per_unit(here, weight, sums, offset, exposure)
+
+    def _add_per_unit(
+        self,
+        cells: NDArray[np.int32],
+        weight: NDArray[np.int64],
+        sums: NDArray[np.int64],
+        offset: NDArray[np.float64],
+        exposure: NDArray[np.float64],
+    ) -> None:
+        """Add responses m, and m^2/e in place of their squares. The link is exp: m/sqrt(e) has another offset."""
+        for place, share in enumerate((0.0, 0.5)):
+            found = np.zeros_like(sums)
+            own = less_log(offset, share, exposure, self._plan.ensemble)
+            self._responses.add_whole(cells, self._questions, weight, self._unit, found, own)
+            sums[:, :, place] += found[:, :, place]
 
     def _add_of_python(
         self,
@@ -140,6 +176,7 @@ class ResponseSums:
         weight: NDArray[np.int64],
         sums: NDArray[np.int64],
         offset: NDArray[np.float64] | None,
+        exposure: NDArray[np.float64] | None,
     ) -> None:
         """Add the responses of a function of Python's, in multiples of 2**-40."""
         n_rows = cells.shape[1]
@@ -152,15 +189,38 @@ class ResponseSums:
             if not (np.abs(values) <= LARGEST).all():
                 raise TooLargeError(TOO_LARGE)
             values = np.ldexp(np.rint(np.ldexp(values, FRACTION)), -FRACTION)  # whose last digits depend on the machine
-            for place, power in enumerate((values, values**2)):
-                whole = np.floor(power)
-                rest = np.rint(np.ldexp(power - whole, FRACTION))
-                found = (weighted_sums(whole, digits[:, here]) << FRACTION) + weighted_sums(rest, digits[:, here])
-                sums[:, :, place] += limbs_of(found.ravel()).reshape(*sums.shape[:2], LIMBS)
+            squares = values**2 if exposure is None else values**2 / exposure[here]
+            for place, power in enumerate((values, squares)):
+                sums[:, :, place] += _limbs_of_sums(power, digits[:, here]).reshape(*sums.shape[:2], LIMBS)
 
     def finish(self, tally: Tally) -> None:
         """Carry: equal sums have equal limbs."""
         tally.vectors[self._name] = limbs_of(numbers_of(tally.vectors[self._name]))
+
+
+def _limbs_of_sums(numbers: NDArray[np.float64], digits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the weighted sums of numbers over the last axis, each rounded to a multiple of 2**-40, as limbs."""
+    whole = np.floor(numbers)
+    rest = np.rint(np.ldexp(numbers - whole, FRACTION))
+    found = (weighted_sums(whole, digits) << FRACTION) + weighted_sums(rest, digits)
+    return limbs_of(np.atleast_1d(found).ravel())
+
+
+def less_log(
+    offset: NDArray[np.float64], share: float, exposure: NDArray[np.float64], ensemble: TreeEnsemble
+) -> NDArray[np.float64]:
+    """Return the offset with which a response behind a log link is divided by a power of the exposure."""
+    return offset - (share / ensemble.score.link_scale) * np.log(exposure)[:, None]
+
+
+def refuse_offset(what: str, wanted: WantedResponses) -> None:
+    """Refuse what is not known for rows with an offset."""
+    if wanted.offset:
+        message = (
+            f"{what} on this scale is not available with offset=; curves and importance are, and everything on the "
+            'raw scale (response="raw"), which is about the trees alone'
+        )
+        raise UnsupportedModelError(message)
 
 
 def asked_of(plan: CountPlan) -> list[Asked]:
@@ -227,30 +287,40 @@ class ResponseMoments:
         The sums.
     total : int
         The sum of the rows' weights in the same unit.
+    per_unit : bool, default False
+        Whether answers are those per unit of exposure: means of rates, weighted by exposure.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, scale: Scale, limbs: NDArray[np.int64], total: int) -> None:
+    def __init__(
+        self, ensemble: TreeEnsemble, scale: Scale, limbs: NDArray[np.int64], total: int, *, per_unit: bool = False
+    ) -> None:
         plan = make_plan(ensemble, 1, {})
+        self._exposure = int(numbers_of(limbs[-LIMBS:])[0]) if per_unit else total << FRACTION  # in units of 2**-40
+        self._rounded = total if per_unit else 0  # twice what rounding can make of it
+        limbs = limbs[:-LIMBS] if per_unit else limbs
         self._used, self._n_cells = ensemble.used_features.tolist(), plan.cells.n_cells
         n_questions = 1 + sum(int(self._n_cells[feature]) for feature in self._used)
         if limbs.size != n_questions * scale.outputs.n_columns * 2 * LIMBS:
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
-        self._numbers, self._total = numbers_of(limbs).reshape(-1, scale.outputs.n_columns, 2), total
+        self._numbers = numbers_of(limbs).reshape(-1, scale.outputs.n_columns, 2)
         self._digits = DIGITS if scale.inverse is None else FRACTION
         self._factor = unit_of(plan, scale.link).factor if scale.inverse is None else 1.0
 
     @once
     def _means(self) -> NDArray[np.float64]:
         numbers = self._numbers[:, :, 0]
-        means = np.array([number / self._total for number in numbers.ravel()]).reshape(numbers.shape)
+        means = np.array([(number << FRACTION) / self._exposure for number in numbers.ravel()]).reshape(numbers.shape)
         return means * (2.0**-self._digits / self._factor)
 
     @once
     def _spreads(self) -> NDArray[np.float64]:
-        first, second = self._numbers[:, :, 0], self._numbers[:, :, 1]
-        numerators = ((second * self._total) << self._digits) - first**2
-        whole = self._total**2 << self._digits
+        first, second = self._numbers[:, :, 0] << FRACTION, self._numbers[:, :, 1]
+        numerators = ((second * self._exposure) << (self._digits + FRACTION)) - first**2
+        if self._rounded:
+            noise = ((second * self._rounded) << (self._digits + FRACTION - 1)) + (first**2 >> NOISE_OF_EXP)
+            numerators = np.where(numerators > noise, numerators, 0)
+        whole = self._exposure**2 << self._digits
         squares = np.array([number / whole for number in numerators.ravel()]).reshape(first.shape)  # in units
         return np.sqrt(np.where(squares < NOISE, 0.0, squares) * 2.0**-self._digits) / self._factor
 

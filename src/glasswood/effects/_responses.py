@@ -121,21 +121,16 @@ class Responses:
     inverse : callable, optional
         A further function of arrays, whose last axis are the outputs: the inverse of a transformed target, or what
         several models make of their scores.
-    offset : bool, default False
-        Whether rows have an offset, a number that is added to their score before the link.
     """
 
-    def __init__(
-        self, plan: CountPlan, link: Link, inverse: Callable[[Any], Any] | None = None, *, offset: bool = False
-    ) -> None:
+    def __init__(self, plan: CountPlan, link: Link, inverse: Callable[[Any], Any] | None = None) -> None:
         self.plan = plan
         self.inverse = inverse
         self.chunks = Chunks.of(plan, 1, MOST_STATES)
         score, derived = plan.ensemble.score, plan.ensemble.derived
         self._derived = None if derived is None else DerivedReplies(plan, derived, self.chunks)
         scale = 1.0 if link == "identity" else score.link_scale
-        constant = score.constant_with_offset if offset else score.constant
-        self._score = (LINKS[link], score.factor * scale, constant * scale)
+        self._score = (LINKS[link], score.factor * scale, score.constant * scale)
         self._factor = score.factor  # of offsets, which are added to sums of leaf values
 
     def questions(self, asked: Iterable[Asked]) -> AnyQuestions:

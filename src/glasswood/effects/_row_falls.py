@@ -12,12 +12,13 @@ sum: it is known from sizes to 9 %.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.effects._axes import axes_of
@@ -29,9 +30,11 @@ from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once_here
+from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 
 __all__ = ["SIZES", "Counted", "FallCounts", "Falls", "RowFalls", "WantedFalls", "bins_of", "ends_of"]
 
+PREFIX = "falls of rows: "  # of the names of vectors
 MOST_ROWS = 2**13  # at a time
 MOST_VALUES = 2**21  # of rows that are held at a time
 MOST_COUNTS = 2**26  # of a vector
@@ -50,19 +53,30 @@ class WantedFalls:
     scale : Scale
     key : str
         The name of the vector.
-    offset : bool, default False
-        Whether rows have an offset.
+    offset, exposure : bool, default False
+        Whether rows have an offset, and an exposure beside it: falls are then those of rates.
     """
 
     scale: Scale
     key: str
     offset: bool = False
+    exposure: bool = False
 
     @classmethod
-    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, offset: str = "") -> WantedFalls:
-        """Return those of a model, for rows without an offset, or with one that is described in words."""
-        added = bool(offset) and scale.link != "identity"
-        return cls(scale, f"falls of rows: {offset + ' ' if added else ''}{name_of(ensemble, scale)}", added)
+    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, columns: RowColumns = NO_COLUMNS) -> WantedFalls:
+        """Return those of a model, given what is read of the rows."""
+        offset = columns.offset is not None and not scale.is_score
+        words = f"{columns.told_offset} " if offset else ""
+        exposure = offset and columns.exposure is not None
+        return cls(scale, f"{PREFIX}{words}{name_of(ensemble, scale)}", offset, exposure)
+
+    def known_in(self, background: Background) -> WantedFalls:
+        """Return those that a background has: with an offset, if rows were counted with one."""
+        name = self.key.removeprefix(PREFIX)
+        held = [own for own in background.vectors if own.startswith(f"{PREFIX}offset ") and own.endswith(f" {name}")]
+        if not held or self.key in background.vectors:
+            return self
+        return replace(self, key=held[0], offset=True, exposure=", exposure " in held[0])
 
     def of(self, plan: CountPlan) -> FallCounts:
         """Return the statistic of a model."""
@@ -110,7 +124,7 @@ class RowFalls:
     @once_here
     def _responses(self) -> Responses:
         scale = self._wanted.scale
-        return Responses(self.plan, scale.link, scale.inverse, offset=self._wanted.offset)
+        return Responses(self.plan, scale.link, scale.inverse)
 
     @once_here
     def questions(self) -> AnyQuestions:
@@ -126,9 +140,11 @@ class RowFalls:
         """The number of rows whose responses are held at a time."""
         return max(1, MOST_VALUES // max(1, self.questions.n_questions * self.n_outputs))
 
-    def curves(self, cells: NDArray[np.int32], offset: NDArray[np.float64] | None) -> dict[int, NDArray[np.float64]]:
+    def curves(self, cells: NDArray[np.int32], values: RowValues = NO_VALUES) -> dict[int, NDArray[np.float64]]:
         """Return the curve of each row along each feature: (n_cells of the axis, n_outputs, n_rows)."""
+        offset = values["offset"] if self._wanted.offset else None
         answers = self._responses.write_cells(np.ascontiguousarray(cells), self.questions, offset)
+        answers = answers / values["exposure"][:, 0] if self._wanted.exposure else answers
         found = {}
         for k, f in enumerate(self.features):
             start = int(self.questions.first[k]) + self.first[f]
@@ -186,8 +202,7 @@ class FallCounts:
             for first in range(begin, end, self._rows.n_held):
                 proceed()
                 here = slice(first, min(end, first + self._rows.n_held))
-                offset = batch.values["offset"][here] if self._wanted.offset else None
-                curves = self._rows.curves(cells[:, here], offset)
+                curves = self._rows.curves(cells[:, here], batch.values.take(here))
                 weight = batch.weight[here] if batch.weight.size else None
                 for feature, curve in curves.items():
                     self._count(counts[feature], curve, weight)

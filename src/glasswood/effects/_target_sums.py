@@ -8,7 +8,7 @@ not depend on the data, so that sums have the same bits whatever the order of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -59,14 +59,16 @@ def target_columns(columns: RowColumns, model: Opened, sample_weight: object) ->
     if columns.target is None and (columns.exposure is not None or columns.prediction is not None):
         message = "exposure= and prediction= are told beside what was observed; pass target=, too"
         raise ArgumentError(message)
-    if columns.offset is not None and model.combination is not None:
-        message = f"a {model.ensemble.source} has no score that is a sum over trees, to which offset= could be added"
-        raise ArgumentError(message)
     scale = scale_of_targets(model, own=columns.prediction is None and columns.target is not None)
-    outputs = scale.outputs
-    classes = outputs.labels if outputs.binary or (scale.units == "probability" and len(outputs.labels) > 1) else None
-    if columns.exposure is not None and classes is not None:
+    classes, targets = scale.classes, scale.score.target_classes
+    if columns.exposure is not None and (classes is not None or targets):
         message = "exposure= is for targets that are totals, such as numbers of claims; weigh classes by sample_weight="
+        raise ArgumentError(message)
+    if columns.exposure is not None and columns.offset is not None and scale.link in ("logistic", "softmax"):
+        message = (
+            f"exposure= and offset= together are for predictions that are totals of rows; those of this model "
+            f"({scale.units}) are not"
+        )
         raise ArgumentError(message)
     if columns.exposure is not None and _same(columns.exposure, sample_weight):
         message = (
@@ -74,7 +76,7 @@ def target_columns(columns: RowColumns, model: Opened, sample_weight: object) ->
             "or as sample_weight= only, with the rate as target"
         )
         raise ArgumentError(message)
-    return columns.of_model(classes, outputs.n_columns, 0.0 if scale.link == "exp" else -np.inf)
+    return columns.of_model(classes, scale.outputs.n_columns, 0.0 if scale.link == "exp" else -np.inf, targets)
 
 
 def _same(one: object, other: object) -> bool:
@@ -155,7 +157,7 @@ class TargetSums:
 
     @once_here
     def _responses(self) -> Responses:
-        return Responses(self._plan, self._scale.link, self._scale.inverse, offset=self._offset)
+        return Responses(self._plan, self._scale.link, self._scale.inverse)
 
     @once_here
     def _questions(self) -> AnyQuestions:
@@ -205,9 +207,10 @@ def _fit(terms: NDArray[np.float64], weight: NDArray[np.int64]) -> bool:
 
 
 class Weights(NamedTuple):
-    """The sum of the rows' weights, and their unit."""
+    """The weights of the rows, in whole units: in each cell of each feature, of all rows, and the unit."""
 
-    total: float
+    cells: NDArray[np.int64]
+    total: int
     unit: float
 
 
@@ -222,9 +225,9 @@ class TargetMoments:
     limbs : ndarray of int64
         The sums.
     weights : Weights
-        The sum of the rows' weights, and their unit.
-    exposed : bool, default False
-        Whether rows have an exposure.
+        The weights of the rows.
+    exposed, offset : bool, default False
+        Whether rows have an exposure, and an offset.
     """
 
     def __init__(
@@ -235,23 +238,32 @@ class TargetMoments:
         weights: Weights,
         *,
         exposed: bool = False,
+        offset: bool = False,
     ) -> None:
-        cells, used = make_plan(ensemble, 1, {}).cells.n_cells, ensemble.used_features
+        of_plan, used = make_plan(ensemble, 1, {}).cells, ensemble.used_features
+        cells = of_plan.n_cells
         n_cells, n_terms = int(cells[used].sum()) + 1, 1 + N_PER_OUTPUT * scale.outputs.n_columns
         if limbs.size != n_cells * n_terms * LIMBS:
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
         self._numbers = numbers_of(limbs).reshape(n_cells, n_terms)
-        self._weights, self.scale, self._exposed = weights, scale, exposed
+        self._weights, self.scale, self.exposed, self.offset = weights, scale, exposed, offset
         last = np.cumsum(cells[used])
         self._place = dict(zip(used.tolist(), zip(last - cells[used], last, strict=True), strict=True))
-        self._n_cells = cells
+        self._n_cells, self._n_codes = cells, ensemble.n_codes
+        held = [weights.cells[slice(*of_plan.offset[f : f + 2])] for f in used.tolist()]
+        self._rows = np.concatenate([*held, [weights.total]]).astype(object)
 
     def of_feature(self, feature: int) -> Ratios:
-        """Return those of the cells of a feature; unknown, if the model does not use it."""
-        if feature not in self._place:
-            return self._unknown(int(self._n_cells[feature]))
-        return self._ratios(*self._place[feature])
+        """Return those of the cells of a feature.
+
+        The column of a feature that the model does not use is not read: its only cell of numbers has all rows, missing
+        ones included, and it is unknown which rows are in which category.
+        """
+        if feature in self._place:
+            return self._ratios(*self._place[feature])
+        unknown = self._unknown(int(self._n_cells[feature]))
+        return unknown if self._n_codes[feature] else unknown.with_first(self.whole)
 
     @once
     def whole(self) -> Ratios:
@@ -265,12 +277,7 @@ class TargetMoments:
         That is so if there is an exposure or a log link, and if all sums are whole numbers, since they are exact.
         """
         whole = max(1, int(2.0**FRACTION / self._weights.unit))
-        return (self._exposed or self.scale.link == "exp") and not (self._numbers[:, 1::N_PER_OUTPUT] % whole).any()
-
-    @property
-    def mean_exposure(self) -> float:
-        """The mean exposure of rows; 1 if none was given."""
-        return float(self.whole.exposure[0]) / self._weights.total
+        return (self.exposed or self.scale.link == "exp") and not (self._numbers[:, 1::N_PER_OUTPUT] % whole).any()
 
     def _unknown(self, n_cells: int) -> Ratios:
         lines = np.full((n_cells, (self._numbers.shape[1] - 1) // N_PER_OUTPUT), np.nan)
@@ -284,7 +291,9 @@ class TargetMoments:
         known = np.broadcast_to(exposure > 0, target.shape)
         size = np.where(exposure > 0, exposure, 1)
         rest = square * size - target**2
-        rest = np.where(rest > square * size >> NOISE, rest, 0)
+        # Each term of a row is rounded by half a unit, so that a sum may be off by half the weight of its rows.
+        rounded = self._rows[first:last, None] * (size + square + 2 * abs(target) + self._rows[first:last, None]) >> 1
+        rest = np.where((rest > square * size >> NOISE) & (rest > rounded), rest, 0)
         spread = np.sqrt(_divided(rest, size**2, known))
         unit = 2.0**-FRACTION * self._weights.unit
         return Ratios(
@@ -314,6 +323,11 @@ class Ratios:
     spread: NDArray[np.float64]
     total: NDArray[np.float64]
 
+    def with_first(self, whole: Ratios) -> Ratios:
+        """Return the same with those of all rows, one line, in place of the first line."""
+        pairs = ((getattr(whole, part.name), getattr(self, part.name)) for part in fields(self))
+        return Ratios(*(np.concatenate([one, lines[1:]]) for one, lines in pairs))
+
 
 def _divided(numbers: NDArray[np.object_], size: NDArray[np.object_], known: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return quotients of Python's own integers, rounded once."""
@@ -329,6 +343,7 @@ def find_targets(model: Opened, background: Background) -> TargetMoments | None:
             own = ", prediction " not in name
             scale = scale_of_targets(model, own=own)
             if name.rpartition(" ")[2] == _digest(model.ensemble, scale, own=own):
-                weights = Weights(background.weight, background.unit)
-                return TargetMoments(model.ensemble, scale, limbs, weights, exposed=", exposure " in name)
+                weights = Weights(background.cells, background.total, background.unit)
+                told = {"exposed": ", exposure " in name, "offset": ", offset " in name}
+                return TargetMoments(model.ensemble, scale, limbs, weights, **told)
     return None

@@ -19,16 +19,14 @@ from glasswood.counting._statistic import Tally, Wanted
 from glasswood.counting._weights import ColumnWeights, column_of, weights_of_groups, weights_of_rows
 from glasswood.engines import _checkpoint
 from glasswood.engines._checkpoint import Checkpoint
-from glasswood.errors import TableError
 from glasswood.parallel._memory import check_memory, threads_that_fit
 from glasswood.parallel._progress import bar
 from glasswood.parallel._threads import n_threads, sum_over, sum_over_batches
 from glasswood.tables._parquet import Fragment
-from glasswood.tables._row_columns import places_of_groups, row_weights, sorted_groups
+from glasswood.tables._row_columns import places_of_groups, refuse_size_of_groups, row_weights, sorted_groups
 from glasswood.tables._row_values import NO_VALUES, RowValues
 from glasswood.tables._sources import InMemory, Stream
 from glasswood.tables._tables import OpenColumns, ReadableColumns, open_columns
-from glasswood.text._printable import how_many
 
 __all__ = ["count", "count_files", "count_groups", "count_stream", "count_table"]
 
@@ -116,9 +114,7 @@ def count_groups(  # noqa: PLR0913 (one call has all settings of a pass)
     """Return the counts of a plan over groups of rows, given each row's place in the list of the groups' keys."""
     e = plan.ensemble
     columns = table if isinstance(table, OpenColumns) else open_columns(table, e.schema, e.used_features)
-    if places.shape != (columns.n_rows,):
-        message = f"by= has the shape {places.shape}, but the table has {how_many(columns.n_rows, 'row')}"
-        raise TableError(message)
+    refuse_size_of_groups(places, columns.n_rows)
     weights, units = weights_of_groups(sample_weight, places, len(keys))
     n_rows = np.bincount(places, minlength=len(keys)).tolist()
     division = values.division if values.fold is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal, NamedTuple
 
@@ -32,6 +32,7 @@ MANY_NODES = 2**20  # from here on threads are worth starting
 MOST_NODES = 2**31  # which 32 bits can number
 
 Link = Literal["identity", "logistic", "softmax", "exp", "unknown"]
+Margin = Literal["added", "replaces base", "unknown"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,6 +56,12 @@ class Score(ReadOnly):
         The function from ``link_scale * raw score`` to what `predict` or `predict_proba` of the library gives.
     binary : bool
         Whether the labels are the two classes of a binary classifier.
+    margin : {"added", "replaces base", "unknown"}
+        What the library does with a margin, a baseline or an initial score of a row: it adds it to the raw score, or
+        starts from it in place of the base.
+    target_classes : tuple of tuples
+        The classes of each target, if there are several targets of classes. Each has an output per class, or, if there
+        are as many outputs as targets, one for the second of two classes.
     """
 
     base: NDArray[np.float64]
@@ -67,7 +74,8 @@ class Score(ReadOnly):
     base_first: bool = True
     dtype: Literal["float64", "float32"] = "float64"
     binary: bool = False
-    offset_is_base: bool = False
+    margin: Margin = "added"
+    target_classes: tuple[tuple[Any, ...], ...] = ()
 
     def __post_init__(self) -> None:
         base = np.array(self.base, dtype=np.float64).reshape(-1)
@@ -98,9 +106,9 @@ class Score(ReadOnly):
         return self.base * self.factor if self.base_first else self.base
 
     @property
-    def constant_with_offset(self) -> NDArray[np.float64]:
-        """The same for rows with an offset, which may take the place of the base."""
-        return np.zeros_like(self.base) if self.offset_is_base else self.constant
+    def without_margin(self) -> Score:
+        """What the library adds to the margins of rows: the same score, or that without its base."""
+        return replace(self, base=np.zeros_like(self.base)) if self.margin == "replaces base" else self
 
 
 class Tree(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import UnsupportedModelError
+from glasswood.errors import ArgumentError, UnsupportedModelError
 from glasswood.models._combinations import Combination, read_combination
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._facts import ModelFacts, facts_of
@@ -78,6 +78,25 @@ class Opened:
             if not raw and self.own.raw is None and self.combination is None:
                 otherwise += ', or ask for response="raw", the sum over trees'
             self.own.refuse(raw=raw, otherwise=otherwise)
+
+    def with_margins(self) -> Opened:
+        """Return the same for rows with an offset: scores are then what the library adds to it.
+
+        This is the only place that decides what an offset takes the place of. Everything else, on any scale, starts
+        from the base of the ensemble that it returns.
+        """
+        if self.combination is not None:
+            message = f"a {self.ensemble.source} has no score that is a sum over trees, to which offset= could be added"
+            raise ArgumentError(message)
+        score = self.ensemble.score
+        if score.margin == "unknown" and score.base.any():
+            message = (
+                f"a {self.ensemble.source} does not tell whether an offset is added to its base score "
+                f"({', '.join(f'{base:.6g}' for base in score.base[:5].tolist())}) or replaces it, as libraries "
+                "differ; pass the model of the library that it was made by"
+            )
+            raise ArgumentError(message)
+        return replace(self, ensemble=replace(self.ensemble, score=score.without_margin))
 
     def refuse_combination(self) -> None:
         """Refuse a combination of models where one sum over trees is needed."""

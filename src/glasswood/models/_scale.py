@@ -13,7 +13,7 @@ from glasswood.errors import ArgumentError, UnsupportedModelError
 from glasswood.models._combinations import Combination, linked
 from glasswood.models._ensemble import Link, Score
 from glasswood.models._opened import Opened
-from glasswood.models._outputs import Outputs
+from glasswood.models._outputs import NO_LABELS, Outputs
 
 __all__ = ["Scale", "scale_of"]
 
@@ -61,6 +61,15 @@ class Scale:
     def additive(self) -> bool:
         """Whether answers are sums over trees whose leaves are products, so that counts are enough."""
         return self.is_score and self.products
+
+    @property
+    def classes(self) -> tuple[Any, ...] | None:
+        """The labels of the classes that are predicted; None if these are numbers, or classes of several targets."""
+        labels = self.outputs.labels
+        if self.score.target_classes:
+            return None
+        of_one = labels in ((name,) for name in NO_LABELS)
+        return labels if self.outputs.binary or (self.units == "probability" and not of_one) else None
 
     def same_as(self, other: Scale) -> bool:
         """Return whether both make the same of a sum over trees of one model."""

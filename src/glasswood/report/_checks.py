@@ -124,7 +124,7 @@ class Tried:
 
     def average(self, responses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weighted average over the rows."""
-        return np.average(responses, axis=0, weights=self.study.over.weights)
+        return np.average(responses, axis=0, weights=self.values.row_weights)
 
     def near(self, size: float) -> float:
         """Return the largest difference that the order of summation can explain."""

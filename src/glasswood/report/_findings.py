@@ -10,19 +10,19 @@ import numpy as np
 
 from glasswood.plots._cuts import cell_text, shown_cut, shown_cuts
 from glasswood.report._local import items_apart
-from glasswood.report._subject import Section, Subject, in_brackets, section
-from glasswood.results import BrokenPromise, Measures
+from glasswood.report._subject import Section, Subject, in_brackets, section, shapes_of
+from glasswood.report._wording import NEARLY, is_spike, sample_note, text_of_grids, text_of_reversals
+from glasswood.results import BrokenPromise, Measures, Spike, Spikes
 from glasswood.text._plain import number, percent, plain, share_of_rows
 from glasswood.text._printable import how_many
 
 __all__ = ["findings_section"]
 
 EACH = 3  # findings of a kind
-NEARLY = 0.05  # of a curve's range: a larger step against the main direction is not minor
 
 
 def findings_section(
-    subject: Subject, spikes: list[Any], sections: dict[str, Section], measures: Measures | None = None
+    subject: Subject, spikes: Spikes | None, sections: dict[str, Section], measures: Measures | None = None
 ) -> Section:
     """Return the list of findings; `sections` are those already made, by their anchors."""
     items = [
@@ -118,9 +118,10 @@ def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
         if value > 0:
             share = percent(float(part / square.sum()))
             units = subject.units_of_importance
+            sample = sample_note(found.n_rows, sampled=found.sampled)
             text = (
-                f"if it is redrawn from the rows, the root mean squared change is {number(value)}{units}, {share} of "
-                "the sum of squares of all features."
+                f"if it is redrawn from the rows, the root mean squared change is {number(value)}{units}{sample}, "
+                f"{share} of the sum of squares of all features."
                 if found.kind == "total"
                 else f"its curve has a standard deviation of {number(value)}{units}, and {share} of the sum of all "
                 "curves' variances."
@@ -134,8 +135,11 @@ def _interactions(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
         yield _item(None, "Interaction", [a, b], f"strength {number(strength)}{scale}, H {number(h)}.")
 
 
-def _spikes(subject: Subject, spikes: list[Any]) -> Iterator[dict[str, Any]]:
+def _spikes(subject: Subject, spikes: Spikes | None) -> Iterator[dict[str, Any]]:
+    if spikes is None:
+        return
     seen: set[str] = set()
+    basis, points = spikes.basis, spikes.points
     for spike in spikes:
         if spike.feature in seen or len(seen) == EACH:
             continue
@@ -145,9 +149,20 @@ def _spikes(subject: Subject, spikes: list[Any]) -> Iterator[dict[str, Any]]:
         where = cell_text(ends, 1, whole=subject.curves[spike.feature].axis.whole)
         text = (
             f"{'up' if spike.by > 0 else 'down'} by {number(abs(spike.by))} ({percent(spike.share)} of its range) for "
-            f"values {where}{rows}. A sampled curve would not show it."
+            f"values {where}{rows}. {_grids(subject, spike, basis, points)}"
         )
-        yield _item(subject, "Spike", [spike.feature], text)
+        tag = "Spike" if is_spike(spike.rows, subject.total) else "Missed by a grid"
+        yield _item(subject, tag, [spike.feature], text)
+
+
+def _grids(subject: Subject, spike: Spike, basis: str, points: int) -> str:
+    """Return which grids would show a stretch of a curve: one between percentiles needs the rows."""
+    study, values = subject.study, None
+    if study.over.in_memory:
+        feature = study.ensemble.feature_names.index(spike.feature)
+        values, weight = np.asarray(study.columns([feature]).column(feature), dtype=np.float64), study.over.weights
+        values = values if weight is None else values[weight > 0]
+    return text_of_grids(points, basis, spike.above, spike.to, values)
 
 
 def _rows_there(subject: Subject, rows: float) -> str:
@@ -166,16 +181,12 @@ def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
         if name not in found.names or told == EACH:
             continue
         i = found.names.index(name)
-        curve = subject.curves[name]
-        span = np.ptp(curve.heights[curve.axis.ordinary], axis=0)
-        against = found.against[i]
-        k = int(against.argmax())
-        if found.directions[i, k] == "neither" and 0 < against[k] <= NEARLY * span[k]:
+        k = int(found.against[i].argmax())
+        if shapes_of(subject, found, i)[k].startswith("nearly"):
             told += 1
-            text = (
-                f"{found.mains[i, k]}, except for small reversals; the largest is {number(against[k])}, at "
-                f"{number(shown_cut(float(found.at[i, k])).number)}."
-            )
+            against, share = float(found.against[i, k]), float(found.shares[i, k])
+            at = shown_cut(float(found.at[i, k])).number
+            text = text_of_reversals(str(found.mains[i, k]), against, at, share, weighted=subject.weighted)
             yield _item(subject, "Nearly monotone", [name], text)
 
 

@@ -270,7 +270,8 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
     if _is_classifier(subject):
         probability = given
         if subject.scope.scale.units != "probability":
-            probability = subject.chosen(linked(study.ensemble.score, all_given))
+            offset = 0.0 if study.over.offset is None else study.over.offset
+            probability = subject.chosen(linked(study.ensemble.score, all_given + offset))
             columns.append(column("Average probability"))
             shown.append(probability)
         one = probability.shape[1] == 1
@@ -279,7 +280,7 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
         shown.append(chosen.astype(np.float64))
         which = f"of {plain(subject.labels[0])} is above 0.5" if one else "of the output is the highest"
         about += f" Selection rate is the share of rows whose probability {which}."
-    weight = study.over.weights
+    weight = subject.scope.values.row_weights
     lines = []
     for rows in (members[name] for name in names):
         own = None if weight is None else weight[rows]

@@ -14,11 +14,13 @@ from glasswood.report._local import beside_curve
 from glasswood.report._model import share_of_missing
 from glasswood.report._panels import anchors, cells_json, merged_cells, merged_steps, rounded, steps_json
 from glasswood.report._proofs import about_promises, tables_of_promises
-from glasswood.report._subject import Section, Subject, column, in_brackets, section
+from glasswood.report._subject import Section, Subject, column, in_brackets, section, shapes_of
+from glasswood.report._wording import is_spike, sample_note
 from glasswood.results import panels
 from glasswood.results._curves import Curve
 from glasswood.results._importance import Strengths
 from glasswood.results._points import Points
+from glasswood.results._shapes import Spikes
 from glasswood.results.panels._display import DRAWN
 from glasswood.results.panels._surfaces import panels_of_surface
 from glasswood.text._plain import number, percent, plain
@@ -52,7 +54,7 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
     else:
         yield (
             f"Each curve is the {average} {noun} if all rows had the same value of the feature. It has every step of "
-            "the model; nothing is sampled."
+            "the model, and is computed from all rows."
         )
     yield from _about_columns(subject)
     if any(DRAWN in figure["panels"][0]["panel"]["note"] for figure in figures):
@@ -62,7 +64,7 @@ def _about_curves(subject: Subject, figures: list[dict[str, Any]]) -> Iterator[s
     else:
         over = " (with several outputs, the root of the sum of squares)" if subject.several else ""
         if subject.importance.kind == "total":
-            sample = f", from a sample of {subject.importance.n_rows:,} rows" if subject.importance.sampled else ""
+            sample = sample_note(subject.importance.n_rows, sampled=subject.importance.sampled)
             yield (
                 f"Importance is the root of the mean squared change of the {noun} if the feature is redrawn from the "
                 f"rows{over}{sample}. It includes what a feature does together with others. Figures are sorted by it."
@@ -98,7 +100,7 @@ def _about_columns(subject: Subject) -> Iterator[str]:
 def _columns_of_features(subject: Subject) -> list[dict[str, str]]:
     return [
         column("Feature", "name"),
-        column(f"Importance{subject.units_of_importance}", "bar"),
+        column(f"Importance{subject.units_of_importance}{_sample(subject)}", "bar"),
         column(f"Range{subject.units}"),
         column("Steps", "count"),
         column("Shape", "text"),
@@ -115,7 +117,7 @@ def features_section(
 
     `shapes`, `spikes` and `missing` have the direction, the number of spikes and the share of missing rows by feature.
     """
-    importance, most = _importance(subject), _most_steps(subject)
+    importance, most, sample = _importance(subject), _most_steps(subject), _sample(subject)
     rows: list[list[Any]] = []
     numbers: list[int | None] = []
     figures: list[dict[str, Any]] = []
@@ -134,7 +136,7 @@ def features_section(
             numbers.append(None)
             continue
         numbers.append(len(figures))
-        sub = f"importance {importance[name]:.4g}{subject.units}" if importance.get(name) is not None else ""
+        sub = f"importance {importance[name]:.4g}{subject.units}{sample}" if importance.get(name) is not None else ""
         figures.append(_figure(anchor, [name], [("", _panel(subject, result, most))], sub))
     about = " ".join(_about_curves(subject, figures))
     table = {
@@ -158,11 +160,17 @@ def _about_table(subject: Subject) -> str:
         found = subject.permutation
         text += (
             f" Permutation importance is how much the mean {plain(found.loss)}, which is {number(found.base)}, "
-            "increases if the feature is permuted, on average over all permutations."
+            "increases if the feature is permuted, on average over all permutations"
+            f"{sample_note(found.n_rows, sampled=found.sampled)}."
         )
     if subject.study.groups:
         text += f" Shape and spikes are not examined for {_what_has_no_order(subject)}."
     return text
+
+
+def _sample(subject: Subject) -> str:
+    found = subject.importance
+    return "" if found is None else sample_note(found.n_rows, sampled=found.sampled)
 
 
 def _what_has_no_order(subject: Subject) -> str:
@@ -221,13 +229,20 @@ def _about_observations(subject: Subject) -> str:
     found = curves[0].observations
     observed, predicted, ratio = (float(part[0]) for part in (found.mean_observed, found.mean_predicted, found.ratio))
     text = f"Over all rows, {observed:.6g} was observed and {predicted:.6g} predicted (actual/expected {ratio:.4g})."
+    if not found.comparable and subject.scope.scale.same_as(subject.study.targets.scale):
+        return f"{text} Predictions contain the offset of the rows, and curves do not."
     if not found.comparable:
         return f'{text} Curves are on another scale; a report with response="prediction" shows both beside them.'
     return (
         f"{text} Observed and predicted are those of the rows in each step, so that they include the effects of other "
-        "features; narrow steps are drawn together until they have a twentieth of the exposure (of the rest of it, if "
-        "one step has more than half)."
+        f"features; narrow steps are drawn together until they have a twentieth of the {_measure(subject)} (of the "
+        "rest, if one step has more than half)."
     )
+
+
+def _measure(subject: Subject) -> str:
+    """Return what steps are drawn together by: exposure, or what counts rows."""
+    return "exposure" if subject.study.targets.exposed else "weight" if subject.weighted else "rows"
 
 
 def _about_bands(subject: Subject) -> str:
@@ -418,26 +433,23 @@ def _why_no_numbers(subject: Subject) -> str:
     return "all used features are categories"
 
 
-def _shape(direction: object) -> str:
-    return "not monotone" if direction == "neither" else str(direction)
-
-
 def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
     """Return the section on monotonicity, and the direction of each feature in a word."""
     if not subject.numbers:
         text = f"Not examined: {_why_no_numbers(subject)}."
         return section("monotonicity", "Monotonicity", text), {}
     found = subject.scope.overview.monotonicity(subject.numbers, subject.chosen_outputs)
+    shapes = [shapes_of(subject, found, i) for i in range(len(found.names))]
     words = {
-        name: _shape(kinds[0]) if len(set(kinds)) == 1 else "differs by output"
-        for name, kinds in zip(found.names, found.directions.tolist(), strict=True)
+        name: kinds[0] if len(set(kinds)) == 1 else "differs by output"
+        for name, kinds in zip(found.names, shapes, strict=True)
     }
     rows: list[list[Any]] = []
     rank = {name: k for k, name in enumerate(subject.names)}
     for i in sorted(range(len(found.names)), key=lambda i: rank[found.names[i]]):
         for k, output in enumerate(found.outputs):
             of = [found.names[i], str(output)] if subject.several else [found.names[i]]
-            kinds = [_shape(found.directions[i, k]), str(found.mains[i, k])]
+            kinds = [shapes[i][k], str(found.mains[i, k])]
             at = rounded(shown_cut(float(found.at[i, k])).number, 9)
             numbers = [rounded(float(found.against[i, k]), 9), at, rounded(float(found.shares[i, k]), 9)]
             rows.append([*of, *kinds, *numbers])
@@ -469,15 +481,16 @@ def _cut_off(rows: list[list[Any]]) -> str:
     return f"The first {MOST_LINES:,} of {len(rows):,} lines are listed." if len(rows) > MOST_LINES else ""
 
 
-def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]]:
-    """Return the section on spikes, the number of spikes of each feature, and the spikes."""
+def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], Spikes | None]:
+    """Return the section on spikes, the number of spikes of each feature, and all stretches that a grid misses."""
     if not subject.numbers:
-        return section("spikes", "Spikes", f"Not examined: {_why_no_numbers(subject)}."), {}, []
+        return section("spikes", "Spikes", f"Not examined: {_why_no_numbers(subject)}."), {}, None
     spikes = subject.scope.overview.spikes(subject.numbers, 100, subject.chosen_outputs)
     found = list(spikes)
     count: dict[str, int] = {}
     for spike in found:
-        count[spike.feature] = count.get(spike.feature, 0) + 1
+        count[spike.feature] = count.get(spike.feature, 0) + is_spike(spike.rows, subject.total)
+    wide = len(found) - sum(count.values())
     between = "the first and the last cut" if spikes.basis == "covers" else "the minimum and the maximum"
     if spikes.basis == "counts":
         between += " (or the first and the last cut, where these are infinite or not known)"
@@ -485,9 +498,10 @@ def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]
         f"Parts of a curve that would not show if it were sampled at {spikes.points} evenly spaced values between "
         f"{between}: between two sample points, the exact curve leaves the range of both by more than 5 % of its whole "
         f"range. The cause may be a special value, such as a default, a limit or a code.{_left_out(subject)}"
+        f"{_about_wide(wide)}"
     )
     if not found:
-        return section("spikes", "Spikes", text, "None were found."), count, found
+        return section("spikes", "Spikes", text, "None were found."), count, spikes
     rows = []
     for spike in found:
         of = [spike.feature, str(spike.output)] if subject.several else [spike.feature]
@@ -502,8 +516,16 @@ def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], list[Any]
         column("Share of the range", "share"),
         column("Weight") if subject.weighted else column("Rows", "count"),
     ]
-    table = _table_of_features(subject, "Spikes that a sampled curve would miss", columns, rows)
-    return section("spikes", "Spikes", text, _cut_off(rows), table=table, tools=len(rows) > FEW), count, found
+    table = _table_of_features(subject, f"What {spikes.points} evenly spaced values would miss", columns, rows)
+    return section("spikes", "Spikes", text, _cut_off(rows), table=table, tools=len(rows) > FEW), count, spikes
+
+
+def _about_wide(n: int) -> str:
+    """Return a sentence about the parts of curves that have many rows."""
+    if not n:
+        return ""
+    what = "One of them has" if n == 1 else f"{n:,} of them have"
+    return f" {what} a twentieth of the rows or more, and {'is' if n == 1 else 'are'} not counted as spikes."
 
 
 # ------------------------------------------------------------------------------------------------ missing values

@@ -14,13 +14,14 @@ from glasswood.errors import GlasswoodError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
 from glasswood.report._apart import Apart, apart_of
-from glasswood.results import Certificate, RowMonotonicity
+from glasswood.report._wording import shape_word
+from glasswood.results import Certificate, Monotonicity, RowMonotonicity
 from glasswood.study._scope import Scope
 from glasswood.study._study import Study
 from glasswood.study._total import permutation_importance
 from glasswood.text._printable import how_many
 
-__all__ = ["Section", "Subject", "average_of", "column", "in_brackets", "noun_of", "section"]
+__all__ = ["Section", "Subject", "average_of", "column", "in_brackets", "noun_of", "section", "shapes_of"]
 
 Section = dict[str, Any]
 
@@ -227,6 +228,14 @@ class Subject:
         if self.study.combined:
             return None
         return Subject(Scope(self.study, self.study.scale("raw")))
+
+
+def shapes_of(subject: Subject, found: Monotonicity, i: int) -> list[str]:
+    """Return the shape of the curve of a feature in a word or two, for each output."""
+    curve = subject.curves[found.names[i]]
+    spans = np.ptp(curve.heights[curve.axis.ordinary], axis=0)
+    lines = zip(found.directions[i], found.mains[i], found.against[i], spans, found.shares[i], strict=True)
+    return [shape_word(str(a), str(b), float(c), float(d), float(e)) for a, b, c, d, e in lines]
 
 
 def noun_of(units: str) -> str:

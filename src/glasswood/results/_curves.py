@@ -159,7 +159,10 @@ class Curve(ReadOnly):
 
     @property
     def rows(self) -> NDArray[Any]:
-        """The number (or weight) of background rows at each of `values`; empty without a background."""
+        """The number (or weight) of background rows at each of `values`; empty without a background.
+
+        It is also empty for a feature that the model does not use, as its column is not read.
+        """
         return self.axis.rows[: self.axis.n_main]
 
     @property

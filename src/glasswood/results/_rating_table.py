@@ -324,8 +324,8 @@ class RatingTable:
         Parameters
         ----------
         dialect : {"duckdb", "postgres", "spark", "ansi"}, default "duckdb"
-            How names are quoted, and how NaN is told from numbers. It was run in DuckDB only. "ansi" does not test for
-            NaN, for databases that have none.
+            How names are quoted, and how NaN is told from numbers. "duckdb" was run in DuckDB and "ansi" in SQLite.
+            "ansi" does not test for NaN, for databases that have none.
 
         Returns
         -------

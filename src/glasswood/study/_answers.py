@@ -212,7 +212,7 @@ class Answers:
             mean_predicted=chosen.levels(whole.predicted)[0],
             outputs=chosen.labels,
             units=targets.scale.units,
-            comparable=self._scale.same_as(targets.scale),
+            comparable=self._scale.same_as(targets.scale) and not (targets.offset and self._scale.is_score),
             folds={} if self.errors is None else self.errors.observations(feature, chosen),
             counts=chosen.levels(found.total) if targets.of_counts else None,
         )
@@ -234,6 +234,7 @@ class Answers:
         if study.over.once_only and self._scale.additive:
             study.effects(2)  # the largest order first: some sources can be counted once only
         if not self._scale.additive:
+            study.refuse_offset("a surface", self._scale)
             self._values.refuse_without_rows("a surface")
             pair = ResponsePair(self._values, (a, b), chosen)
         elif study.shares_path(a, b):
@@ -426,7 +427,8 @@ class Answers:
         """
         study, n_points = self._study, cells.shape[1]
         check_memory((n_points, study.ensemble.n_outputs), 8, "Ask for fewer points at a time")
-        if not self._scale.additive and features.size == 1 and not study.over.in_memory:
+        has_offset = not self._scale.additive and study.wanted_of(self._scale).offset  # which sums over rows have
+        if not self._scale.additive and features.size == 1 and (has_offset or not study.over.in_memory):
             known: NDArray[np.float64] = self._values.curves[int(features[0])][cells[0]]
             return known
         if not self._scale.additive:

@@ -454,6 +454,7 @@ class OverCounts(Average):
                 message += ". Counts of a pipeline also depend on the types of the columns: if these are of several "
                 message += "precisions, or dates or texts, pass the rows themselves"
             raise BackgroundError(message)
+        _refuse_negative(counts)
 
 
 class OverCovers(Average):
@@ -482,6 +483,19 @@ class OverCovers(Average):
                 "answers; pass the rows to average over as the second argument"
             )
             raise UnsupportedModelError(message)
+
+
+def _refuse_negative(counts: Background) -> None:
+    """Refuse a difference of rows and others that are no part of them, if a count proves it."""
+    least = min((int(counts.vector(name).min(initial=0)) for name in ("cells", "counts")), default=0)
+    rounded = 0 if counts.unit == 1 else -8  # units: what rounding may leave when units are made equal
+    if min(least, counts.total) < rounded:
+        message = (
+            f"the background has a negative number of rows ({min(least, counts.total) * counts.unit:g}) in some cell "
+            "of a feature or leaf: the rows that were subtracted are no part of those that they were subtracted from. "
+            "Subtract rows that were counted there, or add what is missing first"
+        )
+        raise BackgroundError(message)
 
 
 def _refuse_weight(weight: object) -> None:

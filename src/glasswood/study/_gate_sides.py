@@ -80,7 +80,7 @@ class Side:
             message = "difference, largest and level are in units of the standard deviation of the scores of the "
             message += f"reference {self.name!r}, which counts alone do not tell: {error}"
             raise BackgroundError(message) from error
-        found = found[self._chosen.columns] / study.per_unit(scale)
+        found = found[self._chosen.columns]
         if not (found > 0).all():
             message = f"all scores of {self.name!r} are equal, so that difference, largest and level have no unit"
             raise BackgroundError(message)

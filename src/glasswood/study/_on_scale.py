@@ -47,19 +47,18 @@ class OnScale:
         """The average response, for each output."""
         if self.scale.additive:
             return self.study.raw_mean
-        return self.study.moments(self.scale).mean / self.study.per_unit(self.scale)
+        return self.study.moments(self.scale).mean
 
     @once
     def _response_curves(self) -> dict[int, NDArray[np.float64]]:
         """The curves of all features that are players of their own, on the scale of the response."""
         plan = self.study.plan(1)
         single = np.bincount(plan.player_of)[plan.player_of] == 1
-        per_unit = self.study.per_unit(self.scale)
-        return {f: heights / per_unit for f, heights in self.study.moments(self.scale).curves.items() if single[f]}
+        return {f: heights for f, heights in self.study.moments(self.scale).curves.items() if single[f]}
 
     def spread(self, feature: int) -> NDArray[np.float64]:
         """Return the standard deviation over rows of the response with a feature in each of its cells."""
-        return self.study.moments(self.scale).spreads[feature] / self.study.per_unit(self.scale)
+        return self.study.moments(self.scale).spreads[feature]
 
     def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mean response with some features in given cells, (n_features, n_points): (n_points, n_outputs)."""
@@ -99,16 +98,28 @@ class OnScale:
     def scored_anew(self, columns: Mapping[int, NDArray[np.floating[Any]]]) -> NDArray[np.float64]:
         """Return the response of each row of the table, with some columns replaced: (n_rows, n_outputs).
 
-        This uses neither counts nor cells; everything else is checked against it.
+        With offsets and exposures, that is the rate. This uses neither counts nor cells; everything else is checked
+        against it.
         """
         opened = self.study.columns(self.study.ensemble.used_features)
         encoded = opened.encode(0, opened.n_rows) | dict(columns)
         scores = self.study.ensemble.scores_of(encoded, opened.n_rows).astype(np.float64)
         offset = None if self.scale.is_score else self.study.over.offset
-        if offset is not None:
-            score = self.study.ensemble.score
-            scores = scores - score.constant + score.constant_with_offset + offset
-        return self.scale.of_scores(scores) / self.study.per_unit(self.scale)
+        scores = scores if offset is None else scores + offset
+        found, exposure = self.scale.of_scores(scores), self._exposure
+        return found if exposure is None else found / exposure[:, None]
+
+    @property
+    def _exposure(self) -> NDArray[np.float64] | None:
+        """The exposures of the rows of a table in memory, if answers are per unit of exposure."""
+        per_unit = not self.scale.is_score and self.study.wanted_of(self.scale).exposure
+        return self.study.over.row_values["exposure"][:, 0] if per_unit else None
+
+    @property
+    def row_weights(self) -> NDArray[np.float64] | None:
+        """What responses of rows of a table in memory are averaged with: their weights, times exposures."""
+        weight, exposure = self.study.over.weights, self._exposure
+        return weight if exposure is None else exposure if weight is None else weight * exposure
 
     def ice(
         self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Rows | None

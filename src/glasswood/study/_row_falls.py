@@ -34,7 +34,7 @@ def row_monotonicity(
         raise BackgroundError(NO_ROWS)
     rows = RowFalls(study.ensemble, wanted)
     counted = Counted.of(rows, background.vectors[wanted.key])
-    per_unit, turned = study.per_unit(scale), chosen.total is not None
+    turned = chosen.total is not None
     shape = (len(features), len(chosen.labels))
     moves = np.zeros((2, *shape))
     bounds = np.full((*shape, 2), np.nan)
@@ -53,7 +53,7 @@ def row_monotonicity(
             # Of the other class of a binary model, falls are rises.
             moves[:, i, k] = own.weight[::-1, column] if turned else own.weight[:, column]
             side = SIDES[str(directions[i, k])] ^ turned
-            bounds[i, k] = own.largest[side, :, column] / per_unit
+            bounds[i, k] = own.largest[side, :, column]
             of_steps[:, k] = own.steps[side, column]
         steps.append(of_steps * background.unit)
     moves *= background.unit
@@ -76,7 +76,9 @@ def row_monotonicity(
 
 def wanted_falls(values: OnScale) -> WantedFalls:
     """Return the falls of rows on a scale, as they are asked for."""
-    return WantedFalls.of_model(values.study.ensemble, values.scale, values.study.over.columns.told_offset)
+    over = values.study.over
+    wanted = WantedFalls.of_model(values.study.ensemble, values.scale, over.columns)
+    return wanted if over.counted is None else wanted.known_in(over.counted)
 
 
 def _worst(
@@ -88,17 +90,16 @@ def _worst(
     if not used:
         return {}
     falls = RowFalls(study.ensemble, wanted, used)
-    own, weight, offsets = study.own_rows(falls.plan), study.over.weights, study.over.offset
+    own, weight, row_values = study.own_rows(falls.plan), study.over.weights, study.over.row_values
     best: dict[tuple[int, int], float] = {}
     found: dict[tuple[str, int], WorstRow] = {}
     places = {f: i for i, f in enumerate(features)}
     for start in range(0, own.n_rows, falls.n_held):
         end = min(own.n_rows, start + falls.n_held)
-        offset = offsets[start:end] if wanted.offset and offsets is not None else None
-        for feature, curve in falls.curves(own.cells(start, end), offset).items():
+        for feature, curve in falls.curves(own.cells(start, end), row_values.take(slice(start, end))).items():
             for k in range(len(chosen.labels)):
                 against = 1.0 if directions[places[feature], k] == "increasing" else -1.0
-                levels = chosen.levels(np.moveaxis(curve, 1, -1))[..., k] / study.per_unit(values.scale)
+                levels = chosen.levels(np.moveaxis(curve, 1, -1))[..., k]
                 own_falls = falls.falls(against * levels[:, None])
                 size = np.where(own_falls.breaks[0], own_falls.size[0], 0.0)
                 size = size if weight is None else np.where(weight[start:end] > 0, size, 0.0)

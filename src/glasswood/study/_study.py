@@ -19,11 +19,11 @@ from glasswood.effects._evaluate import BackgroundRows, Evaluator
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._loss_sums import LossMoments, WantedLoss
 from glasswood.effects._losses import Loss
-from glasswood.effects._response_sums import ResponseMoments, WantedResponses
+from glasswood.effects._response_sums import ResponseMoments, WantedResponses, refuse_offset
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._row_questions import OfAnyRows
 from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets
-from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
+from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
 from glasswood.metrics import CubeMetric
@@ -41,7 +41,7 @@ from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._folds import fold_of_positions
 from glasswood.tables._given import given_table
 from glasswood.tables._points import take
-from glasswood.tables._row_columns import names_of_groups, places_of_groups, sorted_groups
+from glasswood.tables._row_columns import names_of_groups, places_of_groups, refuse_size_of_groups, sorted_groups
 from glasswood.tables._seal import Seal
 from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns
@@ -121,7 +121,7 @@ class Study:
         """Return the sums over rows that answers on a scale come from."""
         with self._lock:
             if scale.response not in self._wanted:
-                wanted = WantedResponses.of_model(self.ensemble, scale, self.over.columns.told_offset)
+                wanted = WantedResponses.of_model(self.ensemble, scale, self.over.columns)
                 counted = self.over.counted
                 self._wanted[scale.response] = wanted if counted is None else wanted.known_in(counted)
             return self._wanted[scale.response]
@@ -145,7 +145,8 @@ class Study:
         if not self._can_sum(scale):
             raise BackgroundError(self.over.no_sums.format(response=scale.response))
         background = self._having(wanted)
-        return ResponseMoments(self.ensemble, scale, background.vectors[wanted.key], background.total)
+        vector = background.vectors[wanted.key]
+        return ResponseMoments(self.ensemble, scale, vector, background.total, per_unit=wanted.exposure)
 
     def wanted_loss(self, scale: Scale, loss: Loss) -> WantedLoss:
         """Return the sums of a loss of responses on a scale, as they are asked for."""
@@ -181,18 +182,8 @@ class Study:
 
     def refuse_offset(self, what: str, scale: Scale) -> None:
         """Refuse what is not known for rows with an offset."""
-        if not scale.additive and self.wanted_of(scale).offset:
-            message = (
-                f"{what} on this scale is not available with offset=; curves and importance are, and everything on the "
-                'raw scale (response="raw"), which is about the trees alone'
-            )
-            raise UnsupportedModelError(message)
-
-    def per_unit(self, scale: Scale) -> float:
-        """Return what responses on a scale are divided by: the mean exposure, if offsets and exposures are known."""
-        if scale.additive or not self.wanted_of(scale).offset or not self.has_targets:
-            return 1.0
-        return self.targets.mean_exposure
+        if not scale.additive:
+            refuse_offset(what, self.wanted_of(scale))
 
     @property
     def wanted_targets(self) -> Wanted | None:
@@ -320,6 +311,7 @@ class Study:
             raise BackgroundError(message)
         table = self.user_table
         keys, places = places_of_groups(table, by)
+        refuse_size_of_groups(places, self.over.n_rows)
         self.check_unchanged()
         rows = {key: np.flatnonzero(places == place) for place, key in enumerate(keys)}
         studies = {key: self._of_rows(own) for key, own in sorted_groups(rows).items() if own.size}

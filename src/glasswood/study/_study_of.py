@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from glasswood.counting._background import Background
+from glasswood.counting._offsets import has_offset
 from glasswood.counting._plan import make_plan
 from glasswood.counting._players import players_of
 from glasswood.effects._target_sums import target_columns
@@ -37,6 +38,8 @@ def study_of(
     if counted is not None and opened.has_transformers and not _fits(opened, counted):
         single = open_model(model, single=True)
         opened = single if _fits(single, counted) else opened
+    if values.offset is not None or (counted is not None and has_offset(counted)):
+        opened = opened.with_margins()
     players = players_of(opened, groups, None if counted is None else counted.groups)
     values = target_columns(values, opened, weight)
     over = average_over(counted, rows, weight, values)

@@ -63,7 +63,7 @@ class TotalImportance:
 
     def _heights(self, found: MeanLosses, chosen: Chosen) -> NDArray[np.float64]:
         """Return the importance of each player, the same for both classes of one score."""
-        return np.sqrt(np.maximum(found.redrawn, 0.0))[:, chosen.columns] / self._study.per_unit(self._scale)
+        return np.sqrt(np.maximum(found.redrawn, 0.0))[:, chosen.columns]
 
     def _folds(self, found: MeanLosses, chosen: Chosen, order: NDArray[np.intp]) -> Folds:
         return _folds(found, self._wanted, lambda left: self._heights(left, chosen)[order])

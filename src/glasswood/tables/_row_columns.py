@@ -12,6 +12,7 @@ from glasswood.errors import TableError
 from glasswood.tables._columns import Dictionary, dictionary_of, index_labels, numbers_of
 from glasswood.tables._tables import arrow_dictionary, frame_of, frame_values
 from glasswood.text._arguments import brief
+from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -22,6 +23,7 @@ __all__ = [
     "names_in",
     "names_of_groups",
     "places_of_groups",
+    "refuse_size_of_groups",
     "row_weights",
     "sorted_groups",
     "without_columns",
@@ -147,6 +149,14 @@ def names_of_groups(table: object, by: object) -> tuple[str, ...]:
         return (by,)
     frame = None if hasattr(table, "__array_interface__") else frame_of(table)
     return tuple(by) if frame is not None and _are_names(by, frame) else ()
+
+
+def refuse_size_of_groups(places: NDArray[np.intp], n_rows: int) -> None:
+    """Refuse groups of another number of rows than those of the table."""
+    if places.shape != (n_rows,):
+        labels = "1 label" if places.size == 1 else f"{places.size:,} labels"
+        message = f"by= has {labels}, but the table has {how_many(n_rows, 'row')}; pass one label per row"
+        raise TableError(message)
 
 
 def places_of_groups(table: object, by: object) -> tuple[list[Any], NDArray[np.intp]]:

@@ -20,6 +20,7 @@ __all__ = ["NO_COLUMNS", "NO_VALUES", "RowColumns", "RowValues", "n_folds", "nam
 
 Floats = NDArray[np.float64]
 ROLES = ("target", "exposure", "offset", "prediction")
+NEUTRAL = {"exposure": 1.0, "offset": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,8 @@ class RowColumns:
         The number of outputs that have a target. A model of two classes and one output has the target of the second.
     least : float
         The smallest target that the model can predict the mean of.
+    targets : tuple of tuples
+        The labels that each of several targets may have; none for one target, or numbers.
     """
 
     target: object = None
@@ -85,6 +88,7 @@ class RowColumns:
     classes: tuple[Any, ...] | None = None
     n_outputs: int = 1
     least: float = -np.inf
+    targets: tuple[tuple[Any, ...], ...] = ()
 
     def __bool__(self) -> bool:
         return self.observes or self.folds > 0
@@ -96,9 +100,9 @@ class RowColumns:
 
     @property
     def told_offset(self) -> str:
-        """The offset in words; nothing, if there is none."""
-        names = self._names("offset", self.offset)
-        return "" if self.offset is None else ", ".join(map(repr, names)) or "given"
+        """The offset in words, and the exposure beside it; nothing, if there is no offset."""
+        roles = [] if self.offset is None else ["offset"] if self.exposure is None else ["offset", "exposure"]
+        return ", ".join(map(self.told, roles))
 
     @property
     def division(self) -> Division | None:
@@ -121,9 +125,15 @@ class RowColumns:
     def _given(self) -> Iterator[tuple[str, Any]]:
         return ((role, getattr(self, role)) for role in ROLES)
 
-    def of_model(self, classes: tuple[Any, ...] | None, n_outputs: int, least: float) -> RowColumns:
+    def of_model(
+        self,
+        classes: tuple[Any, ...] | None,
+        n_outputs: int,
+        least: float,
+        targets: tuple[tuple[Any, ...], ...] = (),
+    ) -> RowColumns:
         """Return the same, for what a model predicts."""
-        return replace(self, classes=classes, n_outputs=n_outputs, least=least)
+        return replace(self, classes=classes, n_outputs=n_outputs, least=least, targets=targets)
 
     @property
     def names(self) -> list[str]:
@@ -189,6 +199,8 @@ class RowColumns:
         names = self._names(role, given)
         told = f"{role}= ({', '.join(map(repr, names))})" if names else f"{role}="
         columns = [_column(role, name, table) for name in names] or _columns_of(given, told, counts.size)
+        if role == "target" and self.targets:
+            return _indicators_of_targets(columns, told, self.targets, self.n_outputs, counts)
         if role == "target" and self.classes is not None:
             return _indicators(columns, told, self.classes, self.n_outputs, counts)
         values = np.column_stack([_numbers(told, column) for column in columns])
@@ -198,7 +210,8 @@ class RowColumns:
         if values.shape[1] != wanted:
             message = f"{told} needs {how_many(wanted, 'column')}, one for each output, but there are {values.shape[1]}"
             raise TableError(message)
-        return values
+        # Rows of weight 0 may have any; what is computed of it must be a number.
+        return values if role not in NEUTRAL else np.where(counts[:, None], values, NEUTRAL[role])
 
     def _check(self, role: str, told: str, values: Floats) -> None:
         """Refuse values that are missing, infinite, or that the model cannot have."""
@@ -287,6 +300,25 @@ def _indicators(
     first = len(classes) - n_outputs  # 1 for the second of two classes
     found_there: Floats = (codes[:, None] == np.arange(first, len(classes))).astype(np.float64)
     return found_there
+
+
+def _indicators_of_targets(
+    columns: Sequence[Any],
+    told: str,
+    targets: Sequence[Sequence[Any]],
+    n_outputs: int,
+    counts: NDArray[np.bool_],
+) -> Floats:
+    """Return the indicators of each target, side by side: of every class, or of the second of two."""
+    if len(columns) != len(targets):
+        message = (
+            f"the model predicts classes of {len(targets):,} targets, so {told} needs {len(targets):,} columns of "
+            f"labels, one for each, but there {'is' if len(columns) == 1 else 'are'} {len(columns):,}"
+        )
+        raise TableError(message)
+    sizes = [1 if n_outputs == len(targets) else len(classes) for classes in targets]
+    parts = zip(columns, targets, sizes, strict=True)
+    return np.hstack([_indicators([column], told, classes, size, counts) for column, classes, size in parts])
 
 
 def _code(label: Any, classes: Sequence[Any]) -> float:

@@ -547,6 +547,7 @@ def _score(document: Mapping[str, Any], n_outputs: int) -> Score:
         scale=float(factor[0]),
         base_first=False,
         binary=len(labels) == 2 and (n_outputs == 1 or kind in ("MultiClass", "MultiClassOneVsAll")),
+        target_classes=((0, 1),) * n_outputs if kind in ("MultiLogloss", "MultiCrossEntropy") else (),
     )
 
 

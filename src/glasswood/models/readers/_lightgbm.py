@@ -52,6 +52,9 @@ def read(model: object) -> TreeEnsemble:
     """
     booster = _booster(model)
     labels = labels_of(getattr(model, "classes_", ()))
+    if len(labels) == 1:  # which LightGBM numbers 0, the class that has no score
+        message = f"this {type(model).__name__} was trained with one class, {labels[0]!r}; there is nothing to explain"
+        raise UnsupportedModelError(message)
     ensemble = _read_text(booster.model_to_string(), f"lightgbm {type(model).__name__}", labels)
     return replace(ensemble, schema=replace(ensemble.schema, rounds_objects=booster is model))
 

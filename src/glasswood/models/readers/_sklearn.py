@@ -200,13 +200,14 @@ def _labels(model: object) -> tuple[Any, ...]:
 
 def _averaged(model: object, trees: Iterator[Tree], n_trees: int) -> TreeEnsemble:
     labels = _labels(model)
-    classes = hasattr(model, "classes_")
+    classes, several = hasattr(model, "classes_"), getattr(model, "n_outputs_", 1) > 1
     score = Score(
         base=np.zeros(len(labels)),
         labels=labels,
         units="probability" if classes else "value",
         divisor=float(n_trees),
         binary=classes and len(labels) == 2 and getattr(model, "n_outputs_", 1) == 1,
+        target_classes=tuple(map(labels_of, getattr(model, "classes_", ()))) if several and classes else (),
     )
     return TreeEnsemble(**stack(trees), schema=_schema(model), score=score, source=_source(model))
 

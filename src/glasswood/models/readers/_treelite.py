@@ -301,7 +301,17 @@ def _score(model: Model, outputs: _Outputs) -> Score:
         base_first=False,
         dtype=model.output_type,
         binary=len(labels) == 2 and len(outputs.exists) == 1 and task in (BINARY, MULTICLASS),
+        margin="unknown",
+        target_classes=_target_classes(outputs.exists) if task in (BINARY, MULTICLASS) else (),
     )
+
+
+def _target_classes(exists: NDArray[np.bool_]) -> tuple[tuple[Any, ...], ...]:
+    """Return the classes of each of several targets: two if it has one output, that of the second."""
+    n_classes = exists.sum(axis=1).tolist()
+    if len(n_classes) == 1:
+        return ()
+    return tuple((0, 1) if max(n_classes) == 1 else tuple(range(n)) for n in n_classes)
 
 
 def _labels(exists: NDArray[np.bool_], *, binary: bool) -> tuple[Any, ...]:

@@ -322,7 +322,16 @@ def _score(model: _Model) -> Score:
     else:
         labels = ("prediction",) if n_outputs == 1 else tuple(range(n_outputs))
     binary = len(labels) == 2 and (n_classes > 1 or n_outputs == 1)
-    return Score(base=base, labels=labels, units=units, link=link, dtype="float32", binary=binary, offset_is_base=True)
+    return Score(
+        base=base,
+        labels=labels,
+        units=units,
+        link=link,
+        dtype="float32",
+        binary=binary,
+        margin="replaces base",
+        target_classes=((0, 1),) * n_targets if n_targets > 1 and objective.startswith("binary:") else (),
+    )
 
 
 def _base_margin(text: str, link: Link, n_outputs: int) -> NDArray[np.float64]:

@@ -45,7 +45,8 @@ def lines_of_observations(curve: DrawableCurve, output: int, layout: Layout) -> 
     if not found.comparable:
         message = (
             f"observed and predicted are on the scale of predict ({found.units}), and this curve is not "
-            f'({curve.units}, or centered); ask for the curve with response="prediction", or "probability"'
+            f'({curve.units}, or centered); ask for the curve with response="prediction", or "probability". Curves of '
+            "a model without a link do not contain the offset of the rows, and predictions do"
         )
         raise ArgumentError(message)
     observed, predicted = (
