@@ -76,6 +76,8 @@ class Fitted:
         Whether the columns go through transformers, so that a feature has points rather than a curve.
     contributions : callable or None
         The library's own path-dependent Shapley values and the mean: (n_rows, n_columns + 1).
+    margined : callable or None
+        From a frame and a margin, (n_rows, n_scores), to the library's own scores with it; None if it is added.
     """
 
     kind: str
@@ -87,6 +89,7 @@ class Fitted:
     tolerance: float = 1e-9
     pipeline: bool = False
     contributions: Score | None = None
+    margined: Callable[[pd.DataFrame, np.ndarray], np.ndarray] | None = None
 
 
 @dataclass(frozen=True)

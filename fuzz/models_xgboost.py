@@ -106,6 +106,13 @@ def _fit(training: Training) -> Fitted:
 
     binary = target.task == "binary"
     raw = lambda frame: two_dimensional(model.predict(given(frame), output_margin=True), binary=binary)  # noqa: E731
+
+    def margined(frame, margin):
+        # Without a DMatrix, DART models of XGBoost 3 add the margin once for each tree.
+        table = {"missing": missing, "enable_categorical": categories, **types}
+        matrix = xgboost.DMatrix(given(frame), base_margin=margin[:, 0] if margin.shape[1] == 1 else margin, **table)
+        return two_dimensional(model.get_booster().predict(matrix, output_margin=True))
+
     return Fitted(
         f"xgboost {type(model).__name__}",
         _as_given(model, case),
@@ -115,6 +122,7 @@ def _fit(training: Training) -> Fitted:
         tuple(range(len(target.labels))) if target.labels is not None else None,
         tolerance=2e-5,
         contributions=_contributions(model, given) if target.task in ("number", "binary") else None,
+        margined=margined,
     )
 
 

@@ -11,6 +11,7 @@ from fuzz import (
     questions_curves,
     questions_figures,
     questions_observed,
+    questions_offsets,
     questions_order,
     questions_overview,
     questions_proofs,
@@ -37,6 +38,7 @@ MODULES = (
     questions_observed,
     questions_ale,
     questions_proofs,
+    questions_offsets,
 )
 QUESTIONS: dict[str, Question] = {
     asked.__name__: asked for asked in chain.from_iterable(module.QUESTIONS for module in MODULES)
