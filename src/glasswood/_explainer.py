@@ -496,11 +496,6 @@ class Explainer:
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> joint = ex.joint_grids({name: X[name].quantile([0.1, 0.5, 0.9]) for name in X})
         >>> joint["bmi", "s5"].shape
         (3, 3)
@@ -758,11 +753,6 @@ class Explainer:
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> pairs = ex.shap_interaction_values(X)
         >>> pairs
         Attributions(Shapley interactions: 442 rows x 10 x 10 features, value)
@@ -884,11 +874,6 @@ class Explainer:
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.ale("bmi")
         Ale(bmi: ... bins, value from ... to ...)
         >>> ex.ale("bmi", bins=[-0.1, 0.0, 0.1]).edges
@@ -1345,11 +1330,6 @@ class Explainer:
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.plot()
         <Drawing size ... with 10 Axes>
         >>> figure = ex.plot(["bmi", ("bmi", "s5")])

@@ -96,11 +96,6 @@ class Ale(ReadOnly):
 
     Examples
     --------
-    >>> import glasswood as gw
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import HistGradientBoostingRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
     >>> ale = ex.ale("bmi", bins=10)
     >>> ale
     Ale(bmi: 10 bins, value from ... to ...)
@@ -190,11 +185,6 @@ class Ale(ReadOnly):
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> bool(ex.ale("bmi").gap < 0.1)
         True
         """
@@ -363,11 +353,6 @@ class Ale(ReadOnly):
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.ale("bmi").plot(partial_dependence=True)
         <Drawing size ... with 1 Axes>
         """

@@ -41,11 +41,6 @@ class AleSurface(ReadOnly):
 
     Examples
     --------
-    >>> import glasswood as gw
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import HistGradientBoostingRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
     >>> surface = ex.ale("bmi", "s5", bins=4)
     >>> surface
     AleSurface(bmi x s5: 4 x 4 bins, ... without rows, value from ... to ...)
@@ -174,11 +169,6 @@ class AleSurface(ReadOnly):
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.ale("bmi", "s5").plot()
         <Drawing size ... with 2 Axes>
         """

@@ -127,11 +127,6 @@ class Ales(Mapping[str, Ale]):
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.ale().plot()
         <Drawing size ... with 10 Axes>
         """

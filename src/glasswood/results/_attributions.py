@@ -238,11 +238,6 @@ class Attributions(ReadOnly):
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.shap_values(X).plot(row=3)
         <Drawing size ... with 1 Axes>
         >>> ex.shap_values(X).plot(kind="beeswarm")

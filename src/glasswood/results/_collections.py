@@ -78,11 +78,6 @@ class Curves(Mapping[Any, Any]):
 
     Examples
     --------
-    >>> import glasswood as gw
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import HistGradientBoostingRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
     >>> curves = ex.partial_dependence(["bmi", "s5"])
     >>> curves
     Curves(bmi, s5)
@@ -186,11 +181,6 @@ class Curves(Mapping[Any, Any]):
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.partial_dependence(["bmi", ("bmi", "s5")]).plot()
         <Drawing size ... with 3 Axes>
         """
@@ -283,11 +273,6 @@ class Grouped(Mapping[Hashable, Any]):
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.partial_dependence("bmi", by="sex").plot()
         <Drawing size ... with 1 Axes>
         """

@@ -80,11 +80,6 @@ class HStatistics(ReadOnly):
 
     Examples
     --------
-    >>> import glasswood as gw
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import HistGradientBoostingRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
     >>> found = ex.h_statistics(("bmi", "bp", "s5"))
     >>> found
     HStatistics(10 features, left by mains ..., by pairs ...; ... 0..., ...)
@@ -270,11 +265,6 @@ class HStatistics(ReadOnly):
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.h_statistics().plot()
         <Drawing size ... with 1 Axes>
         """

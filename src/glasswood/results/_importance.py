@@ -119,11 +119,6 @@ class Importance(ReadOnly):
 
     Examples
     --------
-    >>> import glasswood as gw
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import HistGradientBoostingRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
     >>> importance = ex.importance()
     >>> importance
     Importance(total, 10 features, value: s5 ..., bmi ..., ...)
@@ -268,11 +263,6 @@ class Importance(ReadOnly):
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.importance().plot(top=5)
         <Drawing size ... with 1 Axes>
         """
@@ -316,11 +306,6 @@ class Strengths(ReadOnly):
 
     Examples
     --------
-    >>> import glasswood as gw
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import HistGradientBoostingRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
     >>> strengths = ex.interaction_strengths()
     >>> strengths
     Strengths(... pairs of 10 features, value: ... x ... ..., ...)
@@ -520,11 +505,6 @@ class Strengths(ReadOnly):
 
         Examples
         --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
         >>> ex.interaction_strengths().plot(kind="network")
         <Drawing size ... with 1 Axes>
         """

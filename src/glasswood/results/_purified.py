@@ -48,11 +48,6 @@ class PurifiedEffects(ReadOnly):
 
     Examples
     --------
-    >>> import glasswood as gw
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import HistGradientBoostingRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X)
     >>> found = ex.purified(("bmi", "s5"))
     >>> found
     PurifiedEffects(10 main effects, 1 pair, value)
