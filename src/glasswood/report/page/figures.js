@@ -396,7 +396,8 @@ function categoryOrder(panel, state) {
   const names = new Set(entries.map((entry) => entry.label));
   const unlike = (name) => (names.has(name) ? unlike(`(${name})`) : name);
   if (panel.lines[0].unseen !== null) shown.push({ label: unlike("(unseen)"), k: "unseen", rows: panel.unseen_rows });
-  if (panel.lines[0].missing !== null) shown.push({ label: unlike("(missing)"), k: "missing", rows: panel.missing_rows });
+  if (panel.lines[0].missing !== null)
+    shown.push({ label: unlike("(missing)"), k: "missing", rows: panel.missing_rows });
   return shown;
 }
 
