@@ -140,6 +140,10 @@ def test_an_unused_feature_has_what_was_observed_for_all_rows():
         np.testing.assert_allclose(found.observed, [Y[:, 0].mean()], rtol=1e-12)
         np.testing.assert_allclose(found.predicted, [model.predict_proba(X)[:, 1].mean()], rtol=1e-9)
         assert np.isnan(found.observations.observed[1]).all()  # missing values are not looked for
+        assert found.rows.tolist() == [N]
+    weight = np.linspace(0.5, 1.5, N)
+    weighted = gw.Explainer(model, X, sample_weight=weight).partial_dependence("unused")
+    np.testing.assert_allclose(weighted.rows, [weight.sum()], rtol=1e-12)
 
 
 @pytest.mark.parametrize("exposed", [True, False])

@@ -36,6 +36,9 @@ class Axis(ReadOnly):
         Finds the `Extent` of the feature's values lazily; None if it is unknown.
     weighted : bool
         Whether `rows` are weights.
+    unread : ndarray of shape (1,), optional
+        The number (or weight) of all rows, if the feature is a number that the model does not use: its column is not
+        read, so that `rows` is empty.
     """
 
     column: Column
@@ -43,6 +46,7 @@ class Axis(ReadOnly):
     rows: NDArray[Any]
     find_extent: Deferred[Extent | None] = UNKNOWN
     weighted: bool = False
+    unread: NDArray[Any] | None = None
 
     @property
     def ends(self) -> tuple[float, float] | None:

@@ -161,9 +161,10 @@ class Curve(ReadOnly):
     def rows(self) -> NDArray[Any]:
         """The number (or weight) of background rows at each of `values`; empty without a background.
 
-        It is also empty for a feature that the model does not use, as its column is not read.
+        The column of a feature that the model does not use is not read: all rows, missing values included, are at its
+        only value. It is unknown which of them are in which category.
         """
-        return self.axis.rows[: self.axis.n_main]
+        return self.axis.rows[: self.axis.n_main] if self.axis.unread is None else self.axis.unread
 
     @property
     def ends(self) -> tuple[float, float] | None:

@@ -117,7 +117,9 @@ class Answers:
         """Return the cells of a feature, with the rows of the background in them."""
         study = self._study
         extent: Deferred[Extent | None] = Deferred(lambda: study.extent(feature))
-        return self._axis(feature, study.rows_per_cell(feature), extent, weighted=study.over.weighted)
+        found = self._axis(feature, study.rows_per_cell(feature), extent, weighted=study.over.weighted)
+        unread = not study.uses(feature) and not found.column.n_codes
+        return replace(found, unread=study.all_rows) if unread else found
 
     def _axis(
         self, feature: int, rows: NDArray[Any], extent: Deferred[Extent | None], *, weighted: bool = False

@@ -449,6 +449,14 @@ class Study:
         rows = self._rows_per_cell
         return rows if not rows.size else rows[slice(*self.plan(1).cells.offset[feature : feature + 2])]
 
+    @property
+    def all_rows(self) -> NDArray[Any] | None:
+        """The number (or weight) of all background rows, one entry; None if there are none, or counts are not kept."""
+        background = None if self.in_parts else self.counted(1)
+        if background is None:
+            return None
+        return np.array([background.total if background.unit == 1 else background.weight])
+
     @once
     def _rows_per_cell(self) -> NDArray[Any]:
         """The same for all features, one behind the other."""
