@@ -270,10 +270,7 @@ class Explainer:
     def _ask_raw(self, what: str, question: Callable[[Scope], Any], response: str | None, by: object) -> Any:
         """Return the answer to a question that exists on the raw scale only."""
         if response not in (None, "raw"):
-            message = (
-                f"Glasswood computes {what} of the raw score; their sum is not a prediction on another scale. Leave "
-                "out response="
-            )
+            message = f"Glasswood computes {what} of the raw score only, which is a sum over trees; leave out response="
             raise UnsupportedModelError(message)
         self._refuse_combined(what)
         return self._ask(question, "raw", by)

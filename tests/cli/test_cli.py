@@ -451,7 +451,7 @@ def test_without_skops_the_extra_is_named(glasswood, home, monkeypatch):
         ("curve model.json rows.parquet nobody", "there is no feature 'nobody'"),
         ("curve model.json absent.parquet age", "absent.parquet"),
         ("curve model.json junk.txt age", "cannot be read as Parquet"),
-        ("curve model.json absent.gw age", "absent.gw: No such file"),
+        ("curve model.json absent.gw age", "there is no file 'absent.gw'"),
         ("curve model.json rows.parquet age -o curve.xlsx", "the suffix determines the format"),
         ("curve model.json rows.parquet age -o no/curve.csv", "there is no folder 'no'"),
         ("curve model.json rows.parquet age --format parquet", "-o"),

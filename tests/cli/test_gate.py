@@ -284,5 +284,5 @@ def test_a_shell_script(home):
     assert done.stdout.splitlines() == ["kept 0", "broken 1", "not judged 2", "stopped"]
     assert "psi" in (home / "kept.txt").read_text()
     assert json.loads((home / "broken.json").read_text())[0]["feature"] == "age"
-    assert "glasswood: error: missing.gw" in done.stderr
+    assert "glasswood: error: there is no file 'missing.gw'" in done.stderr
     assert "1 of 3 values beyond the limits" in done.stderr

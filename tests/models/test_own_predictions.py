@@ -233,3 +233,26 @@ def test_rows_beside_other_columns():
     )
     ex = gw.Explainer(model, rows.assign(w=1.0), sample_weight="w")
     assert len(ex.partial_dependence("a", by="g")) == 2
+
+
+class WithIntervals(HistGradientBoostingRegressor):
+    """A further method, which takes the place of none."""
+
+    def predict_interval(self, X):
+        return self.predict(X) - 1, self.predict(X) + 1
+
+
+class Tripled(HistGradientBoostingClassifier):
+    """A method that predictions are made of."""
+
+    def _raw_predict(self, X, n_threads=None):
+        return 3 * super()._raw_predict(X, n_threads)
+
+
+def test_methods_that_take_the_place_of_none_and_of_inner_ones():
+    more = WithIntervals(max_iter=5).fit(X, Y)
+    assert repr(gw.Explainer(more, iter([X]))).endswith("score: value)")
+    tripled = Tripled(max_iter=5).fit(B, T)
+    for rows in (B, None):
+        with pytest.raises((ModelMismatchError, UnsupportedModelError), match=r"_raw_predict|own way"):
+            gw.Explainer(tripled, rows)

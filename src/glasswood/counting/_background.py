@@ -339,7 +339,7 @@ def _content_of(path: str | PathLike[str]) -> bytes:
     try:
         return Path(path).read_bytes()
     except FileNotFoundError as error:
-        message = f"there is no file {str(path)!r}; Background.save writes one"
+        message = f"there is no file {str(path)!r}"
         raise MissingFileError(message) from error
     except (OSError, TypeError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from os import PathLike
@@ -145,16 +145,19 @@ def own_methods(model: object) -> list[str]:
     (['predict'], [])
     """
     own = [f"{type(model).__qualname__}.{name}" for name in PREDICTIONS if name in getattr(model, "__dict__", {})]
-    for parent in type(model).__mro__:
-        if parent.__module__.partition(".")[0] not in KNOWN_PACKAGES:
-            names = [name for name, value in vars(parent).items() if _predicts(name, value)]
+    parents = type(model).__mro__
+    known = [parent for parent in parents if parent.__module__.partition(".")[0] in KNOWN_PACKAGES]
+    for parent in parents:
+        if parent not in known:
+            names = [name for name, value in vars(parent).items() if _predicts(name, value, known)]
             own += [f"{parent.__module__}.{parent.__qualname__}.{name}" for name in names]
     return own
 
 
-def _predicts(name: str, value: object) -> bool:
-    """Return whether an attribute of a class is a method that predicts, or that predictions are made of."""
-    return (name in PREDICTIONS or "predict" in name) and hasattr(value, "__get__")
+def _predicts(name: str, value: object, known: Sequence[type]) -> bool:
+    """Return whether an attribute of a class is a method that predicts, or takes the place of one that does."""
+    replaces = "predict" in name and any(hasattr(parent, name) for parent in known)
+    return (name in PREDICTIONS or replaces) and hasattr(value, "__get__")
 
 
 class Proof(NamedTuple):
