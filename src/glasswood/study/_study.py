@@ -451,8 +451,10 @@ class Study:
 
     @property
     def all_rows(self) -> NDArray[Any] | None:
-        """The number (or weight) of all background rows, one entry; None if there are none, or counts are not kept."""
-        background = None if self.in_parts else self.counted(1)
+        """The number (or weight) of all background rows, one entry; None if there are none."""
+        if self.in_parts:
+            return np.array([self.over.n_rows if self.over.weights is None else self.over.weights.sum()])
+        background = self.counted(1)
         if background is None:
             return None
         return np.array([background.total if background.unit == 1 else background.weight])
