@@ -394,9 +394,9 @@ function categoryOrder(panel, state) {
   }
   state.hidden = entries.length - shown.length;
   const names = new Set(entries.map((entry) => entry.label));
-  const unlike = (name) => (names.has(name) ? unlike(`(${name})`) : name);
-  if (panel.lines[0].unseen !== null) shown.push({ label: unlike("(unseen)"), k: "unseen", rows: panel.unseen_rows });
-  if (panel.lines[0].missing !== null) shown.push({ label: unlike("(missing)"), k: "missing", rows: panel.missing_rows });
+  const free = (name) => (names.has(name) ? free(`(${name})`) : name);
+  if (panel.lines[0].unseen !== null) shown.push({ label: free("(unseen)"), k: "unseen", rows: panel.unseen_rows });
+  if (panel.lines[0].missing !== null) shown.push({ label: free("(missing)"), k: "missing", rows: panel.missing_rows });
   return shown;
 }
 
