@@ -196,7 +196,7 @@ class Sums:
         self.since = monotonic()  # when it began
         self._lowest: dict[Any, int] = {}  # plane of weights that counts, by group
         self._waiting: list[Any] = []  # tables whose rows are sorted by group together
-        self._folds: list[NDArray[np.intp]] = []  # of their rows
+        self._folds: list[NDArray[np.intp]] = []  # of their rows, by their numbers
         self._n_waiting = self._bytes_waiting = 0  # of their rows, so that no table is measured again
 
     def add(self, table: object, first: int = 0) -> int:
@@ -213,7 +213,7 @@ class Sums:
             self.flush()
         self._waiting.append(table)
         self._n_waiting, self._bytes_waiting = self._n_waiting + n_rows(table), self._bytes_waiting + n_bytes(table)
-        if self.job.values.folds:
+        if self.job.values.by_position:
             self._folds.append(self.job.values.folds_of(table, n_rows(table), first))
         if self._n_waiting >= MANY_ROWS or self._bytes_waiting >= MANY_BYTES:
             self.flush()
@@ -226,7 +226,10 @@ class Sums:
         waiting, self._waiting, self._n_waiting, self._bytes_waiting = self._waiting, [], 0, 0
         folds, self._folds = self._folds, []
         table = join(waiting)
-        keys, places = self.job.groups_of(table, np.concatenate(folds) if folds else None)
+        whole = np.concatenate(folds) if folds else None
+        if self.job.values.folds and whole is None:  # by a column, which is read once for all of these tables
+            whole = self.job.values.folds_of(table, n_rows(table))
+        keys, places = self.job.groups_of(table, whole)
         order = _sorted(places, len(keys))
         weight = self._weights(table)
         sizes = np.bincount(places, minlength=len(keys))

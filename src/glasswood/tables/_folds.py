@@ -95,8 +95,9 @@ def keys_of_column(table: object, name: str) -> Keys:
     if isinstance(kind, nw.Duration):
         series, kind = series.dt.total_microseconds(), nw.Int64()
     if kind.is_integer():  # beside missing values, libraries would make float64 of them
-        integers = series.fill_null(0).to_numpy()
-        return np.where(series.is_null().to_numpy(), MISSING, keys_of_values(integers))
+        if not series.null_count():
+            return keys_of_values(series.to_numpy())
+        return np.where(series.is_null().to_numpy(), MISSING, keys_of_values(series.fill_null(0).to_numpy()))
     if kind.is_temporal() and not isinstance(kind, nw.Time):
         return _keys_of_times(series.cast(nw.Datetime("us")) if isinstance(kind, nw.Date) else series)
     if isinstance(kind, nw.Decimal | nw.Time):
