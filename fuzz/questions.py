@@ -14,6 +14,7 @@ from fuzz import (
     questions_offsets,
     questions_order,
     questions_overview,
+    questions_own,
     questions_proofs,
     questions_rows,
     questions_sklearn,
@@ -39,6 +40,7 @@ MODULES = (
     questions_ale,
     questions_proofs,
     questions_offsets,
+    questions_own,
 )
 QUESTIONS: dict[str, Question] = {
     asked.__name__: asked for asked in chain.from_iterable(module.QUESTIONS for module in MODULES)
