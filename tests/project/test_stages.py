@@ -193,7 +193,7 @@ def test_two_stages_run_at_once_and_those_of_a_lane_in_order(tmp_path):
 def test_a_stage_that_fails_does_not_hide_the_others(tmp_path, capfd):
     runner = Runner(ROOT, tmp_path)
     assert not runner.run([stage("a", "echo bad; exit 3"), stage("b", "true")])
-    assert [(outcome.stage.name, outcome.code) for outcome in runner.outcomes] == [("a", 3), ("b", 0)]
+    assert {outcome.stage.name: outcome.code for outcome in runner.outcomes} == {"a": 3, "b": 0}
     assert "a FAILED with exit code 3" in capfd.readouterr().out
     assert (tmp_path / "a.log").read_text() == "bad\n"
 
