@@ -380,7 +380,7 @@ def test_pipelines_with_groups_have_both_classes():
     X, y = table()
     X = X.assign(d=np.where(X["d"] > 0, "up", "down"))
     model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), HistGradientBoostingClassifier(max_iter=5))
-    fitted(model.set_params(onehotencoder__sparse_output=False), X[["d"]], y)
+    model = fitted(model.set_params(onehotencoder__sparse_output=False), X[["d"]], y)
     ex = gw.Explainer(model, X[["d"]], response="probability")
     both = [ex.partial_dependence("d", output=k).values for k in (0, 1)]
     np.testing.assert_allclose(both[0] + both[1], 1.0)

@@ -6,6 +6,7 @@ copy of their own. Tests of the readers fit their models themselves: a model fro
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
 import pickle
@@ -28,13 +29,13 @@ def stored(name, make):
 
 
 def fitted(estimator, X, y=None, **options):
-    """Return the estimator fitted to a table, like `estimator.fit(X, y, **options)`."""
+    """Return a copy of the estimator that is fitted to a table, as `estimator.fit(X, y, **options)` would fit it."""
     recipe = [type(estimator).__module__, type(estimator).__qualname__, estimator.get_params(), X, y, options]
     try:
         key = joblib.hash(recipe)
     except UNPICKLABLE:
         return estimator.fit(X, y, **options)  # it holds a function of a test
-    return _kept(key, lambda: estimator.fit(X, y, **options))
+    return _kept(key, lambda: copy.deepcopy(estimator).fit(X, y, **options))  # the same, whether it is kept or not
 
 
 def _kept(recipe, make):
