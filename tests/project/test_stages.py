@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from faults._list import read_faults
-from tools.gate import stages
 from tools.gate.passed import Passes, changed_since, tree_of
 from tools.gate.runner import Runner
 from tools.gate.schedule import due
@@ -261,7 +260,3 @@ def test_workflow_of_the_night_has_a_job_for_every_part():
         pytest.skip("an sdist has no workflows")
     listed = re.search(r"part:\n((?: +- [\w-]+\n)+)", path.read_text(encoding="utf-8"))[1]
     assert re.findall(r"- ([\w-]+)", listed) == list(TABLE.parts)
-
-
-def test_the_table_is_where_it_says():
-    assert stages.TABLE.is_file()

@@ -90,7 +90,10 @@ def read_table(path: Path = TABLE) -> Table:
         return tuple(pattern for name in names for pattern in groups.get(name, [name]))
 
     def stages(kind: str) -> dict[str, Stage]:
-        made = (Stage(**{**one, "depends": patterns(one["depends"])} | _tuples(one)) for one in read[kind])
+        made = (
+            Stage(**{**one, "depends": patterns(one["depends"]), "tests": tuple(one.get("tests", ()))})
+            for one in read[kind]
+        )
         return {stage.name: stage for stage in made}
 
     return Table(stages("stage"), stages("part"), patterns(read["everything"]), patterns(read["covered"]))
@@ -136,11 +139,6 @@ def _cause_of_everything(table: Table, files: list[str]) -> str:
         if not matches(file, known):
             return f"{file} is in no line of the table"
     return ""
-
-
-def _tuples(stage: dict[str, object]) -> dict[str, tuple[str, ...]]:
-    tests = stage.get("tests", ())
-    return {"tests": tuple(tests)} if isinstance(tests, list) else {}
 
 
 def _is_in(test: str, path: str) -> bool:

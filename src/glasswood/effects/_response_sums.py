@@ -218,7 +218,7 @@ def refuse_offset(what: str, wanted: WantedResponses) -> None:
     if wanted.offset:
         message = (
             f"{what} on this scale is not available with offset=; curves and importance are, and everything on the "
-            'raw scale (response="raw"), which is about the trees alone'
+            'raw scale (response="raw"), which does not contain the offset'
         )
         raise UnsupportedModelError(message)
 
