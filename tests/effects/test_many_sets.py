@@ -15,9 +15,10 @@ from sklearn.preprocessing import OrdinalEncoder
 
 import glasswood as gw
 from glasswood.counting import _plan
-from glasswood.effects import _many_sets
+from glasswood.effects import _interactions, _many_sets
 from glasswood.effects._set_blocks import PlayerSets
 from glasswood.errors import TooLargeError
+from glasswood.kernels import _core
 from glasswood.study import _study
 
 N_ROWS = 400
@@ -210,3 +211,40 @@ def test_a_bound_on_the_number_of_sets(opened):
         for order in range(1, plan.most_players + 1):
             sets = PlayerSets(plan, order, np.ones(len(plan.players), dtype=bool))
             assert len(ex.interaction_values(rows, max_order=order)) <= sets.max_sets(order)
+
+
+def test_means_are_summed_in_steps_of_their_own(opened, monkeypatch):
+    """How many rows are looked up at a time does not matter: sums are those of steps that depend on the model only."""
+    ex, rows = opened["missing values"]
+    many = pd.concat([rows] * 6, ignore_index=True)
+    monkeypatch.setattr(_interactions, "STATES_IN_CACHE", 64)  # steps of 64 rows
+    found = []
+    for width in (64, 192, 1024):
+        monkeypatch.setattr(_interactions, "MAX_WIDTH", width)
+        found.append(ex.interaction_values(many)._means)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+    monkeypatch.setattr(_interactions, "STATES_IN_CACHE", 2**22)
+    assert not np.array_equal(found[0], ex.interaction_values(many)._means)
+
+
+def test_tables_of_more_entries_than_16_bits_can_number():
+    n_seats = 17
+    states = np.zeros((n_seats, 32), dtype=np.uint16)
+    states[:, :3] = np.random.default_rng(0).integers(0, 2, (n_seats, 3))
+    table = np.arange(2.0**n_seats + 64)
+    terms = np.arange(-1, n_seats, dtype=np.int32)
+    lookups = _core.Lookups(
+        group_order=np.zeros(1, dtype=np.int64),
+        group_first=np.array([0, 1]),
+        entry_term=np.array([n_seats], dtype=np.int32),
+        entry_table=np.zeros(1, dtype=np.int64),
+        rest=terms,
+        seat=terms,
+        state_first=np.arange(0, 2 * n_seats + 1, 2),
+        table=table,
+    )
+    out = np.empty((1, 3))
+    _core.look_up(states, 3, 32, lookups, 0, out, np.empty((3, 0)))
+    places = states[::-1, :3].astype(np.int64).T @ (1 << np.arange(n_seats))  # the last seat has the smallest factor
+    np.testing.assert_array_equal(out[0], places)

@@ -79,11 +79,11 @@ class Lookups(WholeSets):
         found.rows = rows
         return found
 
-    def pieces(self, max_sets: int) -> Iterator[tuple[slice, SetValues]]:
-        """Yield some sets after the other, at most so many at a time, and their values."""
+    def pieces(self, max_sets: int) -> Iterator[tuple[NDArray[np.intp], SetValues]]:
+        """Yield the numbers of some sets, at most so many at a time, and their values."""
         for first in range(0, self.order.size, max_sets):
             some = slice(first, min(first + max_sets, self.order.size))
-            yield some, SomeLookups(self, some)
+            yield np.arange(some.start, some.stop), SomeLookups(self, some)
 
     @property
     def told(self) -> tuple[Any, ...]:

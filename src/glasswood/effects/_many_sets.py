@@ -12,7 +12,7 @@ from glasswood.effects._closed_forms import Effects
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._set_blocks import FoundTerms, PlayerSets, SetBlock, players_of_sets
-from glasswood.effects._set_values import PartOfSets, SetValues, values_of_rows
+from glasswood.effects._set_values import SetValues, values_of_rows
 from glasswood.errors import TooLargeError
 from glasswood.parallel._memory import memory_left
 from glasswood.parallel._once import Deferred, Recent
@@ -144,7 +144,7 @@ class ManySets:
         """What the values of rows depend on."""
         return "blocks of sets", list(self.sets), self.outputs, self._find_effects().counts.tobytes()
 
-    def parts(self) -> Iterator[PartOfSets]:
+    def parts(self) -> Iterator[tuple[NDArray[np.intp], Lookups]]:
         """Yield the numbers of the sets of each block, and their values."""
         n_values = self.n_rows * self.sets.player_sets.plan.ensemble.used_features.size
         rows = CellBlock(self.rows.cells(0, self.n_rows)) if n_values <= MAX_CELLS_HELD else self.rows
@@ -153,9 +153,11 @@ class ManySets:
             found = Lookups(self.sets.player_sets, self._find_effects, self.outputs, counted.block, terms)
             yield self.sets.numbers_of(place), found.of_rows(rows)
 
-    def pieces(self, max_sets: int) -> Iterator[tuple[slice, SetValues]]:
-        """Not for all sets: ask the parts."""
-        raise NotImplementedError
+    def pieces(self, max_sets: int) -> Iterator[tuple[NDArray[np.intp], SetValues]]:
+        """Yield the numbers of some sets, at most so many at a time, and their values."""
+        for numbers, part in self.parts():
+            for places, piece in part.pieces(max_sets):
+                yield numbers[places], piece
 
     def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
         """Write the values of some rows to the columns of `out`, (n_sets x n_outputs, ...), from `at` on."""

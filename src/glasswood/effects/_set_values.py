@@ -49,8 +49,8 @@ class SetValues(Protocol):
     def parts(self) -> Iterator[PartOfSets]:
         """Yield the numbers of some sets, and their values, until there was each set."""
 
-    def pieces(self, max_sets: int) -> Iterator[tuple[slice, SetValues]]:
-        """Yield some sets after the other, at most so many at a time if that needs less memory, and their values."""
+    def pieces(self, max_sets: int) -> Iterator[tuple[NDArray[np.intp], SetValues]]:
+        """Yield the numbers of some sets, at most so many at a time if that needs less memory, and their values."""
 
 
 class WholeSets:
@@ -60,10 +60,10 @@ class WholeSets:
         """Yield all sets at once."""
         yield slice(None), cast(SetValues, self)
 
-    def pieces(self, max_sets: int) -> Iterator[tuple[slice, SetValues]]:  # noqa: ARG002 (their values are known together)
+    def pieces(self, max_sets: int) -> Iterator[tuple[NDArray[np.intp], SetValues]]:  # noqa: ARG002 (known together)
         """Yield all sets at once."""
         found = cast(SetValues, self)
-        yield slice(0, len(found.sets)), found
+        yield np.arange(len(found.sets)), found
 
 
 def sums_of(values: NDArray[np.float64]) -> NDArray[np.float64]:

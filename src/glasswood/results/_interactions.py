@@ -203,12 +203,10 @@ class Interactions(ReadOnly):
         True
         """
         max_sets = max(1, BLOCK_VALUES // max(1, self.n_rows * len(self.outputs)))
-        for numbers, part in self.source.parts():
-            places = np.arange(len(part.sets)) if isinstance(numbers, slice) else numbers
-            for some, piece in part.pieces(max_sets):
-                out = np.empty((some.stop - some.start, len(self.outputs), self.n_rows))
-                self._write_part(slice(None), piece, out)
-                yield places[some], self._shaped(out)
+        for numbers, piece in self.source.pieces(max_sets):
+            out = np.empty((numbers.size, len(self.outputs), self.n_rows))
+            self._write_part(slice(None), piece, out)
+            yield numbers, self._shaped(out)
 
     def _shaped(self, out: NDArray[np.float64]) -> NDArray[np.float64]:
         values = out.reshape(-1, len(self.outputs), out.shape[-1]).transpose(2, 0, 1)

@@ -99,10 +99,10 @@ class Negated:
         for numbers, part in self.source.parts():
             yield numbers, Negated(part)
 
-    def pieces(self, max_sets: int) -> Iterator[tuple[slice, SetValues]]:
-        """Yield some sets after the other, and their values."""
-        for some, piece in self.source.pieces(max_sets):
-            yield some, Negated(piece)
+    def pieces(self, max_sets: int) -> Iterator[tuple[NDArray[np.intp], SetValues]]:
+        """Yield the numbers of some sets, at most so many at a time, and their values."""
+        for numbers, piece in self.source.pieces(max_sets):
+            yield numbers, Negated(piece)
 
 
 class Answers:
