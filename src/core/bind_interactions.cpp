@@ -8,7 +8,15 @@ namespace {
 using HeldChunks = Held<ChunkedLeaves>;
 using HeldPlayers = Held<PlayersOfLeaves>;
 using HeldTerms = Held<TermTables>;
-using HeldLookups = Held<Lookups>;
+
+struct HeldLookups : Held<Lookups> {
+    SeatsOfEntries seats;
+
+    template <class... Arrays>
+    HeldLookups(const Lookups& view, SeatsOfEntries&& found, const Arrays&... arrays) : Held<Lookups>(view, arrays...), seats(std::move(found)) {
+        this->view.seats = &seats;
+    }
+};
 
 struct GrowingSets {
     Matrix<const int32_t> plus;
@@ -42,17 +50,28 @@ void check_chunks_and_players(const ChunkedLeaves& chunks, const PlayersOfLeaves
     check_range(chunks.seat_player, 0, int64_t(players.wanted.size()), "seat_player");
 }
 
-nb::tuple bound_find_terms(const HeldChunks& chunks, const HeldPlayers& players, const Array<const int64_t>& size,
-                           const Array<const int32_t>& rest) {
+using HeldBlock = Held<SetBlock>;
+
+HeldBlock* make_set_block(const Array<const int32_t>& prefix, int32_t first, int32_t last, bool own) {
+    const std::span<const int32_t> players = span_of(prefix);
+    for (std::size_t i = 1; i < players.size(); ++i) check(players[i - 1] < players[i], "prefix is not in increasing order");
+    check(players.empty() || (players[0] >= 0 && players.back() < first), "first is not behind the prefix");
+    return new HeldBlock(SetBlock{players, first, last, own}, prefix);
+}
+
+nb::object bound_find_terms(int64_t first, int64_t last, const HeldChunks& chunks, const HeldPlayers& players,
+                            const Array<const int64_t>& size, const Array<const int32_t>& rest, const HeldBlock& block, int64_t max_entries) {
     check_chunks_and_players(chunks.view, players.view);
+    check(first >= 0 && first <= last && last <= chunks.view.n_chunks(), "there are no such chunks");
     const WantedSets sets = sets_of(size, rest);
     Terms found;
-    bool fits;
+    Found which;
     {
         nb::gil_scoped_release release;
-        fits = find_terms(chunks.view, players.view, sets, found);
+        which = find_terms(first, last, chunks.view, players.view, sets, block.view, max_entries, found);
     }
-    check(fits, "a path has more players than size");
+    check(which != Found::TOO_MANY_PLAYERS, "a path has more players than size");
+    if (which == Found::TOO_MANY_ENTRIES) return nb::none();
     return nb::make_tuple(numpy_of(std::move(found.set)), numpy_of(std::move(found.rest)), numpy_of(std::move(found.seat)),
                           numpy_of(std::move(found.size)), numpy_of(std::move(found.first)), numpy_of(std::move(found.pair_term)),
                           numpy_of(std::move(found.pair_first)), numpy_of(std::move(found.set_rest)),
@@ -129,13 +148,13 @@ int64_t most_players(std::span<const int32_t> rest) {
 }
 
 void bound_fill_tables(int64_t first, int64_t last, const HeldChunks& chunks, const HeldPlayers& players, const Array<const int64_t>& size,
-                       const Array<const int32_t>& rest, const HeldSets& counted, const HeldTerms& terms,
+                       const Array<const int32_t>& rest, const HeldBlock& block, const HeldSets& counted, const HeldTerms& terms,
                        const Array2<const double>& value, const Array<const int64_t>& leaf_offset, const Array<const double>& exact,
                        const Array<double>& table) {
     const std::size_t n_leaves = chunks.view.leaf_order.size();
     check_chunks_and_players(chunks.view, players.view);
     const WantedSets sets = sets_of(size, rest);
-    check(most_players(sets.rest) <= counted.view.order, "a set has more players than were counted");
+    check(int64_t(block.view.prefix.size()) + most_players(sets.rest) <= counted.view.order, "a set has more players than were counted");
     check(first >= 0 && first <= last && last <= chunks.view.n_chunks(), "there are no such chunks");
     check_size(terms.view.pair_first.size(), n_leaves + 1, "pair_first");
     check_size(value.shape(0), n_leaves, "value");
@@ -150,7 +169,7 @@ void bound_fill_tables(int64_t first, int64_t last, const HeldChunks& chunks, co
             used = std::max<int64_t>(used, players.view.slot[box] + 1);
         check(counted.view.size[used] <= leaf_offset.data()[leaf + 1] - leaf_offset.data()[leaf], "a leaf has too few counts");
     }
-    check(fill_tables(first, last, chunks.view, players.view, sets, counted.view.plus, terms.view,
+    check(fill_tables(first, last, chunks.view, players.view, sets, block.view, counted.view.plus, terms.view,
                       LeafCounts{matrix_of(value), span_of(leaf_offset), span_of(exact)}, span_of(table)),
           "the terms are not those of the chunks");
 }
@@ -165,32 +184,33 @@ HeldLookups* make_lookups(const Array<const int64_t>& group_order, const Array<c
     check_range(span_of(entry_term), 0, int64_t(rest.size()), "entry_term");
     check_terms(span_of(rest), span_of(seat), int64_t(state_first.size()) - 1);
     check_starts(span_of(state_first), std::numeric_limits<int64_t>::max() - 1, "state_first");
+    SeatsOfEntries seats = seats_of_entries(span_of(entry_term), span_of(rest), span_of(seat), span_of(state_first));
     for (std::size_t entry = 0; entry < entry_term.size(); ++entry) {
-        const int64_t n = n_states_of(entry_term.data()[entry], span_of(rest), span_of(seat), span_of(state_first), 1 << 16);
-        check(n <= 1 << 16, "a table has more entries than an index can tell");
-        check(entry_table.data()[entry] >= 0 && entry_table.data()[entry] + n + BEHIND <= int64_t(table.size()), "a table ends behind the tables");
+        check(seats.first[entry + 1] - seats.first[entry] <= MAX_SEATS, "a term has too many seats");
+        const int64_t begin = entry_table.data()[entry], n = seats.table_size[entry];
+        check(begin >= 0 && n <= int64_t(table.size()) && begin + n + BEHIND <= int64_t(table.size()), "a table ends behind the tables");
     }
-    const Lookups view{span_of(group_order), span_of(group_first), span_of(entry_term),  span_of(entry_table),
-                       span_of(rest),        span_of(seat),        span_of(state_first), span_of(table)};
-    return new HeldLookups(view, group_order, group_first, entry_term, entry_table, rest, seat, state_first, table);
+    const Lookups view{span_of(group_order), span_of(group_first), nullptr, span_of(entry_table), span_of(state_first), span_of(table)};
+    return new HeldLookups(view, std::move(seats), group_order, group_first, entry_table, state_first, table);
 }
 
-void bound_look_up(const Array2<const std::uint16_t>& states, int64_t n_rows, const HeldLookups& lookups, int64_t first,
+void bound_look_up(const Array2<const std::uint16_t>& states, int64_t n_rows, int64_t sum_width, const HeldLookups& lookups, int64_t first,
                    const Array2<double>& out, const Array2<double>& sums) {
     const std::size_t n_groups = lookups.view.group_first.size() - 1;
     check_size(states.shape(0), lookups.view.state_first.size() - 1, "states");
     check(states.shape(1) % BATCH == 0, "the number of columns of states is no multiple of 32");
     check(n_rows >= 0 && n_rows <= int64_t(states.shape(1)) && first >= 0, "more rows than states");
+    check(sum_width > 0 && sum_width % BATCH == 0, "sum_width is no multiple of 32");
     check_states(matrix_of(states), lookups.view.state_first);
     if (out.shape(0) > 0) {
         check_size(out.shape(0), n_groups, "out");
         check(first + n_rows <= int64_t(out.shape(1)), "out has too few columns");
     }
     if (sums.shape(1) > 0) {
-        check_size(sums.shape(0), 2, "sums");
+        check_size(sums.shape(0), 3, "sums");
         check_size(sums.shape(1), n_groups, "a line of sums");
     }
-    look_up(matrix_of(states), n_rows, lookups.view, first, matrix_of(out), matrix_of(sums));
+    look_up(matrix_of(states), n_rows, sum_width, lookups.view, first, matrix_of(out), matrix_of(sums));
 }
 
 }  // namespace
@@ -205,10 +225,13 @@ void bind_interactions(nb::module_& m) {
         .def(nb::new_(&make_lookups), arg("group_order"), arg("group_first"), arg("entry_term"), arg("entry_table"), arg("rest"),
              arg("seat"), arg("state_first"), arg("table"));
     nb::class_<HeldSets>(m, "GrowingSets").def(nb::new_(&make_growing_sets), arg("plus"), arg("size"), nb::arg("order"));
-    m.def("find_terms", &bound_find_terms, nb::arg("chunks"), nb::arg("players"), arg("size"), arg("rest"));
+    nb::class_<HeldBlock>(m, "SetBlock")
+        .def(nb::new_(&make_set_block), arg("prefix"), nb::arg("first"), nb::arg("last"), nb::arg("own"));
+    m.def("find_terms", &bound_find_terms, nb::arg("first"), nb::arg("last"), nb::arg("chunks"), nb::arg("players"), arg("size"), arg("rest"),
+          nb::arg("block"), nb::arg("max_entries"));
     m.def("fill_tables", &bound_fill_tables, nb::arg("first"), nb::arg("last"), nb::arg("chunks"), nb::arg("players"), arg("size"),
-          arg("rest"), nb::arg("counted"), nb::arg("terms"), arg("value"), arg("leaf_offset"), arg("exact"), arg("table"), without_gil());
-    m.def("look_up", &bound_look_up, arg("states"), nb::arg("n_rows"), nb::arg("lookups"), nb::arg("first"), arg("out"), arg("sums"),
+          arg("rest"), nb::arg("block"), nb::arg("counted"), nb::arg("terms"), arg("value"), arg("leaf_offset"), arg("exact"), arg("table"), without_gil());
+    m.def("look_up", &bound_look_up, arg("states"), nb::arg("n_rows"), nb::arg("sum_width"), nb::arg("lookups"), nb::arg("first"), arg("out"), arg("sums"),
           without_gil());
 }
 

@@ -360,18 +360,20 @@ inline int64_t deal([[maybe_unused]] const std::uint32_t* items, [[maybe_unused]
 
 constexpr int PIECES = PARTS / DOUBLES;  // of eight parts
 
-// Writes the sums of absolute values and of squares, in eight parts each.
-inline void sum_moments(const double* values, int64_t n, double out[2 * PARTS]) {
-    Doubles sizes[PIECES] = {}, squares[PIECES] = {};
+// Writes the sums of absolute values, of squares and of the values, in eight parts each.
+inline void sum_moments(const double* values, int64_t n, double out[3 * PARTS]) {
+    Doubles sizes[PIECES] = {}, squares[PIECES] = {}, sums[PIECES] = {};
     for (int64_t i = 0; i < n; i += PARTS)
         for (int piece = 0; piece < PIECES; ++piece) {
             const Doubles x = load(values + i + piece * DOUBLES);
             sizes[piece] += absolute(x);
             squares[piece] += x * x;
+            sums[piece] += x;
         }
     for (int piece = 0; piece < PIECES; ++piece) {
         store(out + piece * DOUBLES, sizes[piece]);
         store(out + PARTS + piece * DOUBLES, squares[piece]);
+        store(out + 2 * PARTS + piece * DOUBLES, sums[piece]);
     }
 }
 

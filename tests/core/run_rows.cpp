@@ -2,6 +2,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <thread>
 
@@ -303,7 +304,8 @@ void run_interactions(const Inputs& in, Digests& out) {
     wanted[5] = false;
     const PlayersOfLeaves players{m.box_first, m.box_feature, m.box_slot, m.player, view(wanted)};
     Terms terms;
-    find_terms(chunks.leaves(), players, sets, terms);
+    const SetBlock all{{}, 0, N_PLAYERS, true};
+    find_terms(0, chunks.n_chunks(), chunks.leaves(), players, sets, all, std::numeric_limits<int64_t>::max(), terms);
     std::vector<int64_t> table_first{0};
     for (std::size_t i = 0; i < terms.set.size(); ++i)
         table_first.push_back(table_first.back() + (terms.set[i] > 0 ? terms.size[i] * N_OUTPUTS : 0));
@@ -313,18 +315,18 @@ void run_interactions(const Inputs& in, Digests& out) {
     const TermTables tables{terms.rest, terms.seat, terms.pair_term, terms.pair_first, table_first, N_OUTPUTS};
     const LeafCounts counts{m.value_of(), offset, exact};
     in_parts(chunks.n_chunks(), [&](int64_t first, int64_t last) {
-        fill_tables(first, last, chunks.leaves(), players, sets, in.all.plus_of(), tables, counts, table);
+        fill_tables(first, last, chunks.leaves(), players, sets, all, in.all.plus_of(), tables, counts, table);
     });
     out.add("tables of chunks", table);
     const std::vector<int32_t> cells = cells_of(in, WIDTH);
     const std::vector<std::uint16_t> states = chunks.states(matrix(cells, WIDTH));
     out.add("states", states);
     const Entries entries(terms, table_first);
-    const Lookups lookups{entries.group_order, entries.group_first, entries.term, entries.table, terms.rest, terms.seat,
-                          chunks.made.state_first, table};
+    const SeatsOfEntries seats = seats_of_entries(entries.term, terms.rest, terms.seat, chunks.made.state_first);
+    const Lookups lookups{entries.group_order, entries.group_first, &seats, entries.table, chunks.made.state_first, table};
     const int64_t n_groups = int64_t(entries.group_order.size());
-    std::vector<double> values(n_groups * N_ROWS), sums(2 * n_groups);
-    look_up(matrix(states, WIDTH), N_ROWS, lookups, 0, matrix(values, N_ROWS), matrix(sums, n_groups));
+    std::vector<double> values(n_groups * N_ROWS), sums(3 * n_groups);
+    look_up(matrix(states, WIDTH), N_ROWS, WIDTH, lookups, 0, matrix(values, N_ROWS), matrix(sums, n_groups));
     out.add("interactions", values);
     out.add("sums of interactions", sums);
 }

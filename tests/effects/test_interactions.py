@@ -386,7 +386,7 @@ def test_a_row_does_not_depend_on_the_others(regression, mode):
 def test_the_largest_of_all(regression, mode, n_rows):
     found = interactions(*regression, n_rows, mode)
     table = found.top(7)
-    assert table.columns.tolist() == ["features", "order", "mean_abs", "mean_square"]
+    assert table.columns.tolist() == ["features", "order", "mean_abs", "mean_square", "signed_mean"]
     assert len(table) == 7
     names, mean_abs, mean_square = names_of(found.subsets), found.mean_abs(), found.mean_square()
     by_size = 1 + np.argsort(-mean_abs[1:], kind="stable")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from typing import Any, NamedTuple, cast
@@ -209,28 +209,34 @@ class CountPlan:
             n * sum(comb(used, size) for size in range(min(order, used) + 1)) for used, n in enumerate(self.n_paths)
         )
 
-    def countable(self, order: int) -> bool:
-        """Return whether the counts of sets of up to `order` players fit in memory."""
+    def countable(self, order: int, max_counts: int | None = None) -> bool:
+        """Return whether there are at most so many counts of sets of up to `order` players; by default a gigabyte."""
         if self.ensemble.derived is not None:
             return True
         of_one_path = sum(comb(self.most_players, size) for size in range(min(order, self.most_players) + 1))
-        return of_one_path <= MOST_SETS and self.n_sets(order) <= MOST_COUNTS
+        return of_one_path <= MOST_SETS and self.n_sets(order) <= (MOST_COUNTS if max_counts is None else max_counts)
 
-    def refuse_uncountable(self, order: int, argument: str = "order") -> None:
+    def refuse_uncountable(
+        self,
+        order: int,
+        argument: str = "order",
+        max_counts: int | None = None,
+        fits: Callable[[int], bool] = lambda _: True,
+    ) -> None:
         """Raise an error if the counts of sets of up to `order` players do not fit in memory.
 
-        It names an order that would, as an argument of what the user called.
+        It names an order that would, as an argument of what the user called; `fits` tells whether all else does, too.
         """
-        if self.countable(order):
+        if self.countable(order, max_counts):
             return
         needed, most = self.n_sets(order), self.most_players
-        smaller = next((k for k in range(order - 1, 0, -1) if self.countable(k)), None)
+        smaller = next((k for k in range(order - 1, 0, -1) if self.countable(k, max_counts) and fits(k)), None)
         advice = f"ask for {argument}={smaller}" if smaller else "there is no smaller order that fits"
         of_one_path = sum(comb(most, size) for size in range(min(order, most) + 1))
         message = (
             f"paths of this model have up to {most} features. Sets of up to {order} of them need {needed:,} counts "
-            f"({8 * needed / 1e9:,.1f} GB), up to {of_one_path:,} for one path; at most {MOST_COUNTS:,} and "
-            f"{MOST_SETS:,} are handled: {advice}"
+            f"({8 * needed / 1e9:,.1f} GB), up to {of_one_path:,} for one path; at most {max_counts or MOST_COUNTS:,} "
+            f"and {MOST_SETS:,} are handled: {advice}"
         )
         raise TooLargeError(message)
 

@@ -23,6 +23,7 @@ from glasswood.tables._part_files import PartFiles, arrow_table, digest_of
 from glasswood.tables._tables import OpenColumns, n_rows
 
 __all__ = [
+    "N_SUMS",
     "Piece",
     "Receipts",
     "RowJob",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 Explain = Callable[[Any], Iterable[Any]]
+N_SUMS = 3  # of a column: of absolute values, of squares and of values
 MOST_HELD = 2**25  # values of a partition that are held to find out whether they were written before
 
 
@@ -121,13 +123,14 @@ class RowJob:
         size = self.question.most_rows
         return [(first, min(n, first + size)) for first in range(0, n, size)]
 
-    def sizes(self, table: object) -> Iterator[list[int] | None]:
-        """Yield the exact sums of absolute values, of each block."""
+    def sums(self, table: object) -> Iterator[list[int] | None]:
+        """Yield the exact sums of absolute values, then those of squares and of values, of each block."""
         opened = self.reading.open(table)
         for first, last in self.blocks(opened.n_rows):
             proceed()
             values = np.array(list(self.question.answer(opened, first, last).values()), dtype=np.float64)
-            yield exact_sums(np.abs(values))
+            with np.errstate(over="ignore"):
+                yield exact_sums(np.concatenate([np.abs(values), np.square(values), values]))
 
     def ship(self, dumps: Dumps | None = None) -> ShippedRows:
         """Return the job as bytes, made by an engine's own way to pickle."""
@@ -144,13 +147,13 @@ def added(one: list[int] | None, other: list[int] | None) -> list[int] | None:
 
 @dataclass(frozen=True)
 class Receipts:
-    """What was done: the number of rows of each part, by name; and the sums of sizes, if they were asked for.
+    """What was done: the number of rows of each part, by name; and sums of values, if they were asked for.
 
     Parameters
     ----------
     rows : mapping of str to int
     sums : list of int, or None
-        Those of absolute values, see `glasswood.counting._exact`.
+        Those of absolute values, of squares and of values, see `glasswood.counting._exact`.
     """
 
     rows: Mapping[str, int]
@@ -230,7 +233,7 @@ def explain_piece(job: RowJob, piece: Piece, explain: Explain | None = None) -> 
     with naming_file(piece.fragments[0].path):
         tables = (table for fragment in piece.fragments for table in read_whole(fragment, job.columns))
         if job.files is None:
-            return _sizes(job, piece.name, tables)
+            return _sums(job, piece.name, tables)
         known = job.files.written(piece.name)
         if known is not None and known.digest == piece.digest:
             return Receipts({piece.name: known.n_rows})
@@ -241,7 +244,7 @@ def explain_tables(job: RowJob, tables: Iterable[Any], number: int, explain: Exp
     """Explain the rows of a partition, unless that has been done; its rows are read to find out."""
     name = part_name(number)
     if job.files is None:
-        return _sizes(job, name, tables)
+        return _sums(job, name, tables)
     known = job.files.written(name)
     digest, held = Digest(), list[Any]()
     waiting = map(digest.noted, tables)
@@ -299,12 +302,12 @@ def part_name(number: int) -> str:
     return f"part-{number:05d}.parquet"
 
 
-def _sizes(job: RowJob, name: str, tables: Iterable[Any]) -> Receipts:
-    """Add up the sizes of the answers about tables."""
-    sums: list[int] | None = [0] * len(job.question.kinds)
+def _sums(job: RowJob, name: str, tables: Iterable[Any]) -> Receipts:
+    """Add up the answers about tables."""
+    sums: list[int] | None = [0] * (N_SUMS * len(job.question.kinds))
     n_read = 0
     for table in tables:
         n_read += n_rows(table)
-        for more in job.sizes(table):
+        for more in job.sums(table):
             sums = added(sums, more)
     return Receipts({name: n_read}, sums)

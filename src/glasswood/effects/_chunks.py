@@ -119,9 +119,15 @@ class Chunks:
         tree = plan.leaf_tree[self.leaf_order[self.chunk_first[:-1]]]
         return np.maximum(plan.ensemble.tree_output, 0)[tree].astype(np.int64)
 
-    def write_states(self, cells: NDArray[np.int32], rows: tuple[int, int], states: NDArray[np.uint16]) -> None:
-        """Write the state of every seat for the rows from first to last: (n_seats, at least that many rows)."""
-        _core.write_states(cells, *rows, self.axes, self._all_seats, states)
+    def write_states(
+        self,
+        cells: NDArray[np.int32],
+        rows: tuple[int, int],
+        states: NDArray[np.uint16],
+        seats: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Write the states of all seats, or of some, for the rows from first to last: (n_seats, or more rows)."""
+        _core.write_states(cells, *rows, self.axes, self._all_seats if seats is None else seats, states)
 
     def states_of(self, seats: NDArray[np.int64], cells: NDArray[np.int32]) -> NDArray[np.uint16]:
         """Return the states of some seats, for all rows."""

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._closed_forms import Effects
 from glasswood.effects._cubes import refuse_long_paths
-from glasswood.effects._interactions import Lookups, check_pairs
+from glasswood.effects._interactions import Lookups
 from glasswood.effects._kept import Kept
 from glasswood.effects._leaf_sets import most_sets
 from glasswood.effects._leaf_tables import LeafTables, TabledRows, seconds_for_tables, templates_of
 from glasswood.effects._long_paths import LongPaths, refuse_hours, seconds_for_paths
+from glasswood.effects._many_sets import ManySets, interactions_of
 from glasswood.effects._row_cells import CellBlock, Rows
+from glasswood.effects._set_blocks import PlayerSets
 from glasswood.effects._walks import Ground, WalkedRows, Walks, can_walk, seconds_for_walks
 from glasswood.errors import BackgroundError
 from glasswood.metrics import CubeMetric, InteractionIndex
@@ -212,9 +214,9 @@ class Evaluator:
         background = self._rows()
         return LongPaths(self.plan, metric, rows, outputs, background.rows, background.shares)
 
-    def lookups(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups:
+    def interactions(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups | ManySets:
         """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""
-        check_pairs(self.plan, order, wanted)  # before anything is counted
         key = (Lookups, order, wanted.tobytes(), tuple(outputs))
-        plan, find_effects = self.plans(order), Deferred(lambda: self.effects(order))
-        return self.kept.get(key, lambda: Lookups(plan, find_effects, order, wanted, outputs))
+        player_sets = PlayerSets(self.plans(order), order, wanted)
+        find_effects = Deferred(lambda: self.effects(order))
+        return self.kept.get(key, lambda: interactions_of(player_sets, find_effects, outputs))

@@ -15,6 +15,7 @@ from glasswood.effects._closed_forms import Effects
 from glasswood.effects._cubes import MOST_PLAYERS, Template
 from glasswood.effects._leaf_sets import Leaves
 from glasswood.effects._row_cells import CellBlock, Rows
+from glasswood.effects._set_values import WholeSets, sums_of
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.metrics import CubeMetric, InteractionIndex
@@ -138,7 +139,7 @@ class LeafTables:
         self.table = table
 
 
-class TabledRows:
+class TabledRows(WholeSets):
     """A metric of rows, from tables.
 
     Parameters
@@ -177,7 +178,7 @@ class TabledRows:
             out[:, at + row : at + last] = sums[:, : last - row]
 
     def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
-        """Return the sums of absolute values and squares of some rows: (2, n_sets x n_outputs)."""
+        """Return the sums of absolute values, squares and values over some rows: (3, n_sets x n_outputs)."""
         values = np.empty((self.tables.leaves.n_groups, span[1] - span[0]))
         self.write(span, values, 0)
-        return np.stack([np.abs(values).sum(axis=1), np.square(values).sum(axis=1)])
+        return sums_of(values)

@@ -23,6 +23,7 @@ from glasswood.effects._interactions import Lookups
 from glasswood.effects._response_sums import unit_of
 from glasswood.effects._responses import AnyQuestions, Asked, Responses
 from glasswood.effects._row_cells import CellBlock, CellsOfColumns
+from glasswood.effects._set_blocks import PlayerSets
 from glasswood.errors import TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._interrupts import proceed
@@ -169,7 +170,8 @@ class LeftSums:
     def _lookups_of(self, parts: Parts, order: int, wanted: NDArray[np.bool_]) -> Lookups:
         plan = make_plan(self._ensemble, parts.order, self._plan.groups)
         effects = Effects(plan, parts.counts, parts.total)
-        return Lookups(plan, Deferred(lambda: effects), order, wanted, list(range(self._ensemble.n_outputs)))
+        player_sets = PlayerSets(plan, order, wanted)
+        return Lookups(player_sets, Deferred(lambda: effects), list(range(self._ensemble.n_outputs)))
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""

@@ -11,6 +11,7 @@ from glasswood.counting._plan import CountPlan
 from glasswood.effects._cubes import MOST_SLOTS, moments_of, set_masks
 from glasswood.effects._leaf_sets import Leaves
 from glasswood.effects._row_cells import CellBlock, Rows
+from glasswood.effects._set_values import WholeSets, sums_of
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.metrics import InteractionIndex
@@ -26,7 +27,7 @@ SECONDS_AT_A_TIME = 0.2  # that a kernel may take, so that Ctrl-C is noticed
 MOST_PARTS = 128  # the same for any number of threads, so that sums are the same, too
 
 
-class LongPaths:
+class LongPaths(WholeSets):
     """An index of rows, computed at once, for paths of any length.
 
     Parameters
@@ -71,9 +72,8 @@ class LongPaths:
         out[:, at : at + span[1] - span[0]] = self._values[:, span[0] : span[1]]
 
     def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
-        """Return the sums of absolute values and squares of some rows: (2, n_sets x n_outputs)."""
-        values = self._values[:, span[0] : span[1]]
-        return np.stack([np.abs(values).sum(axis=1), np.square(values).sum(axis=1)])
+        """Return the sums of absolute values, squares and values over some rows: (3, n_sets x n_outputs)."""
+        return sums_of(self._values[:, span[0] : span[1]])
 
     def _sum(self) -> NDArray[np.float64]:
         """Return the sum over all leaves, part by part of the trees, in a fixed order."""

@@ -39,7 +39,9 @@ class OfAnyRows(Protocol):
         """Return the values of rows."""
 
 
-def arrange(values: NDArray[np.float64], sets: list[tuple[int, ...]], shape: tuple[int, ...]) -> NDArray[np.float64]:
+def arrange(
+    values: NDArray[np.float64], sets: Sequence[tuple[int, ...]], shape: tuple[int, ...]
+) -> NDArray[np.float64]:
     """Return the values by feature; those of pairs as matrices, arranged as in the shap package.
 
     `values` is (n_rows, n_sets, n_outputs); `shape` has an additional axis if there are pairs.

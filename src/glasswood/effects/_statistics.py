@@ -137,7 +137,7 @@ class Streamed(Protocol):
     """Values of sets, (n_sets x n_outputs, ...), for any rows."""
 
     @property
-    def sets(self) -> list[tuple[int, ...]]:
+    def sets(self) -> Sequence[tuple[int, ...]]:
         """The players of each set."""
 
     @property
@@ -161,7 +161,7 @@ class Moments:
     n_outputs : int
     """
 
-    def __init__(self, sets: list[tuple[int, ...]], n_outputs: int) -> None:
+    def __init__(self, sets: Sequence[tuple[int, ...]], n_outputs: int) -> None:
         number = {players: index for index, players in enumerate(sets)}
         parts = np.full((2, len(sets)), -1, dtype=np.int64)
         for index, players in enumerate(sets):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._cubes import MOST_SLOTS, moments_of
 from glasswood.effects._row_cells import CellBlock, Rows
+from glasswood.effects._set_values import WholeSets, sums_of
 from glasswood.kernels import _core
 from glasswood.metrics import InteractionIndex
 from glasswood.parallel._interrupts import proceed
@@ -235,7 +236,7 @@ class Walks:
         return np.concatenate(found, axis=2).transpose(2, 1, 0)
 
 
-class WalkedRows:
+class WalkedRows(WholeSets):
     """An index of rows, found by walking, at once.
 
     Parameters
@@ -255,9 +256,8 @@ class WalkedRows:
         out[:, at : at + span[1] - span[0]] = self._values[:, span[0] : span[1]]
 
     def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
-        """Return the sums of absolute values and squares of some rows: (2, n_sets x n_outputs)."""
-        values = self._values[:, span[0] : span[1]]
-        return np.stack([np.abs(values).sum(axis=1), np.square(values).sum(axis=1)])
+        """Return the sums of absolute values, squares and values over some rows: (3, n_sets x n_outputs)."""
+        return sums_of(self._values[:, span[0] : span[1]])
 
     def _sum(self, here: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the sum over all trees, part by part of them, in a fixed order."""

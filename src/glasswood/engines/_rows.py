@@ -63,8 +63,8 @@ class ExplainedRows:
         """Return the same rows with another question."""
         return replace(self, job=replace(self.job, question=question))
 
-    def sizes(self) -> Receipts:
-        """Return the number of rows, and the exact sums of absolute values."""
+    def sums(self) -> Receipts:
+        """Return the number of rows, and the exact sums of absolute values, of squares and of values."""
         with threads_limited_to(self.threads):
             return self._run(self.job, [Piece(f.name, [f]) for f in self._fragments])
 

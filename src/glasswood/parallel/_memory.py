@@ -11,7 +11,7 @@ from glasswood.errors import TooLargeError
 from glasswood.parallel._limits import Memory, memory_limit
 from glasswood.parallel._threads import n_threads
 
-__all__ = ["check_memory", "threads_that_fit"]
+__all__ = ["check_memory", "memory_left", "memory_that_fits", "threads_that_fit"]
 
 LITTLE = 2**22  # bytes, which every container has
 MUCH = 2**28  # bytes; the available memory is only checked above this size
@@ -46,6 +46,18 @@ def threads_that_fit(n_values: int) -> int:
     if needed * most <= MUCH:
         return most
     return max(1, min(most, _left(memory_limit()) // (2 * needed)))
+
+
+def memory_that_fits() -> int:
+    """Return the largest number of bytes that `check_memory` does not refuse."""
+    allowed = memory_limit()
+    memory = _memory() if allowed is None else min(_memory(), allowed.limit)
+    return min(memory // 2, max(MUCH, _left(allowed)))
+
+
+def memory_left() -> int:
+    """Return the bytes of memory that this process can still get."""
+    return _left(memory_limit())
 
 
 def _memory() -> int:

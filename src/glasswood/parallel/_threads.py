@@ -320,7 +320,7 @@ def _sorted(pool: _Pool[T], n: int, ahead: int) -> Iterator[T]:
         yield early.pop(following)
 
 
-def for_each(n: int, work: Callable[[int], None], what: str, limit: int | None = None) -> None:
+def for_each(n: int, work: Callable[[int], None], what: str | None, limit: int | None = None) -> None:
     """Call ``work(0)``, ``work(1)``, ... in threads, with a progress bar if it takes long; the limit as `in_order`."""
     with in_order(n, work, what, limit) as done:
         for _ in done:

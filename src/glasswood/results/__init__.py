@@ -16,7 +16,7 @@ from glasswood.results._gate import Measured, Measures, Violations
 from glasswood.results._h_statistics import HStatistics
 from glasswood.results._ice import Ice
 from glasswood.results._importance import Importance, Strengths
-from glasswood.results._interactions import Interactions, SetValues
+from glasswood.results._interactions import Interactions
 from glasswood.results._joint_rows import JointRows
 from glasswood.results._observations import Observations
 from glasswood.results._permutation import PermutationImportance
@@ -77,7 +77,6 @@ __all__ = [
     "Report",
     "RowMonotonicity",
     "Rule",
-    "SetValues",
     "ShownRows",
     "SourceValues",
     "Spike",

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.effects._row_questions import largest
+from glasswood.effects._many_sets import BlocksOfSets
+from glasswood.effects._set_values import SetValues, largest_of_rows, means_of_sets, values_of_rows
 from glasswood.errors import TableError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
+from glasswood.parallel._memory import memory_left, memory_that_fits
 from glasswood.parallel._once import once
 from glasswood.parallel._progress import shown
 from glasswood.parallel._threads import for_each, in_order, thread_limit
@@ -25,31 +27,14 @@ from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
-    from glasswood.plots._spec import Waterfall
-    from glasswood.results.panels._options import RankingOptions
+    from glasswood.plots._spec import Bars, Waterfall
+    from glasswood.results.panels._options import SetOptions
 
-__all__ = ["Interactions", "SetValues", "label_of"]
+__all__ = ["Interactions", "label_of"]
 
 BATCH = 1024  # rows that a thread takes at a time, at least
 BLOCK_VALUES = 2**24  # values of a block of a stream: 128 megabytes
-
-
-class SetValues(Protocol):
-    """The source of an `Interactions`: the sets, and their values for any rows."""
-
-    @property
-    def sets(self) -> list[tuple[int, ...]]:
-        """The players of each set."""
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-
-    def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
-        """Write the values of a span of rows to the columns of `out`, (n_sets x n_outputs, ...), starting at `at`."""
-
-    def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
-        """Return the sums of absolute values and squares over a span of rows: (2, n_sets x n_outputs)."""
+SHARE_OF_MEMORY = 8  # values of a block take at most this part of what is left, if tables are made for each block
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -76,7 +61,7 @@ class Interactions(ReadOnly):
     >>> values["bmi", "s5"].shape
     (442,)
     >>> values.top(2).columns.tolist()
-    ['features', 'order', 'mean_abs', 'mean_square']
+    ['features', 'order', 'mean_abs', 'mean_square', 'signed_mean']
     """
 
     source: SetValues
@@ -96,6 +81,14 @@ class Interactions(ReadOnly):
         """The number of rows."""
         return self.source.n_rows
 
+    @property
+    def _sizes(self) -> NDArray[np.int64]:
+        """The number of features of each set."""
+        sets = self.source.sets
+        if isinstance(sets, BlocksOfSets):
+            return sets.sizes
+        return np.fromiter(map(len, sets), dtype=np.int64, count=len(sets))
+
     @once
     def subsets(self) -> list[tuple[str, ...]]:
         """The names of the features of each set, sorted by size and then by the order of features."""
@@ -105,13 +98,13 @@ class Interactions(ReadOnly):
         return len(self.source.sets)
 
     def __repr__(self) -> str:
-        most = max(map(len, self.source.sets), default=0)
+        most = len(self.source.sets[-1]) if len(self) else 0
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         size = f"{how_many(self.n_rows, 'row')} x {how_many(len(self), 'set')} of up to {how_many(most, 'feature')}"
         return f"Interactions({size}{outputs}, {self.units})"
 
     def _repr_html_(self) -> str:
-        sizes = np.bincount([len(members) for members in self.source.sets])
+        sizes = np.bincount(self._sizes)
         orders = {f"sets of {how_many(size, 'feature')}": n for size, n in enumerate(sizes) if size and n}
         facts = {"rows": self.n_rows, "features": len(self.players), **orders, "units": self.units}
         return facts_html(
@@ -121,15 +114,37 @@ class Interactions(ReadOnly):
     @once
     def values(self) -> NDArray[np.float64]:
         """The value of every set for every row: (n_rows, n_sets), with a last axis of outputs if there are several."""
-        check_memory((self.n_rows, len(self), len(self.outputs)))
-        out = np.empty((len(self) * len(self.outputs), self.n_rows))
-        for_each(
-            -(-self.n_rows // BATCH),
-            lambda index: self._write(index, BATCH, out, index * BATCH),
-            "values of rows",
-            self._threads,
-        )
+        check_memory((self.n_rows, len(self), len(self.outputs)), 1, self._remedy)
+        out = np.empty((len(self), len(self.outputs), self.n_rows))
+        for numbers, part in self.source.parts():
+            self._write_part(numbers, part, out)
         return read_only(self._shaped(out))
+
+    def _write_part(self, numbers: Any, part: SetValues, out: NDArray[np.float64]) -> None:
+        """Write the values of some sets for all rows to `out`: (n_sets, n_outputs, n_rows)."""
+
+        def write(index: int) -> None:
+            span = index * BATCH, min(self.n_rows, (index + 1) * BATCH)
+            if isinstance(numbers, slice):
+                part.write(span, out.reshape(-1, self.n_rows), span[0])
+            else:
+                held = np.empty((len(part.sets) * len(self.outputs), span[1] - span[0]))
+                part.write(span, held, 0)
+                out[numbers, :, slice(*span)] = held.reshape(-1, len(self.outputs), held.shape[1])
+
+        for_each(-(-self.n_rows // BATCH), write, "values of rows", self._threads)
+
+    @property
+    def _remedy(self) -> str:
+        """What to ask for if there is no memory for all values."""
+        sizes = np.cumsum(np.bincount(self._sizes))
+        allowed = memory_that_fits() // (8 * max(1, self.n_rows * len(self.outputs)))
+        order = int(np.searchsorted(sizes, allowed, side="right")) - 1
+        smaller = f"Ask for max_order={order} or for fewer rows. " if order > 0 else "Ask for fewer rows. "
+        return (
+            f"{smaller}blocks(), blocks_of_sets(), top_per_row(), top(), mean_abs(), signed_mean() and to_parquet() "
+            "need little memory"
+        )
 
     def blocks(self, n_rows: int | None = None) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """Yield the values of all rows in blocks: the number of the block's first row, and its values.
@@ -145,27 +160,56 @@ class Interactions(ReadOnly):
         >>> [(first, len(block)) for first, block in values.blocks(100)]
         [(0, 100), (100, 50)]
         """
-        size = n_rows or max(1, min(self.n_rows, BLOCK_VALUES // max(1, len(self) * len(self.outputs))))
+        size = n_rows or self._rows_of_block
         if size < 1:
             message = f"n_rows must be at least 1, not {n_rows}"
             raise TableError(message)
 
         def block(index: int) -> NDArray[np.float64]:
-            first = index * size
-            out = np.empty((len(self) * len(self.outputs), min(size, self.n_rows - first)))
-            self._write(index, size, out, 0)
-            return self._shaped(out)
+            span = index * size, min(self.n_rows, (index + 1) * size)
+            return self._shaped(values_of_rows(self.source, span, len(self.outputs)))
 
         n_blocks = -(-self.n_rows // size)
-        with in_order(n_blocks, block, limit=self._threads) as blocks:
+        threads = 1 if self._in_parts else self._threads  # each part is computed in threads
+        with in_order(n_blocks, block, limit=threads) as blocks:
             for index, values in enumerate(blocks):
                 yield index * size, values
 
-    def _write(self, index: int, size: int, out: NDArray[np.float64], at: int) -> None:
-        self.source.write((index * size, min(self.n_rows, (index + 1) * size)), out, at)
+    @property
+    def _in_parts(self) -> bool:
+        """Whether there are tables of some sets at a time only, which are made anew for each block of rows."""
+        return isinstance(self.source.sets, BlocksOfSets)
+
+    @property
+    def _rows_of_block(self) -> int:
+        n_values = max(1, len(self) * len(self.outputs))
+        most = max(BLOCK_VALUES, memory_left() // (8 * SHARE_OF_MEMORY)) if self._in_parts else BLOCK_VALUES
+        return max(1, min(self.n_rows, most // n_values))
+
+    def blocks_of_sets(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """Yield the values of all rows for some sets after the other: the numbers of these sets, and their values.
+
+        Numbers are positions in `subsets`; values are (n_rows, n_sets), with a last axis if there are several outputs.
+        With very many sets, this is faster than `blocks`, since the tables of a set are made once.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> values = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X).interaction_values(X)
+        >>> sum(len(numbers) for numbers, block in values.blocks_of_sets()) == len(values)
+        True
+        """
+        max_sets = max(1, BLOCK_VALUES // max(1, self.n_rows * len(self.outputs)))
+        for numbers, piece in self.source.pieces(max_sets):
+            out = np.empty((numbers.size, len(self.outputs), self.n_rows))
+            self._write_part(slice(None), piece, out)
+            yield numbers, self._shaped(out)
 
     def _shaped(self, out: NDArray[np.float64]) -> NDArray[np.float64]:
-        values = out.reshape(len(self), len(self.outputs), out.shape[1]).transpose(2, 0, 1)
+        values = out.reshape(-1, len(self.outputs), out.shape[-1]).transpose(2, 0, 1)
         return values[..., 0] if len(self.outputs) == 1 else values
 
     @once
@@ -186,19 +230,12 @@ class Interactions(ReadOnly):
         return np.concatenate([block[:, number] for _, block in self.blocks()])
 
     @once
-    def _moments(self) -> NDArray[np.float64]:
-        """The means of absolute values and squares, (2, n_sets, n_outputs), added up in the order of rows."""
-        batch = max(BATCH, -(-self.n_rows // 4096))
+    def _means(self) -> NDArray[np.float64]:
+        """The means of absolute values, squares and values, (3, n_sets, n_outputs)."""
+        return read_only(means_of_sets(self.source, len(self.outputs), self._threads))
 
-        def part(index: int) -> NDArray[np.float64]:
-            return self.source.moments((index * batch, min(self.n_rows, (index + 1) * batch)))
-
-        n_batches = -(-self.n_rows // batch)
-        total = np.zeros((2, len(self) * len(self.outputs)))
-        with in_order(n_batches, part, "interactions", self._threads) as parts:
-            for sums in parts:
-                total += sums
-        return read_only((total / max(1, self.n_rows)).reshape(2, len(self), len(self.outputs)))
+    def _mean(self, place: int) -> NDArray[np.float64]:
+        return self._means[place, :, 0] if len(self.outputs) == 1 else self._means[place]
 
     def mean_abs(self) -> NDArray[np.float64]:
         """Return the mean absolute value of each set over the rows: (n_sets,) or (n_sets, n_outputs).
@@ -214,7 +251,7 @@ class Interactions(ReadOnly):
         >>> bool(abs(values.mean_abs() - abs(values.values).mean(axis=0)).max() < 1e-12)
         True
         """
-        return self._moments[0, :, 0] if len(self.outputs) == 1 else self._moments[0]
+        return self._mean(0)
 
     def mean_square(self) -> NDArray[np.float64]:
         """Return the mean square of each set over the rows: (n_sets,) or (n_sets, n_outputs).
@@ -223,7 +260,25 @@ class Interactions(ReadOnly):
         --------
         See `mean_abs`.
         """
-        return self._moments[1, :, 0] if len(self.outputs) == 1 else self._moments[1]
+        return self._mean(1)
+
+    def signed_mean(self) -> NDArray[np.float64]:
+        """Return the mean value of each set over the rows, with its sign: (n_sets,) or (n_sets, n_outputs).
+
+        Values of opposite signs cancel. Over the rows of the background, the mean of a set of several features is 0 if
+        they are independent there.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> values = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X).interaction_values(X)
+        >>> bool(abs(values.signed_mean() - values.values.mean(axis=0)).max() < 1e-12)
+        True
+        """
+        return self._mean(2)
 
     def top(self, k: int = 10) -> Any:
         """Return the k sets (and outputs) with the largest mean absolute value, as a data frame, the largest first.
@@ -232,15 +287,20 @@ class Interactions(ReadOnly):
         --------
         See `Interactions`.
         """
-        sizes = np.array([len(members) for members in self.source.sets], dtype=np.int64)
-        strength = np.where(sizes[:, None] > 0, self._moments[0], -1.0)
-        order = np.argsort(-strength.ravel(), kind="stable")[: min(k, np.count_nonzero(sizes) * len(self.outputs))]
+        k = whole_number(k, "k is the number of sets")
+        skipped = int(len(self) > 0 and not self.source.sets[0])  # the empty set explains nothing
+        sizes = self._means[0, skipped:].ravel()
+        order = np.argsort(-sizes, kind="stable")[:k]
         number, output = np.divmod(order, len(self.outputs))
-        columns: dict[str, Any] = {"features": [label_of(self.subsets[n]) for n in number], "order": sizes[number]}
+        sets = [self.source.sets[one] for one in (number + skipped).tolist()]
+        columns: dict[str, Any] = {
+            "features": [label_of(tuple(self.players[player] for player in members)) for members in sets],
+            "order": np.array([len(members) for members in sets], dtype=np.int64),
+        }
         if len(self.outputs) > 1:
             columns["output"] = [self.outputs[o] for o in output]
-        columns |= {"mean_abs": self._moments[0].ravel()[order], "mean_square": self._moments[1].ravel()[order]}
-        return to_frame(columns)
+        chosen = self._means[:, skipped:].reshape(3, -1)[:, order]
+        return to_frame(columns | dict(zip(("mean_abs", "mean_square", "signed_mean"), chosen, strict=True)))
 
     def top_per_row(self, k: int = 3) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return, for each row, the k sets with the largest absolute values: their numbers in `subsets`, and values.
@@ -261,13 +321,7 @@ class Interactions(ReadOnly):
         if len(self.outputs) > 1:
             message = f"top_per_row needs a single output; pass output=, one of {list(self.outputs)!r}"
             raise TableError(message)
-        skipped = int(bool(self.source.sets) and not self.source.sets[0])  # the empty set explains nothing
-        k = min(k, len(self) - skipped)
-        numbers, found = np.empty((self.n_rows, k), dtype=np.int64), np.empty((self.n_rows, k))
-        for first, block in self.blocks():
-            place = slice(first, first + len(block))
-            numbers[place], found[place] = largest(block, k, skipped)
-        return numbers, found
+        return largest_of_rows(self.source, k, self._threads)
 
     def to_frame(self) -> Any:
         """Return a frame with one column per set (and output); "(mean)" is the empty set.
@@ -326,21 +380,22 @@ class Interactions(ReadOnly):
         blocks = shown(self.blocks(n_rows), -(-self.n_rows // n_rows), "writing") if self.n_rows else [(0, none)]
         write_parquet(path, (part(first, block) for first, block in blocks), labels)
 
-    def panel(self, row: int = 0, output: int | None = None, **options: Unpack[RankingOptions]) -> Waterfall:
+    def panel(self, row: int = 0, output: int | None = None, **options: Unpack[SetOptions]) -> Waterfall | Bars:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
         See `Interactions`.
         """
-        from glasswood.results.panels import panel_of_row_of_sets
+        from glasswood.results.panels import panel_of_sets
 
-        return panel_of_row_of_sets(self, row, output, **options)
+        return panel_of_sets(self, row, output, **options)
 
     def plot(
         self,
         row: int = 0,
         *,
+        kind: str = "waterfall",
         top: int = 10,
         output: Hashable = None,
         output_index: int | None = None,
@@ -349,15 +404,17 @@ class Interactions(ReadOnly):
         engine: str = "matplotlib",
         ax: object = None,
     ) -> Any:
-        """Draw the score of one row as a waterfall of the strongest feature sets of any order.
+        """Draw the score of one row as a waterfall of the strongest feature sets of any order, or means over all rows.
 
         Parameters
         ----------
         row : int, default 0
             The number of the row.
+        kind : {"waterfall", "bar"}, default "waterfall"
+            "bar" draws the mean absolute value of the strongest sets over all rows, and their mean with its sign.
         top : int, default 10
-            The number of sets shown separately; all others are combined into one part. Up to twenty are shown if the
-            combined part would otherwise be the largest.
+            The number of sets shown separately. In a waterfall, all others are combined into one part, and up to twenty
+            are shown if the combined part would otherwise be the largest.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
@@ -382,7 +439,7 @@ class Interactions(ReadOnly):
         from glasswood.plots._draw import Canvas, put
 
         return put(
-            [self.panel(row, position_of(self.outputs, output, output_index), top=top)],
+            [self.panel(row, position_of(self.outputs, output, output_index), kind=kind, top=top)],
             Canvas(engine, ax, title, figsize),
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._exact import exact_means
-from glasswood.counting._row_job import Receipts
+from glasswood.counting._row_job import N_SUMS
 from glasswood.effects._row_questions import LargestSets, SetsOfRows
 from glasswood.engines._rows import ExplainedRows
 from glasswood.errors import TableError
@@ -46,7 +46,7 @@ class SourceValues(ReadOnly):
     >>> values
     SourceValues(Shapley values: 442 rows x 11 columns, value)
     >>> values.top(2).columns.tolist()
-    ['features', 'mean_abs']
+    ['features', 'mean_abs', 'mean_square', 'signed_mean']
     >>> values.to_parquet(folder.name + "/shap")
     442
     >>> pd.read_parquet(folder.name + "/shap").columns.tolist()[:3]
@@ -87,11 +87,15 @@ class SourceValues(ReadOnly):
         return facts_html(f"Values of each row of a source: {self.name}", facts)
 
     @once
-    def _sizes(self) -> Receipts:
+    def _means(self) -> NDArray[np.float64]:
+        """The means of absolute values, of squares and of values, each in the shape of one row's values."""
         if not isinstance(self.rows.job.question, SetsOfRows):
             message = f"there are no means of {self.name}; ask for them before top_per_row"
             raise TableError(message)
-        return self.rows.sizes()
+        done = self.rows.sums()
+        n_columns = int(np.prod(self.shape))
+        means = exact_means(done.sums, sum(done.rows.values()), N_SUMS * n_columns).reshape(N_SUMS, *self.shape)
+        return read_only(means[..., 0] if len(self.outputs) == 1 else means)
 
     def mean_abs(self) -> NDArray[np.float64]:
         """Return the mean absolute value of each feature, pair or set over all rows, as the results in memory have it.
@@ -102,9 +106,28 @@ class SourceValues(ReadOnly):
         --------
         See `SourceValues`.
         """
-        done = self._sizes
-        means = exact_means(done.sums, sum(done.rows.values()), int(np.prod(self.shape))).reshape(self.shape)
-        return read_only(means[..., 0] if len(self.outputs) == 1 else means)
+        found: NDArray[np.float64] = self._means[0]
+        return found
+
+    def mean_square(self) -> NDArray[np.float64]:
+        """Return the mean square of each feature, pair or set over all rows, as `mean_abs` does.
+
+        Examples
+        --------
+        See `SourceValues`.
+        """
+        found: NDArray[np.float64] = self._means[1]
+        return found
+
+    def signed_mean(self) -> NDArray[np.float64]:
+        """Return the mean value of each feature, pair or set over all rows, with its sign, as `mean_abs` does.
+
+        Examples
+        --------
+        See `SourceValues`.
+        """
+        found: NDArray[np.float64] = self._means[2]
+        return found
 
     def top(self, k: int = 10) -> Any:
         """Return the k features, pairs or sets with the largest mean absolute value, as a data frame.
@@ -114,14 +137,16 @@ class SourceValues(ReadOnly):
         See `SourceValues`.
         """
         k = whole_number(k, "k is the number of features or sets")
-        means = self.mean_abs().reshape(-1, len(self.outputs))
+        means = self._means.reshape(N_SUMS, -1, len(self.outputs))
         some = [number for number, names in enumerate(self.subsets) if names]  # the empty set explains nothing
         places = [(number, output) for number in some for output in range(len(self.outputs))]
-        order = sorted(places, key=lambda place: -means[place])[:k]
+        order = sorted(places, key=lambda place: -means[0][place])[:k]
         columns: dict[str, Any] = {"features": [" x ".join(self.subsets[number]) for number, _ in order]}
         if len(self.outputs) > 1:
             columns["output"] = [self.outputs[output] for _, output in order]
-        return to_frame(columns | {"mean_abs": [float(means[place]) for place in order]})
+        names = ("mean_abs", "mean_square", "signed_mean")
+        found = {name: [float(mean[place]) for place in order] for name, mean in zip(names, means, strict=True)}
+        return to_frame(columns | found)
 
     def top_per_row(self, k: int = 3) -> SourceValues:
         """Return, for each row, the k features or sets with the largest absolute values, as two lists.

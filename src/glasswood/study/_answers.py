@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from glasswood.effects._pairs import Pair
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._row_questions import arrange
+from glasswood.effects._set_values import PartOfSets, SetValues
 from glasswood.effects._target_sums import TargetMoments
 from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
 from glasswood.metrics import CubeMetric, InteractionIndex
@@ -31,7 +32,6 @@ from glasswood.results import (
     Observations,
     OtherScale,
     Points,
-    SetValues,
     ShownRows,
     SourceValues,
     Spread,
@@ -74,7 +74,7 @@ class Negated:
     source: SetValues
 
     @property
-    def sets(self) -> list[tuple[int, ...]]:
+    def sets(self) -> Sequence[tuple[int, ...]]:
         """The players of each set."""
         return self.source.sets
 
@@ -90,8 +90,19 @@ class Negated:
         np.subtract(0.0, part, out=part)
 
     def moments(self, span: tuple[int, int]) -> NDArray[np.float64]:
-        """Return the sums of absolute values and squares of some rows, which have no sign."""
-        return self.source.moments(span)
+        """Return the sums of absolute values, squares and values over some rows."""
+        sizes, squares, sums = self.source.moments(span)
+        return np.stack([sizes, squares, 0.0 - sums])
+
+    def parts(self) -> Iterator[PartOfSets]:
+        """Yield the numbers of some sets, and their values."""
+        for numbers, part in self.source.parts():
+            yield numbers, Negated(part)
+
+    def pieces(self, max_sets: int) -> Iterator[tuple[NDArray[np.intp], SetValues]]:
+        """Yield the numbers of some sets, at most so many at a time, and their values."""
+        for numbers, piece in self.source.pieces(max_sets):
+            yield numbers, Negated(piece)
 
 
 class Answers:
@@ -311,12 +322,12 @@ class Answers:
         for feature in () if features is None else features:
             wanted[plan.players.index(study.player(feature))] = True
         order = min(order, max(1, int(wanted.sum())))
-        plan.refuse_uncountable(order, "max_order")
+        study.refuse_uncountable_sets(order, wanted, len(chosen.columns))
         if isinstance(rows, SourceRows):
-            values = study.lookups(order, wanted, chosen.columns)
+            values = study.interactions(order, wanted, chosen.columns)
             return interactions_of_source(study, rows, "interaction values", values, chosen, self._scale)
         opened = study.rows(rows)  # first: what is wrong with them is found before anything is counted
-        return self.interactions(study.lookups(order, wanted, chosen.columns).of_rows(opened), chosen, opened)
+        return self.interactions(study.interactions(order, wanted, chosen.columns).of_rows(opened), chosen, opened)
 
     def interactions(self, source: SetValues, chosen: Chosen, rows: Rows) -> Interactions:
         """Return values of sets for rows, made of the scores that are chosen."""

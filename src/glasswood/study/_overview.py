@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.effects._interactions import check_pairs
+from glasswood.effects._many_sets import ManySets
+from glasswood.effects._set_blocks import PlayerSets
 from glasswood.effects._statistics import (
     Moments,
     Trend,
@@ -68,6 +69,7 @@ FEW_CELLS = 2**22  # of all pairs: then surfaces are made, whatever the rows, so
 MOST_REPLIES = 2**40  # of trees to rows: about half an hour
 PER_REPLY = 2e-9  # seconds
 MOST_CELLS = 2**36  # of all pairs: about a quarter of an hour
+MAX_PAIRS_ON_PATHS = 2**26  # pairs of players on paths of leaves, whose values are found row by row
 
 
 class Overview:
@@ -159,7 +161,7 @@ class Overview:
         wanted = np.zeros(len(plan.players), dtype=bool)
         wanted[players] = True
         plan.refuse_uncountable(1)
-        source = study.lookups(1, wanted, list(range(self._scale.outputs.n_columns))).of_rows(rows)
+        source = study.interactions(1, wanted, list(range(self._scale.outputs.n_columns))).of_rows(rows)
         mean, square = streamed_moments(source, weight, self._scale.outputs.n_columns)[:2]
         deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
         heights = np.zeros((len(plan.players), self._scale.outputs.n_columns))
@@ -197,7 +199,7 @@ class Overview:
                 not self._by_points(over) and not study.over.once_only and not self._by_cells(over, len(outputs))
             )
             if rows_only:  # what is too large is refused before counting
-                check_pairs(plan, 2, np.ones(len(plan.players), dtype=bool))
+                _refuse_many_pairs(PlayerSets(plan, 2, np.ones(len(plan.players), dtype=bool)).n_pairs)
             study.effects(2)  # the largest order first: some sources can be counted once only
             find = self._moments_of_cells if self._by_cells(over, len(outputs)) else self._moments_of_rows
             pairs, moments = (self._moments_of_points if self._by_points(over) else find)(over, outputs)
@@ -399,7 +401,9 @@ class Overview:
         """Return the same from the values of each row."""
         study, plan = self._study, self._study.plan(1)
         wanted = np.ones(len(plan.players), dtype=bool)
-        source = study.lookups(2, wanted, outputs)
+        source = study.interactions(2, wanted, outputs)
+        if isinstance(source, ManySets):
+            _refuse_many_pairs(MAX_PAIRS_ON_PATHS + 1)
         moments = Moments(source.sets, len(outputs))
         for rows, weight in over.blocks(moments.batch):
             moments.add(source.of_rows(rows), weight)
@@ -500,6 +504,16 @@ class Overview:
             known |= {f: (float(own[0]), float(own[-1])) if own.size else (0.0, 0.0) for f, own in cuts.items()}
         basis = self._study.over.basis if others or not curves else "rows"
         return {feature: known[feature] for feature in curves}, basis
+
+
+def _refuse_many_pairs(n_pairs: int) -> None:
+    """Refuse pairs of players whose tables do not fit in memory together."""
+    if n_pairs > MAX_PAIRS_ON_PATHS:
+        message = (
+            "the pairs of features on the paths of this model are too many to compare row by row; at most "
+            f"{MAX_PAIRS_ON_PATHS:,} are handled. Ask for interaction_values(rows, max_order=2).top()"
+        )
+        raise TooLargeError(message)
 
 
 def _trend(curve: Curve) -> Trend:

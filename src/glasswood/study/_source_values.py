@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import make_plan
 from glasswood.counting._row_job import RowJob, RowQuestion
 from glasswood.effects._interactions import Lookups
+from glasswood.effects._many_sets import ManySets
 from glasswood.effects._row_cells import CellBlock
 from glasswood.effects._row_questions import OfAnyRows, ResponsesOfRows, SetsOfRows
 from glasswood.engines._pass import Pass
@@ -62,15 +63,20 @@ class SourceRows:
                 f"it another name: keep={{{column!r}: 'another name'}}"
             )
             raise TableError(message)
-        if len(labels) > MOST_COLUMNS:
-            message = (
-                f"these are {len(labels):,} columns of values; at most {MOST_COLUMNS:,} are handled. Ask for a smaller "
-                "max_order, for fewer features, or for one output"
-            )
-            raise TableError(message)
+        refuse_columns(len(labels))
         e = study.ensemble
         reading = self.rows.reading(e.schema, e.used_features, study.originals, list(self.keep))
         return ExplainedRows(self.rows, RowJob(question, reading, self.keep))
+
+
+def refuse_columns(n_columns: int) -> None:
+    """Refuse values of too many sets, features or outputs."""
+    if n_columns > MOST_COLUMNS:
+        message = (
+            f"these are {n_columns:,} columns of values; at most {MOST_COLUMNS:,} are handled. Ask for a smaller "
+            "max_order, for fewer features, or for one output"
+        )
+        raise TableError(message)
 
 
 def source_rows(rows: object, keep: object, engine: object) -> SourceRows | None:
@@ -146,7 +152,8 @@ def interactions_of_source(
     """Return values of sets of features for the rows of a source."""
     plan = study.plan(1)
     none = np.empty((plan.ensemble.used_features.size, 0), dtype=np.int32)
-    sets = values.sets if isinstance(values, Lookups) else values.of_rows(CellBlock(none)).sets
+    sets = values.sets if isinstance(values, Lookups | ManySets) else values.of_rows(CellBlock(none)).sets
+    refuse_columns(len(sets) * len(chosen.labels))
     subsets = tuple(tuple(plan.players[player] for player in members) for members in sets)
     labels = _labelled(tuple(map(label_of, subsets)), chosen)
     question = SetsOfRows(values, plan, labels, len(chosen.labels), (), chosen.total is not None)

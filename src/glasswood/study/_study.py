@@ -19,9 +19,12 @@ from glasswood.effects._evaluate import BackgroundRows, Evaluator
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._loss_sums import LossMoments, WantedLoss
 from glasswood.effects._losses import Loss
+from glasswood.effects._many_sets import ManySets, sets_fit
 from glasswood.effects._response_sums import ResponseMoments, WantedResponses, refuse_offset
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._row_questions import OfAnyRows
+from glasswood.effects._set_blocks import PlayerSets
+from glasswood.effects._set_values import SetValues
 from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
@@ -30,8 +33,8 @@ from glasswood.metrics import CubeMetric
 from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
+from glasswood.parallel._memory import memory_left
 from glasswood.parallel._once import Lock, once
-from glasswood.results import SetValues
 from glasswood.study._averages import NO_ROWS, Average, OverCounts
 from glasswood.study._folds import StudyFolds
 from glasswood.study._in_parts import count_in_parts
@@ -50,6 +53,7 @@ __all__ = ["Study"]
 
 T = TypeVar("T")
 
+BYTES_PER_COUNT = 64  # as whole numbers, in threads, and as the numbers that tables are made of; half of what is left
 SAMPLED = 2**62  # where rows are numbered from for samples: other numbers than those that folds are made by
 
 
@@ -330,7 +334,7 @@ class Study:
             elif order not in self._plans:
                 base = self.plan(1)
                 fits = min(order, base.most_players)  # larger sets than those of the longest path add no counts
-                base.refuse_uncountable(fits)
+                base.refuse_uncountable(fits, max_counts=self.max_counts)
                 self._plans[order] = base.of_order(fits) if fits > 1 else base
             return self._plans[order]
 
@@ -530,9 +534,25 @@ class Study:
         """Return the values of a metric for rows that are not known yet, computed as is best for n of them."""
         return self._evaluator.for_any_rows(metric, n_rows, outputs)
 
-    def lookups(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups:
+    def interactions(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups | ManySets:
         """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""
-        return self._evaluator.lookups(order, wanted, outputs)
+        return self._evaluator.interactions(order, wanted, outputs)
+
+    @property
+    def max_counts(self) -> int:
+        """The number of counts of large sets for which there is room, where rows are counted in this process."""
+        if not (self.over.in_memory or self.over.counted is None):
+            return MOST_COUNTS
+        return max(MOST_COUNTS, memory_left() // BYTES_PER_COUNT)
+
+    def refuse_uncountable_sets(self, order: int, wanted: NDArray[np.bool_], n_outputs: int) -> None:
+        """Refuse sets of up to `order` players whose counts do not fit in memory, and name an order that fits."""
+        plan = self.plan(1)
+        if not plan.countable(order, self.max_counts):
+            player_sets = PlayerSets(plan, order, wanted)
+            plan.refuse_uncountable(
+                order, "max_order", self.max_counts, lambda smaller: sets_fit(player_sets, smaller, n_outputs)
+            )
 
     def player(self, feature: str | int) -> str:
         """Return the name of a player, given by its name or the number of its column."""

@@ -32,7 +32,8 @@ def draw_bars(ax: Axes, panel: Bars, look: Look) -> list[Line2D]:
             ax.text(end, at, f" {number(value)}", va="center", ha="left", fontsize="small", color=look.ink, **PLAIN)
     else:
         values = np.asarray(panel.values)
-        ax.hlines(places, 0, values.max(axis=0, initial=0.0), color=look.dim, linewidth=0.8, alpha=0.6)
+        ends_of_lines = (values.min(axis=0, initial=0.0), values.max(axis=0, initial=0.0))
+        ax.hlines(places, *ends_of_lines, color=look.dim, linewidth=0.8, alpha=0.6)
         for k, line in enumerate(values):
             style: dict[str, Any] = {
                 "color": LINES[k % len(LINES)],
@@ -44,8 +45,8 @@ def draw_bars(ax: Axes, panel: Bars, look: Look) -> list[Line2D]:
     ax.set_ylim(len(panel.labels) - 0.4, -0.6)
     reach = np.asarray(panel.reach or 0.0)
     ends = np.concatenate([np.ravel(np.asarray(panel.values) + side) for side in (reach, -reach)])
-    low = min(0.0, float(ends.min(initial=0.0)))
-    ax.set_xlim(1.05 * low, 1.14 * max(0.0, float(ends.max(initial=0.0))) or 1.0)
+    low, high = min(0.0, float(ends.min(initial=0.0))), 1.14 * max(0.0, float(ends.max(initial=0.0))) or 1.0
+    ax.set_xlim(low - 0.03 * (high - low) * (low < 0), high)
     ax.set_xlabel(look.readable(panel.x_label), **PLAIN)
     return drawn
 

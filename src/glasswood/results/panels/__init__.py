@@ -17,7 +17,7 @@ from glasswood.results.panels._rankings import (
 )
 from glasswood.results.panels._series import panel_of_measures
 from glasswood.results.panels._surfaces import panel_of_surface, panels_of_surface
-from glasswood.results.panels._waterfall import panel_of_row, panel_of_row_of_sets
+from glasswood.results.panels._waterfall import panel_of_row, panel_of_sets
 
 __all__ = [
     "panel_of_attributions",
@@ -34,7 +34,7 @@ __all__ = [
     "panel_of_rating_table",
     "panel_of_row",
     "panel_of_row_monotonicity",
-    "panel_of_row_of_sets",
+    "panel_of_sets",
     "panel_of_strengths",
     "panel_of_surface",
     "panels_of_surface",

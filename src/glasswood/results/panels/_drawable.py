@@ -307,6 +307,9 @@ class _Sets(Protocol):
 class DrawableSets(_Scored, Protocol):
     """An `Interactions`."""
 
+    def mean_abs(self) -> NDArray[np.float64]: ...
+    def signed_mean(self) -> NDArray[np.float64]: ...
+
     @property
     def n_rows(self) -> int: ...
     @property

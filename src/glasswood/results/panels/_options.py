@@ -61,6 +61,12 @@ class RankingOptions(TypedDict, total=False):
     top: int
 
 
+class SetOptions(RankingOptions, total=False):
+    """Of `panel_of_sets`."""
+
+    kind: str
+
+
 class AttributionOptions(RankingOptions, total=False):
     """Of `panel_of_attributions`."""
 

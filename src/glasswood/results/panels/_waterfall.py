@@ -9,17 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
-from glasswood.plots._spec import Waterfall
+from glasswood.plots._spec import Bars, Waterfall
 from glasswood.results.panels._drawable import DrawableAttributions, DrawableSets
 from glasswood.results.panels._outputs import one_row, scale_label
 from glasswood.text._arguments import whole_number
 from glasswood.text._plain import number, plain
+from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
     from glasswood.results._shown import ShownRows
 
-__all__ = ["panel_of_row", "panel_of_row_of_sets"]
+__all__ = ["panel_of_row", "panel_of_sets"]
 
+KINDS_OF_SETS = ("waterfall", "bar")
 MOST = 20  # parts of their own, if the others together would be larger than all of these
 
 
@@ -30,11 +32,41 @@ def panel_of_row(result: DrawableAttributions, row: int = 0, output: int | None 
     return _waterfall(place, _parts_of_features(result, place, texts), top)
 
 
-def panel_of_row_of_sets(result: DrawableSets, row: int = 0, output: int | None = None, *, top: int = 10) -> Waterfall:
-    """Return the waterfall of one row of `Interactions`: the strongest sets of features, the others as one."""
+def _waterfall_of_row(result: DrawableSets, row: int, output: int | None, top: int) -> Waterfall:
+    """Return the strongest sets of features of one row, the others as one."""
     place = _place(result, result.n_rows, row, output)
     texts = _texts(result.players, result.columns, place.row)
     return _waterfall(place, _parts_of_sets(result, place, texts), top)
+
+
+def panel_of_sets(
+    result: DrawableSets, row: int = 0, output: int | None = None, *, kind: str = "waterfall", top: int = 10
+) -> Waterfall | Bars:
+    """Return the waterfall of one row of `Interactions`, or the means of the strongest sets over all rows."""
+    if kind not in KINDS_OF_SETS:
+        message = f"kind must be one of {KINDS_OF_SETS!r}, not {kind!r}"
+        raise TableError(message)
+    return _waterfall_of_row(result, row, output, top) if kind == "waterfall" else _bars(result, output, top)
+
+
+def _bars(result: DrawableSets, output: int | None, top: int) -> Bars:
+    place = _place(result, result.n_rows, 0, output)
+    top = whole_number(top, "top is the number of bars")
+    sets = result.source.sets
+    skipped = int(len(sets) > 0 and not sets[0])  # the empty set explains nothing
+    means = (result.mean_abs(), result.signed_mean())
+    sizes, signed = (mean.reshape(len(sets), -1)[skipped:, place.output] for mean in means)
+    order = np.argsort(-sizes, kind="stable")[:top]
+    names = tuple(map(plain, result.players))
+    labels = [" x ".join(names[player] for player in sets[skipped + number]) for number in order.tolist()]
+    return Bars(
+        title="Strongest sets of features",
+        x_label=f"mean over {how_many(result.n_rows, 'row')} ({place.label})",
+        labels=tuple(labels),
+        values=(tuple(sizes[order].tolist()), tuple(signed[order].tolist())),
+        series=("absolute value", "value with its sign"),
+        note=f"the first {top} of {sizes.size:,} sets" if sizes.size > top else "",
+    )
 
 
 class _Place(NamedTuple):
