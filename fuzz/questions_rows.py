@@ -6,6 +6,7 @@ All of them are answered on the raw scale, whatever the scale of the Explainer.
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -134,6 +135,21 @@ def shap_pairs(s: Session) -> None:
     _same(s, "Shapley interactions", _first(found.heights[:, order][:, :, order]), want, factor=8)
 
 
+class OwnBanzhaf:
+    """A metric as another package might have it: Banzhaf's interactions."""
+
+    def __init__(self, order: int) -> None:
+        self.order = order
+
+    def calc_metric(self, s_plus: set[Any], s_minus: set[Any]) -> dict[Any, float]:
+        """Return the values of the sets of a cube."""
+        features, found = sorted(s_plus | s_minus), {}
+        for size in range(1, self.order + 1):
+            for members in combinations(features, size):
+                found[members] = (-1.0) ** len(s_minus & set(members)) / 2.0 ** (len(features) - size)
+        return found
+
+
 def metrics(s: Session) -> None:
     """Interaction indices through `evaluate`."""
     game, n_players = _game(s), len(s.setting.players)
@@ -142,6 +158,7 @@ def metrics(s: Session) -> None:
     order = int(s.rng.integers(1, 4))
     for metric, index in (
         (gw.metrics.BanzhafInteractions(max_order=order), banzhaf),
+        (OwnBanzhaf(order), banzhaf),
         (gw.metrics.ShapleyInteractions(max_order=order), shapley),
         (gw.metrics.PartialDependenceInteractions(max_order=order), lambda game, _, members: moebius(game, members)),
     ):

@@ -170,23 +170,40 @@ void check_paths(int64_t chunk, const ChunkedLeaves& chunks, const MetricLeaves&
 
 void check_chunk(int64_t chunk, const ChunkedLeaves& chunks) { check(chunk >= 0 && chunk < chunks.n_chunks(), "there is no such chunk"); }
 
+// The values on cubes that the sets of the leaves of a chunk need.
+void check_values(int64_t chunk, const ChunkedLeaves& chunks, const MetricLeaves& leaves, const SetMasks& sets, const Array3<const double>& values) {
+    for (int64_t place = chunks.chunk_first[chunk]; place < chunks.chunk_first[chunk + 1]; ++place) {
+        const std::size_t used = leaves.n_players[chunks.leaf_order[place]];
+        check(values.shape(1) > used && values.shape(2) > used, "there are no values of a path");
+        for (int64_t x = sets.first[used]; x < sets.first[used + 1]; ++x)
+            check(std::size_t(kind_of_set(std::popcount(sets.mask[x]) + 1, 0)) <= values.shape(0), "there are no values of a set");
+    }
+}
+
 void bound_add_long_paths(int64_t chunk, const Array2<const std::uint16_t>& here, const Array2<const std::uint16_t>& there,
                           const Array<const double>& weight, const HeldChunks& chunks, const HeldLeaves& leaves,
-                          const Array2<const double>& value, const HeldMasks& sets, const Array3<const double>& moments,
+                          const Array2<const double>& value, const HeldMasks& sets, const Array3<const double>& values,
                           const Array3<double>& out) {
     check_chunk(chunk, chunks.view);
     check_states_of_chunk(chunk, here, chunks.view);
     check_states_of_chunk(chunk, there, chunks.view);
     check_size(weight.size(), there.shape(1), "weight");
     check_paths(chunk, chunks.view, leaves.view, value, sets.view, out, here.shape(1));
-    for (int64_t place = chunks.view.chunk_first[chunk]; place < chunks.view.chunk_first[chunk + 1]; ++place) {
-        const std::size_t used = leaves.view.n_players[chunks.view.leaf_order[place]];
-        check(moments.shape(1) > used && moments.shape(2) > used, "there are no moments of a path");
-        for (int64_t x = sets.view.first[used]; x < sets.view.first[used + 1]; ++x)
-            check(std::size_t(std::popcount(sets.view.mask[x])) < moments.shape(0), "there are no moments of a set");
-    }
+    check_values(chunk, chunks.view, leaves.view, sets.view, values);
     add_long_paths(chunk, matrix_of(here), matrix_of(there), span_of(weight), chunks.view, leaves.view, matrix_of(value), sets.view,
-                   cube_of(moments), cube_of(out));
+                   cube_of(values), cube_of(out));
+}
+
+void bound_add_weighed_paths(int64_t chunk, const Array2<const std::uint16_t>& states, const Array<const double>& share,
+                             const HeldChunks& chunks, const HeldLeaves& leaves, const Array2<const double>& value, const HeldMasks& sets,
+                             const Array3<const double>& values, const Array3<double>& out) {
+    check_chunk(chunk, chunks.view);
+    check_states_of_chunk(chunk, states, chunks.view);
+    check_paths(chunk, chunks.view, leaves.view, value, sets.view, out, states.shape(1));
+    check_size(share.size(), leaves.view.seat.size(), "share");
+    check_values(chunk, chunks.view, leaves.view, sets.view, values);
+    add_weighed_paths(chunk, matrix_of(states), span_of(share), chunks.view, leaves.view, matrix_of(value), sets.view, cube_of(values),
+                      cube_of(out));
 }
 
 void bound_add_shared_paths(int64_t chunk, const Array2<const std::uint16_t>& states, const Array<const double>& share,
@@ -221,9 +238,11 @@ void bind_leaves(nb::module_& m) {
     m.def("add_leaf_tables", &bound_add_leaf_tables, arg("states"), nb::arg("chunks"), nb::arg("leaves"), arg("table_first"), arg("table"),
           arg("out"), without_gil());
     m.def("add_long_paths", &bound_add_long_paths, nb::arg("chunk"), arg("here"), arg("there"), arg("weight"), nb::arg("chunks"),
-          nb::arg("leaves"), arg("value"), nb::arg("sets"), arg("moments"), arg("out"), without_gil());
+          nb::arg("leaves"), arg("value"), nb::arg("sets"), arg("values"), arg("out"), without_gil());
     m.def("add_shared_paths", &bound_add_shared_paths, nb::arg("chunk"), arg("states"), arg("share"), nb::arg("chunks"), nb::arg("leaves"),
           arg("value"), nb::arg("sets"), nb::arg("nodes"), arg("out"), without_gil());
+    m.def("add_weighed_paths", &bound_add_weighed_paths, nb::arg("chunk"), arg("states"), arg("share"), nb::arg("chunks"),
+          nb::arg("leaves"), arg("value"), nb::arg("sets"), arg("values"), arg("out"), without_gil());
 }
 
 }  // namespace glasswood

@@ -69,7 +69,7 @@ void check_codes(const WalkTrees& trees, const Array2<const int32_t>& ranks, int
 
 int64_t bound_add_walks(int64_t first_tree, int64_t last_tree, const HeldWalkTrees& trees, const Array2<const int32_t>& here,
                         const Array2<const int32_t>& there, const Array<const double>& weight, int64_t first_here, int64_t last_here,
-                        int64_t first_there, int64_t last_there, const Array3<const double>& moments,
+                        int64_t first_there, int64_t last_there, const Array3<const double>& values,
                         const Array<const int64_t>& output_place, const Array3<double>& single, const Array3<double>& pairs) {
     const WalkTrees& t = trees.view();
     check(first_tree >= 0 && first_tree <= last_tree && last_tree <= int64_t(t.root.size()), "trees that there are not");
@@ -85,9 +85,8 @@ int64_t bound_add_walks(int64_t first_tree, int64_t last_tree, const HeldWalkTre
     int64_t room = 1;
     while (room < n_there) room *= 2;
     check(n_here * room <= MOST_WALK_PAIRS, "too many pairs of rows at a time");
-    const int64_t n_sizes = pairs.shape(0) > 0 ? 3 : 2;
-    check(int64_t(moments.shape(0)) >= n_sizes && int64_t(moments.shape(1)) > t.n_slots && moments.shape(2) == moments.shape(1),
-          "there are no moments of a path");
+    check(int64_t(values.shape(0)) >= kind_of_set(pairs.shape(0) > 0 ? 3 : 2, 0), "there are no values of a set");
+    check(int64_t(values.shape(1)) > t.n_slots && values.shape(2) == values.shape(1), "there are no values of a path");
     int64_t n_players = 0;
     for (const int32_t player : t.player) n_players = std::max<int64_t>(n_players, player + 1);
     check_range(t.output, 0, int64_t(output_place.size()) - t.value.n_columns + 1, "output");
@@ -106,7 +105,7 @@ int64_t bound_add_walks(int64_t first_tree, int64_t last_tree, const HeldWalkTre
     }
     return add_walks(first_tree, last_tree, t,
                      WalkRows{matrix_of(here), matrix_of(there), span_of(weight), first_here, last_here, first_there, last_there},
-                     cube_of(moments), span_of(output_place), cube_of(single), cube_of(pairs));
+                     cube_of(values), span_of(output_place), cube_of(single), cube_of(pairs));
 }
 
 }  // namespace
@@ -117,7 +116,7 @@ void bind_walks(nb::module_& m) {
              arg("missing_left"), arg("unseen_left"), arg("words"), arg("n_codes"), arg("player"), arg("output"), arg("value"), nb::arg("n_slots"), nb::arg("slots_are_players"))
         .def_prop_ro("n_bytes", &HeldWalkTrees::n_bytes);
     m.def("add_walks", &bound_add_walks, nb::arg("first_tree"), nb::arg("last_tree"), nb::arg("trees"), arg("here"), arg("there"),
-          arg("weight"), nb::arg("first_here"), nb::arg("last_here"), nb::arg("first_there"), nb::arg("last_there"), arg("moments"),
+          arg("weight"), nb::arg("first_here"), nb::arg("last_here"), nb::arg("first_there"), nb::arg("last_there"), arg("values"),
           arg("output_place"), arg("single"), arg("pairs"), without_gil());
 }
 

@@ -1,6 +1,7 @@
 #include "long_paths.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <vector>
 
@@ -120,11 +121,13 @@ class Patterns {
 
 void add_long_paths(int64_t chunk, Matrix<const std::uint16_t> here, Matrix<const std::uint16_t> there, std::span<const double> weight,
                     const ChunkedLeaves& chunks, const MetricLeaves& leaves, Matrix<const double> value, const SetMasks& sets,
-                    Cube<const double> moments, Cube<double> out) {
+                    Cube<const double> values, Cube<double> out) {
     Met met(here), met_there(there);
     Patterns patterns(met_there, weight.size());
     std::vector<double> worth;
-    const auto moment = [&](int size, int n_plus, int n_minus) { return moments.line(size, n_plus)[n_minus]; };
+    const auto value_of = [&](int size, int outside, int n_plus, int n_minus) {
+        return values.line(kind_of_set(size, outside), n_plus)[n_minus];
+    };
     for (int64_t place = chunks.chunk_first[chunk]; place < chunks.chunk_first[chunk + 1]; ++place) {
         const int32_t leaf = chunks.leaf_order[place];
         const int used = leaves.n_players[leaf];
@@ -140,25 +143,24 @@ void add_long_paths(int64_t chunk, Matrix<const std::uint16_t> here, Matrix<cons
             const Word q = met.distinct(i), absent = everyone & ~q;
             const int n_minus = std::popcount(absent);
             double* worth_here = worth.data() + i * n_masks;
-            double below = 0.0;  // what all players that the row breaks lose
+            double below = 0.0;  // what all players that the row breaks have
             patterns.each_cube(absent, [&](Word pattern, double count) {
                 const int n_plus = used - std::popcount(pattern);
                 if (n_single > 0) {
-                    if (n_minus > 0) below += count * moment(1, n_plus, n_minus - 1);
+                    if (n_minus > 0) below += count * value_of(1, 1, n_plus, n_minus - 1);
                     Word plus = everyone & ~pattern;
-                    const double gain = plus ? count * moment(1, n_plus - 1, n_minus) : 0.0;
+                    const double gain = plus ? count * value_of(1, 0, n_plus - 1, n_minus) : 0.0;
                     for (; plus; plus &= plus - 1) worth_here[std::countr_zero(plus)] += gain;
                 }
                 const Word free = q & pattern;  // not in the cube
                 for (int64_t x = n_single; x < n_masks; ++x) {
                     if (masks[x] & free) continue;
                     const int size = std::popcount(masks[x]), outside = std::popcount(masks[x] & absent), inside = size - outside;
-                    const double change = count * moment(size, n_plus - inside, n_minus - outside);
-                    worth_here[x] += outside % 2 == 0 ? change : -change;
+                    worth_here[x] += count * value_of(size, outside, n_plus - inside, n_minus - outside);
                 }
             });
             for (int64_t x = 0; x < n_single; ++x)
-                if (absent >> x & 1) worth_here[x] -= below;
+                if (absent >> x & 1) worth_here[x] += below;
         }
         add_worth(leaf, leaves, value, met.number(), worth.data(), out);
     }
@@ -207,6 +209,132 @@ void add_shared_paths(int64_t chunk, Matrix<const std::uint16_t> states, std::sp
                     total *= (q >> slot & 1 ? 1.0 : 0.0) - shares[slot];
                 }
                 worth[i * n_masks + x] = total;
+            }
+        }
+        add_worth(leaf, leaves, value, met.number(), worth.data(), out);
+    }
+}
+
+namespace {
+
+// The probabilities of how many of some players must take part.
+class Counts {
+  public:
+    explicit Counts(int most) : whole_(most + 1), rest_(most + 1), without_last_(most + 1) {}
+
+    void clear() {
+        n_ = 0;
+        last_ = -1;
+        whole_[0] = 1.0;
+    }
+
+    // Adds a player that must take part unless the training rows meet it, which a share of them does.
+    void add(double share) {
+        whole_[n_ + 1] = 0.0;
+        for (int c = n_++; c >= 0; --c) {
+            whole_[c + 1] += whole_[c] * (1.0 - share);
+            whole_[c] *= share;
+        }
+    }
+
+    // Takes some of the players away from all that were added; the last one of a set first, which sets in a row share.
+    void leave_out(Word players, const double* shares) {
+        n_rest_ = n_;
+        if (players == 0) {
+            std::copy(whole_.begin(), whole_.begin() + n_ + 1, rest_.begin());
+            return;
+        }
+        const int last = 63 - std::countl_zero(players);
+        if (last != last_) {
+            std::copy(whole_.begin(), whole_.begin() + n_ + 1, rest_.begin());
+            take_away(shares[last]);
+            std::copy(rest_.begin(), rest_.begin() + n_, without_last_.begin());
+            last_ = last;
+        } else {
+            std::copy(without_last_.begin(), without_last_.begin() + n_, rest_.begin());
+            --n_rest_;
+        }
+        for (Word left = players & ~(Word(1) << last); left; left &= left - 1) take_away(shares[std::countr_zero(left)]);
+    }
+
+    // The mean over the players that are left of values[c][b].
+    double mean(Cube<const double> values, int kind, int b) const {
+        double total = 0.0;
+        for (int c = 0; c <= n_rest_; ++c) total += rest_[c] * values.line(kind, c)[b];
+        return total;
+    }
+
+  private:
+    void take_away(double share) {
+        const double missed = 1.0 - share;
+        double carried = 0.0;
+        if (share >= 0.5) {  // from the lowest coefficient up: rest[c] = (whole[c] - missed * rest[c - 1]) / share
+            for (int c = 0; c < n_rest_; ++c) rest_[c] = carried = (rest_[c] - missed * carried) / share;
+        } else {  // from the highest one down: rest[c - 1] = (whole[c] - share * rest[c]) / missed
+            for (int c = n_rest_; c > 0; --c) {
+                const double here = rest_[c];
+                rest_[c] = carried;
+                carried = (here - share * carried) / missed;
+            }
+            rest_[0] = carried;
+        }
+        --n_rest_;
+    }
+
+    std::vector<double> whole_, rest_, without_last_;
+    int n_ = 0, n_rest_ = 0, last_ = -1;
+};
+
+// What a set is worth that consists of some players that a row meets, and of some number of others.
+struct Known {
+    Word players = ~Word(0);
+    int outside = 0;
+    double worth = 0.0;
+};
+constexpr std::size_t N_KNOWN = 512;  // of them are remembered
+
+}  // namespace
+
+void add_weighed_paths(int64_t chunk, Matrix<const std::uint16_t> states, std::span<const double> share, const ChunkedLeaves& chunks,
+                       const MetricLeaves& leaves, Matrix<const double> value, const SetMasks& sets, Cube<const double> values,
+                       Cube<double> out) {
+    Met met(states);
+    Counts counts(MOST_PATH_PLAYERS);
+    std::array<Known, N_KNOWN> known;
+    std::vector<double> worth;
+    for (int64_t place = chunks.chunk_first[chunk]; place < chunks.chunk_first[chunk + 1]; ++place) {
+        const int32_t leaf = chunks.leaf_order[place];
+        const int used = leaves.n_players[leaf];
+        met.find(place, chunk, chunks, leaves);
+        const double* shares = share.data() + leaves.slot_first[leaf];
+        const Word* masks = sets.mask.data() + sets.first[used];
+        const int64_t n_masks = sets.first[used + 1] - sets.first[used];
+        worth.assign(met.n_distinct() * n_masks, 0.0);
+        for (int64_t i = 0; i < met.n_distinct(); ++i) {
+            const Word q = met.distinct(i);
+            const int n_minus = used - std::popcount(q);
+            double weight = 1.0;  // of the training rows that meet all players that the row breaks
+            counts.clear();
+            for (int slot = 0; slot < used; ++slot)
+                if (q >> slot & 1)
+                    counts.add(shares[slot]);
+                else
+                    weight *= shares[slot];
+            if (weight == 0.0) continue;
+            known.fill(Known{});
+            for (int64_t x = 0; x < n_masks; ++x) {
+                const Word inside = masks[x] & q;
+                const int size = std::popcount(masks[x]), outside = std::popcount(masks[x] & ~q);
+                Known& spot = known[(inside * Word(0x9E3779B97F4A7C15) >> 40) % N_KNOWN ^ std::size_t(outside)];
+                if (spot.players != inside || spot.outside != outside) {
+                    spot = Known{inside, outside, weight};
+                    for (Word left = inside; left; left &= left - 1) spot.worth *= 1.0 - shares[std::countr_zero(left)];
+                    if (spot.worth != 0.0) {
+                        counts.leave_out(inside, shares);
+                        spot.worth *= counts.mean(values, kind_of_set(size, outside), n_minus - outside);
+                    }
+                }
+                worth[i * n_masks + x] = spot.worth;
             }
         }
         add_worth(leaf, leaves, value, met.number(), worth.data(), out);

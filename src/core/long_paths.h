@@ -26,12 +26,12 @@ struct Quadrature {
 // Adds the leaves of a chunk to an index of rows, with background rows at hand.
 //
 // `here` and `there` are the states of the rows and of the background rows, one line per seat of the chunk; `weight` is
-// that of each background row. moments[size][a][b] is that of glasswood.metrics.InteractionIndex. `out` is (sets, outputs,
-// rows). Costs, per leaf, the number of distinct players that are met, of rows times background rows, and more for those
-// pairs that make a cube.
+// that of each background row. `values` are those of a metric on cubes, see `kind_of_set`. `out` is (sets, outputs, rows).
+// Costs, per leaf, the number of distinct players that are met, of rows times background rows, and more for those pairs
+// that make a cube.
 void add_long_paths(int64_t chunk, Matrix<const std::uint16_t> here, Matrix<const std::uint16_t> there, std::span<const double> weight,
                     const ChunkedLeaves& chunks, const MetricLeaves& leaves, Matrix<const double> value, const SetMasks& sets,
-                    Cube<const double> moments, Cube<double> out);
+                    Cube<const double> values, Cube<double> out);
 
 // Adds the leaves of a chunk to a path-dependent index of rows.
 //
@@ -41,5 +41,15 @@ void add_long_paths(int64_t chunk, Matrix<const std::uint16_t> here, Matrix<cons
 void add_shared_paths(int64_t chunk, Matrix<const std::uint16_t> states, std::span<const double> share, const ChunkedLeaves& chunks,
                       const MetricLeaves& leaves, Matrix<const double> value, const SetMasks& sets, const Quadrature& nodes,
                       Cube<double> out);
+
+// Adds the leaves of a chunk to a path-dependent metric of rows that has no points, see above.
+//
+// Of the players q that a row meets, each one must take part, to make up for the training rows that break its conditions,
+// with probability 1 - r_i, independently of the others. How many do is a polynomial, the product of r_i + (1 - r_i) u,
+// whose coefficients are never negative. Those without the players of a set are found by dividing by their factors, from
+// the end at which rounding errors do not grow.
+void add_weighed_paths(int64_t chunk, Matrix<const std::uint16_t> states, std::span<const double> share, const ChunkedLeaves& chunks,
+                       const MetricLeaves& leaves, Matrix<const double> value, const SetMasks& sets, Cube<const double> values,
+                       Cube<double> out);
 
 }  // namespace glasswood

@@ -15,4 +15,8 @@ struct MetricLeaves {
     int64_t n_values, n_outputs, n_numbers;     // of a leaf; that are wanted; of sets
 };
 
+// The line of a table of values on cubes that is for sets of some size of which so many players must not take part. The
+// table is indexed by it and by the numbers of other players that must take part, and that must not.
+inline int kind_of_set(int size, int outside) { return size * (size + 1) / 2 + outside; }
+
 }  // namespace glasswood

@@ -99,28 +99,30 @@ inline void add_to_players(double* out, int64_t n_blocks, Word first, Word secon
 struct Worth {
     double plus = 0, minus = 0, both_plus = 0, both_minus = 0, mixed = 0;
 
-    Worth(Cube<const double> moments, bool pairs, int a, int b) {
-        const auto moment = [&](int size, int n_plus, int n_minus) { return moments.line(size, n_plus)[n_minus]; };
-        if (a > 0) plus = moment(1, a - 1, b);
-        if (b > 0) minus = -moment(1, a, b - 1);
-        if (!pairs) return;
-        if (a > 1) both_plus = moment(2, a - 2, b);
-        if (b > 1) both_minus = moment(2, a, b - 2);
-        if (a > 0 && b > 0) mixed = -moment(2, a - 1, b - 1);
+    Worth(Cube<const double> values, bool of_pairs, int a, int b) {
+        const auto value = [&](int size, int outside, int n_plus, int n_minus) {
+            return values.line(kind_of_set(size, outside), n_plus)[n_minus];
+        };
+        if (a > 0) plus = value(1, 0, a - 1, b);
+        if (b > 0) minus = value(1, 1, a, b - 1);
+        if (!of_pairs) return;
+        if (a > 1) both_plus = value(2, 0, a - 2, b);
+        if (a > 0 && b > 0) mixed = value(2, 1, a - 1, b - 1);
+        if (b > 1) both_minus = value(2, 2, a, b - 2);
     }
 };
 
 template <class Item>
 class Walk {
   public:
-    Walk(const WalkTrees& trees, const WalkRows& rows, Cube<const double> moments, std::span<const int64_t> output_place,
+    Walk(const WalkTrees& trees, const WalkRows& rows, Cube<const double> values, std::span<const int64_t> output_place,
          Cube<double> single, Cube<double> pairs)
         : trees_(trees), rows_(rows), output_place_(output_place), single_(single), pairs_(pairs), there_bits_(std::bit_width(Word(n_there() - 1))),
-          there_mask_((std::uint32_t(1) << there_bits_) - 1), n_outputs_(n_here() > 0 ? pairs.n_layers / n_here() : 0), n_counts_(moments.n_rows),
+          there_mask_((std::uint32_t(1) << there_bits_) - 1), n_outputs_(n_here() > 0 ? pairs.n_layers / n_here() : 0), n_counts_(values.n_rows),
           to_plus_(output_place.size() + LANES), to_minus_(to_plus_.size()) {
         for (int64_t a = 0; a < n_counts_; ++a)
             for (int64_t b = 0; b < n_counts_; ++b)
-                worth_.push_back(a + b < n_counts_ ? Worth(moments, pairs.n_layers > 0, int(a), int(b)) : Worth(moments, false, 0, 0));
+                worth_.push_back(a + b < n_counts_ ? Worth(values, pairs.n_layers > 0, int(a), int(b)) : Worth(values, false, 0, 0));
         for (int64_t row = rows.first_there; row < rows.last_there; ++row) weight_.push_back(rows.weight[row]);
     }
 
@@ -271,19 +273,19 @@ class Walk {
 };
 
 template <class Item>
-int64_t walk(int64_t first_tree, int64_t last_tree, const WalkTrees& trees, const WalkRows& rows, Cube<const double> moments,
+int64_t walk(int64_t first_tree, int64_t last_tree, const WalkTrees& trees, const WalkRows& rows, Cube<const double> values,
              std::span<const int64_t> output_place, Cube<double> single, Cube<double> pairs) {
-    Walk<Item> walk(trees, rows, moments, output_place, single, pairs);
+    Walk<Item> walk(trees, rows, values, output_place, single, pairs);
     for (int64_t tree = first_tree; tree < last_tree; ++tree) walk.tree(tree);
     return walk.n_visits();
 }
 
 }  // namespace
 
-int64_t add_walks(int64_t first_tree, int64_t last_tree, const WalkTrees& trees, const WalkRows& rows, Cube<const double> moments,
+int64_t add_walks(int64_t first_tree, int64_t last_tree, const WalkTrees& trees, const WalkRows& rows, Cube<const double> values,
                   std::span<const int64_t> output_place, Cube<double> single, Cube<double> pairs) {
     if (rows.first_here == rows.last_here || rows.first_there == rows.last_there) return 0;
-    return (trees.n_slots <= MOST_NARROW_PLAYERS ? walk<NarrowItem> : walk<WideItem>)(first_tree, last_tree, trees, rows, moments, output_place, single, pairs);
+    return (trees.n_slots <= MOST_NARROW_PLAYERS ? walk<NarrowItem> : walk<WideItem>)(first_tree, last_tree, trees, rows, values, output_place, single, pairs);
 }
 
 }  // namespace glasswood

@@ -6,6 +6,7 @@
 
 #include "arrays.h"
 #include "ensemble.h"
+#include "metric_leaves.h"
 
 namespace glasswood {
 
@@ -58,13 +59,14 @@ struct WalkRows {
 // be the background row's (minus), to come to a node. Where the two rows go the same way, the item follows them. Where
 // they part, the node's player decides: it goes the row's way if it is in plus, the other one if it is in minus, and both
 // ways if it is in neither, which adds it to plus on one side, and to minus on the other. At a leaf, the two sets are the
-// cube that the pair makes there, see glasswood.metrics.InteractionIndex.
+// cube that the pair makes there, see glasswood.metrics.CubeMetric.
 //
-// moments[size][a][b] is that of the index, for sets of one and two players and up to n_slots players. `single` is (rows,
-// outputs, players) if slots are players, and otherwise (rows, players, outputs); its last size is rounded up to a multiple
-// of 8, or 1. `pairs` is (rows times outputs, players, players), of which the upper half counts, or empty. The values of a row do not depend on the other rows. Costs about 4
-// nanoseconds per visit. output_place is that of each output among those that are wanted, or -1.
-int64_t add_walks(int64_t first_tree, int64_t last_tree, const WalkTrees& trees, const WalkRows& rows, Cube<const double> moments,
+// `values` are those of a metric on cubes, see `kind_of_set`, for sets of one and two players and up to n_slots players.
+// `single` is (rows, outputs, players) if slots are players, and otherwise (rows, players, outputs); its last size is
+// rounded up to a multiple of 8, or 1. `pairs` is (rows times outputs, players, players), of which the upper half counts,
+// or empty. The values of a row do not depend on the other rows. Costs about 4 nanoseconds per visit. output_place is that
+// of each output among those that are wanted, or -1.
+int64_t add_walks(int64_t first_tree, int64_t last_tree, const WalkTrees& trees, const WalkRows& rows, Cube<const double> values,
                   std::span<const int64_t> output_place, Cube<double> single, Cube<double> pairs);
 
 }  // namespace glasswood

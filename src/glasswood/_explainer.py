@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, cast, overload
 import numpy as np
 
 from glasswood.errors import ArgumentError, TableError, UnsupportedModelError
-from glasswood.metrics import BanzhafValues, CubeMetric, InteractionIndex, ShapleyInteractions, ShapleyValues
+from glasswood.metrics import BanzhafValues, HasCalcMetric, InteractionIndex, ShapleyInteractions, ShapleyValues
 from glasswood.parallel._once import Lock
 from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
 from glasswood.results import (
@@ -570,7 +570,7 @@ class Explainer:
 
     def evaluate(
         self,
-        metric: object,
+        metric: HasCalcMetric,
         rows: object,
         *,
         output: Hashable = None,
@@ -584,8 +584,8 @@ class Explainer:
 
         Parameters
         ----------
-        metric : CubeMetric
-            One of `glasswood.metrics`, or your own subclass.
+        metric : CubeMetric, or any object with the method calc_metric
+            One of `glasswood.metrics` or of the woodelf package, or your own.
         rows : table, files, stream, or frame of a cluster
             The rows to explain: a table in memory, or any other source that `summarize` accepts.
         output, output_index : label and int, optional
@@ -613,8 +613,12 @@ class Explainer:
         >>> ex.evaluate(gw.metrics.BanzhafInteractions(), X)
         Interactions(442 rows x ... sets of up to 2 features, value)
         """
-        if not isinstance(metric, CubeMetric):
-            message = f"a metric must be an instance of a subclass of glasswood.metrics.CubeMetric, not {metric!r}"
+        if isinstance(metric, type) or not callable(getattr(metric, "calc_metric", None)):
+            made = f"; make one: {metric.__name__}()" if isinstance(metric, type) else ""
+            message = (
+                "a metric is an object with the method calc_metric(s_plus, s_minus), such as those of "
+                f"glasswood.metrics, not {metric!r}{made}"
+            )
             raise ArgumentError(message)
 
         source = source_rows(rows, keep, engine)

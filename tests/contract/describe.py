@@ -25,7 +25,7 @@ RESULTS = tuple(
 NOT_FROZEN = {"axis", "source", "find_rows", "find_density", "schema", "score", "core_trees", "raw_interaction", "pair"}
 NOT_FROZEN |= {"fingerprint", "facts"}  # a digest of the plan, and words
 NOT_FROZEN |= {"measures", "violations"}  # only of comparisons with a reference; the command line has them
-NOT_FROZEN |= {"find_observations", "find_folds", "folds", "folds_of_log_link"}
+NOT_FROZEN |= {"find_observations", "find_folds", "find_mean", "folds", "folds_of_log_link"}
 WORDS = {"caveat"}  # frozen as: whether there are any
 
 # What methods without arguments return, or with these.

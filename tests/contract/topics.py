@@ -73,6 +73,12 @@ def metrics(folder):
         "ShapleyTaylor": gw.metrics.ShapleyTaylor(3),
         "CenteredPartialDependence": gw.metrics.CenteredPartialDependence(),
         "PartialDependenceInteractions": gw.metrics.PartialDependenceInteractions(2),
+        "ExternalInteractions": gw.metrics.ExternalInteractions(2),
+        "ChainingInteractions": gw.metrics.ChainingInteractions(3),
+        "KShapleyInteractions": gw.metrics.KShapleyInteractions(3),
+        "FaithfulShapley": gw.metrics.FaithfulShapley(3),
+        "FaithfulBanzhaf": gw.metrics.FaithfulBanzhaf(3),
+        "KAdditiveShapley": gw.metrics.KAdditiveShapley(3),
     }
     return {name: describe(_metric(metric), exact=False) for name, metric in made.items()}
 

@@ -36,6 +36,16 @@ double moment(int a, int b) {
     return product / (a + b + 1);
 }
 
+// The values of sets of up to two players on cubes of up to n_counts - 1, under Shapley's index.
+std::vector<double> shapley_values(int64_t n_counts) {
+    std::vector<double> values;
+    for (int size = 0; size <= 2; ++size)
+        for (int outside = 0; outside <= size; ++outside)
+            for (int64_t a = 0; a < n_counts; ++a)
+                for (int64_t b = 0; b < n_counts; ++b) values.push_back(outside % 2 == 0 ? moment(int(a), int(b)) : -moment(int(a), int(b)));
+    return values;
+}
+
 // Sets of one and two players of each path, under Shapley's index.
 struct ShapleySets {
     ShapleySets(const Model& model, const ChunksOfModel& chunks) : model(model) {
@@ -149,11 +159,9 @@ void run_long_paths(const Inputs& in, const ChunksOfModel& chunks, const Shapley
                     Digests& out) {
     const Model& m = in.model;
     const SetMasks masks{sets.first, sets.masks};
-    constexpr int N_SIZES = 3, N_COUNTS = N_PLAYERS + 1;
-    std::vector<double> moments;
-    for (int size = 0; size < N_SIZES; ++size)
-        for (int a = 0; a < N_COUNTS; ++a)
-            for (int b = 0; b < N_COUNTS; ++b) moments.push_back(moment(a, b));
+    constexpr int N_KINDS = 6, N_COUNTS = N_PLAYERS + 1;
+    const std::vector<double> on_cubes = shapley_values(N_COUNTS);
+    const Cube<const double> values{on_cubes.data(), N_KINDS, N_COUNTS, N_COUNTS};
     std::vector<double> shares(m.slot_first.back()), products(m.leaf_offset(in.all).back());
     player_shares(m.parents(), m.cover, m.leaf_cover, m.slot, m.slot_first, shares);
     out.add("shares of players", shares);
@@ -169,20 +177,25 @@ void run_long_paths(const Inputs& in, const ChunksOfModel& chunks, const Shapley
     }
     const std::vector<int32_t> there_cells = cells_of(in, N_BACKGROUND);
     const std::vector<double> weight(N_BACKGROUND, 1.0 / N_BACKGROUND);
-    std::vector<double> with_rows(ShapleySets::N_NUMBERS * N_OUTPUTS * WIDTH), with_shares(with_rows.size());
+    std::vector<double> with_rows(ShapleySets::N_NUMBERS * N_OUTPUTS * WIDTH), with_shares(with_rows.size()), weighed(with_rows.size());
     const auto cube = [](std::vector<double>& values) { return Cube<double>{values.data(), ShapleySets::N_NUMBERS, N_OUTPUTS, WIDTH}; };
     for (int64_t chunk = 0; chunk < chunks.n_chunks(); ++chunk) {
         const std::vector<int64_t> seats = chunks.seats_of_chunk(chunk);
         const std::vector<std::uint16_t> here = chunks.states(matrix(cells, WIDTH), seats);
         const std::vector<std::uint16_t> there = chunks.states(matrix(there_cells, N_BACKGROUND), seats);
         add_long_paths(chunk, matrix(here, WIDTH), matrix(there, N_BACKGROUND), weight, chunks.leaves(), sets.leaves(), m.value_of(), masks,
-                       Cube<const double>{moments.data(), N_SIZES, N_COUNTS, N_COUNTS}, cube(with_rows));
+                       values, cube(with_rows));
         add_shared_paths(chunk, matrix(here, WIDTH), shares, chunks.leaves(), sets.leaves(), m.value_of(), masks,
                          Quadrature{point_first, points, weights}, cube(with_shares));
+        add_weighed_paths(chunk, matrix(here, WIDTH), shares, chunks.leaves(), sets.leaves(), m.value_of(), masks, values, cube(weighed));
     }
     out.add("long paths with background rows", with_rows);
     out.check(add_up(in, with_rows, 1.0, N_BACKGROUND), "Shapley values of long paths add up to scores");
     out.add("long paths with shares", with_shares);
+    double apart = 0.0;
+    for (std::size_t i = 0; i < weighed.size(); ++i) apart = std::max(apart, std::abs(weighed[i] - with_shares[i]));
+    out.check(apart < 1e-9, "both ways to take shares agree");
+    out.add("long paths weighed by shares", weighed);
 }
 
 // Rows as ranks, as glasswood.effects._walks.Ground has them.
@@ -207,10 +220,7 @@ void run_walks(const Inputs& in, bool by_player, bool wide, Digests& out) {
                            m.missing_left[node], m.unseen_left[node]);
     }
     const int64_t n_slots = wide ? MOST_NARROW_PLAYERS + 1 : N_PLAYERS, n_counts = n_slots + 1;
-    std::vector<double> moments;
-    for (int size = 0; size < 3; ++size)
-        for (int64_t a = 0; a < n_counts; ++a)
-            for (int64_t b = 0; b < n_counts; ++b) moments.push_back(moment(int(a), int(b)));
+    const std::vector<double> values_on_cubes = shapley_values(n_counts);
     const std::vector<int64_t> output(m.root.size(), 0), output_place{0, 1};
     const WalkTrees trees{m.root, nodes, m.words, m.n_codes, m.player, output, m.value_of(), n_slots, by_player};
     const std::vector<int32_t> here = ranks_of(m, cells_of(in, WIDTH)), there = ranks_of(m, cells_of(in, N_BACKGROUND));
@@ -222,7 +232,7 @@ void run_walks(const Inputs& in, bool by_player, bool wide, Digests& out) {
         for (int64_t first = 0; first < N_BACKGROUND; first += 256) {
             const WalkRows rows{matrix(here, WIDTH), matrix(there, N_BACKGROUND), weight, row, row + 32, first,
                                 std::min(N_BACKGROUND, first + 256)};
-            n_visits += add_walks(0, int64_t(m.root.size()), trees, rows, Cube<const double>{moments.data(), 3, n_counts, n_counts}, output_place,
+            n_visits += add_walks(0, int64_t(m.root.size()), trees, rows, Cube<const double>{values_on_cubes.data(), 6, n_counts, n_counts}, output_place,
                                   Cube<double>{single.data() + row * n_lines * n_columns, 32, n_lines, n_columns},
                                   Cube<double>{pairs.data() + row * N_OUTPUTS * N_PLAYERS * N_PLAYERS, 32 * N_OUTPUTS, N_PLAYERS, N_PLAYERS});
         }

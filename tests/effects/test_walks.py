@@ -37,7 +37,8 @@ def outputs_of(ex):
 
 def walked(ex, metric, rows):
     """The values by walking: the sets, and an array of shape (n_sets, n_outputs, n_rows)."""
-    found = ex._study._evaluator.by_walks(metric, ex._study.rows(rows), outputs_of(ex))
+    evaluator = ex._study._evaluator
+    found = evaluator.by_walks(evaluator.values(metric), ex._study.rows(rows), outputs_of(ex))
     return found.sets, found._values.reshape(len(found.sets), ex.ensemble.n_outputs, found.n_rows)
 
 
@@ -45,7 +46,8 @@ def by_paths(ex, metric, rows):
     """The same, leaf by leaf."""
     study = ex._study
     plan = study.plan(1)
-    found = LongPaths(plan, metric, study.rows(rows), outputs_of(ex), Rows(plan, study.over.table), study.over.shares)
+    values = study._evaluator.values(metric)
+    found = LongPaths(plan, values, study.rows(rows), outputs_of(ex), Rows(plan, study.over.table), study.over.shares)
     return found.sets, found._values.reshape(len(found.sets), ex.ensemble.n_outputs, found.n_rows)
 
 

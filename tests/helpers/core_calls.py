@@ -52,8 +52,10 @@ def ask_everything() -> None:
     for ex in (gw.Explainer(large, X[:20]), gw.Explainer(large)):
         ex.shap_values(X[:9])
         ex.shap_interaction_values(X[:2])
-    metric, study = gw.metrics.ShapleyValues(), gw.Explainer(large, X[:20])._study
-    study._evaluator.by_paths(metric, study.rows(X[:9]), [0])
+        ex.evaluate(gw.metrics.ShapleyTaylor(2), X[:2])
+    study = gw.Explainer(large, X[:20])._study
+    evaluator = study._evaluator
+    evaluator.by_paths(evaluator.values(gw.metrics.ShapleyValues()), study.rows(X[:9]), [0])
     many = rng.normal(size=(2000, 3))
     deep = DecisionTreeRegressor(random_state=0).fit(many, rng.normal(size=2000))  # over 1,024 leaves
     gw.Explainer(deep, many[:200]).partial_dependence(0)

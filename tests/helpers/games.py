@@ -151,6 +151,67 @@ class Game:
                     found[names] = self.average(mask, lambda others: order / n / comb(n - 1, others))
         return found
 
+    def chaining_interactions(self, order: int) -> Indices:
+        """The chaining interaction index of all sets of exactly so many players."""
+        n = self.n_players
+        return {
+            names: self.average(mask, lambda size: order / (order + size) / comb(n, order + size))
+            for names, mask in self.sets(order).items()
+        }
+
+    def external_interactions(self, order: int) -> Indices:
+        """The joint effect of all sets of exactly so many players if all others take part."""
+        everyone = 2**self.n_players - 1
+        return {names: self.difference(mask, everyone & ~mask) for names, mask in self.sets(order).items()}
+
+    def faithful(self, order: int, *, shapley: bool) -> Indices:
+        """The least squares fit of sums over sets of up to `order` players, by the faithful indices' definition.
+
+        All coalitions have the same weight, or those of Shapley's kernel, where the fit is exact for nobody and
+        everybody.
+        """
+        n = self.n_players
+        sets = {names: mask for size in range(order + 1) for names, mask in self.sets(size).items()}
+        masks = np.arange(2**n)
+        inside = np.array([(masks & mask) == mask for mask in sets.values()], dtype=float).T
+        weight, exact = np.ones(2**n), np.zeros((0, inside.shape[1]))
+        heights = self.values.transpose(1, 0, 2).reshape(2**n, -1)
+        wanted = heights[:0]
+        if shapley:
+            sizes = np.array([mask.bit_count() for mask in masks.tolist()])
+            weight = np.array([0 if s in (0, n) else 1 / comb(n - 2, s - 1) for s in sizes.tolist()])
+            exact, wanted = inside[[0, -1]], heights[[0, -1]]
+        system = np.block([[inside.T @ (weight[:, None] * inside), exact.T], [exact, np.zeros((len(exact),) * 2)]])
+        right = np.concatenate([inside.T @ (weight[:, None] * heights), wanted])
+        solved = np.linalg.lstsq(system, right, rcond=None)[0][: len(sets)]
+        return dict(zip(sets, solved.reshape(len(sets), len(self.values), -1), strict=True))
+
+    def k_shapley(self, order: int) -> Indices:
+        """k-Shapley interactions: the index of Grabisch and Roubens, of which sets pass parts on to their subsets."""
+        passed = [1.0, -1 / 2, 1 / 6, 0.0, -1 / 30]
+        base = [self.shapley_interactions(size) for size in range(order + 1)]
+        return {
+            names: summed(
+                passed[size - len(names)] * values
+                for size in range(len(names), order + 1)
+                for larger, values in base[size].items()
+                if set(names) <= set(larger)
+            )
+            for size in range(1, order + 1)
+            for names in self.sets(size)
+        }
+
+    def k_additive(self, order: int) -> Indices:
+        """The index of Grabisch and Roubens of the faithful fit with Shapley's kernel."""
+        fit = self.faithful(order, shapley=True)
+        return {
+            names: summed(
+                values / (len(larger) - len(names) + 1) for larger, values in fit.items() if set(names) <= set(larger)
+            )
+            for names in fit
+            if names
+        }
+
     def shapley(self) -> NDArray[Any]:
         """Shapley values, (n_rows, n_players, n_outputs)."""
         return np.stack(list(self.shapley_interactions(1).values()), axis=1)
@@ -171,6 +232,11 @@ class Game:
             found[:, i, j] = found[:, j, i] = values / 2
         found[:, range(n), range(n)] = single - found.sum(axis=2)
         return found
+
+
+def summed(parts: Iterable[NDArray[Any]]) -> NDArray[Any]:
+    """The sum of some arrays, at least one."""
+    return np.asarray(np.sum(list(parts), axis=0))
 
 
 def _columns(players: Players, mask: int) -> list[int]:

@@ -11,6 +11,8 @@ import glasswood as gw
 from glasswood.models._ensemble import CategorySets, Score, Tree, TreeEnsemble, stack
 from glasswood.tables._columns import NumberColumn
 from glasswood.tables._tables import Schema
+from helpers.cube_metrics import all_subsets
+from helpers.deep_trees import chain
 
 N_FEATURES, DEPTH, N_TREES = 40, 15, 40
 
@@ -61,6 +63,13 @@ class OfMyOwn(gw.metrics.CubeMetric):
         return dict.fromkeys([*s_plus, *s_minus], 1.0)
 
 
+class AllSets(gw.metrics.CubeMetric):
+    """One that has a value for every set."""
+
+    def calc_metric(self, s_plus, s_minus):
+        return {(*s_plus, *more): (-1) ** len(more) for more in all_subsets(s_minus)}
+
+
 ASKED = {
     "shap_values": lambda ex, rows: ex.shap_values(rows),
     "banzhaf_values": lambda ex, rows: ex.banzhaf_values(rows),
@@ -68,7 +77,8 @@ ASKED = {
     "pairs": lambda ex, rows: ex.evaluate(gw.metrics.BanzhafInteractions(2), rows),
     "triples": lambda ex, rows: ex.evaluate(gw.metrics.ShapleyInteractions(3), rows),
     "all sets": lambda ex, rows: ex.evaluate(gw.metrics.PartialDependenceInteractions(), rows[:10]),
-    "a metric of a user's": lambda ex, rows: ex.evaluate(OfMyOwn(), rows[:1]),
+    "a metric of a user's": lambda ex, rows: ex.evaluate(OfMyOwn(), rows),
+    "all sets of a metric of a user's": lambda ex, rows: ex.evaluate(AllSets(), rows[:1]),
     "interaction_values": lambda ex, rows: ex.interaction_values(rows[:1]),
     "interaction_values of pairs": lambda ex, rows: ex.interaction_values(rows[:1], max_order=3),
     "interaction_strengths": lambda ex, rows: ex.interaction_strengths(),
@@ -109,14 +119,29 @@ def test_points_that_take_hours_are_refused(model, rows, monkeypatch):
         gw.Explainer(model, rows[:10]).partial_dependence("x0", at=np.arange(10.0)[:, None])
 
 
-def test_tables_of_interactions_are_refused_before_anything_is_counted(model, rows, monkeypatch):
-    monkeypatch.setattr("glasswood.effects._interactions.MOST_ENTRIES", 1000)
+def test_interactions_are_refused_before_anything_is_counted(model, rows, monkeypatch):
     ex = gw.Explainer(model, rows[:10])
     monkeypatch.setattr("glasswood.engines._pass.count_table", lambda *_, **__: pytest.fail("rows are counted"))
-    with pytest.raises(gw.errors.TooLargeError, match="entries of tables"):
-        ex.interaction_values(rows[:1], max_order=1)
+    with pytest.raises(gw.errors.TooLargeError, match=r"ask for max_order=[12]"):
+        ex.interaction_values(rows[:1], max_order=3)
 
 
 def test_one_row_of_it_is_explained(model, rows):
     found = gw.Explainer(model, rows[:20]).shap_values(rows[50:51])
     np.testing.assert_allclose(found.values.sum() + found.base_values, model.predict(rows[50:51]), rtol=0, atol=1e-9)
+
+
+def test_a_slow_metric_of_all_sets_is_refused(rows, monkeypatch):
+    monkeypatch.setattr("glasswood.effects._cube_values.MOST_ASKING", 5)
+    rng = np.random.default_rng(0)
+    schema = Schema(tuple(NumberColumn(f"x{j}") for j in range(22)))
+    score = Score(base=np.zeros(1), labels=("prediction",), units="value")
+    trees = [chain(rng, rng.permutation(22)[:20])]
+    ex = gw.Explainer(
+        TreeEnsemble(**stack(trees, CategorySets()), schema=schema, score=score, source="made"), rows[:9, :22]
+    )
+    start = time.thread_time()
+    with pytest.raises(gw.errors.TooLargeError, match=r"20 features, .* h: the .* cubes of .* Use a metric of smaller"):
+        ex.evaluate(AllSets(), rows[:2, :22])
+    assert time.thread_time() - start < 2
+    assert ex.evaluate(OfMyOwn(), rows[:2, :22]).values.shape == (2, 20)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import ArgumentError, TooLargeError
-from glasswood.metrics import CubeMetric, InteractionIndex, members_of
+from glasswood.effects._cube_values import CubeValues
 
-__all__ = ["MOST_PLAYERS", "MOST_SLOTS", "Template", "moments_of", "refuse_long_paths", "set_masks"]
+__all__ = ["MOST_PLAYERS", "Template", "set_masks"]
 
-MOST_SLOTS = 63  # players of a path without tables: the bits of a mask
 MOST_PLAYERS = 12  # of a path, whose 3**12 cubes are written down
 
 
@@ -42,31 +39,29 @@ class Template:
     value: NDArray[np.float64]
 
     @classmethod
-    def of(cls, metric: CubeMetric, n_players: int) -> Template:
-        """Return the template of a metric for a number of players."""
-        refuse_long_paths(n_players)
-        if isinstance(metric, InteractionIndex):
-            masks, number, met, broken, value = _from_moments(metric, n_players)
-        else:
-            masks, number, met, broken, value = _from_cubes(metric, n_players)
-        target = (number << n_players) | met
-        return cls(masks, target.astype(np.int32), broken.astype(np.int32), value.astype(np.float64))
+    def of(cls, values: CubeValues, n_players: int) -> Template:
+        """Return the template of a metric for a number of players, up to MOST_PLAYERS."""
+        met, broken = _all_cubes(n_players)
+        order = np.argsort(met, kind="stable")  # so that targets are in order
+        met, broken = met[order], broken[order]
+        kept = met & ~broken  # not in the cube
+        n_bits = _bits(np.arange(1 << n_players))
+        n_plus, n_minus = n_bits[broken], n_players - n_bits[met]
+        masks = set_masks(values.orders, n_players)
+        found = []
+        for number, mask in enumerate(masks):
+            at = np.flatnonzero((mask & kept) == 0)
+            size, out = int(n_bits[mask]), n_bits[mask & ~met[at]]
+            value = values.table[values.kind(size, out), n_plus[at] - (size - out), n_minus[at] - out]
+            at, value = at[value != 0], value[value != 0]
+            found.append(((number << n_players) | met[at], broken[at], value))
+        columns = zip(*found, strict=True) if found else [[np.zeros(0, dtype=np.int64)]] * 3
+        target, z, worth = (np.concatenate(column) for column in columns)
+        return cls(masks, target.astype(np.int32), z.astype(np.int32), worth.astype(np.float64))
 
 
-def refuse_long_paths(n_players: int) -> None:
-    """Raise an error if there are too many cubes over this number of players."""
-    if n_players > MOST_PLAYERS:
-        message = (
-            f"a path of the model has {n_players} features, which make {3**n_players:,} cubes; metrics are "
-            f"evaluated for up to {MOST_PLAYERS} features ({3**MOST_PLAYERS:,} cubes). Shapley and Banzhaf values "
-            "and interactions have no such limit"
-        )
-        raise TooLargeError(message)
-
-
-def set_masks(metric: InteractionIndex, n_players: int) -> NDArray[np.int64]:
-    """Return the sets of players that an index has values for, as bit masks sorted by size."""
-    orders = metric.orders(n_players)
+def set_masks(orders: range, n_players: int) -> NDArray[np.int64]:
+    """Return the sets of players of some sizes, as bit masks sorted by size."""
     masks = np.zeros(1, dtype=np.int64)
     for player in range(n_players):
         grown = masks[_bits(masks) < orders.stop - 1]
@@ -74,16 +69,6 @@ def set_masks(metric: InteractionIndex, n_players: int) -> NDArray[np.int64]:
     sizes = _bits(masks)
     kept = sizes >= orders.start
     return masks[kept][np.argsort(sizes[kept], kind="stable")]
-
-
-def moments_of(metric: InteractionIndex, most: int) -> NDArray[np.float64]:
-    """Return the moments for sets of all sizes, and paths of up to `most` players."""
-    moments = np.zeros((metric.orders(most).stop, most + 1, most + 1))
-    for size in metric.orders(most):
-        for a in range(most + 1):
-            for b in range(most + 1 - a):
-                moments[size, a, b] = metric.moment(size, a, b)
-    return moments
 
 
 def _bits(masks: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -103,54 +88,3 @@ def _all_cubes(n_players: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         bit = np.int64(1 << player)
         met, broken = np.concatenate([met, met | bit, met | bit]), np.concatenate([broken, broken, broken | bit])
     return met, broken
-
-
-def _from_moments(metric: InteractionIndex, n_players: int) -> tuple[NDArray[Any], ...]:
-    """Write down an index, whose values follow from numbers of players."""
-    met, broken = _all_cubes(n_players)
-    order = np.argsort(met, kind="stable")  # so that targets are in order
-    met, broken = met[order], broken[order]
-    kept = met & ~broken  # not in the cube
-    n_bits = _bits(np.arange(1 << n_players))
-    n_plus, n_minus = n_bits[broken], n_players - n_bits[met]
-    masks = set_masks(metric, n_players)
-    upto = range(n_players + 1)
-    moments = {
-        size: np.array([[metric.moment(size, a, b) for b in upto] for a in upto]) for size in metric.orders(n_players)
-    }
-    found = []
-    for number, mask in enumerate(masks):
-        at = np.flatnonzero((mask & kept) == 0)
-        size, out = int(n_bits[mask]), n_bits[mask & ~met[at]]
-        value = np.where(out % 2 == 0, 1.0, -1.0) * moments[size][n_plus[at] - (size - out), n_minus[at] - out]
-        at, value = at[value != 0], value[value != 0]
-        found.append((np.full(at.size, number), met[at], broken[at], value))
-    columns = zip(*found, strict=True) if found else [[np.zeros(0, dtype=np.int64)]] * 4
-    return masks, *(np.concatenate(column) for column in columns)
-
-
-def _from_cubes(metric: CubeMetric, n_players: int) -> tuple[NDArray[Any], ...]:
-    """Write down any metric, by asking it for every cube."""
-    everyone = set(range(n_players))
-    numbers: dict[int, int] = {}
-    found: list[tuple[int, int, int, float]] = []
-    for q, z in zip(*(array.tolist() for array in _all_cubes(n_players)), strict=True):
-        plus = {player for player in everyone if z >> player & 1}
-        minus = {player for player in everyone if not q >> player & 1}
-        masks = set()
-        values: object = metric.calc_metric(plus, minus)
-        if not isinstance(values, Mapping):
-            message = f"calc_metric must return a mapping from features or sets of them to numbers, not {values!r}"
-            raise ArgumentError(message)
-        for key, value in values.items():
-            mask = members_of(key, z | ~q & ((1 << n_players) - 1))
-            if mask in masks:
-                message = f"the metric returned the set {key!r} twice for one cube; sets have no order"
-                raise ArgumentError(message)
-            masks.add(mask)
-            if value:
-                found.append((numbers.setdefault(mask, len(numbers)), q, z, float(value)))
-    columns = [np.array(column) for column in zip(*found, strict=True)] if found else [np.zeros(0, np.int64)] * 4
-    number, met, *others = columns
-    order = np.lexsort((met, number))
-    return np.array(list(numbers), dtype=np.int64), number[order], met[order], *(column[order] for column in others)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._closed_forms import Effects
-from glasswood.effects._cubes import refuse_long_paths
+from glasswood.effects._cube_values import CubeValues, values_on_cubes
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._kept import Kept
 from glasswood.effects._leaf_sets import most_sets
@@ -22,7 +22,7 @@ from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._set_blocks import PlayerSets
 from glasswood.effects._walks import Ground, WalkedRows, Walks, can_walk, seconds_for_walks
 from glasswood.errors import BackgroundError
-from glasswood.metrics import CubeMetric, InteractionIndex
+from glasswood.metrics import HasCalcMetric
 from glasswood.parallel._memory import check_memory
 from glasswood.parallel._once import Deferred, once, once_here
 
@@ -42,12 +42,12 @@ class BackgroundRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AgainstRows:
-    """An index of any rows, path by path or by walking, which is made ready where rows are explained.
+    """A metric of any rows, path by path or by walking, which is made ready where rows are explained.
 
     Parameters
     ----------
     plan : CountPlan
-    metric : InteractionIndex
+    values : CubeValues
     outputs : list of int
         The outputs that are wanted.
     cells : ndarray of shape (n_columns, n_background), int32, or None
@@ -59,7 +59,7 @@ class AgainstRows:
     """
 
     plan: CountPlan
-    metric: InteractionIndex
+    values: CubeValues
     outputs: list[int]
     cells: NDArray[np.int32] | None = None
     shares: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
@@ -68,21 +68,20 @@ class AgainstRows:
     @property
     def told(self) -> tuple[Any, ...]:
         """What the values of rows depend on."""
-        metric = (type(self.metric).__qualname__, sorted(vars(self.metric).items()))
         cells = None if self.cells is None else self.cells.tobytes()
-        return "walks" if self.walked else "paths", metric, self.outputs, cells, self.shares.tobytes()
+        return "walks" if self.walked else "paths", *self.values.told, self.outputs, cells, self.shares.tobytes()
 
     @once_here
     def _walks(self) -> Walks:
         cells = np.empty((0, 0), dtype=np.int32) if self.cells is None else self.cells.copy()
-        return Walks(Ground(self.plan, cells, self.shares), self.metric, self.outputs)
+        return Walks(Ground(self.plan, cells, self.shares), self.values, self.outputs)
 
     def of_rows(self, rows: Rows | CellBlock) -> LongPaths | WalkedRows:
         """Return the values of rows."""
         if self.walked:
             return WalkedRows(self._walks, rows)
         background = None if self.cells is None else CellBlock(self.cells)
-        return LongPaths(self.plan, self.metric, rows, self.outputs, background, self.shares)
+        return LongPaths(self.plan, self.values, rows, self.outputs, background, self.shares)
 
 
 @dataclass(eq=False)
@@ -115,49 +114,54 @@ class Evaluator:
         """The plan of single players."""
         return self.plans(1)
 
-    def evaluate(self, metric: CubeMetric, rows: Rows, outputs: list[int]) -> TabledRows | LongPaths | WalkedRows:
+    def evaluate(self, metric: HasCalcMetric, rows: Rows, outputs: list[int]) -> TabledRows | LongPaths | WalkedRows:
         """Return the values of a metric.
 
         How they are computed does not depend on the tables that happen to be kept, since they may differ in the last
         digit.
         """
-        way = self._way(metric, rows.n_rows, len(outputs))
-        if way == "tables" or not isinstance(metric, InteractionIndex):
-            return self.tables(metric, outputs).of_rows(rows)
-        check_memory((rows.n_rows, most_sets(self.plan, metric), len(outputs)))
-        return (self.by_walks if way == "walks" else self.by_paths)(metric, rows, outputs)
+        values = self.values(metric)
+        way = self._way(values, rows.n_rows, len(outputs))
+        if way == "tables":
+            return self.tables(values, outputs).of_rows(rows)
+        check_memory((rows.n_rows, most_sets(self.plan, values.orders), len(outputs)))
+        return (self.by_walks if way == "walks" else self.by_paths)(values, rows, outputs)
 
-    def for_any_rows(self, metric: CubeMetric, n_rows: int, outputs: list[int]) -> LeafTables | AgainstRows:
+    def for_any_rows(self, metric: HasCalcMetric, n_rows: int, outputs: list[int]) -> LeafTables | AgainstRows:
         """Return the values of a metric for rows that are not known yet, computed the way that is best for n of them.
 
         The result can be pickled.
         """
-        way = self._way(metric, n_rows, len(outputs))
-        if way == "tables" or not isinstance(metric, InteractionIndex):
-            return self.tables(metric, outputs)
-        if self.background is None and not self.only_counts:
-            return AgainstRows(self.plan, metric, outputs)
+        values = self.values(metric)
+        way = self._way(values, n_rows, len(outputs))
+        if way == "tables":
+            return self.tables(values, outputs)
+        if self._shared:
+            return AgainstRows(self.plan, values, outputs)
         rows, shares = self._rows()
-        return AgainstRows(self.plan, metric, outputs, rows.cells(0, shares.size), shares, walked=way == "walks")
+        return AgainstRows(self.plan, values, outputs, rows.cells(0, shares.size), shares, walked=way == "walks")
 
-    def _way(self, metric: CubeMetric, n_rows: int, n_outputs: int) -> Literal["tables", "paths", "walks"]:
+    def values(self, metric: HasCalcMetric) -> CubeValues:
+        """Return what a metric says of the cubes of paths."""
+        return values_on_cubes(metric, self.plan, shared=self._shared)
+
+    @property
+    def _shared(self) -> bool:
+        """Whether values are path-dependent."""
+        return self.background is None and not self.only_counts
+
+    def _way(self, values: CubeValues, n_rows: int, n_outputs: int) -> Literal["tables", "paths", "walks"]:
         """Return how the values of some rows are computed; refuse what takes too long, or has too many sets."""
-        plan = self.plan
-        most = plan.most_players
-        if not isinstance(metric, InteractionIndex):
-            refuse_long_paths(most)
-            plan.refuse_uncountable(most)
-            return "tables"
-        by_tables = seconds_for_tables(metric, plan) if plan.countable(most) else float("inf")
-        only_counts = self.only_counts or (self.background is None and metric.nodes(0) is None)
-        if by_tables < WORTH_A_THOUGHT or (only_counts and by_tables < float("inf")):
+        plan, orders = self.plan, values.orders
+        by_tables = seconds_for_tables(orders, plan) if plan.countable(plan.most_players) else float("inf")
+        if by_tables < WORTH_A_THOUGHT or (self.only_counts and by_tables < float("inf")):
             return "tables"
         n_background = self.n_background
-        by_paths, by_walks = seconds_for_paths(plan, n_rows, n_background), float("inf")
-        if self.background is not None and can_walk(plan, metric, n_outputs):
-            by_walks = seconds_for_walks(self._visits, n_rows, n_background, metric, n_outputs)
+        by_paths, by_walks = seconds_for_paths(plan, values, n_rows, n_background), float("inf")
+        if self.background is not None and can_walk(plan, orders, n_outputs):
+            by_walks = seconds_for_walks(self._visits, n_rows, n_background, orders, n_outputs)
         if by_tables < float("inf"):
-            by_tables = seconds_for_tables(metric, plan, n_rows)
+            by_tables = seconds_for_tables(orders, plan, n_rows)
         if by_tables < min(by_paths, by_walks):
             return "tables"
         refuse_hours(plan, n_rows, n_background, min(by_paths, by_walks))
@@ -190,29 +194,25 @@ class Evaluator:
 
         return self.kept.get(Ground, make)
 
-    def by_walks(self, metric: InteractionIndex, rows: Rows, outputs: list[int]) -> WalkedRows:
+    def by_walks(self, values: CubeValues, rows: Rows, outputs: list[int]) -> WalkedRows:
         """Return the values of a metric by walking through the trees with pairs of rows."""
-        return WalkedRows(Walks(self.ground, metric, outputs), rows)
+        return WalkedRows(Walks(self.ground, values, outputs), rows)
 
-    def tables(self, metric: CubeMetric, outputs: list[int]) -> LeafTables:
+    def tables(self, values: CubeValues, outputs: list[int]) -> LeafTables:
         """Return the values of a metric as tables of leaves."""
 
         def make() -> LeafTables:
-            templates = templates_of(metric, self.plan)  # first: too large ones are refused before any counting
-            return LeafTables(self.effects(self.plan.most_players), metric, outputs, templates)
+            templates = templates_of(values, self.plan)  # first: too large ones are refused before any counting
+            return LeafTables(self.effects(self.plan.most_players), values, outputs, templates)
 
-        ours = type(metric).__module__ == InteractionIndex.__module__
-        if not isinstance(metric, InteractionIndex) or not ours or vars(metric).keys() != {"min_order", "max_order"}:
-            return make()  # a user's metric may depend on anything
-        key = (type(metric), metric.min_order, metric.max_order, tuple(outputs))
-        return self.kept.get(key, make)
+        return self.kept.get((LeafTables, *values.told, tuple(outputs)), make)
 
-    def by_paths(self, metric: InteractionIndex, rows: Rows, outputs: list[int]) -> LongPaths:
+    def by_paths(self, values: CubeValues, rows: Rows, outputs: list[int]) -> LongPaths:
         """Return the values of a metric path by path."""
-        if self.background is None and not self.only_counts:
-            return LongPaths(self.plan, metric, rows, outputs, None, np.empty(0))
+        if self._shared:
+            return LongPaths(self.plan, values, rows, outputs, None, np.empty(0))
         background = self._rows()
-        return LongPaths(self.plan, metric, rows, outputs, background.rows, background.shares)
+        return LongPaths(self.plan, values, rows, outputs, background.rows, background.shares)
 
     def interactions(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups | ManySets:
         """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""

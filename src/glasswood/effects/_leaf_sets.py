@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._chunks import Chunks
+from glasswood.effects._cube_values import n_sets
 from glasswood.kernels import _core
-from glasswood.metrics import InteractionIndex
 from glasswood.parallel._once import once, once_here
 
 __all__ = ["Leaves", "most_sets"]
@@ -20,12 +19,10 @@ __all__ = ["Leaves", "most_sets"]
 MOST_STATES = 2**15  # of a seat
 
 
-def most_sets(plan: CountPlan, metric: InteractionIndex) -> int:
-    """Return how many sets an index has values for at most, without looking for them."""
-    orders = metric.orders(plan.most_players)
-    of_players = sum(comb(len(plan.players), size) for size in orders)
-    of_paths = sum(n * sum(comb(used, size) for size in orders) for used, n in enumerate(plan.n_paths))
-    return min(of_players, of_paths)
+def most_sets(plan: CountPlan, orders: range) -> int:
+    """Return how many sets of some sizes there are at most, without looking for them."""
+    of_paths = sum(n * n_sets(orders, used) for used, n in enumerate(plan.n_paths))
+    return min(n_sets(orders, len(plan.players)), of_paths)
 
 
 class SetNumbers:

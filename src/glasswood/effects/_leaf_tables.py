@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,13 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._chunks import block_width
 from glasswood.effects._closed_forms import Effects
+from glasswood.effects._cube_values import CubeValues, n_sets
 from glasswood.effects._cubes import MOST_PLAYERS, Template
 from glasswood.effects._leaf_sets import Leaves
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._set_values import WholeSets, sums_of
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
-from glasswood.metrics import CubeMetric, InteractionIndex
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._threads import for_each, n_threads
 
@@ -31,7 +30,7 @@ CACHE = 2**17  # values that a block of rows may have
 LOOKUPS_AT_A_TIME = 2**27  # leaves times rows
 
 
-def seconds_for_tables(metric: InteractionIndex, plan: CountPlan, n_rows: int = 0) -> float:
+def seconds_for_tables(orders: range, plan: CountPlan, n_rows: int = 0) -> float:
     """Return about how long one core takes to write down the values of every leaf, and to look up those of rows.
 
     Infinity if they do not fit.
@@ -40,18 +39,18 @@ def seconds_for_tables(metric: InteractionIndex, plan: CountPlan, n_rows: int = 
     for used, n_leaves in enumerate(plan.n_paths):
         if n_leaves == 0:
             continue
-        n_sets = sum(comb(used, size) for size in metric.orders(used))
-        cubes = n_sets * 3**used if used <= MOST_PLAYERS else MOST_TEMPLATE + 1
+        n_here = n_sets(orders, used)
+        cubes = n_here * 3**used if used <= MOST_PLAYERS else MOST_TEMPLATE + 1
         if cubes > MOST_TEMPLATE:
             return float("inf")
-        entries += n_leaves * (n_sets << used) * plan.ensemble.value.shape[1]
-        seconds += 90e-9 * cubes + n_leaves * 2e-9 * cubes + 0.5e-9 * n_rows * n_leaves * n_sets
+        entries += n_leaves * (n_here << used) * plan.ensemble.value.shape[1]
+        seconds += 90e-9 * cubes + n_leaves * 2e-9 * cubes + 0.5e-9 * n_rows * n_leaves * n_here
     return seconds if entries <= MOST_ENTRIES else float("inf")
 
 
-def templates_of(metric: CubeMetric, plan: CountPlan) -> dict[int, Template]:
+def templates_of(values: CubeValues, plan: CountPlan) -> dict[int, Template]:
     """Return the templates of a metric, by the number of players; or refuse tables that are too large for memory."""
-    templates = {used: Template.of(metric, used) for used, n_leaves in enumerate(plan.n_paths) if n_leaves}
+    templates = {used: Template.of(values, used) for used, n_leaves in enumerate(plan.n_paths) if n_leaves}
     n_values = plan.ensemble.value.shape[1]
     n_entries = sum(
         (plan.n_paths[used] * template.masks.size << used) * n_values for used, template in templates.items()
@@ -72,7 +71,7 @@ class LeafTables:
     ----------
     effects : Effects
         Of all orders.
-    metric : CubeMetric
+    values : CubeValues
     outputs : list of int
         The outputs that are wanted.
     templates : mapping of int to Template
@@ -80,15 +79,14 @@ class LeafTables:
     """
 
     def __init__(
-        self, effects: Effects, metric: CubeMetric, outputs: list[int], templates: Mapping[int, Template]
+        self, effects: Effects, values: CubeValues, outputs: list[int], templates: Mapping[int, Template]
     ) -> None:
         plan = effects.plan
         self.plan = plan
         self.leaves = Leaves(plan, {used: template.masks for used, template in templates.items()}, outputs)
         # The score without any leaf is the same regardless of who takes part: an empty cube, which only the empty
         # set, the first one if there is any, can have a value for.
-        empty = Template.of(metric, 0).value.sum()
-        self.constant = empty * plan.ensemble.score.constant[outputs]
+        self.constant = values.of_empty_cube() * plan.ensemble.score.constant[outputs]
         self._fill(effects, templates)
 
     @property

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
-from glasswood.effects._cubes import MOST_SLOTS, moments_of, set_masks
+from glasswood.effects._cube_values import CubeValues, n_sets
+from glasswood.effects._cubes import set_masks
 from glasswood.effects._leaf_sets import Leaves
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._set_values import WholeSets, sums_of
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
-from glasswood.metrics import InteractionIndex
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once
 from glasswood.parallel._threads import in_order, n_threads
@@ -24,16 +22,17 @@ __all__ = ["LongPaths", "refuse_hours", "seconds_for_paths"]
 
 MOST_SECONDS = 4 * 3600
 SECONDS_AT_A_TIME = 0.2  # that a kernel may take, so that Ctrl-C is noticed
+PER_SET = 2e-9  # seconds that a set of several players takes for a row and a background row
 MOST_PARTS = 128  # the same for any number of threads, so that sums are the same, too
 
 
 class LongPaths(WholeSets):
-    """An index of rows, computed at once, for paths of any length.
+    """A metric of rows, computed at once, for paths of any length.
 
     Parameters
     ----------
     plan : CountPlan
-    metric : InteractionIndex
+    values : CubeValues
     rows : Rows or CellBlock
     outputs : list of int
         The outputs that are wanted.
@@ -46,15 +45,14 @@ class LongPaths(WholeSets):
     def __init__(
         self,
         plan: CountPlan,
-        metric: InteractionIndex,
+        values: CubeValues,
         rows: Rows | CellBlock,
         outputs: list[int],
         background: Rows | CellBlock | None,
         weight: NDArray[np.float64],
     ) -> None:
-        _refuse_players(plan.most_players)
         used = [int(n) for n in np.unique(plan.n_players)]
-        masks = {n: set_masks(metric, n) for n in used}
+        masks = {n: set_masks(values.orders, n) for n in used}
         self.plan = plan
         self.leaves = Leaves(plan, masks, outputs)
         self.sets = self.leaves.numbers.sets
@@ -63,8 +61,7 @@ class LongPaths(WholeSets):
         self._here = rows.cells(0, rows.n_rows)
         self._there = None if background is None else background.cells(0, background.n_rows)
         self._weight = weight
-        self._nodes = _nodes(metric, max(used)) if background is None else ()
-        self._moments = np.zeros(0) if background is None else moments_of(metric, max(used))
+        self._on_cubes = values
         self._values = self._sum()
 
     def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
@@ -88,6 +85,8 @@ class LongPaths(WholeSets):
             for found in parts:
                 total += found
         total *= self.plan.ensemble.score.factor
+        if self.sets and not self.sets[0]:  # the score without any leaf is an empty cube
+            total[0] += self._on_cubes.of_empty_cube() * self.plan.ensemble.score.constant[self.leaves.outputs][:, None]
         return total.reshape(self.leaves.n_groups, self.n_rows)
 
     def _part(self, chunks: range) -> NDArray[np.float64]:
@@ -108,37 +107,47 @@ class LongPaths(WholeSets):
             proceed()
             seats = leaves.chunks.seats_of(chunk)
             here = leaves.chunks.states_of(seats, cells)
-            if self._there is None:
-                nodes = _core.Quadrature(*self._nodes)
+            if self._there is not None:
+                there = leaves.chunks.states_of(seats, self._there)
+                table = self._on_cubes.table
+                _core.add_long_paths(chunk, here, there, self._weight, chunked, leaves.core, value, sets, table, out)
+            elif self._on_cubes.nodes is not None:
+                nodes = _core.Quadrature(*self._on_cubes.nodes)
                 _core.add_shared_paths(chunk, here, plan.shares, chunked, leaves.core, value, sets, nodes, out)
             else:
-                there = leaves.chunks.states_of(seats, self._there)
-                _core.add_long_paths(
-                    chunk, here, there, self._weight, chunked, leaves.core, value, sets, self._moments, out
-                )
+                table = self._on_cubes.table
+                _core.add_weighed_paths(chunk, here, plan.shares, chunked, leaves.core, value, sets, table, out)
         return out
 
     @once
     def _spans(self) -> list[slice]:
         """The number of rows of a batch, for which a chunk of 64 leaves takes a fraction of a second."""
         most_players = self.plan.most_players
-        # Without a background, a row costs a leaf some nanoseconds per player and point of quadrature.
-        per_row = 5e-9 * most_players * (most_players // 2 + 1)
-        if self._there is not None:
-            per_row = seconds_per_row(most_players, self._there.shape[1])
+        n_background = 0 if self._there is None else self._there.shape[1]
+        per_row: float = seconds_per_row(most_players, n_background, self._on_cubes)
+        if self._there is None:  # some nanoseconds per player and point of quadrature, for every row at worst
+            per_row += 5e-9 * most_players * (most_players // 2 + 1)
         most = max(64, int(SECONDS_AT_A_TIME / (64 * max(1e-7, per_row))))
         return [slice(first, first + most) for first in range(0, max(1, self.n_rows), most)]
 
 
-def seconds_for_paths(plan: CountPlan, n_rows: int, n_background: int) -> float:
+def seconds_for_paths(plan: CountPlan, values: CubeValues, n_rows: int, n_background: int) -> float:
     """Return about how long `LongPaths` takes at most, on one core; no background rows: path-dependent values."""
-    per_leaf = 20e-9 * n_background + n_rows * seconds_per_row(plan.n_players, n_background)
-    return float(per_leaf.sum())
+    return sum(
+        n * (20e-9 * n_background + n_rows * seconds_per_row(used, n_background, values))
+        for used, n in enumerate(plan.n_paths)
+    )
 
 
-def seconds_per_row(n_players: int | NDArray[np.integer[Any]], n_background: int) -> Any:
-    """Return the approximate time of a row at a leaf, given its number of players."""
-    return 100e-9 + 1e-9 * np.minimum(2.0**n_players, n_background)
+def seconds_per_row(n_players: int, n_background: int, values: CubeValues) -> float:
+    """Return the approximate time of a row at a leaf, given its number of players, at most."""
+    larger = n_sets(values.orders, n_players) - (n_players if 1 in values.orders else 0)
+    if n_background > 0:
+        # Single players take part in the time for a background row.
+        return 100e-9 + min(2.0**n_players, n_background) * (1e-9 + PER_SET * larger)
+    if values.nodes is not None:
+        return 100e-9 + 5e-9 * larger * (n_players // 2 + 1)
+    return 100e-9 + 5e-9 * n_sets(values.orders, n_players) * (n_players + 1)
 
 
 def refuse_hours(plan: CountPlan, n_rows: int, n_background: int, seconds: float) -> None:
@@ -151,27 +160,3 @@ def refuse_hours(plan: CountPlan, n_rows: int, n_background: int, seconds: float
             "no background for path-dependent values"
         )
         raise TooLargeError(message)
-
-
-def _refuse_players(most: int) -> None:
-    """Refuse paths with more players than a mask has bits."""
-    if most > MOST_SLOTS:
-        message = f"a path of the model has {most} features; at most {MOST_SLOTS} are handled"
-        raise TooLargeError(message)
-
-
-def _nodes(metric: InteractionIndex, most: int) -> tuple[NDArray[Any], ...]:
-    """Return the points and weights for paths of up to `most` players, concatenated."""
-    points: list[NDArray[np.float64]] = []
-    weights: list[NDArray[np.float64]] = []
-    for used in range(most + 1):
-        found = metric.nodes(max(0, used - 1))
-        if found is None:
-            message = (
-                f"a path of the model has {most} features, too many for tables, and {metric!r} has no other way. Use a "
-                "metric of Shapley or Banzhaf, or interaction_values with max_order"
-            )
-            raise TooLargeError(message)
-        points.append(found[0])
-        weights.append(found[1])
-    return np.concatenate([[0], np.cumsum([p.size for p in points])]), np.concatenate(points), np.concatenate(weights)

@@ -214,4 +214,4 @@ def refuse_too_many(player_sets: PlayerSets, n_outputs: int, n_sets: int | None 
 
 def sets_fit(player_sets: PlayerSets, order: int, n_outputs: int) -> bool:
     """Return whether the means of sets of up to `order` players are certain to fit in memory."""
-    return player_sets.max_sets(order) * n_outputs * BYTES_PER_VALUE <= memory_left() // 2
+    return player_sets.has_at_most(memory_left() // 2 // (n_outputs * BYTES_PER_VALUE), order)

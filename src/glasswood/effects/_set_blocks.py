@@ -129,17 +129,13 @@ class PlayerSets:
     def _paths(self) -> NDArray[np.int32]:
         """The wanted players of each leaf's path, sorted: (n_leaves, n); behind them the number of all players."""
         first, player = self.plan.slots
-        n_leaves, n_players = first.size - 1, self.wanted.size
-        leaf = np.repeat(np.arange(n_leaves), np.diff(first))
-        kept = self.wanted[player]
-        leaf, player = leaf[kept], player[kept]
-        order = np.lexsort((player, leaf))
-        leaf, player = leaf[order], player[order]
-        n_used = np.bincount(leaf, minlength=n_leaves)
-        place = np.arange(leaf.size) - np.repeat(np.cumsum(n_used) - n_used, n_used)
-        paths = np.full((n_leaves, int(n_used.max(initial=0))), n_players, dtype=np.int32)
-        paths[leaf, place] = player
-        return paths
+        n_slots, n_players = np.diff(first), self.wanted.size
+        longest = int(n_slots.max(initial=0))
+        paths = np.full((n_slots.size, longest), n_players, dtype=np.int32)
+        paths[np.arange(longest) < n_slots[:, None]] = np.where(self.wanted, np.arange(n_players), n_players)[player]
+        paths.sort(axis=1)
+        n_used = int((paths < n_players).sum(axis=1).max(initial=0))
+        return paths[:, :n_used]
 
     @once
     def n_pairs(self) -> int:
@@ -147,19 +143,36 @@ class PlayerSets:
         used = np.bincount((self._paths < self.wanted.size).sum(axis=1)).tolist()
         return sum(n * n_subsets(length, self.order) for length, n in enumerate(used))
 
+    def has_at_most(self, limit: int, order: int) -> bool:
+        """Return whether there are certainly no more than `limit` distinct sets of up to `order` players."""
+        return n_subsets(self._n_used, order) <= limit or self.max_sets(order) <= limit
+
     def max_sets(self, order: int) -> int:
         """Return a number that the distinct sets of up to `order` players do not exceed."""
         return sum(self._max_sets_of_size(size) for size in range(min(order, self._paths.shape[1]) + 1))
 
     def _max_sets_of_size(self, size: int) -> int:
-        n_used = int(np.unique(self._paths[self._paths < self.wanted.size]).size)
-        return min(comb(n_used, size), sum(n * comb(length, size) for length, n in enumerate(self._distinct_paths)))
+        on_paths = sum(n * comb(length, size) for length, n in enumerate(self._distinct_paths))
+        return min(comb(self._n_used, size), on_paths)
+
+    @once
+    def _n_used(self) -> int:
+        """The number of wanted players that the model uses."""
+        used = np.unique(self.plan.player_of[self.plan.ensemble.used_features])
+        return int(np.count_nonzero(self.wanted[used]))
 
     @once
     def _distinct_paths(self) -> list[int]:
         """How many different paths have 0 players, 1, 2 and so on."""
-        distinct = np.unique(self._paths, axis=0)
-        found: list[int] = np.bincount((distinct < self.wanted.size).sum(axis=1)).tolist()
+        # Paths are told apart by sums of random numbers, one for each player. Comparing rows takes ten times as long.
+        hashes = np.random.default_rng(0).integers(0, 2**64, self.wanted.size + 1, dtype=np.uint64)
+        hashes[-1] = 0  # behind the players of a path
+        sums = np.zeros(len(self._paths), dtype=np.uint64)
+        for players in self._paths.T:
+            sums += hashes[players]
+        _, chosen = np.unique(sums, return_index=True)
+        used = (self._paths[chosen] < self.wanted.size).sum(axis=1)
+        found: list[int] = np.bincount(used).tolist()
         return found
 
     # -------------------------------------------------------------------------------------------------- cut into blocks

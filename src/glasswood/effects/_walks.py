@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
-from glasswood.effects._cubes import MOST_SLOTS, moments_of
+from glasswood.effects._cube_values import CubeValues
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._set_values import WholeSets, sums_of
 from glasswood.kernels import _core
-from glasswood.metrics import InteractionIndex
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._threads import in_order
 
@@ -31,26 +30,27 @@ LANES = 8  # players that a kernel adds to at a time
 MISSING, UNSEEN = 2**31 - 1, -1
 
 
-def can_walk(plan: CountPlan, metric: InteractionIndex, n_outputs: int) -> bool:
-    """Return whether an index can be found by walking."""
-    most = metric.orders(plan.most_players).stop - 1
+def can_walk(plan: CountPlan, orders: range, n_outputs: int) -> bool:
+    """Return whether a metric of sets of these sizes can be found by walking."""
+    most = orders.stop - 1
     n_values = n_outputs * len(plan.players) ** most
     return (
-        plan.most_players <= MOST_SLOTS
+        len(orders) > 0
+        and orders.start > 0
         and most <= MOST_ORDER
         and 8 * n_values <= MOST_BYTES
         and plan.ensemble.used_features.size <= MOST_COLUMNS
     )
 
 
-def seconds_for_walks(visits: float, n_rows: int, n_background: int, metric: InteractionIndex, n_outputs: int) -> float:
+def seconds_for_walks(visits: float, n_rows: int, n_background: int, orders: range, n_outputs: int) -> float:
     """Return about how long rows take on one core, given the visits of a pair of rows."""
-    per_visit = 12e-9 + 2e-9 * n_outputs * (1 if metric.max_order == 1 else 10)
+    per_visit = 12e-9 + 2e-9 * n_outputs * (1 if orders.stop == 2 else 10)
     return n_rows * n_background * visits * per_visit
 
 
 class Ground:
-    """The trees and the background rows, made ready to walk. It fits any rows and any index.
+    """The trees and the background rows, made ready to walk. It fits any rows and any metric.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class Ground:
             last_here=n_here,
             first_there=0,
             last_there=n_there,
-            moments=np.zeros((2, self.n_slots + 1, self.n_slots + 1)),
+            values=np.zeros((3, self.n_slots + 1, self.n_slots + 1)),
             output_place=np.full(self.plan.ensemble.n_outputs, -1),
             single=np.zeros((n_here, *self.shape(1))),
             pairs=np.zeros((0, self.width, self.width)),
@@ -177,24 +177,24 @@ class Ground:
 
 
 class Walks:
-    """An index against background rows.
+    """A metric against background rows.
 
     Parameters
     ----------
     ground : Ground
-    metric : InteractionIndex
+    values : CubeValues
         Of sets of one or two players.
     outputs : list of int
         The outputs that are wanted.
     """
 
-    def __init__(self, ground: Ground, metric: InteractionIndex, outputs: list[int]) -> None:
+    def __init__(self, ground: Ground, values: CubeValues, outputs: list[int]) -> None:
         self.ground = ground
-        self.orders = metric.orders(ground.plan.most_players)
+        self.orders = values.orders
         self.outputs = outputs
         self._place = np.full(ground.plan.ensemble.n_outputs, -1)
         self._place[outputs] = np.arange(len(outputs))
-        self._moments = moments_of(metric, max(1, ground.n_slots))
+        self._values = values.for_players(max(1, ground.n_slots))
         players = ground.players.tolist()
         self.sets: list[tuple[int, ...]] = [(player,) for player in players] if 1 in self.orders else []
         if 2 in self.orders:
@@ -222,7 +222,7 @@ class Walks:
                     last_here=span[1],
                     first_there=first,
                     last_there=min(n_there, first + ground.block),
-                    moments=self._moments,
+                    values=self._values,
                     output_place=self._place,
                     single=single,
                     pairs=pairs,
@@ -237,7 +237,7 @@ class Walks:
 
 
 class WalkedRows(WholeSets):
-    """An index of rows, found by walking, at once.
+    """A metric of rows, found by walking, at once.
 
     Parameters
     ----------
@@ -248,8 +248,7 @@ class WalkedRows(WholeSets):
     def __init__(self, walks: Walks, rows: Rows | CellBlock) -> None:
         self.sets = walks.sets
         self.n_rows = rows.n_rows
-        self._walks = walks
-        self._values = self._sum(walks.ground.ranks(rows.cells(0, rows.n_rows)))
+        self._values = self._sum(walks, walks.ground.ranks(rows.cells(0, rows.n_rows)))
 
     def write(self, span: tuple[int, int], out: NDArray[np.float64], at: int) -> None:
         """Write the values of some rows to the columns of `out`, (n_sets x n_outputs, ...), from `at` on."""
@@ -259,9 +258,9 @@ class WalkedRows(WholeSets):
         """Return the sums of absolute values, squares and values over some rows: (3, n_sets x n_outputs)."""
         return sums_of(self._values[:, span[0] : span[1]])
 
-    def _sum(self, here: NDArray[np.int32]) -> NDArray[np.float64]:
+    def _sum(self, walks: Walks, here: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the sum over all trees, part by part of them, in a fixed order."""
-        walks, ground = self._walks, self._walks.ground
+        ground = walks.ground
         n_trees = ground.plan.ensemble.n_trees
         n_parts = min(n_trees, MOST_PARTS)
         spans = [(row, min(self.n_rows, row + ground.batch)) for row in range(0, self.n_rows, ground.batch)]

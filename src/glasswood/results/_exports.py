@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from glasswood.errors import MissingExtraError
-from glasswood.results.panels._drawable import DrawableAttributions
+from glasswood.errors import ArgumentError, MissingExtraError
+from glasswood.results.panels._drawable import DrawableAttributions, DrawableSets
 
-__all__ = ["shap_explanation", "shapiq_values"]
+__all__ = ["shap_explanation", "shapiq_values", "shapiq_values_of_sets"]
 
 # The name of an index in shapiq. Pairs arranged as in the shap package are k-SII: a feature's own value is its Shapley
 # value less half of its interactions.
 SHAPIQ_INDICES = {"Shapley values": "SV", "Banzhaf values": "BV", "Shapley interactions": "k-SII"}
+
+
+class ShapiqSets(DrawableSets, Protocol):
+    """An `Interactions`."""
+
+    @property
+    def index(self) -> str: ...
+    @property
+    def order(self) -> int | None: ...
+    @property
+    def find_mean(self) -> Callable[[], NDArray[np.float64]]: ...
 
 
 def shap_explanation(found: DrawableAttributions) -> Any:
@@ -35,10 +48,6 @@ def shap_explanation(found: DrawableAttributions) -> Any:
 
 def shapiq_values(found: DrawableAttributions, row: int, output: int) -> Any:
     """Return the values of one row and output as `shapiq.InteractionValues`."""
-    try:
-        import shapiq
-    except ImportError as error:
-        raise MissingExtraError.of("shapiq", extra="shapiq", what="to_shapiq") from error
     values, n_players, base = found.heights[row, ..., output], len(found.names), float(found.mean[output])
     of_sets: dict[tuple[int, ...], float] = {(): base}
     if values.ndim == 1:
@@ -46,12 +55,38 @@ def shapiq_values(found: DrawableAttributions, row: int, output: int) -> Any:
     else:
         of_sets |= {(player,): float(values[player, player]) for player in range(n_players)}
         of_sets |= {(a, b): float(values[a, b] + values[b, a]) for a, b in combinations(range(n_players), 2)}
+    return _interaction_values(of_sets, SHAPIQ_INDICES[found.name], values.ndim, n_players)
+
+
+def shapiq_values_of_sets(found: ShapiqSets, row: int, output: int) -> Any:
+    """Return the values of the sets of one row and output as `shapiq.InteractionValues`."""
+    if not found.index:
+        message = (
+            "to_shapiq is for the indices of glasswood.metrics, which shapiq has names for; these are the values of a "
+            "metric of your own. to_frame returns them as a table"
+        )
+        raise ArgumentError(message)
+    sets, n_outputs = found.source.sets, len(found.outputs)
+    values = np.empty((len(sets) * n_outputs, 1))
+    found.source.write((row, row + 1), values, 0)
+    heights = values.reshape(len(sets), n_outputs)[:, output].tolist()
+    of_sets = {(): float(found.find_mean()[output])} | dict(zip(map(tuple, sets), heights, strict=True))
+    largest = max(map(len, of_sets))
+    order = largest if found.order is None else found.order
+    return _interaction_values(of_sets, found.index, order, len(found.players))
+
+
+def _interaction_values(of_sets: dict[tuple[int, ...], float], index: str, order: int, n_players: int) -> Any:
+    try:
+        import shapiq
+    except ImportError as error:
+        raise MissingExtraError.of("shapiq", extra="shapiq", what="to_shapiq") from error
     return shapiq.InteractionValues(
         of_sets,
-        index=SHAPIQ_INDICES[found.name],
+        index=index,
         min_order=0,
-        max_order=values.ndim,
+        max_order=order,
         n_players=n_players,
         estimated=False,
-        baseline_value=base,
+        baseline_value=of_sets[()],
     )

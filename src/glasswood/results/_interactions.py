@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
+from math import prod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
@@ -16,7 +17,7 @@ from glasswood.errors import TableError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._memory import memory_left, memory_that_fits
-from glasswood.parallel._once import once
+from glasswood.parallel._once import Deferred, once
 from glasswood.parallel._progress import shown
 from glasswood.parallel._threads import for_each, in_order, thread_limit
 from glasswood.results._frames import check_memory, to_frame
@@ -42,7 +43,8 @@ class Interactions(ReadOnly):
     """The contribution of each feature set to the score of each row.
 
     Everything is computed lazily: `values` needs memory for all of them, `blocks`, `mean_abs`, `top`, `top_per_row` and
-    `to_parquet` do not.
+    `to_parquet` do not. `index` is what shapiq calls the metric, or empty for a metric of your own; `order` is the size
+    of its largest sets, or None if it has no limit.
 
     Examples
     --------
@@ -68,6 +70,9 @@ class Interactions(ReadOnly):
     players: tuple[str, ...]
     outputs: tuple[Any, ...]
     units: str
+    find_mean: Deferred[NDArray[np.float64]]
+    index: str = ""
+    order: int | None = None
     columns: ShownRows = field(default_factory=lambda: ShownRows.of(None))
 
     _threads: ClassVar[int | None]  # that may compute what is asked for later
@@ -88,6 +93,16 @@ class Interactions(ReadOnly):
         if isinstance(sets, BlocksOfSets):
             return sets.sizes
         return np.fromiter(map(len, sets), dtype=np.int64, count=len(sets))
+
+    @property
+    def base_values(self) -> Any:
+        """The mean score. One per output if there are several.
+
+        Some metrics add up: the values of a row and the mean score are its score. PDIVs contain the mean, as the value
+        of the empty set.
+        """
+        mean = self.find_mean()
+        return float(mean[0]) if len(self.outputs) == 1 else read_only(mean)
 
     @once
     def subsets(self) -> list[tuple[str, ...]]:
@@ -209,7 +224,9 @@ class Interactions(ReadOnly):
             yield numbers, self._shaped(out)
 
     def _shaped(self, out: NDArray[np.float64]) -> NDArray[np.float64]:
-        values = out.reshape(-1, len(self.outputs), out.shape[-1]).transpose(2, 0, 1)
+        n_outputs, n_rows = len(self.outputs), out.shape[-1]
+        n_sets = prod(out.shape[:-1]) // n_outputs  # not -1, which is ambiguous without rows
+        values = out.reshape(n_sets, n_outputs, n_rows).transpose(2, 0, 1)
         return values[..., 0] if len(self.outputs) == 1 else values
 
     @once
@@ -379,6 +396,43 @@ class Interactions(ReadOnly):
         none = np.empty((0, len(self), len(self.outputs)))
         blocks = shown(self.blocks(n_rows), -(-self.n_rows // n_rows), "writing") if self.n_rows else [(0, none)]
         write_parquet(path, (part(first, block) for first, block in blocks), labels)
+
+    def to_shapiq(self, row: int = 0, *, output: Hashable = None, output_index: int | None = None) -> Any:
+        """Return the values of one row as `shapiq.InteractionValues`, for the plots of the shapiq package.
+
+        Parameters
+        ----------
+        row : int, default 0
+            The number of the row.
+        output : label, optional
+            The output (class or target); required if there are several.
+        output_index : int, optional
+            The output by its position in `outputs`.
+
+        Returns
+        -------
+        shapiq.InteractionValues
+            With the index of the metric, such as "SII", "k-SII", "FSII" or "Moebius". The value of the empty set is the
+            mean score. The values of metrics of your own have no index, and are refused.
+
+        Examples
+        --------
+        >>> import glasswood as gw
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X)
+        >>> ex.evaluate(gw.metrics.FaithfulShapley(order=2), X[:3]).to_shapiq(row=1).index  # doctest: +SKIP
+        'FSII'
+        """
+        from glasswood.results._exports import shapiq_values_of_sets
+        from glasswood.results.panels._outputs import one_row
+
+        place = position_of(self.outputs, output, output_index)
+        if place is None and len(self.outputs) > 1:
+            message = f"an object of shapiq has one output; pass output=, one of {list(self.outputs[:20])!r}"
+            raise TableError(message)
+        return shapiq_values_of_sets(self, one_row(self.n_rows, row), place or 0)
 
     def panel(self, row: int = 0, output: int | None = None, **options: Unpack[SetOptions]) -> Waterfall | Bars:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.

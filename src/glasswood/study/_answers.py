@@ -16,7 +16,7 @@ from glasswood.effects._row_questions import arrange
 from glasswood.effects._set_values import PartOfSets, SetValues
 from glasswood.effects._target_sums import TargetMoments
 from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
-from glasswood.metrics import CubeMetric, InteractionIndex
+from glasswood.metrics import ABBREVIATIONS, HasCalcMetric, InteractionIndex, PartialDependenceInteractions
 from glasswood.models._outputs import Chosen
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._once import Deferred, once
@@ -327,26 +327,30 @@ class Answers:
             values = study.interactions(order, wanted, chosen.columns)
             return interactions_of_source(study, rows, "interaction values", values, chosen, self._scale)
         opened = study.rows(rows)  # first: what is wrong with them is found before anything is counted
-        return self.interactions(study.interactions(order, wanted, chosen.columns).of_rows(opened), chosen, opened)
+        found = study.interactions(order, wanted, chosen.columns).of_rows(opened)
+        return self.interactions(found, chosen, opened, PartialDependenceInteractions())
 
-    def interactions(self, source: SetValues, chosen: Chosen, rows: Rows) -> Interactions:
+    def interactions(self, source: SetValues, chosen: Chosen, rows: Rows, metric: HasCalcMetric) -> Interactions:
         """Return values of sets for rows, made of the scores that are chosen."""
         return Interactions(
             source=source if chosen.total is None else Negated(source),
             players=self._study.plan(1).players,
             outputs=chosen.labels,
             units=self._scale.units,
+            find_mean=Deferred(lambda: chosen.levels(self._values.mean)),
+            index=ABBREVIATIONS.get(type(metric), ""),
+            order=metric.max_order if isinstance(metric, InteractionIndex) else None,
             columns=ShownRows(lambda numbers: self._shown(rows, numbers)),
         )
 
-    def metric(self, metric: CubeMetric, rows: object, chosen: Chosen) -> Interactions | SourceValues:
+    def metric(self, metric: HasCalcMetric, rows: object, chosen: Chosen) -> Interactions | SourceValues:
         """Return the values of a metric for rows."""
         study = self._study
         if isinstance(rows, SourceRows):
             values = study.for_any_rows(metric, rows.n_rows, chosen.columns)
-            return interactions_of_source(study, rows, repr(metric), values, chosen, self._scale)
+            return interactions_of_source(study, rows, _name_of(metric), values, chosen, self._scale)
         opened = study.rows(rows)
-        return self.interactions(study.evaluate(metric, opened, chosen.columns), chosen, opened)
+        return self.interactions(study.evaluate(metric, opened, chosen.columns), chosen, opened, metric)
 
     def attributions(
         self, name: str, metric: InteractionIndex, rows: object, chosen: Chosen
@@ -361,7 +365,7 @@ class Answers:
         shape = (n_rows(rows), *(n_players,) * (metric.max_order or 1), n_outputs)
         check_memory(shape)  # before anything is computed
         opened = self._study.rows(rows)
-        found = self.interactions(self._study.evaluate(metric, opened, chosen.columns), chosen, opened)
+        found = self.interactions(self._study.evaluate(metric, opened, chosen.columns), chosen, opened, metric)
         values = found.values.reshape(found.n_rows, len(found), n_outputs)
         return Attributions(
             name=name,
@@ -556,6 +560,12 @@ class Answers:
             weight=shares,
             find_rows=Deferred(lambda: self._rows_at(shown, opened) if shown else np.empty(0)),
         )
+
+
+def _name_of(metric: HasCalcMetric) -> str:
+    """Return what a metric is called: what it says of itself, or its class."""
+    own = type(metric).__repr__ is not object.__repr__
+    return repr(metric) if own else type(metric).__name__
 
 
 def _of_probabilities(chosen: Chosen) -> Chosen:

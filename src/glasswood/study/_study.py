@@ -29,7 +29,7 @@ from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_ta
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
-from glasswood.metrics import CubeMetric
+from glasswood.metrics import HasCalcMetric
 from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
@@ -526,11 +526,11 @@ class Study:
     def _background_rows(self) -> BackgroundRows:
         return BackgroundRows(self.own_rows(), self.over.shares)
 
-    def evaluate(self, metric: CubeMetric, rows: Any, outputs: list[int]) -> SetValues:
+    def evaluate(self, metric: HasCalcMetric, rows: Any, outputs: list[int]) -> SetValues:
         """Return the values of a metric for rows: a table, or rows that are open already."""
         return self._evaluator.evaluate(metric, rows if isinstance(rows, Rows) else self.rows(rows), outputs)
 
-    def for_any_rows(self, metric: CubeMetric, n_rows: int, outputs: list[int]) -> OfAnyRows:
+    def for_any_rows(self, metric: HasCalcMetric, n_rows: int, outputs: list[int]) -> OfAnyRows:
         """Return the values of a metric for rows that are not known yet, computed as is best for n of them."""
         return self._evaluator.for_any_rows(metric, n_rows, outputs)
 
