@@ -190,5 +190,5 @@ def _processor() -> str:
 def _version(package: str) -> str | None:
     try:
         return version(package)
-    except PackageNotFoundError:
-        return None
+    except PackageNotFoundError:  # perhaps a checkout on the path
+        return getattr(sys.modules.get(package), "__version__", None)

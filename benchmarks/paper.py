@@ -1,7 +1,12 @@
-"""The tables of the Woodelf++ paper: its tasks on its data sets, as far as they are available, with its own figures.
+"""All tables of the Woodelf++ paper: glasswood, woodelf, scikit-learn's brute force, and the paper's own figures.
 
-With --write, figures go to benchmarks/results/paper-DATE.json (cases of other runs of that day are kept) and the page
-docs/explanation/paper-results.md is written from it; --page FILE writes the page from a file of results.
+With --write, figures go to benchmarks/results/paper-DATE.json and the page docs/explanation/paper-results.md is written
+from it. Cases of other runs of that day are kept, so a long run can be done in pieces: --case kdd --case kdd-depth-1.
+PAPER_RESULTS names another file to merge into; --page FILE writes the page only.
+
+woodelf runs in a process of its own, which may take PAPER_LIMIT seconds (300) per entry, PAPER_CASE seconds (600) per
+case, and PAPER_MEMORY gigabytes (12). What scikit-learn would take more than PAPER_BRUTE seconds (60) for is estimated.
+Fitted models are kept in the folder PAPER_CACHE. PAPER_ROWS takes fewer rows of the large tables, to try things out.
 """
 
 from __future__ import annotations
@@ -11,177 +16,125 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pandas as pd
-from data import california, ieee, kddcup, rows_for
-from interactions import woodelf_values
-from measure import Figure, Laps, Report, race
+from measure import GIGABYTE, Figure, Laps, Report, race
+from paper_any_order import any_order
+from paper_brute import Estimator, add_brute_force
+from paper_children import Child, Limits, Outcome
+from paper_models import MAX_ROWS, Spec, fitted, table
 from paper_page import write_page
 from paper_tables import DEPTHS, LARGE, SMALL, TASKS
-from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.ensemble import HistGradientBoostingRegressor
-
-import glasswood as gw
+from paper_tasks import PEER_FIRST, number_of_sets, ours, points_of, theirs
 
 RESULTS = Path(__file__).resolve().parent / "results"
-PEER_SECONDS = float(os.environ.get("PAPER_LIMIT", "60"))  # of woodelf per case; what is left then is not run
-PEER_FIRST = ("Exact full PDP", "Exact Joint-PDP k=5", "Approx. Joint-PDP k=5", "Exact PDP k=100", "Approx. PDP k=5")
-DEPTH_ROWS, DEPTH_RANGE = 50_000, range(1, 11)
-
-Points = Mapping[str, Any]
-
-
-def points_of(X: pd.DataFrame, k: int) -> dict[str, Any]:
-    """Return k evenly spaced values between the 5th and the 95th percentile of each column."""
-    ends = {name: np.nanquantile(X[name].to_numpy(), [0.05, 0.95]) for name in X}
-    return {name: np.linspace(low, high, k) for name, (low, high) in ends.items()}
+ENTRY = Limits(float(os.environ.get("PAPER_LIMIT", "300")), GIGABYTE * float(os.environ.get("PAPER_MEMORY", "12")))
+CASE_SECONDS = float(os.environ.get("PAPER_CASE", "600"))  # of woodelf, for all tasks of a case
+OUR_SECONDS = 60  # of our laps of one task; the first one always ends
+DEPTH_RANGE, ANY_ORDER_RANGE = range(1, 11), range(6, 11)
 
 
-def curves_at(explainer: gw.Explainer, points: Points) -> dict[str, Any]:
-    return {name: curve(points[name]) for name, curve in explainer.partial_dependence().items()}
-
-
-def full_curves(explainer: gw.Explainer) -> dict[str, Any]:
-    return {name: curve.values for name, curve in explainer.partial_dependence().items()}
-
-
-def ours(model: Any, X: pd.DataFrame, tasks: tuple[str, ...]) -> dict[str, Callable[[], Any]]:
-    """Return what glasswood does for each task: from the fitted model and the rows to all values in hand."""
-    grids = {k: points_of(X, k) for k in (5, 10, 100)}
-    found: dict[str, Callable[[], Any]] = {
-        f"Exact PDP k={k}": partial(lambda k: curves_at(gw.Explainer(model, X), grids[k]), k) for k in grids
-    }
-    found |= {
-        "Exact full PDP": lambda: full_curves(gw.Explainer(model, X)),
-        "Exact Joint-PDP k=5": lambda: gw.Explainer(model, X).joint_grids(grids[5]),
-        "Approx. PDP k=5": lambda: curves_at(gw.Explainer(model), grids[5]),
-        "Approx. Joint-PDP k=5": lambda: gw.Explainer(model).joint_grids(grids[5]),
-        "Any-order PDIV n=10,000": lambda: gw.Explainer(model, X).interaction_values(X.head(10_000)).values,
-        "Any-order PDIV": lambda: gw.Explainer(model, X).interaction_values(X).mean_abs(),
-    }
-    return {task: found[task] for task in tasks}
-
-
-def theirs(model: Any, X: pd.DataFrame, tasks: tuple[str, ...]) -> dict[str, Callable[[], Any]]:
-    """Return what the paper's own package does for each task; it chooses its points itself, as part of its time."""
-    from woodelf.pdp import woodelf_pdp, woodelf_pdp_joint
-
-    one = partial(woodelf_pdp, model, X, verbose=False)
-    pair = partial(woodelf_pdp_joint, model, X, k=5, verbose=False)
-    found: dict[str, Callable[[], Any]] = {f"Exact PDP k={k}": partial(one, k=k) for k in (5, 10, 100)}
-    found |= {
-        "Exact full PDP": partial(one, full_pdp=True),
-        "Exact Joint-PDP k=5": pair,
-        "Approx. PDP k=5": partial(one, k=5, accurate=False),
-        "Approx. Joint-PDP k=5": partial(pair, accurate=False),
-        "Any-order PDIV n=10,000": lambda: woodelf_values(model, X, X.head(10_000)),
-        "Any-order PDIV": lambda: woodelf_values(model, X, X),
-    }
-    first = [task for task in PEER_FIRST if task in tasks]
-    return {task: found[task] for task in dict.fromkeys([*first, *tasks])}
-
-
-def note_laps(report: Report, case: str, task: str, who: str, lap: Laps, paper: str) -> None:
-    """Note the best time of a contender, and what the paper reports."""
-    laps = f"best of {len(lap.times)}, worst {max(lap.times):.3g} s" if len(lap.times) > 1 else ""
+def note_laps(report: Report, case: str, task: str, lap: Laps, paper: str) -> None:
+    """Add our best time of a task, and what the paper reports."""
+    laps = f"best of {len(lap.times)}, worst {max(lap.times):.3g} s" if lap.times else ""
     notes = [lap.error or laps, f"the paper, its machine and rows: {paper}" if paper else ""]
-    report.add(Figure(case, f"{task}: {who}", lap.best, "s", note="; ".join(note for note in notes if note)))
+    report.add(Figure(case, f"{task}: glasswood", lap.best, "s", note="; ".join(note for note in notes if note)))
 
 
-def measure(
-    report: Report, case: str, model: Any, X: pd.DataFrame, paper: Mapping[str, str], left_out: tuple[str, ...] = ()
-) -> None:
-    """Time all tasks: glasswood and the paper's code in turn, as often as the time that the latter has left allows."""
-    mine = ours(model, X, tuple(paper))
-    other = {} if report.quick else theirs(model, X, tuple(task for task in paper if task not in left_out))
-    spent, slowest = 0.0, 0.0
-    for task in dict.fromkeys([*other, *paper]):
-        affordable = task in other and spent + slowest <= PEER_SECONDS
-        all_rounds = slowest > 0 and spent + slowest * report.rounds < PEER_SECONDS
-        turns = (report.rounds if all_rounds else 1) if affordable else 0
-        contenders = {"glasswood": mine[task]} | ({"woodelf": other[task]} if turns else {})
-        laps = race(contenders, turns or report.rounds)
-        more = race({"glasswood": mine[task]}, report.rounds - turns)["glasswood"] if turns else Laps()
-        laps["glasswood"].times.extend(more.times)
-        note_laps(report, case, task, "glasswood", laps["glasswood"], paper[task])
-        if turns:
-            note_laps(report, case, task, "woodelf", laps["woodelf"], "")
-            spent += sum(laps["woodelf"].times)
-            slowest = max(slowest, *laps["woodelf"].times, 0.0)
-        elif task in other:
-            report.add(Figure(case, f"{task}: woodelf", float("nan"), "s", note="not run: time limit of this case"))
+def note_peer(report: Report, case: str, task: str, laps: list[Outcome]) -> None:
+    """Add woodelf's best time of a task and its memory, or why there is none."""
+    done = [lap for lap in laps if not lap.error]
+    best = min((lap.seconds for lap in done), default=float("nan"))
+    note = f"best of {len(done)}" if len(done) > 1 else "once"
+    note += f"; peak memory {max((lap.peak for lap in done), default=0) / GIGABYTE:.1f} GB"
+    report.add(Figure(case, f"{task}: woodelf", best, "s", note=note if done else laps[0].error))
 
 
-def boosting(X: Any, y: Any, **options: Any) -> Any:
-    return HistGradientBoostingRegressor(random_state=0, early_stopping=False, **options).fit(X, y)
+class Peer:
+    """woodelf in a process of its own, with the time that is left for a case."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.child, self.left = Child(theirs, spec), CASE_SECONDS
+
+    def lap(self, task: str) -> Outcome:
+        """Return a lap of a task, unless the time of the case is used up."""
+        if self.left < 1:
+            return Outcome(error=f"not run: the {CASE_SECONDS:.0f} s of this case were used up")
+        limits = Limits(min(self.left, ENTRY.seconds), ENTRY.bytes)
+        outcome = self.child.ask(task, limits)
+        self.left -= limits.seconds if outcome.error.startswith("stopped after") else max(outcome.seconds, 0.0)
+        return outcome
 
 
-def small(report: Report) -> None:
-    """Measure the three small data sets: 80 % of the rows, 100 trees."""
-    tables: dict[str, Callable[[], Any]] = {
-        "diabetes": lambda: load_diabetes(return_X_y=True, as_frame=True),
-        "cancer": lambda: load_breast_cancer(return_X_y=True, as_frame=True),
-        "housing": california,
-    }
-    for name, load in tables.items():
-        X, y = load()
-        n_rows = 100 if report.quick else int(0.8 * len(X))
-        chosen = np.random.default_rng(0).permutation(len(X))[:n_rows]
-        X, y = X.iloc[chosen].reset_index(drop=True), y.iloc[chosen]
-        model = boosting(X, y, max_iter=5 if report.quick else 100, max_depth=6)
-        paper = {task: f"{best} s by the best other method, {own} s" for task, (best, own) in SMALL[name].items()}
-        measure(report, f"{name} {X.shape[0]:,} x {X.shape[1]}", model, X, paper)
+def measure(report: Report, case: str, spec: Spec, paper: Mapping[str, str], rounds: int) -> None:
+    """Time all tasks: glasswood and woodelf in turn, then scikit-learn."""
+    X, _ = table(spec.data, quick=report.quick)
+    model = fitted(spec)
+    mine = ours(model, X, paper)
+    peer = None if report.quick else Peer(spec)
+    try:
+        for task in dict.fromkeys([task for task in PEER_FIRST if task in paper] + list(paper)):
+            lap, others = Laps(), list[Outcome]()
+            for turn in range(rounds):
+                if not turn or (not lap.error and sum(lap.times) < OUR_SECONDS):
+                    found = race({"": mine[task]}, 1)[""]
+                    lap.times, lap.error = lap.times + found.times, found.error
+                if peer and (not turn or (not others[-1].error and peer.left > 3 * others[-1].seconds)):
+                    others.append(peer.lap(task))
+            note_laps(report, case, task, lap, paper[task])
+            if others:
+                note_peer(report, case, task, others)
+    finally:
+        if peer:
+            peer.child.close()
+    grids = {k: points_of(X, k) for k in (5, 10, 100)}
+    n_sets = number_of_sets(model, X) if any(task.startswith("Any-order") for task in paper) else 0
+    add_brute_force(report, case, Estimator(model, X, grids), paper, n_sets)
 
 
-def of_the_paper(name: str) -> dict[str, str]:
-    return {task: f"{LARGE[name][task][2]} (CPU)" for task in TASKS}
+def shape(spec: Spec) -> str:
+    X, _ = table(spec.data, quick=spec.quick)
+    return f"{X.shape[0]:,} x {X.shape[1]}"
 
 
-def kdd(report: Report) -> None:
-    """Measure the 10 % of KDD Cup 99 that are here, with a model like the paper's."""
-    X, y = kddcup(2_000 if report.quick else None)
-    model = boosting(X, y, max_iter=5 if report.quick else 100, max_depth=6)
-    measure(report, f"kdd {X.shape[0]:,} x {X.shape[1]}", model, X, of_the_paper("kdd"), ("Any-order PDIV",))
+def small(name: str, report: Report) -> None:
+    """Measure a small data set: 80 % of the rows, 100 trees."""
+    spec = Spec(name, quick=report.quick)
+    paper = {task: f"{best} s by the best other method, {own} s" for task, (best, own) in SMALL[name].items()}
+    measure(report, f"{name} {shape(spec)}", spec, paper, report.rounds)
 
 
-def ieee_cis(report: Report) -> None:
-    """Measure a real model of IEEE-CIS on as many made rows as the real table has."""
-    model = ieee("IEEE-CIS_xgboost_model")
-    X = rows_for(model, 300 if report.quick else 472_432, np.float32)
-    paper = of_the_paper("ieee")
+def large(name: str, report: Report, *, real: bool = False) -> None:
+    """Measure KDD Cup 99 or IEEE-CIS, with a model like the paper's or with the real one."""
+    spec = Spec(name, real=real, quick=report.quick)
+    paper = {task: f"{LARGE[name][task][2]} (CPU)" for task in TASKS}
     if report.quick:
         del paper["Any-order PDIV n=10,000"], paper["Any-order PDIV"]
-    left_out = ("Any-order PDIV", "Any-order PDIV n=10,000", "Exact PDP k=5", "Exact PDP k=10")
-    measure(report, f"ieee {X.shape[0]:,} x {X.shape[1]}", model, X, paper, left_out)
+    start = "fitted ieee" if name == "ieee" and not real else name
+    measure(report, f"{start} {shape(spec)}", spec, paper, report.rounds)
 
 
-def depths(report: Report) -> None:
-    """Measure trees of depth 1 to 10 without regularisation, on a part of KDD Cup 99."""
-    X, y = kddcup(500 if report.quick else DEPTH_ROWS)
-    tasks, spent = tuple(DEPTHS), 0.0
-    for depth in range(1, 3) if report.quick else DEPTH_RANGE:
-        model = boosting(
-            X, y, max_iter=5 if report.quick else 100, max_depth=depth, max_leaf_nodes=None, min_samples_leaf=1
-        )
-        case = f"depth {depth}, kdd {X.shape[0]:,} x {X.shape[1]}"
-        for task, contender in ours(model, X, tasks).items():
-            lap = race({task: contender}, min(report.rounds, 2))[task]
-            note_laps(report, case, task, "glasswood", lap, f"{DEPTHS[task][depth - 1]} s")
-        if report.quick or spent > PEER_SECONDS:
-            continue
-        for task in ("Exact full PDP", "Exact Joint-PDP k=5"):
-            start = time.perf_counter()
-            note_laps(report, case, task, "woodelf", race({task: theirs(model, X, tasks)[task]}, 1)[task], "")
-            spent += time.perf_counter() - start
+def depth(name: str, level: int, report: Report) -> None:
+    """Measure trees of one depth without other limits."""
+    spec = Spec(name, level, limited=False, quick=report.quick)
+    paper = {task: f"{seconds[level - 1]} s" for task, seconds in DEPTHS[name].items()}
+    measure(report, f"depth {level}, {name} {shape(spec)}", spec, paper, min(report.rounds, 2))
 
 
-CASES: dict[str, Callable[[Report], None]] = {"small": small, "kdd": kdd, "depths": depths, "ieee": ieee_cis}
+CASES: dict[str, Callable[[Report], None]] = {
+    **{name: partial(small, name) for name in SMALL},
+    "kdd": partial(large, "kdd"),
+    "ieee": partial(large, "ieee", real=True),
+    "ieee-fitted": partial(large, "ieee"),
+    **{f"{name}-depth-{level}": partial(depth, name, level) for name in DEPTHS for level in DEPTH_RANGE},
+    **{
+        f"{name}-any-{level}": partial(any_order, data=name, depth=level, limits=ENTRY)
+        for name in ("kdd", "ieee", "normal")
+        for level in ANY_ORDER_RANGE
+    },
+}
 
 
 def merge(new: Path, into: Path) -> None:
@@ -208,8 +161,8 @@ def main() -> None:
         sys.argv.remove("--write")
         sys.argv += ["--json", str(new)]
     report = Report(__doc__ or "", CASES)
-    if write and report.quick:
-        message = "--quick claims nothing, so it writes no results"
+    if write and (report.quick or MAX_ROWS):
+        message = "--quick and PAPER_ROWS claim nothing, so they write no results"
         raise SystemExit(message)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -223,7 +176,8 @@ def main() -> None:
         "used), FastPD (R), GPUs."
     )
     if write:
-        results = RESULTS / f"paper-{datetime.datetime.now(datetime.UTC).date().isoformat()}.json"
+        today = f"paper-{datetime.datetime.now(datetime.UTC).date().isoformat()}.json"
+        results = Path(os.environ.get("PAPER_RESULTS", RESULTS / today))
         merge(new, results)
         write_page(results)
 

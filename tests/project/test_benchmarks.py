@@ -38,7 +38,7 @@ NEED_SHARED = {
 SHORT = {"importance", "rows"}  # the others: `pytest -m slow tests/project`
 PART = {
     "engines": ["--case", "dask"],  # the other engines take minutes to start; tests/engines has them
-    "paper": ["--case", "small", "--case", "depths"],
+    "paper": ["--case", "diabetes", "--case", "kdd-depth-2", "--case", "normal-any-6"],
 }
 
 
