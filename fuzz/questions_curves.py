@@ -153,6 +153,67 @@ def grids(s: Session) -> None:
         s.same("joint grids", found[a.name, b.name], want, scale=s.setting.raw_scale)
 
 
+def values_on_grids(s: Session) -> None:
+    """Features at given values, alone and together, and all pairs of them; numbers of values may differ."""
+    chosen = s.few(s.singles, 3)
+    if not chosen:
+        return
+    made = {player: s.points(player.columns, int(s.rng.integers(1, 4))) for player in chosen}
+    given = {player.name: _given(s, points[player.columns[0]]) for player, points in made.items()}
+    alone = s.ask("partial_dependence", at=given)
+    own = dict(zip(chosen, alone, strict=True))  # names as results have them
+    for player in chosen:
+        s.same("values of each feature", alone[own[player]].heights, s.oracle.mean(made[player]))
+    together = s.ask("partial_dependence", *(player.name for player in chosen), grid=given)
+    s.same("values of several features", together.heights, s.oracle.mean(_combined(made, chosen)))
+    pairs = s.ask("joint_partial_dependence", grid=given)
+    for a, b in combinations(chosen, 2):
+        found = pairs[own[a], own[b]]
+        want = s.oracle.mean(_combined(made, [a, b]))
+        s.same("pairs on a grid", found.heights, want)
+        shape = [len(made[player]) for player in (a, b)]
+        s.true("shape of a grid", list(found.grid_values.shape[:2]) == shape, (found.grid_values.shape, shape))
+
+
+def _given(s: Session, values: pd.Series) -> object:
+    return values if s.setting.natural else s.values(values)
+
+
+def _combined(made: dict[Player, pd.DataFrame], players: list[Player]) -> pd.DataFrame:
+    """Return all combinations of the points of some players, the last changing fastest."""
+    places = np.indices([len(made[player]) for player in players]).reshape(len(players), -1)
+    parts = [made[player].iloc[place].reset_index(drop=True) for player, place in zip(players, places, strict=True)]
+    return pd.concat(parts, axis=1)
+
+
+def sampled_grids(s: Session) -> None:
+    """Grids that are found from the rows, or from cuts; curves minus the mean prediction on them."""
+    spec = [4, ("quantiles", 3), ("rows", 3, int(s.rng.integers(0, 9)))][int(s.rng.integers(0, 3))]
+    chosen, level = s.few(s.singles, 2), s.oracle.level()
+    for players in [[player] for player in chosen] + ([chosen] if len(chosen) == 2 else []):
+        found = s.ask("partial_dependence", *(player.name for player in players), grid=spec, centered="mean")
+        names = [name for player in players for name in player.columns]
+        shown = pd.DataFrame({name: list(own) for name, own in zip(names, found.columns.values(), strict=True)})
+        rows = s.setting.background  # values between those of whole numbers are none
+        numbers = {name for name in names if getattr(rows[name].dtype, "kind", "O") in "iuf"}
+        typed = pd.DataFrame({n: shown[n].astype(float) if n in numbers else _like(shown[n], rows[n]) for n in names})
+        if any(typed[name].isna().any() for name in names):  # a category that the column's type does not have
+            continue
+        s.same("sampled grids", found.heights, s.oracle.mean(typed) - level)
+
+
+def centered(s: Session) -> None:
+    """Curves from zero, and minus the mean prediction."""
+    level = s.oracle.level()
+    for player in s.few(s.singles, 2):
+        points = s.points(player.columns, 8)
+        curve = s.ask("partial_dependence", player.name, centered="mean")
+        s.same("curve minus the mean", curve(s.values(points[player.columns[0]])), s.oracle.mean(points) - level)
+        s.equal("mean of such a curve", curve.mean, np.zeros(len(curve.mean)))
+        start = s.explainer.partial_dependence(player.name, centered=True)
+        s.equal("curve from zero", start.centered("mean").heights, curve.heights, within=1e-12, scale=s.setting.scale)
+
+
 def points(s: Session) -> None:
     """Any number of players at points, in any order of columns; and the distinct rows of a player."""
     players = s.few(s.setting.players, int(s.rng.integers(1, min(FEATURES, len(s.setting.players)) + 1)))
@@ -218,4 +279,4 @@ def outputs(s: Session) -> None:
             s.true("label of an output", got.outputs == (label,), f"{got.outputs} instead of {label!r}")
 
 
-QUESTIONS = (curves, grids, ice, model, outputs, points, surfaces)
+QUESTIONS = (centered, curves, grids, ice, model, outputs, points, sampled_grids, surfaces, values_on_grids)

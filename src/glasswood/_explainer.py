@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from typing import Any, Literal, NamedTuple, cast, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, overload
 
 import numpy as np
 
@@ -38,17 +38,20 @@ from glasswood.results import (
     Strengths,
     Surface,
 )
-from glasswood.study._grids import grid_of
+from glasswood.study._grids import grid_spec
+from glasswood.study._request import Request
 from glasswood.study._scope import Scope
 from glasswood.study._source_values import source_rows
 from glasswood.study._study_of import study_of
 from glasswood.study._total import permutation_importance
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import stored
-from glasswood.text._arguments import by_position, new_file, refuse_no_mapping, whole_number
+from glasswood.text._arguments import Centering, by_position, new_file, refuse_no_mapping, whole_number
 from glasswood.text._html import facts_html
 
 __all__ = ["Explainer"]
+
+Grid: TypeAlias = int | tuple[str, int] | tuple[str, int, int] | Mapping[Any, Any] | None
 
 
 class _Rows(NamedTuple):
@@ -292,9 +295,9 @@ class Explainer:
         *,
         output: Hashable = None,
         output_index: int | None = None,
-        at: None = None,
-        grid: int | None = None,
-        centered: bool = False,
+        at: Mapping[Any, Any] | None = None,
+        grid: Grid = None,
+        centered: Centering = False,
         response: str | None = None,
         by: None = None,
     ) -> Curves: ...
@@ -306,9 +309,9 @@ class Explainer:
         *,
         output: Hashable = None,
         output_index: int | None = None,
-        at: None = None,
-        grid: int | None = None,
-        centered: bool = False,
+        at: Mapping[Any, Any] | None = None,
+        grid: Grid = None,
+        centered: Centering = False,
         response: str | None = None,
         by: None = None,
     ) -> Curves: ...
@@ -321,8 +324,8 @@ class Explainer:
         output: Hashable = None,
         output_index: int | None = None,
         at: object = None,
-        grid: int | None = None,
-        centered: bool = False,
+        grid: Grid = None,
+        centered: Centering = False,
         response: str | None = None,
         by: None = None,
     ) -> Curve | Points: ...
@@ -336,8 +339,8 @@ class Explainer:
         output: Hashable = None,
         output_index: int | None = None,
         at: object = None,
-        grid: int | None = None,
-        centered: bool = False,
+        grid: Grid = None,
+        centered: Centering = False,
         response: str | None = None,
         by: None = None,
     ) -> Surface | Points: ...
@@ -348,8 +351,8 @@ class Explainer:
         output: Hashable = None,
         output_index: int | None = None,
         at: object = None,
-        grid: int | None = None,
-        centered: bool = False,
+        grid: Grid = None,
+        centered: Centering = False,
         response: str | None = None,
         by: object,
     ) -> Grouped: ...
@@ -360,8 +363,8 @@ class Explainer:
         output: Hashable = None,
         output_index: int | None = None,
         at: object = None,
-        grid: int | None = None,
-        centered: bool = False,
+        grid: Grid = None,
+        centered: Centering = False,
         response: str | None = None,
         by: object = None,
     ) -> Any:
@@ -377,14 +380,31 @@ class Explainer:
             second class. `outputs` lists the labels.
         output_index : int, optional
             The output to explain, by its position in `outputs`.
-        at : table, optional
-            The points to evaluate at: a table with the features' columns. Defaults to the distinct rows of a group.
-        grid : int, optional
-            Evaluate at this number of evenly spaced values of each feature, between the 5th and the 95th percentile of
-            the rows, instead of everywhere. Features with fewer distinct values, and categories, are evaluated at all
-            of them.
-        centered : bool, default False
-            Whether curves start at zero: in the first cell with rows, or in the most frequent category.
+        at : table, or mapping from features to values, optional
+            The points to evaluate at: a table with the features' columns. Defaults to the distinct rows of a group. If
+            no feature is named, or a list of them, a mapping from features to values, each evaluated alone.
+        grid : int, ("quantiles", int), ("rows", int, int), or mapping from features to values, optional
+            Evaluate at some values of each feature instead of everywhere; of several features, at all combinations of
+            their values. Missing values are on a grid only if a mapping has them.
+
+            - ``20``: this number of evenly spaced values between the 5th and the 95th percentile of the rows. If the
+              rows are not a table in memory (files, streams, a Background), or there are none, evenly spaced values
+              from the first to the last cut of the model.
+            - ``("quantiles", 20)``: the quantiles of 20 evenly spaced probabilities from 5 % to 95 %; equal ones once.
+              They are interpolated as in NumPy. If rows have weights, a quantile is the smallest value such that the
+              rows up to it have at least that share of the weight.
+            - ``("rows", 20, seed)``: the values of 20 distinct rows that are drawn with a seed; equal ones once. With
+              the same seed and rows, the same values. Rows of weight 0 are not drawn, others in proportion to their
+              weight; nor are rows whose value is missing.
+            - ``{"age": [20, 40], "bmi": [25, 30, 35]}``: these values. It must have values of every feature that is
+              named; if none is named, the features are those of the mapping.
+
+            With a number or quantiles, features that have no more distinct values than that, and categories, are
+            evaluated at all of them. Quantiles and rows need a table in memory. Groups of rows (`by`) have their own.
+        centered : bool or "mean", default False
+            True: curves start at zero, in the first cell with rows, or in the most frequent category; points at the
+            first of them. "mean": curves minus the mean prediction (`Curve.mean`), which is the centred partial
+            dependence of the Woodelf paper.
         response : {"raw", "probability", "prediction"}, optional
             The scale of the result. Defaults to that of the Explainer.
         by : name of a column, sequence of names, or array of shape (n_rows,), optional
@@ -409,28 +429,22 @@ class Explainer:
         Grouped by rows: Curve of 0, 1, 2
         >>> ex.partial_dependence("petal width (cm)", output=2, grid=5).to_frame().columns.tolist()
         ['petal width (cm)', 'value']
+        >>> values = {"petal width (cm)": [0.5, 1.5], "petal length (cm)": [2.0, 4.0, 6.0]}
+        >>> ex.partial_dependence("petal width (cm)", "petal length (cm)", output=2, grid=values).grid_values.shape
+        (2, 3)
+        >>> ex.partial_dependence(at=values, output=2)
+        Curves(petal width (cm), petal length (cm))
+        >>> curve = ex.partial_dependence("petal width (cm)", output=2, grid=("quantiles", 5), centered="mean")
+        >>> float(curve.values[0]) < 0 < float(curve.values[-1])
+        True
         """
-        several = not features or (len(features) == 1 and isinstance(features[0], list))
-        if several and at is not None:
-            message = "at= has values of features; name the features too"
-            raise TableError(message)
-        if grid is not None and at is not None:
-            message = "pass at= (points) or grid= (a number of points), not both"
-            raise ArgumentError(message)
-        n_points = None if grid is None else whole_number(grid, "grid is the number of points", 2)
-
-        def result(scope: Scope, item: object) -> Any:
-            asked = item if isinstance(item, tuple) else (item,)
-            points = at if n_points is None else grid_of(scope.study, scope.players(asked), n_points)
-            return scope.dependence(asked, points, scope.choose(output, output_index), centered=centered)
+        request = Request.of(at, grid, centered)
 
         def question(scope: Scope) -> Any:
-            if not several:
-                return result(scope, tuple(features))
-            if features or n_points is not None or centered:
-                listed = features[0] if features else scope.study.plan(1).players
-                return Curves({_key(scope, item): result(scope, item) for item in listed})
-            return scope.curves(scope.choose(output, output_index))
+            chosen = scope.choose(output, output_index)
+            if not features or (len(features) == 1 and isinstance(features[0], list)):
+                return scope.dependences(features[0] if features else None, request, chosen)
+            return scope.dependence(features, request, chosen)
 
         return self._ask(question, response, by)
 
@@ -439,13 +453,28 @@ class Explainer:
         *,
         output: Hashable = None,
         output_index: int | None = None,
+        grid: Grid = None,
         response: str | None = None,
         by: object = None,
     ) -> Curves:
         """Return the joint partial dependence of every pair of features, as a mapping from (name, name) to `Surface`.
 
-        Surfaces are computed lazily; the rows are counted only once for all of them. `output`, `response` and `by` are
-        those of `partial_dependence`.
+        Results are computed when they are looked up; the rows are counted only once for all of them.
+
+        Parameters
+        ----------
+        output, output_index : label and int, optional
+            The output to explain, by its label or its position in `outputs`.
+        grid : int, ("quantiles", int), ("rows", int, int), or mapping from features to values, optional
+            Evaluate at all combinations of some values of both features instead of everywhere, as in
+            `partial_dependence`: the results are `Points`, and only their values are computed. With a mapping, the
+            pairs are those of its features.
+        response, by : optional
+            As in `partial_dependence`.
+
+        Returns
+        -------
+        Curves or Grouped
 
         Examples
         --------
@@ -458,9 +487,15 @@ class Explainer:
         6
         >>> surfaces["petal length (cm)", "petal width (cm)"]
         Surface(petal length (cm) x petal width (cm): ... x ... cells, probability)
+        >>> ex = gw.Explainer(RandomForestClassifier(20, random_state=0).fit(X, y), X)
+        >>> ex.joint_partial_dependence(grid=5, output=2)["petal length (cm)", "petal width (cm)"]
+        Points(petal length (cm) x petal width (cm): 25 points, probability)
         """
+        spec = None if grid is None else grid_spec(grid)
 
         def question(scope: Scope) -> Curves:
+            if spec is not None:
+                return scope.pairs_on_grid(spec, scope.choose(output, output_index))
             single = [name for name in scope.study.plan(1).players if name not in scope.study.groups]
             chosen = scope.choose(output, output_index)
             return Curves(Lazy(Pairs(single), partial(scope.answers.surface_of, chosen)))
@@ -791,7 +826,7 @@ class Explainer:
         *features: str | int,
         rows: object = None,
         at: object = None,
-        grid: int | None = None,
+        grid: Grid = None,
         output: Hashable = None,
         output_index: int | None = None,
         response: str | None = None,
@@ -809,8 +844,8 @@ class Explainer:
             The rows to explain. Defaults to the rows of the background.
         at : table, optional
             The points to evaluate at: a table with the features' columns.
-        grid : int, optional
-            Evaluate at this number of evenly spaced values of each feature instead, as in `partial_dependence`.
+        grid : int, ("quantiles", int), ("rows", int, int), or mapping from features to values, optional
+            Evaluate at some values of each feature instead, as in `partial_dependence`.
         output, output_index : label and int, optional
             The output to explain, by its label or its position in `outputs`.
         response, by : optional
@@ -828,11 +863,12 @@ class Explainer:
         See `Ice`.
         """
         source = None if rows is None else source_rows(rows, keep, engine)
+        request = Request.of(at, grid, centered=False)
 
         def question(scope: Scope) -> Ice | SourceValues:
             players = scope.players(features)
-            n_points = None if grid is None else whole_number(grid, "grid is the number of points", 2)
-            points = at if n_points is None else grid_of(scope.study, players, n_points)
+            spec = request.grid
+            points = request.at if spec is None else scope.points_on_grid(spec, players).columns
             given = rows if source is None else source
             return scope.answers.ice(players, given, points, scope.choose(output, output_index))
 
@@ -1423,9 +1459,3 @@ def _pair(scope: Scope, pair: object) -> tuple[str, str]:
         message = f"a pair is two features, not {pair!r}"
         raise ArgumentError(message)
     return names[0], names[1]
-
-
-def _key(scope: Scope, item: object) -> Any:
-    """Return the key of an entry of a list of features: its name, or a tuple of names."""
-    names = tuple(scope.players(item if isinstance(item, tuple) else (item,)))
-    return names if isinstance(item, tuple) else names[0]

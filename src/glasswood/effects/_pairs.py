@@ -163,6 +163,19 @@ class LeafPair:
         (own_x, place_x), (own_y, place_y) = (np.unique(cells, return_inverse=True) for cells in (x, y))
         return self._swept(own_x, own_y)[np.ix_(place_x, place_y)]
 
+    def sparse_grid(self, x: Cells, y: Cells) -> Floats:
+        """Return the same as `grid`, but for rounding; cells between those that are asked for are not computed."""
+        (own_x, place_x), (own_y, place_y) = (np.unique(cells, return_inverse=True) for cells in (x, y))
+        ranks = [np.searchsorted(own, np.arange(n + 1)) for own, n in zip((own_x, own_y), self.shape[:2], strict=True)]
+        out = np.empty((own_x.size, own_y.size, self.shape[2]))
+        if out.size:
+            sweep = _core.Sweep(self._leaves, self.shape[2], own_x.size, own_y.size, *ranks)
+            every = np.arange(own_y.size)
+            for some in _parts(own_x.size, own_y.size * self.shape[2]):
+                sweep.write_grid(np.arange(some.start, some.stop), every, self._unit, out[some])
+        found: Floats = self._signed(out)[np.ix_(place_x, place_y)]
+        return found
+
     def lines(self, x: Cells) -> Iterator[tuple[slice, Floats]]:
         """Yield the heights of some cells of the first feature, in order, with all of the second; some at a time."""
         y = np.arange(self.shape[1])

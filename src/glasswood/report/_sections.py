@@ -23,6 +23,7 @@ from glasswood.results._points import Points
 from glasswood.results._shapes import Spikes
 from glasswood.results.panels._display import DRAWN
 from glasswood.results.panels._surfaces import panels_of_surface
+from glasswood.study._request import EVERYWHERE
 from glasswood.text._plain import number, percent, plain
 
 __all__ = ["features_section", "interactions_section", "missing_section", "shapes_section", "spikes_section"]
@@ -393,7 +394,8 @@ def _surfaces(subject: Subject, strengths: Strengths, n_surfaces: int) -> Iterat
 
     def panels(number: int) -> list[Any]:
         pair, output = chosen[number]
-        surface = subject.scope.dependence(pair, None, subject.scope.choose(None, output if subject.several else None))
+        outputs = subject.scope.choose(None, output if subject.several else None)
+        surface = subject.scope.dependence(pair, EVERYWHERE, outputs)
         return panels_of_surface(surface, alone=(True, False))
 
     with in_order(len(chosen), panels, "surfaces") as found:

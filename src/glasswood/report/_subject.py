@@ -16,6 +16,7 @@ from glasswood.parallel._once import once
 from glasswood.report._apart import Apart, apart_of
 from glasswood.report._wording import shape_word
 from glasswood.results import Certificate, Monotonicity, RowMonotonicity
+from glasswood.study._request import EVERYWHERE
 from glasswood.study._scope import Scope
 from glasswood.study._study import Study
 from glasswood.study._total import permutation_importance
@@ -147,7 +148,7 @@ class Subject:
         if name in self.curves:
             return self.curves[name]
         try:
-            return self.scope.dependence([name], None, self.chosen_outputs)
+            return self.scope.dependence([name], EVERYWHERE, self.chosen_outputs)
         except GlasswoodError:  # a group without a table to take points from
             return None
 

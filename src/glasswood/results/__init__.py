@@ -10,7 +10,7 @@ from glasswood.results._certificate import BrokenPromise, Certificate
 from glasswood.results._collections import Curves, Grouped, Lazy, Pairs
 from glasswood.results._comparison import Comparison
 from glasswood.results._curves import Curve, told_in_cells
-from glasswood.results._folds import NO_FOLDS, Folds, IfAsked, SurfaceFolds
+from glasswood.results._folds import NO_FOLDS, Folds, IfAsked, MeanIfAsked, SurfaceFolds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._gate import Measured, Measures, Violations
 from glasswood.results._h_statistics import HStatistics
@@ -64,6 +64,7 @@ __all__ = [
     "JointRows",
     "Lazy",
     "LeftByTable",
+    "MeanIfAsked",
     "Measured",
     "Measures",
     "Monotonicity",

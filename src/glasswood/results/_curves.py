@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -18,6 +18,7 @@ from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.results._observations import Observations
 from glasswood.results._spread import OtherScale, Spread
+from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -64,6 +65,7 @@ class Curve(ReadOnly):
     find_folds: Deferred[Folds] | None = None
     of_log_link: Mapping[str, OtherScale] = field(default_factory=dict)
     folds_of_log_link: Mapping[str, IfAsked[Folds]] = field(default_factory=dict)
+    centering: Centering = False
 
     @property
     def name(self) -> str:
@@ -221,8 +223,14 @@ class Curve(ReadOnly):
         """
         return to_frame(columns_of_curve(self))
 
-    def centered(self) -> Curve:
-        """Return the curve minus its value in the first cell with rows, or in the most frequent category.
+    def centered(self, how: Centering = True) -> Curve:  # noqa: FBT002 (as centered= of questions)
+        """Return the curve relative to one of its values, or to the mean prediction.
+
+        Parameters
+        ----------
+        how : True or "mean", default True
+            True: minus the value in the first cell with rows, or in the most frequent category, so that the curve
+            starts at zero. "mean": minus `mean`, the mean prediction over the same rows.
 
         Examples
         --------
@@ -230,19 +238,33 @@ class Curve(ReadOnly):
         >>> from sklearn.datasets import load_diabetes
         >>> from sklearn.ensemble import HistGradientBoostingRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> curve = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X).partial_dependence("bmi")
+        >>> model = HistGradientBoostingRegressor(max_iter=20).fit(X, y)
+        >>> curve = gw.Explainer(model, X).partial_dependence("bmi")
         >>> float(curve.centered()(X["bmi"].min()))
         0.0
+        >>> bool(np.allclose(curve.centered("mean").values, curve.values - model.predict(X).mean()))
+        True
         """
+        how = checked_centering(how)
+        if how == "mean":
+            return self._centered(self.mean, lambda folds: folds.minus_mean(), how)
+        if not how:
+            return self
         rows, first = self.rows, 0
         if rows.size and rows.any():
             first = int(np.argmax(rows)) if self.categories is not None else int(np.flatnonzero(rows)[0])
+        return self._centered(self.heights[first], lambda folds: folds.centered(first), how)
+
+    def _centered(self, level: NDArray[np.float64], without: Callable[[Folds], Folds], how: Centering) -> Curve:
+        """Return the curve minus a level of each output; `without` does the same to what is known without each fold."""
+        found = self.find_folds
         return replace(
             self,
-            heights=self.heights - self.heights[first],
-            mean=self.mean - self.heights[first],
+            heights=self.heights - level,
+            mean=self.mean - level,
             find_observations=self._not_comparable(),
-            find_folds=self._centered_folds(first),
+            find_folds=None if found is None else Deferred(lambda: without(found())),
+            centering=how,
         )
 
     def relativity(self, reference: Hashable = None, scale: str = "raw") -> NDArray[np.float64]:
@@ -322,11 +344,6 @@ class Curve(ReadOnly):
             return int(self.axis.cell_of(np.array([reference], dtype=object))[0])
         known = self.axis.rows if self.find_observations is None else np.nan_to_num(self.observations.exposure)
         return int(np.argmax(known[: self.axis.n_main])) if known.size else 0
-
-    def _centered_folds(self, first: int) -> Deferred[Folds] | None:
-        """Return the curves without each fold, minus their own value in a cell."""
-        found = self.find_folds
-        return None if found is None else Deferred(lambda: found().centered(first))
 
     def _not_comparable(self) -> Deferred[Observations] | None:
         """Return the observations beside a curve that is on no scale of theirs."""
@@ -415,7 +432,7 @@ def told_in_cells(curve: Curve, place: NDArray[np.int64]) -> dict[str, Any]:
     folds, same = curve.find_folds, np.array_equal(place, np.arange(curve.axis.n_cells))
     return {
         "find_observations": curve.find_observations if same else None,
-        "find_folds": None if folds is None else Deferred(lambda: Folds(folds().heights[:, place], folds().shares)),
+        "find_folds": None if folds is None else Deferred(lambda: folds().at_cells(place)),
         "of_log_link": {scale: _moved(find, place) for scale, find in curve.of_log_link.items()},
         "folds_of_log_link": {scale: _moved_folds(find, place) for scale, find in curve.folds_of_log_link.items()},
     }
@@ -426,7 +443,7 @@ def _moved(find: OtherScale, place: NDArray[np.int64]) -> OtherScale:
 
 
 def _moved_folds(find: IfAsked[Folds], place: NDArray[np.int64]) -> IfAsked[Folds]:
-    return IfAsked(lambda: Folds(find().heights[:, place], find().shares))
+    return IfAsked(lambda: find().at_cells(place))
 
 
 def _relative(heights: NDArray[np.float64], cell: int, scale: str) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from glasswood.errors import BackgroundError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.parallel._once import Deferred
 
-__all__ = ["NO_FOLDS", "Folds", "IfAsked", "SurfaceFolds"]
+__all__ = ["NO_FOLDS", "Folds", "IfAsked", "MeanIfAsked", "SurfaceFolds"]
 
 T = TypeVar("T")
 
@@ -33,10 +33,13 @@ class Folds(ReadOnly):
         The answer without each fold.
     shares : ndarray of shape (n_folds,)
         The share of the rows' weight that each fold has.
+    mean : ndarray of shape (n_folds, n_outputs), optional
+        The mean prediction without each fold, of curves and points.
     """
 
     heights: NDArray[np.float64]
     shares: NDArray[np.float64]
+    mean: NDArray[np.float64] | None = None
 
     @property
     def multiple(self) -> float:
@@ -49,11 +52,23 @@ class Folds(ReadOnly):
 
     def centered(self, cell: int) -> Folds:
         """Return the same of heights minus that of a cell."""
-        return Folds(self.heights - self.heights[:, cell : cell + 1], self.shares)
+        mean = None if self.mean is None else self.mean - self.heights[:, cell]
+        return Folds(self.heights - self.heights[:, cell : cell + 1], self.shares, mean)
+
+    def minus_mean(self) -> Folds:
+        """Return the same of heights minus the mean prediction of the same rows."""
+        if self.mean is None:
+            message = "the mean prediction without each fold is not known; ask for the curve again"
+            raise BackgroundError(message)
+        return Folds(self.heights - self.mean[:, None], self.shares, self.mean - self.mean)
+
+    def at_cells(self, place: NDArray[np.int64]) -> Folds:
+        """Return the same of some cells."""
+        return Folds(self.heights[:, place], self.shares, self.mean)
 
     def first(self, n: int) -> Folds:
         """Return the same of the first n lines."""
-        return Folds(self.heights[:, :n], self.shares)
+        return Folds(self.heights[:, :n], self.shares, self.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,18 +101,26 @@ class SurfaceFolds(ReadOnly):
 class IfAsked(Deferred[T]):
     """What is only computed if it is asked for, and not for a copy or a pickle: it may take long for each fold."""
 
+    what = "error"
+
     @classmethod
-    def unknown(cls) -> IfAsked[T]:
+    def unknown(cls) -> Self:
         """Return one that cannot be computed any more."""
 
         def refuse() -> T:
             message = (
-                "this result was copied or pickled before its error was computed, and no longer knows its rows; ask "
-                "for the error before that"
+                f"this result was copied or pickled before its {cls.what} was computed, and no longer knows its rows; "
+                f"ask for the {cls.what} before that"
             )
             raise BackgroundError(message)
 
         return cls(refuse)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return (IfAsked.of, (self(),)) if "_value" in self.__dict__ else (IfAsked.unknown, ())
+        return (type(self).of, (self(),)) if "_value" in self.__dict__ else (type(self).unknown, ())
+
+
+class MeanIfAsked(IfAsked[T]):
+    """The mean prediction, which is only computed if it is asked for."""
+
+    what = "mean prediction"

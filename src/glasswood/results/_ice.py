@@ -14,7 +14,9 @@ from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, spread
+from glasswood.results._folds import MeanIfAsked
 from glasswood.results._frames import check_memory, to_frame
+from glasswood.text._arguments import Centering
 from glasswood.text._html import facts_html
 from glasswood.text._plain import text_of
 from glasswood.text._printable import how_many, printable
@@ -51,6 +53,7 @@ class Ice(ReadOnly):
     units: str
     weight: NDArray[np.float64] | None = None
     find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
+    find_mean: MeanIfAsked[NDArray[np.float64]] = field(default_factory=MeanIfAsked.unknown)
 
     @property
     def weighted(self) -> bool:
@@ -170,7 +173,7 @@ class Ice(ReadOnly):
         output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
-        centered: bool = False,
+        centered: Centering = False,
         n_lines: int = 12,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
@@ -183,9 +186,11 @@ class Ice(ReadOnly):
         ----------
         xscale : {"linear", "log", "quantile"}, default "linear"
             The scale of numeric axes. With "quantile", every row of the background takes up the same width.
-        centered : bool, default False
-            Whether each row is drawn relative to its own value in the first cell (numeric features) or in the most
-            frequent category, so that only the shapes are compared.
+        centered : bool or "mean", default False
+            True: each row is drawn relative to its own value in the first cell with rows (numeric features) or in the
+            most frequent category, so that only the shapes are compared. "mean": all rows are drawn relative to the
+            mean prediction over the background, so that the mean of its rows is the curve that
+            ``partial_dependence(..., centered="mean")`` returns.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.

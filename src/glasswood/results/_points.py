@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import BackgroundError
+from glasswood.errors import ArgumentError, BackgroundError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import squeezed
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
+from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -39,6 +40,14 @@ class Points(ReadOnly):
     >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, groups={"blood": ["s1", "s2"]})
     >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3])
     Points(blood: 3 points, value)
+
+    With ``grid=``, the points are all combinations of some values of each feature; the last feature changes fastest.
+
+    >>> points = ex.partial_dependence("bmi", "bp", grid={"bmi": [-0.05, 0.05], "bp": [-0.1, 0.0, 0.1]})
+    >>> points.grid
+    {'bmi': [-0.05, 0.05], 'bp': [-0.1, 0.0, 0.1]}
+    >>> points.values.shape, points.grid_values.shape
+    ((6,), (2, 3))
     """
 
     name: str
@@ -50,11 +59,24 @@ class Points(ReadOnly):
     find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
     weighted: bool = False
     find_folds: IfAsked[Folds] | None = None
+    grid: Mapping[str, Any] | None = None
+    centering: Centering = False
 
     @property
     def values(self) -> NDArray[np.float64]:
         """The value at each point."""
         return squeezed(self.heights)
+
+    @property
+    def grid_values(self) -> NDArray[np.float64] | None:
+        """The values as an array with an axis for each feature of `grid`, and one of outputs if there are several.
+
+        None, as is `grid`, if the points were not asked for with ``grid=``.
+        """
+        if self.grid is None:
+            return None
+        shape = [len(values) for values in self.grid.values()]
+        return squeezed(self.heights.reshape(*shape, len(self.outputs)))
 
     @property
     def error(self) -> NDArray[np.float64]:
@@ -94,17 +116,35 @@ class Points(ReadOnly):
         """
         return to_frame(self._listed() | (columns_of_outputs("error", self._errors(), self.outputs) if error else {}))
 
-    def centered(self) -> Points:
-        """Return the points minus the value at the first of them.
+    def centered(self, how: Centering = True) -> Points:  # noqa: FBT002 (as centered= of questions)
+        """Return the points relative to the first of them, or to the mean prediction.
+
+        Parameters
+        ----------
+        how : True or "mean", default True
+            True: minus the value at the first point. "mean": minus the mean prediction over the same rows.
 
         Examples
         --------
-        >>> float(ex.partial_dependence("bmi", grid=5).centered().values[0])
+        >>> points = ex.partial_dependence("bmi", grid=5)
+        >>> float(points.centered().values[0])
         0.0
+        >>> bool((points.centered("mean").values == points.values - points.mean).all())
+        True
         """
-        mean, folds = None if self.mean is None else self.mean - self.heights[0], self.find_folds
-        centered = None if folds is None else IfAsked(lambda: folds().centered(0))
-        return replace(self, heights=self.heights - self.heights[0], mean=mean, find_folds=centered)
+        how = checked_centering(how)
+        if how == "mean":
+            if self.mean is None:
+                message = "the mean prediction of these points is not known"
+                raise ArgumentError(message)
+            return self._centered(self.mean, lambda folds: folds.minus_mean(), how)
+        return self._centered(self.heights[0], lambda folds: folds.centered(0), how) if how else self
+
+    def _centered(self, level: NDArray[np.float64], without: Callable[[Folds], Folds], how: Centering) -> Points:
+        """Return the points minus a level of each output; `without` does the same to those without each fold."""
+        mean, folds = None if self.mean is None else self.mean - level, self.find_folds
+        centered = None if folds is None else IfAsked(lambda: without(folds()))
+        return replace(self, heights=self.heights - level, mean=mean, find_folds=centered, centering=how)
 
     def panel(self, output: int | None = None, **options: Unpack[PointOptions]) -> Steps | Cells | Dots:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.

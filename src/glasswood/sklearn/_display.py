@@ -16,6 +16,7 @@ from glasswood.sklearn._function import (
     KINDS,
     UNREADABLE,
     Exact,
+    check_centered,
     check_estimator,
     check_weight,
     warn_of_brute_force,
@@ -91,6 +92,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         --------
         See `PartialDependenceDisplay`.
         """
+        check_centered(centered)
         values: dict[str, Any] = {
             "sample_weight": sample_weight,
             "categorical_features": categorical_features,
@@ -148,6 +150,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         --------
         See `PartialDependenceDisplay`.
         """
+        check_centered(centered)
         line_kw = dict(line_kw or {})
         if "ds" not in line_kw:
             line_kw.setdefault("drawstyle", self.drawstyle)

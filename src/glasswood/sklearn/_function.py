@@ -17,6 +17,7 @@ from glasswood._explainer import Explainer
 from glasswood.errors import ArgumentError, ModelMismatchError, TooLargeError, UnsupportedModelError
 from glasswood.results import Curve
 from glasswood.sklearn._grids import Grid, Table
+from glasswood.text._arguments import brief
 from glasswood.text._printable import how_many
 
 __all__ = ["UNREADABLE", "Exact", "check_estimator", "partial_dependence", "warn_of_brute_force"]
@@ -146,6 +147,16 @@ def check_weight(weight: ArrayLike | None, table: Table) -> NDArray[np.float64] 
         )
         raise ArgumentError(message)
     return weights
+
+
+def check_centered(centered: object) -> None:
+    """Refuse to centre curves in another way than scikit-learn does."""
+    if not isinstance(centered, bool | np.bool_):
+        message = (
+            f"centered must be True or False, as in scikit-learn, where curves start at zero, not {brief(centered)}; "
+            'curves minus the mean prediction are glasswood.Explainer(...).partial_dependence(centered="mean")'
+        )
+        raise ArgumentError(message)
 
 
 def warn_of_brute_force(estimator: object, reason: Exception) -> None:

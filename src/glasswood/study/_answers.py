@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from glasswood.results import (
     IfAsked,
     Interactions,
     JointRows,
+    MeanIfAsked,
     Observations,
     OtherScale,
     Points,
@@ -54,7 +56,7 @@ from glasswood.tables._points import columns_of, rows_at, shown_values, take
 from glasswood.tables._tables import Schema, distinct_rows, n_rows, open_columns
 from glasswood.text._printable import how_many
 
-__all__ = ["Answers", "Negated"]
+__all__ = ["Answers", "Located", "Negated"]
 
 MOST_VISITS = 2**30  # of leaves by points: about a second
 PER_VISIT, MOST_HOURS = 1e-9, 4  # seconds of one; of all
@@ -103,6 +105,14 @@ class Negated:
         """Yield the numbers of some sets, at most so many at a time, and their values."""
         for numbers, piece in self.source.pieces(max_sets):
             yield numbers, Negated(piece)
+
+
+class Located(NamedTuple):
+    """Points: the features of some players, the cell of each at each point, and the values as they are shown."""
+
+    features: NDArray[np.intp]
+    cells: NDArray[np.int64]
+    shown: dict[str, Any]
 
 
 class Answers:
@@ -402,16 +412,32 @@ class Answers:
         listed = columns_of(table, names, [originals.names.index(name) for name in names])
         return np.array([shown_values(values) for values in listed.values()], dtype=object).T
 
-    def points(self, players: list[str], at: object, chosen: Chosen) -> Points:
-        """Return the partial dependence of players at points."""
+    def points(self, players: list[str], at: object, chosen: Chosen, shape: tuple[int, ...] | None = None) -> Points:
+        """Return the partial dependence of players at points; `shape` is that of the grid that the points are on."""
         if self._scale.additive and self._study.over.in_memory:
             self._study.plan(len(players))  # refuses sets of too many players before anything is computed
-        features, cells, shown = self._located(players, at)
-        errors, n_players = self.errors, len(players)
+        located, n_players = self.located(players, at), len(players)
+
+        def heights(values: OnScale) -> NDArray[np.float64]:
+            return Answers(values)._heights_at(located.features, located.cells, n_players)
+
+        return self.points_of_located(players, located, shape, chosen, heights)
+
+    def points_of_located(
+        self,
+        players: list[str],
+        located: Located,
+        shape: tuple[int, ...] | None,
+        chosen: Chosen,
+        heights: Callable[[OnScale], NDArray[np.float64]],
+    ) -> Points:
+        """Return points, given how their heights are computed."""
+        errors, shown = self.errors, located.shown
+        found = heights(self._values)  # first: some sources can be counted once only
         return Points(
             name=" x ".join(players),
             columns=shown,
-            heights=chosen.levels(self._heights_at(features, cells, len(players))),
+            heights=chosen.levels(found),
             outputs=chosen.labels,
             units=self._scale.units,
             mean=chosen.levels(self._values.mean),
@@ -419,22 +445,28 @@ class Answers:
             weighted=self._study.over.weighted,
             find_folds=None
             if errors is None
-            else IfAsked(lambda: self._folds_of_points(errors, features, cells, n_players, chosen)),
+            else IfAsked(lambda: self._folds_of_points(errors, len(players), located, chosen, heights)),
+            grid=None if shape is None else _values_of_axes(shown, shape),
         )
 
     def _folds_of_points(
-        self, errors: Errors, features: NDArray[np.intp], cells: NDArray[np.int64], n_players: int, chosen: Chosen
+        self,
+        errors: Errors,
+        n_players: int,
+        located: Located,
+        chosen: Chosen,
+        heights: Callable[[OnScale], NDArray[np.float64]],
     ) -> Folds:
         """Return the partial dependence at points without each fold of the rows."""
+        features, cells = located.features, located.cells
         found: Any
         if self._scale.additive:
-            left = errors.of_order(n_players)
-            found = [Answers(values)._heights_at(features, cells, n_players) for values in left]
+            found = [heights(values) for values in errors.of_order(n_players)]
         elif features.size == 1 and features[0] in self._values.curves:
             found = [values.curves[int(features[0])][cells[0]] for _, values in errors.left_out]
         else:
             found = errors.responses_at("several features on this scale", features, cells)
-        return Folds(np.stack([chosen.levels(heights) for heights in found]), errors.shares)
+        return Folds(np.stack([chosen.levels(part) for part in found]), errors.shares, errors.means(chosen))
 
     def _heights_at(self, features: NDArray[np.intp], cells: NDArray[np.int64], n_players: int) -> NDArray[np.float64]:
         """Return the partial dependence of features at points: (n_points, n_outputs).
@@ -483,8 +515,8 @@ class Answers:
         columns = study.columns(numbers) if rows is None else rows.open(numbers)
         return rows_at(points, {name: columns.listed(f) for name, f in zip(points, numbers, strict=True)}, weight)
 
-    def _located(self, players: list[str], at: object) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
-        """Return the features of some players, in the order asked for, their cells at some points, and these as shown.
+    def located(self, players: list[str], at: object) -> Located:
+        """Return the cells of some players at points.
 
         `at` is a table of the points; None for the distinct rows of the background.
         """
@@ -503,12 +535,10 @@ class Answers:
         encoded = columns.encode(0, columns.n_rows)
         cells = np.array([plan.cells.locate(int(f), encoded[i]) for i, f in enumerate(features)])
         shown = {part.columns[i].name: columns.listed(i) for i in range(features.size)}
-        return features, cells.reshape(features.size, -1), shown
+        return Located(features, cells.reshape(features.size, -1), shown)
 
-    def _located_before(
-        self, originals: UserColumns, players: list[str], at: object
-    ) -> tuple[NDArray[np.intp], NDArray[np.int64], dict[str, Any]]:
-        """Return the same as `_located` for players that are columns of a pipeline, through its transformers."""
+    def _located_before(self, originals: UserColumns, players: list[str], at: object) -> Located:
+        """Return the same as `located` for players that are columns of a pipeline, through its transformers."""
         study, plan = self._study, self._study.plan(1)
         columns = [column for player in players for column in study.original_groups[player]]
         rows, shown = originals.points(columns, at)
@@ -519,7 +549,7 @@ class Answers:
         cells = np.zeros((features.size, opened.n_rows), dtype=np.int64)
         for i, f in enumerate(features):
             cells[i] = plan.cells.locate(int(f), encoded[int(f)])
-        return features, cells, shown
+        return Located(features, cells, shown)
 
     def ice(self, players: list[str], rows: object, at: object, chosen: Chosen) -> Ice | SourceValues:
         """Return the responses of rows with some players at other values."""
@@ -537,7 +567,7 @@ class Answers:
             axis, features = self._axis_of_rows(feature, opened), np.array([feature])
             cells = np.arange(self._study.plan(1).cells.n_cells[feature])[None]
         else:
-            features, cells, shown = self._located(players, at)
+            features, cells, shown = self.located(players, at)
         if source is not None:
             self._study.refuse_offset("ICE", self._scale)
             asked = (features, cells)
@@ -559,7 +589,15 @@ class Answers:
             units=self._scale.units,
             weight=shares,
             find_rows=Deferred(lambda: self._rows_at(shown, opened) if shown else np.empty(0)),
+            find_mean=MeanIfAsked(lambda: chosen.levels(self._values.mean)),
         )
+
+
+def _values_of_axes(columns: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, list[Any]]:
+    """Return the values along each axis of a grid, given the columns of all of its points."""
+    steps = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    sizes = zip(columns.items(), shape, steps, strict=True)
+    return {name: list(values)[: size * step : step] for (name, values), size, step in sizes}
 
 
 def _name_of(metric: HasCalcMetric) -> str:

@@ -62,7 +62,12 @@ class Errors:
 
     def curve(self, feature: int, chosen: Chosen) -> Folds:
         """Return the curve of a feature."""
-        return Folds(np.stack([chosen.levels(values.curves[feature]) for _, values in self.left_out]), self.shares)
+        heights = np.stack([chosen.levels(values.curves[feature]) for _, values in self.left_out])
+        return Folds(heights, self.shares, self.means(chosen))
+
+    def means(self, chosen: Chosen) -> NDArray[np.float64]:
+        """Return the mean prediction without each fold: (n_folds, n_outputs)."""
+        return np.stack([chosen.levels(values.mean) for _, values in self.left_out])
 
     def observations(self, feature: int, chosen: Chosen) -> dict[str, Folds]:
         """Return what was observed and predicted in the cells of a feature."""
@@ -90,7 +95,7 @@ class Errors:
         return SurfaceFolds(
             first=np.stack([chosen.levels(values.curves[a]) for values in left]),
             second=np.stack([chosen.levels(values.curves[b]) for values in left]),
-            mean=np.stack([chosen.levels(values.mean) for values in left]),
+            mean=self.means(chosen),
             interaction=interaction,
             shares=self.shares,
         )

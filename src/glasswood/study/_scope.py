@@ -11,11 +11,14 @@ from glasswood.errors import ArgumentError, TableError
 from glasswood.models._outputs import Chosen
 from glasswood.models._scale import Scale
 from glasswood.parallel._once import once
-from glasswood.results import Curve, Curves, Lazy, Points, Surface
+from glasswood.results import Curve, Curves, Lazy, Pairs, Points, Surface
 from glasswood.study._ale import AleAnswers
 from glasswood.study._answers import Answers
+from glasswood.study._grids import GridSpec, PointsOnGrid, Sampled
 from glasswood.study._on_scale import OnScale
 from glasswood.study._overview import Overview
+from glasswood.study._pairs_on_grid import PairsOnGrid
+from glasswood.study._request import Request
 from glasswood.study._study import Study
 
 __all__ = ["Scope"]
@@ -69,18 +72,54 @@ class Scope:
             raise TableError(message)
         return found
 
-    def dependence(self, features: Sequence[Any], at: Any, chosen: Chosen, *, centered: bool = False) -> Any:
+    def dependence(self, features: Sequence[Any], request: Request, chosen: Chosen) -> Any:
         """Return the partial dependence of some features: their curve, their surface, or points."""
-        found = self._dependence(features, at, chosen)
-        if not centered:
+        players = self.players(features)
+        found = self._dependence(players, request, chosen)
+        if not request.centered:
             return found
         if isinstance(found, Surface):
-            message = "centered= is for curves; what a surface adds to its two curves is surface.interaction"
+            message = (
+                "centered= is for curves; what a surface adds to its two curves is surface.interaction, and the mean "
+                "prediction is surface.first.mean"
+            )
             raise ArgumentError(message)
-        return found.centered()
+        return found.centered(request.centered)
 
-    def _dependence(self, features: Sequence[Any], at: Any, chosen: Chosen) -> Curve | Surface | Points:
-        players = self.players(features)
+    def dependences(self, listed: list[Any] | None, request: Request, chosen: Chosen) -> Curves:
+        """Return the partial dependence of each entry of a list, or of all features: a mapping."""
+        if listed is None and request.plain:
+            return self.curves(chosen)
+        own, found = request.of_each(), {}
+        items = listed
+        if items is None:
+            items = (None if own.grid is None else own.grid.features(self.study)) or list(self.study.plan(1).players)
+        for item in items:
+            names = tuple(self.players(item if isinstance(item, tuple) else (item,)))
+            if len(names) > 1 and request.at is not None:
+                message = f"at= in a list is for single features; ask for {names!r} alone, or pass grid="
+                raise ArgumentError(message)
+            found[names if isinstance(item, tuple) else names[0]] = self.dependence(names, own, chosen)
+        return Curves(found)
+
+    def points_on_grid(self, spec: GridSpec, players: Sequence[str]) -> PointsOnGrid:
+        """Return all combinations of the values of some players."""
+        return PointsOnGrid.of({player: spec.values(self.study, player) for player in players})
+
+    def pairs_on_grid(self, spec: GridSpec, chosen: Chosen) -> Curves:
+        """Return the joint partial dependence of all pairs of features on a grid, computed when looked up."""
+        study = self.study
+        names = spec.features(study) or [name for name in study.plan(1).players if name not in study.groups]
+        for name in names[:1] if isinstance(spec, Sampled) else names:  # finds early what is wrong
+            spec.values(study, name)
+        points = PairsOnGrid(self.answers, self.values, spec, names, chosen)
+        return Curves(Lazy(Pairs(names), points))
+
+    def _dependence(self, players: list[str], request: Request, chosen: Chosen) -> Curve | Surface | Points:
+        if request.grid is not None:
+            points = self.points_on_grid(request.grid, players)
+            return self.answers.points(players, points.columns, chosen, points.shape)
+        at = request.at
         grouped = any(player in self.study.groups for player in players)
         if at is not None or grouped or len(players) > 2:
             return self.answers.points(players, at, chosen)

@@ -21,7 +21,7 @@ from glasswood.errors import TableError
 from glasswood.tables._columns import Dictionary, dictionary_of
 from glasswood.tables._tables import frame_of, frame_values
 
-__all__ = ["Division", "fold_of_keys", "fold_of_positions", "keys_of_column", "keys_of_values"]
+__all__ = ["Division", "draws_of_positions", "fold_of_keys", "fold_of_positions", "keys_of_column", "keys_of_values"]
 
 Keys = NDArray[np.uint64]
 MISSING = np.uint64(0x7FF8000000000000)
@@ -73,6 +73,19 @@ def fold_of_keys(keys: Keys, n_folds: int) -> NDArray[np.intp]:
 def fold_of_positions(first: int, n_rows: int, n_folds: int) -> NDArray[np.intp]:
     """Return the folds of rows, given the number of the first one in the whole source."""
     return fold_of_keys(np.arange(first, first + n_rows, dtype=np.uint64), n_folds)
+
+
+def draws_of_positions(n_rows: int, seed: int) -> NDArray[np.float64]:
+    """Return a random number between 0 and 1 for each row, given a seed: the same bits on every machine.
+
+    Examples
+    --------
+    >>> draws_of_positions(3, seed=0).round(3)
+    array([0.652, 0.701, 0.387])
+    """
+    start = _mixed(np.array([seed % 2**64], dtype=np.uint64))
+    keys = _mixed(np.arange(n_rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + start)
+    return (keys >> np.uint64(11)).astype(np.float64) / 2.0**53
 
 
 def _mixed(keys: Keys) -> Keys:

@@ -7,17 +7,30 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from os import PathLike
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
 from glasswood.errors import ArgumentError, FileError, TableError
 
-__all__ = ["brief", "by_position", "checked_groups", "new_file", "refuse_no_mapping", "refuse_no_name", "whole_number"]
+__all__ = [
+    "Centering",
+    "brief",
+    "by_position",
+    "checked_centering",
+    "checked_groups",
+    "new_file",
+    "refuse_no_mapping",
+    "refuse_no_name",
+    "whole_number",
+]
 
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+Centering = bool | Literal["mean"]
+"""How curves are centred: not at all (False), from zero (True), or minus the mean prediction ("mean")."""
 
 
 def by_position(most: int, advice: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -42,6 +55,19 @@ def whole_number(value: object, what: str, least: int = 1) -> int:
         message = f"{what}, at least {least}, not {value!r}"
         raise ArgumentError(message)
     return int(value)
+
+
+def checked_centering(value: object) -> Centering:
+    """Return how curves are to be centred, and raise an error for anything that is not a way to do it."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, str) and value == "mean":
+        return "mean"
+    message = (
+        'centered must be True (the curve starts at zero), "mean" (the curve minus the mean prediction), or False, '
+        f"not {brief(value)}"
+    )
+    raise ArgumentError(message)
 
 
 def new_file(path: str | PathLike[str]) -> Path:

@@ -25,9 +25,10 @@ from glasswood.results.panels._observations import (
     lines_of_observations,
     note_of_pale,
 )
-from glasswood.results.panels._outputs import MOST_LINES, one_output, outputs_shown, scale_label
+from glasswood.results.panels._outputs import MOST_LINES, centered_label, one_output, outputs_shown, scale_label
 from glasswood.results.panels._points import layout_of_points
 from glasswood.results.panels._scales import rescaled
+from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._plain import plain
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def panel_of_curve(
     panel = Steps(
         title=layout.scale.label,
         x=layout.scale,
-        y_label=scale_label(curve.units, curve.outputs, shown, weighted=layout.weighted),
+        y_label=centered_label(
+            scale_label(curve.units, curve.outputs, shown, weighted=layout.weighted), curve.centering
+        ),
         lines=tuple(lines),
         support=layout.support,
         missing_share=layout.missing_share,
@@ -136,22 +139,23 @@ def panel_of_ice(
     sort: str | None = None,
     n_lines: int = N_FAINT,
     xscale: str = "linear",
-    centered: bool = False,
+    centered: Centering = False,
 ) -> Steps:
     """Return the panel of an `Ice`: bands of percentiles of its rows, a few rows, and their mean.
 
-    With `centered`, rows are shown as they differ from their own value in one cell.
+    With `centered`, rows are shown as they differ from their own value in one cell, or ("mean") from the mean
+    prediction.
     """
+    centered = checked_centering(centered)
     k = one_output(ice.heights[0], ice.outputs, output, "a panel of ICE curves")
     heights, label = ice.heights[..., k], scale_label(ice.units, ice.outputs, [k], average=False)
     mean = np.average(heights, axis=0, weights=ice.weight)
     layout = layout_of_points(ice, mean, sort) if ice.axis is None else layout_of(ice.axis, mean, sort)
     if centered:
-        cell, name = _first_cell(layout)
-        heights = heights - heights[:, [layout.cells[cell]]]
+        level, note = _level(ice, heights, k, layout, centered)
+        heights, label = heights - level, centered_label(label, centered)
         mean = np.average(heights, axis=0, weights=ice.weight)
-        label = f"change of {label}"
-        layout = replace(layout, note="; ".join(filter(None, (layout.note, f"each row from its value at: {name}"))))
+        layout = replace(layout, note="; ".join(filter(None, (layout.note, note))))
     layout = rescaled(layout, xscale)
     in_order = np.array_equal(layout.cells, np.arange(layout.cells.size))
     main = heights[:, : layout.cells.size] if in_order else heights[:, layout.cells]  # no copy, if it can be
@@ -189,6 +193,16 @@ def _mean_line(ice: DrawableIce, mean: NDArray[np.float64], layout: Layout) -> L
     if ice.axis is None:
         return Line(name, tuple(mean[layout.cells].tolist()))
     return _line(name, mean, layout, ice.axis)
+
+
+def _level(
+    ice: DrawableIce, heights: NDArray[np.float64], output: int, layout: Layout, centered: Centering
+) -> tuple[NDArray[np.float64], str]:
+    """Return what is subtracted from ICE curves to centre them, and a note."""
+    if centered == "mean":
+        return ice.find_mean()[[output]], ""
+    cell, name = _first_cell(layout)
+    return heights[:, [layout.cells[cell]]], f"each row from its value at: {name}"
 
 
 def _first_cell(layout: Layout) -> tuple[int, str]:
@@ -260,7 +274,7 @@ def panel_of_curves(
     weighted = all(curves[name].axis.weighted for name in shown)
     together = tuple(np.mean([line.support for line in lines], axis=0).tolist()) if known else ()
     layout = rescaled(replace(layout, support=together, weighted=weighted), xscale)
-    label = scale_label(first.units, first.outputs, [k], weighted=weighted)
+    label = centered_label(scale_label(first.units, first.outputs, [k], weighted=weighted), first.centering)
     if observed:
         lines = _observed_lines({name: curves[name] for name in shown}, k, layout, lines)
         label = label_of_observations(first, k, weighted=weighted)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from glasswood.results._joint_rows import JointRows
     from glasswood.results._observations import Observations
     from glasswood.results._shown import ShownRows
+    from glasswood.text._arguments import Centering
 
 __all__ = [
     "DrawableAle",
@@ -110,6 +111,8 @@ class DrawableCurve(_Heights, Protocol):
     def errors(self) -> NDArray[np.float64]: ...
     @property
     def find_folds(self) -> Callable[[], Folds] | None: ...
+    @property
+    def centering(self) -> Centering: ...
 
 
 class _AtPoints(_Heights, Protocol):
@@ -130,6 +133,8 @@ class DrawablePoints(_AtPoints, Protocol):
     def rows(self) -> NDArray[Any]: ...
     @property
     def mean(self) -> NDArray[np.float64] | None: ...
+    @property
+    def centering(self) -> Centering: ...
 
 
 class DrawableIce(_AtPoints, Protocol):
@@ -139,6 +144,8 @@ class DrawableIce(_AtPoints, Protocol):
     def axis(self) -> Axis | None: ...
     @property
     def weight(self) -> NDArray[np.float64] | None: ...
+    @property
+    def find_mean(self) -> Callable[[], NDArray[np.float64]]: ...
 
 
 class DrawableComparison(Protocol):

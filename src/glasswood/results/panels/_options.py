@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     from glasswood.results._joint_rows import JointRows
     from glasswood.results.panels._drawable import DrawableImportance
+    from glasswood.text._arguments import Centering
 
 __all__ = [
     "AttributionOptions",
@@ -45,7 +46,7 @@ class IceOptions(PointOptions, total=False):
     """Of `panel_of_ice`."""
 
     n_lines: int
-    centered: bool
+    centered: Centering
 
 
 class SurfaceOptions(PointOptions, total=False):

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from glasswood.errors import TableError
 from glasswood.models._outputs import NO_LABELS
+from glasswood.text._arguments import Centering
 from glasswood.text._plain import shorten
 
-__all__ = ["MOST_LINES", "one_output", "one_row", "outputs_shown", "scale_label"]
+__all__ = ["MOST_LINES", "centered_label", "one_output", "one_row", "outputs_shown", "scale_label"]
 
 LABEL = 22  # letters of a class in the label of an axis, so that the scale is never cut
 MOST_LINES = 8  # the number of distinguishable colours
@@ -45,6 +46,13 @@ def one_row(n_rows: int, row: Any) -> int:
         message = f"there is no row {row!r}; {known}"
         raise TableError(message)
     return int(row) % n_rows
+
+
+def centered_label(label: str, centering: Centering) -> str:
+    """Return the label of an axis of scores that are centred, or of others."""
+    if centering == "mean":
+        return f"{label} minus the mean"
+    return f"change of {label}" if centering else label
 
 
 def scale_label(

@@ -13,7 +13,7 @@ from glasswood.plots._spec import Cells, Dots, Line, Scale, Steps
 from glasswood.results.panels._display import fitted
 from glasswood.results.panels._drawable import DrawableIce, DrawablePoints
 from glasswood.results.panels._layout import LARGEST, SQUASHED, TAIL, Layout, beyond
-from glasswood.results.panels._outputs import one_output, outputs_shown, scale_label
+from glasswood.results.panels._outputs import centered_label, one_output, outputs_shown, scale_label
 from glasswood.results.panels._scales import rescaled
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import number, plain
@@ -56,7 +56,9 @@ def steps_of_points(
     panel = Steps(
         title=plain(points.name),
         x=layout.scale,
-        y_label=scale_label(points.units, points.outputs, shown, weighted=points.weighted),
+        y_label=centered_label(
+            scale_label(points.units, points.outputs, shown, weighted=points.weighted), points.centering
+        ),
         lines=tuple(lines),
         support=layout.support,
         missing_share=layout.missing_share,
@@ -236,7 +238,9 @@ def _dots_of_pair(points: DrawablePoints, places: list[Places], finite: NDArray[
         x=tuple(_at(places[0])[finite].tolist()),
         y=tuple(_at(places[1])[finite].tolist()),
         colours=tuple(points.heights[finite, k].tolist()),
-        colour_label=scale_label(points.units, points.outputs, [k], weighted=points.weighted),
+        colour_label=centered_label(
+            scale_label(points.units, points.outputs, [k], weighted=points.weighted), points.centering
+        ),
         x_labels=tuple(places[0].labels) if places[0].values is None else (),
         y_labels=tuple(places[1].labels) if places[1].values is None else (),
         texts=tuple(f"{names[0]} = {a}, {names[1]} = {b}" for a, b in zip(x, y, strict=True)),
@@ -256,7 +260,9 @@ def _grid_of_pair(points: DrawablePoints, places: list[Places], finite: NDArray[
         title="",
         x=scales[0],
         y=scales[1],
-        z_label=scale_label(points.units, points.outputs, [k], weighted=points.weighted),
+        z_label=centered_label(
+            scale_label(points.units, points.outputs, [k], weighted=points.weighted), points.centering
+        ),
         heights=nested(heights),
         density=nested(density) if rows.size else (),
         x_support=tuple(shares[0].tolist()) if rows.size else (),
