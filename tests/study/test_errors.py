@@ -144,7 +144,7 @@ def test_too_many_counts_of_pairs(case, monkeypatch):
     """If the pairs of all features cannot be counted, those of the two that are asked for are."""
     model, frame = case
     expected = gw.Explainer(model, frame, folds=K).partial_dependence("a", "kind")
-    monkeypatch.setattr("glasswood.counting._plan.CountPlan.countable", lambda plan, _: bool(plan.groups))
+    monkeypatch.setattr("glasswood.counting._plan.CountPlan.countable", lambda plan, *_: bool(plan.groups))
     found = gw.Explainer(model, frame, folds=K).partial_dependence("a", "kind")
     np.testing.assert_allclose(found.values, expected.values, rtol=1e-12)
     np.testing.assert_allclose(found.error, expected.error, rtol=1e-9)

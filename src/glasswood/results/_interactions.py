@@ -96,12 +96,13 @@ class Interactions(ReadOnly):
 
     @property
     def base_values(self) -> Any:
-        """The mean score. One per output if there are several.
+        """What the values of a row are added to: the mean score. One per output if there are several.
 
-        Some metrics add up: the values of a row and the mean score are its score. PDIVs contain the mean, as the value
-        of the empty set.
+        0 if the empty set is among the sets, since its value is the mean: so it is with `interaction_values`. Metrics
+        that add up are those whose values and the base value are the score of a row.
         """
-        mean = self.find_mean()
+        sets = self.source.sets
+        mean = np.zeros(len(self.outputs)) if len(sets) and not sets[0] else self.find_mean()
         return float(mean[0]) if len(self.outputs) == 1 else read_only(mean)
 
     @once
