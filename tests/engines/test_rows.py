@@ -8,6 +8,7 @@ import pytest
 from pyarrow import parquet
 
 import glasswood as gw
+from glasswood.effects import _many_sets
 from glasswood.engines import _rows
 from helpers.clusters_spark import SPARK_WARNINGS
 
@@ -142,6 +143,25 @@ def test_other_questions(engine, question, open_frame, explainer, few, tmp_path)
         assert (np.stack(found["response"]) == expected.heights[:, :, 0]).all()
     else:
         pd.testing.assert_frame_equal(found, expected.to_frame(), check_exact=True)
+
+
+@pytest.mark.parametrize("engine", [None, *ENGINES])
+def test_interactions_block_by_block_of_the_sets(engine, session, open_frame, explainer, few, monkeypatch):
+    rows, means = few.frame[MODEL], ("mean_abs", "mean_square", "signed_mean")
+    at_once = explainer.interaction_values(few.folder)
+    expected = [getattr(at_once, mean)() for mean in means]
+    for mean, found in zip(means, expected, strict=True):  # those of a table in memory are rounded as they are added
+        np.testing.assert_allclose(found, getattr(explainer.interaction_values(rows), mean)(), rtol=1e-11, atol=1e-15)
+    monkeypatch.setattr(_many_sets, "MIN_ENTRIES", 50)
+    monkeypatch.setattr(_many_sets, "MAX_ENTRIES", 50)
+    again = gw.Explainer(few.model, rows)  # which has kept nothing
+    assert len(again.interaction_values(rows).source.sets.blocks) > 3
+    asked = [again.interaction_values(few.folder)]
+    if engine is not None:
+        asked = [again.interaction_values(few.folder, engine=session(engine))]
+        asked.append(again.interaction_values(open_frame(engine, few.folder)))
+    for values in asked:
+        assert all((getattr(values, mean)() == found).all() for mean, found in zip(means, expected, strict=True))
 
 
 def test_spark_connect(spark_nodes, explainer, expected, few, tmp_path):
