@@ -469,8 +469,8 @@ class FaithfulShapley(_SharedIndex):
     Examples
     --------
     >>> import glasswood as gw
-    >>> gw.metrics.FaithfulShapley(order=2).calc_metric({"a", "b"}, set())
-    {('a', 'b'): 1.0}
+    >>> gw.metrics.FaithfulShapley(order=2).calc_metric({"a"}, {"b"})
+    {('a',): 1.0, ('a', 'b'): -1.0}
     """
 
     @staticmethod
@@ -516,8 +516,8 @@ class KShapleyInteractions(_SharedIndex):
     Examples
     --------
     >>> import glasswood as gw
-    >>> gw.metrics.KShapleyInteractions(order=2).calc_metric({"a", "b"}, set())
-    {('a', 'b'): 1.0}
+    >>> gw.metrics.KShapleyInteractions(order=2).calc_metric({"a"}, {"b"})
+    {('a',): 1.0, ('a', 'b'): -1.0}
     """
 
     @staticmethod
@@ -539,8 +539,8 @@ class KAdditiveShapley(_SharedIndex):
     Examples
     --------
     >>> import glasswood as gw
-    >>> gw.metrics.KAdditiveShapley(order=2).calc_metric({"a", "b"}, set())
-    {('a',): 0.5, ('b',): 0.5, ('a', 'b'): 1.0}
+    >>> gw.metrics.KAdditiveShapley(order=2).calc_metric({"a"}, {"b"})
+    {('a',): 0.5, ('b',): -0.5, ('a', 'b'): -1.0}
     """
 
     @staticmethod

@@ -403,7 +403,7 @@ def test_the_largest_of_all(regression, mode, n_rows):
 def test_the_largest_of_several_outputs(classification):
     found = interactions(*classification, 50)
     table = found.top(9)
-    assert table.columns.tolist() == ["features", "order", "output", "mean_abs", "mean_square"]
+    assert table.columns.tolist() == ["features", "order", "output", "mean_abs", "mean_square", "signed_mean"]
     assert table["mean_abs"].is_monotonic_decreasing
     expected = np.sort(found.mean_abs()[1:].ravel())[::-1][:9]
     np.testing.assert_allclose(table["mean_abs"], expected, rtol=1e-12)
