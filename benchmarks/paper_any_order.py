@@ -43,7 +43,7 @@ def means(model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> Facts:
     """Compute the three means of every set, from the model and the rows on; return how many sets there are."""
     values = gw.Explainer(model, X).interaction_values(rows)
     found = [values.mean_abs(), values.mean_square(), values.signed_mean()]
-    return Facts(sets=found[0].size, order=len(values.source.sets[-1]))
+    return Facts(sets=found[0].size, order=int(values._sizes[-1]))
 
 
 def peer(way: str, model: Any, X: pd.DataFrame, rows: pd.DataFrame) -> None:

@@ -71,6 +71,11 @@ def sums_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.stack([np.abs(values).sum(axis=1), np.square(values).sum(axis=1), values.sum(axis=1)])
 
 
+def _n_sets(numbers: NDArray[np.intp] | slice, part: SetValues) -> int:
+    """Return the number of sets of a part, without making a list of their players if that is known."""
+    return len(part.sets) if isinstance(numbers, slice) else numbers.size
+
+
 def means_of_sets(source: SetValues, n_outputs: int, threads: int | None) -> NDArray[np.float64]:
     """Return the means of absolute values, squares and values, (3, n_sets, n_outputs), summed in the order of rows."""
     n_sets, n_rows = len(source.sets), source.n_rows
@@ -79,7 +84,7 @@ def means_of_sets(source: SetValues, n_outputs: int, threads: int | None) -> NDA
     means = np.zeros((3, n_sets, n_outputs))
     with bar(n_sets * n_rows, "interactions", "values") as progress:
         for numbers, part in source.parts():
-            n_here = len(part.sets)
+            n_here = _n_sets(numbers, part)
             total = np.zeros((3, n_here * n_outputs))
 
             def sums_of(index: int, part: SetValues = part) -> NDArray[np.float64]:
@@ -103,7 +108,7 @@ def largest_of_rows(source: SetValues, k: int, threads: int | None) -> tuple[NDA
     best, values = np.zeros((n_rows, 0), dtype=np.int64), np.zeros((n_rows, 0))
     with bar(len(source.sets) * n_rows, "largest interactions", "values") as progress:
         for numbers, part in source.parts():
-            n_here = len(part.sets)
+            n_here = _n_sets(numbers, part)
             all_numbers = np.arange(n_here) if isinstance(numbers, slice) else numbers
             skipped = int(n_here > 0 and not part.sets[0])
             step = max(1, ABOUT_ROWS // max(1, n_here))
@@ -153,7 +158,7 @@ def values_of_rows(
         if isinstance(numbers, slice):
             part.write(span, found, 0)
         else:
-            held = np.empty((len(part.sets) * n_outputs, n_rows))
+            held = np.empty((numbers.size * n_outputs, n_rows))
             part.write(span, held, 0)
             found.reshape(-1, n_outputs, n_rows)[numbers] = held.reshape(-1, n_outputs, n_rows)
     return found
