@@ -98,11 +98,11 @@ class Interactions(ReadOnly):
     def base_values(self) -> Any:
         """What the values of a row are added to: the mean score. One per output if there are several.
 
-        0 if the empty set is among the sets, since its value is the mean: so it is with `interaction_values`. Metrics
-        that add up are those whose values and the base value are the score of a row.
+        0 if the values contain one of the empty set, as those of `interaction_values` do: it is the mean there. If a
+        metric adds up, the values of a row and the base value are its score.
         """
-        sets = self.source.sets
-        mean = np.zeros(len(self.outputs)) if len(sets) and not sets[0] else self.find_mean()
+        has_empty_set = bool((self._sizes[:1] == 0).any())  # sets are sorted by size
+        mean = np.zeros(len(self.outputs)) if has_empty_set else self.find_mean()
         return float(mean[0]) if len(self.outputs) == 1 else read_only(mean)
 
     @once
