@@ -1,9 +1,14 @@
-"""The command: ``python -m fuzz --minutes 20 --seed 7``, or ``python -m fuzz --case '{...}'`` for one case."""
+"""The command: ``python -m fuzz --minutes 20 --seed 7``, or ``python -m fuzz --case '{...}'`` for one case.
+
+With ``--digests FILE``, a digest of all answers of each case is written. Two versions of Glasswood that give the same
+answers, bit for bit, write the same file: ``--cases 20000`` before and after a change inside, then ``diff``.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
 import time
@@ -27,16 +32,19 @@ def fuzz(  # noqa: PLR0913 (one call has all settings of a run)
     skip: list[str] | None = None,
     clusters: list[str] | None = None,
     shrinking: bool = True,
+    digests: Path | None = None,
 ) -> Statistics:
     """Run cases until the time is up, or some number of cases; print findings as they come, shrunk."""
     statistics, until = Statistics(), time.monotonic() + 60 * minutes
-    with Worker(limited=clusters is None) as worker:
+    with Worker(limited=clusters is None) as worker, (digests or Path(os.devnull)).open("w") as written:
         number = 0
         while time.monotonic() < until and (cases is None or number < cases):
             case = draw_case(seed * 1_000_000 + number, makers, skip)
             case |= {"questions": clusters} if clusters else {}
             number += 1
-            for finding in statistics.add(case, worker.run(case)):
+            outcome = worker.run(case)
+            written.write(f"{case['seed']} {outcome.get('digest', 'none')}\n")
+            for finding in statistics.add(case, outcome):
                 small = shrink(case, finding, worker.run) if shrinking else case
                 print(report(small, finding), flush=True)
     return statistics
@@ -64,6 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--clusters", help="ask these only: some of dask, ray, spark, separated by commas")
     parser.add_argument("--case", help="run this one case, or that of this seed")
     parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--digests", type=Path, help="write a digest of all answers of each case to this file")
     parser.add_argument("--json", type=Path, help="write the sums to this file, too")
     given = parser.parse_args(arguments)
     makers, skip, clusters = (text.split(",") if text else None for text in (given.makers, given.skip, given.clusters))
@@ -77,6 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
         skip=skip,
         clusters=clusters,
         shrinking=not given.no_shrink,
+        digests=given.digests,
     )
     print(statistics.text())
     if given.json:

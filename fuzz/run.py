@@ -34,6 +34,7 @@ def run_case(case: dict) -> dict[str, Any]:
         "library": dict(notes.library),
         "remarks": dict(notes.remarks),
         "findings": notes.findings,
+        "digest": notes.digest.hexdigest()[:16],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import traceback
 import warnings
@@ -18,7 +19,7 @@ import glasswood as gw
 from fuzz.columns import is_category, tries, unseen_label
 from fuzz.models import LibraryRefusedError
 from fuzz.setting import Player, Setting
-from fuzz.snapshots import snapshot
+from fuzz.snapshots import digest, snapshot
 from fuzz.streams import stream
 
 __all__ = ["Call", "Notes", "Session"]
@@ -33,6 +34,7 @@ class Notes:
     library: Counter = field(default_factory=Counter)
     remarks: Counter = field(default_factory=Counter)  # warnings of others while Glasswood was at work
     findings: list[dict] = field(default_factory=list)
+    digest: Any = field(default_factory=hashlib.sha256)  # of all answers
 
     def find(self, question: str, kind: str, what: str, detail: str) -> None:
         """Note something that should not be; `kind` and `what` tell whether two findings are the same."""
@@ -70,6 +72,7 @@ class Session:
         """Ask the Explainer; the answer is remembered, to be compared with what it says later."""
         result = getattr(self.explainer, method)(*args, **kwargs)
         self.calls.append(Call(method, args, kwargs, snapshot(result), result))
+        self.notes.digest.update(method.encode() + digest(self.calls[-1].answer))
         return result
 
     def start(self, question: str) -> None:
@@ -100,6 +103,7 @@ class Session:
     def equal(self, what: str, got: Any, want: Any, *, within: float = 0.0, scale: float = 1.0) -> None:
         """Compare numbers of the same shape, up to a share of a scale."""
         got, want = np.asarray(got, dtype=np.float64), np.asarray(want, dtype=np.float64)
+        self.notes.digest.update(f"{what}{got.shape}".encode() + np.ascontiguousarray(got).tobytes())
         if got.shape != want.shape:
             self.notes.find(self.question, "difference", what, f"shapes {got.shape} and {want.shape}")
             return
@@ -190,6 +194,7 @@ def guard(notes: Notes, question: str) -> Iterator[None]:
             yield
         except gw.errors.GlasswoodError as error:
             notes.refusals[f"{type(error).__name__}: {general(str(error))}"] += 1
+            notes.digest.update(type(error).__name__.encode())
         except LibraryRefusedError as error:
             notes.library[general(str(error))[:100]] += 1
         except Exception as error:  # noqa: BLE001 (that is what we are after)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-__all__ = ["arrays_of", "snapshot", "vandalize"]
+__all__ = ["arrays_of", "digest", "snapshot", "vandalize"]
 
 DEEPEST = 4
 # Methods without arguments that hand out arrays.
 METHODS = ("mean_abs", "mean_square", "std", "matrix")
 MOST_OF_A_MAPPING = 3
 RESULTS = ("glasswood.results", "glasswood.counting._background")  # not what computes them, which may differ
+# Attributes of results that hold objects without a public name, and words, which may change.
+PRIVATE = re.compile(r"\.(axis|source|find_\w+|folds\w*|schema|score|core_trees|pair|facts|caveat|fingerprint)\b")
 
 
 def _is_result(value: Any) -> bool:
@@ -86,3 +90,15 @@ def vandalize(result: Any) -> int:
         except ValueError:
             pass  # read-only, as it should be
     return written
+
+
+def digest(taken: Mapping[str, Any]) -> bytes:
+    """Return a digest of the public part of a snapshot: two are the same if all numbers and texts are."""
+    found = hashlib.sha256()
+    for path in sorted(path for path in taken if not PRIVATE.search(path)):
+        value = taken[path]
+        array = isinstance(value, np.ndarray) and value.dtype != object
+        said = f"{value.dtype.str}{value.shape}" if array else repr(getattr(value, "tolist", lambda v=value: v)())
+        found.update(f"{path}\0{said}\0".encode(errors="backslashreplace"))
+        found.update(np.ascontiguousarray(value).tobytes() if array else b"")
+    return found.digest()

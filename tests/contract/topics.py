@@ -14,9 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import sklearn.inspection
+from tests.contract.crossings import crossings
 from tests.contract.describe import NOT_FROZEN, describe, public_attributes
 from tests.contract.kinds import FILES, KINDS, fit_of, model_of
 from tests.contract.tables import column, frame
+from tests.contract.vectors import stored, vectors
 
 import glasswood as gw
 import glasswood.sklearn
@@ -49,12 +51,13 @@ def _shape_of(thing):
 
 def _parameters(function):
     signature = inspect.signature(function)
-    return [
+    listed = [
         f"{'*' * (parameter.kind == parameter.VAR_POSITIONAL)}{name}"
         + ("" if parameter.default is parameter.empty else f"={parameter.default!r}")
         + (" (by name)" if parameter.kind == parameter.KEYWORD_ONLY else "")
         for name, parameter in signature.parameters.items()
     ]
+    return sorted(listed, key=lambda text: text if text.endswith("(by name)") else "")  # whose order does not matter
 
 
 # Users do not make these themselves.
@@ -487,4 +490,7 @@ TOPICS = {
     "sklearn_function": sklearn_function,
     "report": report,
     "figures": figures,
+    "crossings": crossings,
+    "vectors": vectors,
+    "stored": stored,
 }
