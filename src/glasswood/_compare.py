@@ -14,7 +14,7 @@ from glasswood._explainer import Explainer
 from glasswood.errors import ArgumentError, TableError
 from glasswood.parallel._threads import threads_limited_to
 from glasswood.results import Comparison, rules_of
-from glasswood.study._comparison import compare_scopes
+from glasswood.study._comparison import compare_views
 from glasswood.study._gate import measures_of
 
 __all__ = ["compare"]
@@ -141,19 +141,17 @@ def compare(
     the rows have drifted
     """
     _check(explainers)
-    scopes = {name: explainer._scope(explainer.response) for name, explainer in explainers.items()}
+    views = {name: one._view(one.response, output, output_index) for name, one in explainers.items()}
     _check_error(error, judged=reference is not None or limits is not None)
     if reference is None and limits is None:
         with _limited(explainers):
-            return compare_scopes(scopes, output, output_index)
+            return compare_views(views)
     rules = None if limits is None else rules_of(limits)
     against = _reference_of(list(map(str, explainers)), reference)
-    named = {str(name): scope for name, scope in scopes.items()}
+    named = {str(name): view for name, view in views.items()}
     with _limited(explainers):
-        comparison = compare_scopes(scopes, output, output_index)
-        measures = measures_of(
-            named, comparison, against, rules, lambda scope: scope.choose(output, output_index), error
-        )
+        comparison = compare_views(views)
+        measures = measures_of(named, comparison, against, rules, error)
     if measures.caveat:
         warnings.warn(measures.caveat, UserWarning, stacklevel=2)
     return replace(comparison, measures=measures)

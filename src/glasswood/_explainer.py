@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
 from os import PathLike
-from typing import Any, Literal, NamedTuple, TypeAlias, cast, overload
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, overload
 
-import numpy as np
-
-from glasswood.errors import ArgumentError, TableError, UnsupportedModelError
-from glasswood.metrics import BanzhafValues, HasCalcMetric, InteractionIndex, ShapleyInteractions, ShapleyValues
-from glasswood.parallel._once import Lock
+from glasswood.errors import UnsupportedModelError
+from glasswood.metrics import BanzhafValues, HasCalcMetric, ShapleyInteractions, ShapleyValues
 from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
 from glasswood.results import (
-    Attributions,
     Certificate,
     Comparison,
     Curve,
     Curves,
     Grouped,
     HStatistics,
-    Ice,
     Importance,
-    Interactions,
-    Lazy,
     Monotonicity,
-    Pairs,
     PermutationImportance,
     Points,
     PurifiedEffects,
     RatingTable,
     Report,
     RowMonotonicity,
-    SourceValues,
     Spikes,
     Strengths,
     Surface,
 )
+from glasswood.study._ale import ale
+from glasswood.study._ale_bins import plan_ale
+from glasswood.study._certificate import certificate
+from glasswood.study._dependence import joint_grids, joint_partial_dependence, partial_dependence
 from glasswood.study._grids import grid_spec
+from glasswood.study._h_statistics import h_statistics
+from glasswood.study._ice import ice
+from glasswood.study._importance import importance, permutation_importance, ranked
+from glasswood.study._purified import purified
+from glasswood.study._rating_table import rating_table
 from glasswood.study._request import Request
-from glasswood.study._scope import Scope
-from glasswood.study._source_values import source_rows
+from glasswood.study._row_answers import attributions, interaction_values, metric_values, refuse_no_metric
+from glasswood.study._shapes import monotonicity, row_monotonicity, spikes
+from glasswood.study._source_values import explained_rows
+from glasswood.study._strengths import interaction_strengths
 from glasswood.study._study_of import study_of
-from glasswood.study._total import permutation_importance
+from glasswood.study._view import View, view_of
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import stored
 from glasswood.text._arguments import Centering, by_position, new_file, refuse_no_mapping, whole_number
@@ -54,12 +55,17 @@ __all__ = ["Explainer"]
 Grid: TypeAlias = int | tuple[str, int] | tuple[str, int, int] | Mapping[Any, Any] | None
 
 
-class _Rows(NamedTuple):
-    """Rows to explain, which columns of a source are passed on, and who explains them."""
+P = ParamSpec("P")
+T = TypeVar("T")
 
-    rows: object
-    keep: object
-    engine: object
+
+class _Asked(NamedTuple):
+    """On which scale a question is asked, about which output, and for which groups of rows."""
+
+    response: str | None
+    output: object
+    output_index: int | None
+    by: object = None
 
 
 class Explainer:
@@ -164,17 +170,15 @@ class Explainer:
         with threads_limited_to(self._threads):
             self._study = study_of(model, background, groups, sample_weight, response, values)
         self._response, self._by = response, by
-        self._lock = Lock()  # of the next mapping
-        self._scopes: dict[str, Scope] = {}
         self.ensemble = self._study.ensemble
-        self._scope()  # refuses scales that the model does not have
+        self._view()  # refuses scales that the model does not have
 
     def __repr__(self) -> str:
         text = repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
         return text if self._study.model.own is None else f"{text[:-1]}; predictions compared, not proven)"
 
     def _repr_html_(self) -> str:
-        facts = {"answers": self._scope().scale.units, "averages over": self._study.over.text, **self.ensemble.facts}
+        facts = {"answers": self._view().scale.units, "averages over": self._study.over.text, **self.ensemble.facts}
         if self._study.model.own is not None:
             facts["predictions"] = self._study.model.own.text
         return facts_html(f"Explainer: {self.ensemble.source}", facts)
@@ -202,7 +206,7 @@ class Explainer:
         >>> round(float(sum(both)), 9)
         1.0
         """
-        return self._scope().scale.outputs.labels
+        return self._view().scale.outputs.labels
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -228,7 +232,7 @@ class Explainer:
         --------
         See `units`.
         """
-        return self._scope().scale.response
+        return self._view().scale.response
 
     @property
     def units(self) -> str:
@@ -246,37 +250,37 @@ class Explainer:
         >>> ex.partial_dependence("mean area", response="probability").units
         'probability'
         """
-        return self._scope().scale.units
+        return self._view().scale.units
 
-    # ------------------------------------------------------------------------------------------------- scopes
+    # --------------------------------------------------------------------------------------------------- asking
 
-    def _scope(self, response: str | None = None) -> Scope:
-        """Return the object that answers questions on a scale."""
-        scale = self._study.scale(self._response if response is None else response)
-        with self._lock:
-            return self._scopes.setdefault(scale.response, Scope(self._study, scale))
+    def _view(self, response: str | None = None, output: object = None, output_index: int | None = None) -> View:
+        """Return what answers questions on a scale."""
+        return view_of(self._study, self._response if response is None else response, output, output_index)
 
     @property
     def _threads(self) -> int | None:
         """The number of threads that questions may use; None for the default."""
         return threads_of(self._n_jobs)
 
-    def _ask(self, question: Callable[[Scope], Any], response: str | None, by: object) -> Any:
-        """Return the answer to a question on a scale; or one answer per group of rows."""
-        by, scope = self._by if by is None else by, self._scope(response)
+    def _ask(self, answer: Callable[Concatenate[View, P], T], asked: _Asked, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return an answer, or one for each group of rows: a `Grouped`, whatever its type here."""
+        view, by = self._view(*asked[:3]), self._by if asked.by is None else asked.by
         with threads_limited_to(self._threads):
             if by is None:
-                return question(scope)
-            names, studies = scope.study.in_groups(by)
-            return Grouped(names, {key: question(Scope(study, scope.scale)) for key, study in studies.items()})
+                return answer(view, *args, **kwargs)
+            names, studies = view.study.in_groups(by)
+            return cast(T, Grouped(names, {key: answer(view.of(own), *args, **kwargs) for key, own in studies.items()}))
 
-    def _ask_raw(self, what: str, question: Callable[[Scope], Any], response: str | None, by: object) -> Any:
+    def _ask_raw(
+        self, what: str, answer: Callable[Concatenate[View, P], T], asked: _Asked, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """Return the answer to a question that exists on the raw scale only."""
-        if response not in (None, "raw"):
+        if asked.response not in (None, "raw"):
             message = f"Glasswood computes {what} of the raw score only, which is a sum over trees; leave out response="
             raise UnsupportedModelError(message)
         self._refuse_combined(what)
-        return self._ask(question, "raw", by)
+        return self._ask(answer, asked._replace(response="raw"), *args, **kwargs)
 
     def _refuse_combined(self, what: str) -> None:
         """Refuse a question about the sum over trees of a combination of models, which has none."""
@@ -439,14 +443,7 @@ class Explainer:
         True
         """
         request = Request.of(at, grid, centered)
-
-        def question(scope: Scope) -> Any:
-            chosen = scope.choose(output, output_index)
-            if not features or (len(features) == 1 and isinstance(features[0], list)):
-                return scope.dependences(features[0] if features else None, request, chosen)
-            return scope.dependence(features, request, chosen)
-
-        return self._ask(question, response, by)
+        return self._ask(partial_dependence, _Asked(response, output, output_index, by), features, request)
 
     def joint_partial_dependence(
         self,
@@ -492,15 +489,7 @@ class Explainer:
         Points(petal length (cm) x petal width (cm): 25 points, probability)
         """
         spec = None if grid is None else grid_spec(grid)
-
-        def question(scope: Scope) -> Curves:
-            if spec is not None:
-                return scope.pairs_on_grid(spec, scope.choose(output, output_index))
-            single = [name for name in scope.study.plan(1).players if name not in scope.study.groups]
-            chosen = scope.choose(output, output_index)
-            return Curves(Lazy(Pairs(single), partial(scope.answers.surface_of, chosen)))
-
-        return cast(Curves, self._ask(question, response, by))
+        return self._ask(joint_partial_dependence, _Asked(response, output, output_index, by), spec)
 
     def joint_grids(
         self,
@@ -533,18 +522,7 @@ class Explainer:
         (3, 3)
         """
         refuse_no_mapping(grids, 'grids must map features to their values, such as {"age": [20, 40]}')
-
-        def question(scope: Scope) -> Any:
-            players = {scope.study.player(name): grid for name, grid in grids.items()}
-            if any(player in scope.study.groups for player in players):
-                message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
-                raise TableError(message)
-            if len({np.size(grid) for grid in players.values()}) != 1:
-                message = "grids must name at least one feature and give the same number of values for each"
-                raise TableError(message)
-            return scope.answers.grids(players, scope.choose(output, output_index))
-
-        return cast(dict[tuple[str, str], Any], self._ask_raw("surfaces on grids", question, response, by))
+        return self._ask_raw("surfaces on grids", joint_grids, _Asked(response, output, output_index, by), grids)
 
     def interaction_values(
         self,
@@ -594,14 +572,9 @@ class Explainer:
         if max_order is not None:
             max_order = whole_number(max_order, "max_order is the number of features of the largest sets")
         listed = (features,) if isinstance(features, str) else features
-
-        source = source_rows(rows, keep, engine)
-
-        def question(scope: Scope) -> Interactions | SourceValues:
-            chosen = scope.choose(output, output_index)
-            return scope.answers.interaction_values(rows if source is None else source, max_order, listed, chosen)
-
-        return self._ask_raw("interaction values", question, response, by)
+        given = explained_rows(rows, keep, engine)
+        asked = _Asked(response, output, output_index, by)
+        return self._ask_raw("interaction values", interaction_values, asked, given, max_order, listed)
 
     def evaluate(
         self,
@@ -648,21 +621,11 @@ class Explainer:
         >>> ex.evaluate(gw.metrics.BanzhafInteractions(), X)
         Interactions(442 rows x ... sets of up to 2 features, value)
         """
-        if isinstance(metric, type) or not callable(getattr(metric, "calc_metric", None)):
-            made = f"; make one: {metric.__name__}()" if isinstance(metric, type) else ""
-            message = (
-                "a metric is an object with the method calc_metric(s_plus, s_minus), such as those of "
-                f"glasswood.metrics, not {metric!r}{made}"
-            )
-            raise ArgumentError(message)
-
-        source = source_rows(rows, keep, engine)
-
-        def question(scope: Scope) -> Interactions | SourceValues:
-            chosen = scope.choose(output, output_index)
-            return scope.answers.metric(metric, rows if source is None else source, chosen)
-
-        return self._ask_raw("metrics over cubes", question, response, by)
+        refuse_no_metric(metric)
+        given = explained_rows(rows, keep, engine)
+        return self._ask_raw(
+            "metrics over cubes", metric_values, _Asked(response, output, output_index, by), metric, given
+        )
 
     def shap_values(
         self,
@@ -704,8 +667,9 @@ class Explainer:
         --------
         See `Attributions`.
         """
-        return self._attributions(
-            "Shapley values", ShapleyValues(), _Rows(rows, keep, engine), (output, output_index), response, by
+        given, name = explained_rows(rows, keep, engine), "Shapley values"
+        return self._ask_raw(
+            name, attributions, _Asked(response, output, output_index, by), given, name, ShapleyValues()
         )
 
     def banzhaf_values(
@@ -748,8 +712,9 @@ class Explainer:
         >>> gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X).banzhaf_values(X)
         Attributions(Banzhaf values: 442 rows x 10 features, value)
         """
-        return self._attributions(
-            "Banzhaf values", BanzhafValues(), _Rows(rows, keep, engine), (output, output_index), response, by
+        given, name = explained_rows(rows, keep, engine), "Banzhaf values"
+        return self._ask_raw(
+            name, attributions, _Asked(response, output, output_index, by), given, name, BanzhafValues()
         )
 
     def shap_interaction_values(
@@ -795,31 +760,10 @@ class Explainer:
         >>> bool(abs(pairs.values.sum(axis=2) - ex.shap_values(X).values).max() < 1e-9)
         True
         """
-        return self._attributions(
-            "Shapley interactions",
-            ShapleyInteractions(2),
-            _Rows(rows, keep, engine),
-            (output, output_index),
-            response,
-            by,
+        given, name = explained_rows(rows, keep, engine), "Shapley interactions"
+        return self._ask_raw(
+            name, attributions, _Asked(response, output, output_index, by), given, name, ShapleyInteractions(2)
         )
-
-    def _attributions(
-        self,
-        name: str,
-        metric: InteractionIndex,
-        rows: _Rows,
-        output: tuple[Any, int | None],
-        response: str | None,
-        by: object,
-    ) -> Any:
-        source = source_rows(*rows)
-
-        def question(scope: Scope) -> Attributions | SourceValues:
-            given = rows.rows if source is None else source
-            return scope.answers.attributions(name, metric, given, scope.choose(*output))
-
-        return self._ask_raw(name, question, response, by)
 
     def ice(
         self,
@@ -862,17 +806,9 @@ class Explainer:
         --------
         See `Ice`.
         """
-        source = None if rows is None else source_rows(rows, keep, engine)
+        given = None if rows is None else explained_rows(rows, keep, engine)
         request = Request.of(at, grid, centered=False)
-
-        def question(scope: Scope) -> Ice | SourceValues:
-            players = scope.players(features)
-            spec = request.grid
-            points = request.at if spec is None else scope.points_on_grid(spec, players).columns
-            given = rows if source is None else source
-            return scope.answers.ice(players, given, points, scope.choose(output, output_index))
-
-        return self._ask(question, response, by)
+        return self._ask(ice, _Asked(response, output, output_index, by), features, given, request)
 
     def ale(
         self,
@@ -920,19 +856,8 @@ class Explainer:
         >>> ex.ale(["bmi", "s5"])
         Ales(bmi, s5)
         """
-        whole = self._scope(response).study.local
-        asked = whole.asked(features, order)
-        found = whole.bins(asked.features, bins) if asked.pair is None else whole.pair_bins(asked.pair, bins)
-
-        def question(scope: Scope) -> Any:
-            chosen = scope.choose(output, output_index)
-            if asked.pair is not None:
-                return scope.local.pair(asked.pair, found, chosen)
-            if asked.several:
-                return scope.local.all(asked.features, found, order, chosen)
-            return scope.local.one(asked.features[0], found, order, chosen)
-
-        return self._ask(question, response, by)
+        planned = plan_ale(self._view(response).study, features, bins, order)  # of all rows, also for groups of them
+        return self._ask(ale, _Asked(response, output, output_index, by), planned)
 
     def importance(
         self,
@@ -974,11 +899,7 @@ class Explainer:
         --------
         See `Importance`.
         """
-
-        def question(scope: Scope) -> Importance:
-            return scope.overview.importance(scope.choose(output, output_index), kind, all_rows=all_rows)
-
-        return cast(Importance, self._ask(question, response, by))
+        return self._ask(importance, _Asked(response, output, output_index, by), kind, all_rows=all_rows)
 
     def permutation_importance(
         self, *, loss: object = None, all_rows: bool = False, by: object = None
@@ -1011,11 +932,7 @@ class Explainer:
         --------
         See `PermutationImportance`.
         """
-
-        def question(scope: Scope) -> PermutationImportance:
-            return permutation_importance(scope.study, loss, all_rows=all_rows)
-
-        return cast(PermutationImportance, self._ask(question, None, by))
+        return self._ask(permutation_importance, _Asked(None, None, None, by), loss, all_rows=all_rows)
 
     def interaction_strengths(
         self,
@@ -1048,11 +965,9 @@ class Explainer:
         --------
         See `Strengths`.
         """
-
-        def question(scope: Scope) -> Strengths:
-            return scope.overview.strengths(rows, scope.choose(output, output_index))
-
-        return cast(Strengths, self._ask_raw("interaction strengths", question, response, by))
+        return self._ask_raw(
+            "interaction strengths", interaction_strengths, _Asked(response, output, output_index, by), rows
+        )
 
     def h_statistics(
         self,
@@ -1086,12 +1001,9 @@ class Explainer:
         --------
         See `HStatistics`.
         """
-
-        def question(scope: Scope) -> HStatistics:
-            named = [scope.players(one) for one in sets]
-            return scope.overview.h_statistics(named, scope.choose(output, output_index), pairs=pairs)
-
-        return cast(HStatistics, self._ask_raw("H statistics", question, response, by))
+        return self._ask_raw(
+            "H statistics", h_statistics, _Asked(response, output, output_index, by), sets, pairs=pairs
+        )
 
     def purified(
         self,
@@ -1120,12 +1032,7 @@ class Explainer:
         --------
         See `PurifiedEffects`.
         """
-
-        def question(scope: Scope) -> PurifiedEffects:
-            named = [scope.players(pair) for pair in pairs]
-            return scope.overview.purified(named, scope.choose(output, output_index))
-
-        return cast(PurifiedEffects, self._ask_raw("purified effects", question, response, by))
+        return self._ask_raw("purified effects", purified, _Asked(response, output, output_index, by), pairs)
 
     @overload
     def monotonicity(
@@ -1179,14 +1086,8 @@ class Explainer:
         --------
         See `Monotonicity` and `RowMonotonicity`.
         """
-
-        def question(scope: Scope) -> Monotonicity | RowMonotonicity:
-            players = scope.players(features) if features else []
-            chosen = scope.choose(output, output_index)
-            found = scope.overview.row_monotonicity if rows else scope.overview.monotonicity
-            return found(players, chosen)
-
-        return self._ask(question, response, by)
+        asked = _Asked(response, output, output_index, by)
+        return self._ask(row_monotonicity, asked, features) if rows else self._ask(monotonicity, asked, features)
 
     def certificate(
         self,
@@ -1214,14 +1115,9 @@ class Explainer:
         --------
         See `Certificate`.
         """
-
-        def question(scope: Scope) -> Certificate:
-            players = scope.players(features) if features else []
-            return scope.overview.certificate(players, scope.choose(output, output_index))
-
         self._refuse_combined("certificates")
         with threads_limited_to(self._threads):
-            return question(self._scope("raw"))
+            return certificate(self._view("raw", output, output_index), features)
 
     def rating_table(
         self,
@@ -1250,14 +1146,8 @@ class Explainer:
         See `RatingTable`.
         """
         self._refuse_combined("rating tables")
-        scope = self._scope("raw")
-        asked: int | list[tuple[str, str]]
-        if isinstance(pairs, int | np.integer):
-            asked = whole_number(pairs, "pairs is the number of pairs, or a list of pairs", 0)
-        else:
-            asked = [_pair(scope, pair) for pair in pairs]
         with threads_limited_to(self._threads):
-            return scope.overview.rating_table(asked, scope.choose(output, output_index))
+            return rating_table(self._view("raw", output, output_index), pairs)
 
     def spikes(
         self,
@@ -1294,12 +1184,7 @@ class Explainer:
         --------
         See `Spikes`.
         """
-
-        def question(scope: Scope) -> Spikes:
-            players = scope.players(features) if features else []
-            return scope.overview.spikes(players, points, scope.choose(output, output_index))
-
-        return cast(Spikes, self._ask(question, response, by))
+        return self._ask(spikes, _Asked(response, output, output_index, by), features, points)
 
     def plot(
         self,
@@ -1378,7 +1263,7 @@ class Explainer:
         asked = [features] if isinstance(features, str) else features
         options: dict[str, Any] = {"sort": sort, "xscale": xscale, "std": std, "observed": observed, "error": error}
         with threads_limited_to(self._threads):
-            listed = self._scope(response).ranked() if asked is None else list(asked)
+            listed = ranked(self._view(response)) if asked is None else list(asked)
             chosen, note = page_of(listed, page)  # only the features of a page are computed
             found = self.partial_dependence(chosen, output=output, output_index=output_index, response=response, by=by)
             panels = [make() for make in found._drawers(**options)]
@@ -1443,19 +1328,10 @@ class Explainer:
 
         if path is not None:
             new_file(path)  # refused before the work begins
-        scope = self._scope(self._scale_of_figures(response))
+        view = self._view(self._scale_of_figures(response))
         by = self._by if by is None else by
         with threads_limited_to(self._threads):
-            report = report_of(Subject(scope), Settings(title, by, n_interactions, notes, gate))
+            report = report_of(Subject(view), Settings(title, by, n_interactions, notes, gate))
         if path is not None:
             report.save(path)
         return report
-
-
-def _pair(scope: Scope, pair: object) -> tuple[str, str]:
-    """Return the names of two features."""
-    names = scope.players(pair if isinstance(pair, tuple | list) else (pair,))
-    if len(names) != 2:
-        message = f"a pair is two features, not {pair!r}"
-        raise ArgumentError(message)
-    return names[0], names[1]

@@ -24,7 +24,7 @@ from glasswood.counting._plan import make_plan
 from glasswood.engines._local import count, count_groups
 from glasswood.engines._pass import Pass
 from glasswood.errors import BackgroundError
-from glasswood.study import _overview
+from glasswood.study import _shapes
 from glasswood.tables._columns import CodeColumn, Extent, extent_of
 from glasswood.tables._sources import open_source
 from helpers.strategies import ensembles
@@ -291,13 +291,13 @@ def test_panels_are_those_of_tables_in_memory(source, model, tmp_path):
 def test_rows_are_not_read_again_for_spikes_where_ends_are_finite(model, tmp_path, monkeypatch):
     rows = table()
     explainer = gw.Explainer(model, parquet(rows, tmp_path))
-    read, again = [], _overview.finite_ends
+    read, again = [], _shapes.finite_ends
 
     def noted(study, features):
         read.append(features)
         return again(study, features)
 
-    monkeypatch.setattr(_overview, "finite_ends", noted)
+    monkeypatch.setattr(_shapes, "finite_ends", noted)
     found = explainer.spikes(points=5)
     assert read == [[FEATURES.index("wealth"), FEATURES.index("empty")]]
     assert found.found == gw.Explainer(model, rows).spikes(points=5).found

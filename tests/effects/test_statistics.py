@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood.effects._statistics import missed, pair_strengths, stability_index, standard_deviation, trend
-from glasswood.study import _overview
+from glasswood.study import _strengths
 from zoo.store import fitted
 
 N = 90
@@ -111,7 +111,7 @@ def assert_strengths(found, expected):
 @pytest.fixture(params=["cells", "lookups"])
 def way(request, monkeypatch):
     """Both ways to take the moments of pairs."""
-    monkeypatch.setattr(_overview, "PER_LOOKUP", 1.0 if request.param == "cells" else 0.0)
+    monkeypatch.setattr(_strengths, "PER_LOOKUP", 1.0 if request.param == "cells" else 0.0)
     return request.param
 
 

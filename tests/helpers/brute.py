@@ -280,5 +280,5 @@ class Proof:
         elif k == 1:
             np.testing.assert_array_equal(part, whole)
         elif self.e.n_outputs == 1 or self.ex.units == "probability":
-            total = 0.0 if self.ex._scope().scale.additive and self.e.n_outputs == 1 else 1.0
+            total = 0.0 if self.ex._view().scale.additive and self.e.n_outputs == 1 else 1.0
             np.testing.assert_allclose(part + whole, total, rtol=0, atol=self.within)

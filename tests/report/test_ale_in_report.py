@@ -21,7 +21,7 @@ def product():
 
 
 def subject_of(explainer):
-    return Subject(explainer._scope())
+    return Subject(explainer._view())
 
 
 def test_features_beyond_the_limit_are_named_and_drawn(product):

@@ -31,7 +31,7 @@ def model():
 def sections_of(explainer, **settings):
     from glasswood.report import _sections
 
-    return {part["id"]: part for part in _sections(Subject(explainer._scope()), Settings(**settings))}
+    return {part["id"]: part for part in _sections(Subject(explainer._view()), Settings(**settings))}
 
 
 def compared(model, **asked):
@@ -100,7 +100,7 @@ def test_hostile_names():
     frame = rows(0, names=names)
     fitted = RandomForestRegressor(3, max_depth=3, random_state=0).fit(frame, frame.sum(axis=1))
     groups = {name: gw.Explainer(fitted, rows(k, 1.0 * k, names=names)) for k, name in enumerate(names[:3])}
-    html = report_of(Subject(groups[names[0]]._scope()), Settings(gate=gw.compare(groups, limits={"psi": 0.1}))).html
+    html = report_of(Subject(groups[names[0]]._view()), Settings(gate=gw.compare(groups, limits={"psi": 0.1}))).html
     assert "<script>alert" not in html
 
 

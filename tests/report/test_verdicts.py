@@ -25,11 +25,11 @@ from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood.report import Settings, Subject, _checks, _findings, _groups, _model, report_of
-from glasswood.study._on_scale import OnScale
+from glasswood.study._view import View
 
 
 def subject_of(explainer):
-    return Subject(explainer._scope())
+    return Subject(explainer._view())
 
 
 def sections_of(explainer, **options):
@@ -99,19 +99,19 @@ def test_another_average_than_that_of_the_rows_is_bad(diabetes, monkeypatch, kin
     X, _ = diabetes
     explainer = gw.Explainer(boosted(X)[kind], X)
     anew = _checks._affordable(subject_of(explainer))
-    mean = anew.average(explainer._scope().values.scored_anew({}))
+    mean = anew.average(explainer._view().scored_anew({}))
     size = max(1.0, float(np.abs(mean).max()))
-    monkeypatch.setattr(OnScale, "mean", property(lambda _: mean + times * near * size))
+    monkeypatch.setattr(View, "mean", property(lambda _: mean + times * near * size))
     assert _checks._mean_check(anew)["state"] == state
 
 
 def test_a_large_average_may_be_off_by_more(diabetes, monkeypatch):
     X, _ = diabetes
     explainer = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, X["bmi"] * 10 + 1e6), X)
-    mean = explainer._scope().values.mean
-    monkeypatch.setattr(OnScale, "mean", property(lambda _: mean + 0.8e-3))
+    mean = explainer._view().mean
+    monkeypatch.setattr(View, "mean", property(lambda _: mean + 0.8e-3))
     assert states(explainer)["Same average"] == "good"
-    monkeypatch.setattr(OnScale, "mean", property(lambda _: mean + 1.25e-3))
+    monkeypatch.setattr(View, "mean", property(lambda _: mean + 1.25e-3))
     assert states(explainer)["Same average"] == "bad"
 
 
@@ -121,10 +121,10 @@ def test_another_curve_than_that_of_rows_scored_anew_is_bad(diabetes, monkeypatc
     explainer = gw.Explainer(model, X)
     subject = subject_of(explainer)
     first = explainer.ensemble.feature_names.index(subject.names[0])
-    exact = explainer._scope().values.curves
+    exact = explainer._view().curves
     size = max(np.abs(exact[explainer.ensemble.feature_names.index(n)]).max() for n in subject.names[:5])
     wrong = {**exact, first: exact[first] + times * 1e-9 * size}
-    monkeypatch.setattr(OnScale, "curves", property(lambda _: wrong))
+    monkeypatch.setattr(View, "curves", property(lambda _: wrong))
     assert _checks._curve_check(_checks._affordable(subject))["state"] == state
 
 
@@ -136,9 +136,9 @@ def test_curves_of_every_kind_are_checked(census, monkeypatch, which):
         model = RandomForestClassifier(5, random_state=0).fit(X, y)
     explainer = gw.Explainer(model, X, response="probability" if which == "probability" else "raw")
     assert states(explainer)["Same curves"] == "good"
-    exact = explainer._scope().values.curves
+    exact = explainer._view().curves
     wrong = {feature: heights + 1e-6 for feature, heights in exact.items()}
-    monkeypatch.setattr(OnScale, "curves", property(lambda _: wrong))
+    monkeypatch.setattr(View, "curves", property(lambda _: wrong))
     assert states(explainer)["Same curves"] == "bad"
 
 
@@ -189,7 +189,7 @@ def test_values_that_are_scored_anew_are_in_the_cell_they_stand_for(census):
 def test_a_check_on_a_sample_can_fail(diabetes, monkeypatch):
     X, model = diabetes
     monkeypatch.setattr(_checks, "MOST_VISITS", 1)
-    monkeypatch.setattr(OnScale, "mean", property(lambda values: values.study.effects(1).mean + 1.0))
+    monkeypatch.setattr(View, "mean", property(lambda view: view.study.effects(1).mean + 1.0))
     assert states(gw.Explainer(model, X))["Same average"] == "bad"
 
 
@@ -204,7 +204,7 @@ def test_the_comparison_with_the_library_is_judged_by_its_margin(diabetes, large
 
 def test_a_check_that_failed_leads_the_summary(diabetes, monkeypatch):
     X, model = diabetes
-    monkeypatch.setattr(OnScale, "mean", property(lambda values: values.study.effects(1).mean + 1.0))
+    monkeypatch.setattr(View, "mean", property(lambda view: view.study.effects(1).mean + 1.0))
     first = sections_of(gw.Explainer(model, X))["summary"]["list"][0]
     assert first["tag"] == "Check failed"
     assert first["state"] == "bad"

@@ -114,7 +114,7 @@ def test_too_much_memory_is_refused_before_anything_is_computed(model, rows, mon
 
 
 def test_points_that_take_hours_are_refused(model, rows, monkeypatch):
-    monkeypatch.setattr("glasswood.study._answers.MOST_HOURS", 1e-9)
+    monkeypatch.setattr("glasswood.study._points.MOST_HOURS", 1e-9)
     with pytest.raises(gw.errors.TooLargeError, match=r"10 points and 1,310,720 leaves .* h\. Ask for fewer points"):
         gw.Explainer(model, rows[:10]).partial_dependence("x0", at=np.arange(10.0)[:, None])
 

@@ -24,7 +24,7 @@ from xgboost import XGBClassifier
 
 import glasswood as gw
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError, UnsupportedModelError
-from glasswood.study._answers import Answers
+from glasswood.study import _dependence
 
 
 def table(n=240):
@@ -312,8 +312,8 @@ def test_figures_compute_only_what_they_show(monkeypatch):
     model = make_pipeline(steps, RandomForestRegressor(3, random_state=0)).fit(wide, wide.sum(axis=1))
     ex = gw.Explainer(model, wide)
     asked = []
-    points = Answers.points
-    monkeypatch.setattr(Answers, "points", lambda self, *given: asked.append(given[0]) or points(self, *given))
+    points = _dependence.points_at
+    monkeypatch.setattr(_dependence, "points_at", lambda view, *given: asked.append(given[0]) or points(view, *given))
     figure = ex.plot(list(wide), page=1)
     assert asked == [["x12"], ["x13"], ["x14"]]
     assert "13 to 15 of 15 features; page=0 for others" in [text.get_text() for text in figure.texts]

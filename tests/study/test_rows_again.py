@@ -13,7 +13,7 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClas
 
 import glasswood as gw
 from glasswood.effects import _statistics
-from glasswood.study import _overview, _pair_rows
+from glasswood.study import _pair_rows, _strengths
 
 matplotlib.use("Agg")
 
@@ -89,7 +89,7 @@ def source(request, tmp_path):
 @pytest.fixture(params=["cells", "lookups"])
 def way(request, monkeypatch):
     """Both ways to take the moments of pairs."""
-    monkeypatch.setattr(_overview, "PER_LOOKUP", 1.0 if request.param == "cells" else 0.0)
+    monkeypatch.setattr(_strengths, "PER_LOOKUP", 1.0 if request.param == "cells" else 0.0)
 
 
 def assert_same_strengths(found, expected):

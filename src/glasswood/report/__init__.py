@@ -2,7 +2,7 @@
 
 `_subject` holds what the sections share, `_model`, `_checks`, `_sections`, `_groups`, `_gate` and `_findings` make the
 sections, `_panels` makes figures small enough, and `_page` puts all of it into the files of ``glasswood/page``. It
-knows scopes, not Explainers, so that `Explainer` may offer it as a method.
+knows views, not Explainers, so that `Explainer` may offer it as a method.
 """
 
 from __future__ import annotations

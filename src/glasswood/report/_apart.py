@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from glasswood.errors import GlasswoodError
-from glasswood.models._outputs import Chosen
-from glasswood.results import Ale
-from glasswood.study._scope import Scope
+from glasswood.results import Ale, Ales
+from glasswood.study._ale import ale
+from glasswood.study._ale_bins import plan_ale
+from glasswood.study._view import View
 
 __all__ = ["Apart", "apart_of"]
 
@@ -25,15 +27,13 @@ class Apart:
     error: float | None
 
 
-def apart_of(raw: Scope, outputs: Chosen) -> dict[str, Apart]:
+def apart_of(raw: View) -> dict[str, Apart]:
     """Return the features whose curves differ beyond the limit, the largest gap first; none if that is not known.
 
     Gaps are those of the raw score, and the largest of all outputs.
     """
-    local = raw.study.local
     try:
-        ales = raw.local.all(local.features, local.bins(local.features, None), None, outputs)
-        found = {name: _judged(ale) for name, ale in ales.items()}
+        found = {name: _judged(own) for name, own in cast(Ales, ale(raw, plan_ale(raw.study, ()))).items()}
     except GlasswoodError:  # a Background that has no local effects, or too many counts
         return {}
     beyond = {
@@ -44,8 +44,8 @@ def apart_of(raw: Scope, outputs: Chosen) -> dict[str, Apart]:
     return dict(sorted(beyond.items(), key=lambda item: -item[1].gap))
 
 
-def _judged(ale: Ale) -> Apart:
-    gaps = np.atleast_1d(ale.gap)
+def _judged(own: Ale) -> Apart:
+    gaps = np.atleast_1d(own.gap)
     k = int(np.nanargmax(gaps)) if not np.isnan(gaps).all() else 0
-    error = float(np.atleast_1d(ale.gap_error)[k]) if gaps[k] > LIMIT and ale.find_left_out is not None else None
-    return Apart(ale, float(np.nan_to_num(gaps[k])), error)
+    error = float(np.atleast_1d(own.gap_error)[k]) if gaps[k] > LIMIT and own.find_left_out is not None else None
+    return Apart(own, float(np.nan_to_num(gaps[k])), error)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.report._subject import Section, Subject, section
-from glasswood.study._on_scale import OnScale
 from glasswood.study._study import Study
 from glasswood.text._printable import how_many
 
@@ -112,7 +111,7 @@ class Tried:
 
     def __init__(self, subject: Subject, sample: NDArray[np.intp] | None) -> None:
         self.study: Study = subject.study if sample is None else subject.study.on_some_rows(sample)
-        self.values = OnScale(self.study, subject.scope.scale) if sample is not None else subject.scope.values
+        self.view = subject.view.of(self.study)
         self.subject = subject
         n = self.study.over.n_rows
         weighed = " with their weights" if self.study.over.weight is not None else ""
@@ -124,7 +123,7 @@ class Tried:
 
     def average(self, responses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weighted average over the rows."""
-        return np.average(responses, axis=0, weights=self.values.row_weights)
+        return np.average(responses, axis=0, weights=self.view.row_weights)
 
     def near(self, size: float) -> float:
         """Return the largest difference that the order of summation can explain."""
@@ -150,8 +149,8 @@ def _affordable(subject: Subject) -> Tried | str:
 
 def _mean_check(tried: Tried) -> Item:
     """Return whether the average equals that of the rows scored one by one."""
-    values, noun = tried.values, tried.subject.noun
-    ours, anew = (tried.subject.chosen(x) for x in (values.mean, tried.average(values.scored_anew({}))))
+    view, noun = tried.view, tried.subject.noun
+    ours, anew = (tried.subject.chosen(x) for x in (view.mean, tried.average(view.scored_anew({}))))
     off, size = float(np.abs(ours - anew).max()), float(np.abs(anew).max())
     first = " (first output)" if tried.subject.several else ""
     text = (
@@ -174,9 +173,9 @@ def _curve_check(tried: Tried) -> Item:
             break
         done += 1
         feature = tried.study.ensemble.feature_names.index(name)
-        heights = tried.values.curves[feature]
-        cell = int(np.abs(heights - tried.values.mean).max(axis=1).argmax())
-        anew = tried.average(tried.values.scored_anew({feature: _values_in(tried.study, feature, cell)}))
+        heights = tried.view.curves[feature]
+        cell = int(np.abs(heights - tried.view.mean).max(axis=1).argmax())
+        anew = tried.average(tried.view.scored_anew({feature: _values_in(tried.study, feature, cell)}))
         worst = max(worst, float(np.abs(anew - heights[cell]).max()))
         size = max(size, float(np.abs(anew).max()))
     which = f"{done} curves" if done > 1 else "one curve"

@@ -13,6 +13,7 @@ from glasswood.report._local import items_apart
 from glasswood.report._subject import Section, Subject, in_brackets, section, shapes_of
 from glasswood.report._wording import NEARLY, is_spike, sample_note, text_of_grids, text_of_reversals
 from glasswood.results import BrokenPromise, Measures, Spike, Spikes
+from glasswood.study._shapes import monotonicity
 from glasswood.text._plain import number, percent, plain, share_of_rows
 from glasswood.text._printable import how_many
 
@@ -130,7 +131,7 @@ def _strongest(subject: Subject) -> Iterator[dict[str, Any]]:
 
 
 def _interactions(subject: Subject, made: Section) -> Iterator[dict[str, Any]]:
-    scale = "" if subject.scope.scale.is_score else f" (of the raw score, {subject.study.ensemble.score.units})"
+    scale = "" if subject.view.scale.is_score else f" (of the raw score, {subject.study.ensemble.score.units})"
     for a, b, strength, h in made["table"]["rows"][:EACH] if "table" in made else ():
         yield _item(None, "Interaction", [a, b], f"strength {number(strength)}{scale}, H {number(h)}.")
 
@@ -175,7 +176,7 @@ def _nearly_monotone(subject: Subject) -> Iterator[dict[str, Any]]:
     """Yield features that are monotonic with small exceptions, where a constraint may have been intended."""
     if not subject.numbers:
         return
-    found = subject.scope.overview.monotonicity(subject.numbers, subject.chosen_outputs)
+    found = monotonicity(subject.view, subject.numbers)
     told = 0
     for name in subject.names:
         if name not in found.names or told == EACH:

@@ -20,9 +20,9 @@ from glasswood.report._subject import Section, Subject, average_of, column, in_b
 from glasswood.results import panels
 from glasswood.results._comparison import Comparison
 from glasswood.results.panels._layout import layout_of
-from glasswood.study._comparison import compare_scopes
-from glasswood.study._scope import Scope
+from glasswood.study._comparison import compare_views
 from glasswood.study._study_of import study_of
+from glasswood.study._view import View, view_of
 from glasswood.tables._row_columns import places_of_groups, sorted_groups
 from glasswood.text._arguments import brief
 from glasswood.text._plain import plain
@@ -192,7 +192,7 @@ def _notes(subject: Subject, comparison: Comparison, aliases: list[str], left: i
         names = ", ".join(plain(name) for name in aliases[:5]) + (", ..." if len(aliases) > 5 else "")
         alone = "it alone" if len(aliases) == 1 else "each of these alone"
         yield f"Not listed, because {alone} identifies the groups: {names}."
-    if not subject.scope.scale.is_score:
+    if not subject.view.scale.is_score:
         yield f"Curves of groups are compared on the raw score ({comparison.units}), which is a sum over trees."
     if left:
         yield f"Curves of the first {MOST_GROUPS} of {MOST_GROUPS + left:,} groups are compared."
@@ -202,17 +202,16 @@ def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, 
     """Return the comparison of groups of rows, or None and the reason."""
     if subject.study.combined:
         return None, "the model combines several models, which have no common score that is a sum over trees"
-    scopes = {name: _on_counts(subject, background) for name, background in groups.items()}
+    views = {name: _on_counts(subject, background) for name, background in groups.items()}
     try:
-        return compare_scopes(scopes, None, None), ""
+        return compare_views(views), ""
     except TableError:  # nothing but groups of columns, or columns of a pipeline that have points only
         return None, "no feature has a curve"
 
 
-def _on_counts(subject: Subject, background: Background) -> Scope:
+def _on_counts(subject: Subject, background: Background) -> View:
     """Return the raw score of the model, averaged over the rows of a group."""
-    study = study_of(subject.study.ensemble, background)
-    return Scope(study, study.scale("raw"))
+    return view_of(study_of(subject.study.ensemble, background), "raw")
 
 
 def _tells(comparison: Comparison, name: str, groups: Groups) -> bool:
@@ -263,13 +262,13 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
     study, members = subject.study, groups.members
     if members is None or study.over.n_rows * study.ensemble.n_trees > MOST_VISITS:
         return None
-    all_given = subject.scope.values.scored_anew({})
+    all_given = subject.view.scored_anew({})
     given = subject.chosen(all_given)
-    columns, shown = [column(average_of(subject.scope.scale.units))], [given]
+    columns, shown = [column(average_of(subject.view.units))], [given]
     about = f"The average {subject.noun} of the rows of each group."
     if _is_classifier(subject):
         probability = given
-        if subject.scope.scale.units != "probability":
+        if subject.view.units != "probability":
             offset = 0.0 if study.over.offset is None else study.over.offset
             probability = subject.chosen(linked(study.ensemble.score, all_given + offset))
             columns.append(column("Average probability"))
@@ -280,7 +279,7 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
         shown.append(chosen.astype(np.float64))
         which = f"of {plain(subject.labels[0])} is above 0.5" if one else "of the output is the highest"
         about += f" Selection rate is the share of rows whose probability {which}."
-    weight = subject.scope.values.row_weights
+    weight = subject.view.row_weights
     lines = []
     for rows in (members[name] for name in names):
         own = None if weight is None else weight[rows]
@@ -290,7 +289,7 @@ def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | Non
 
 def _is_classifier(subject: Subject) -> bool:
     """Return whether the model predicts probabilities, on this scale or behind its link."""
-    scale = subject.scope.scale
+    scale = subject.view.scale
     return scale.units == "probability" or (scale.is_score and scale.score.link in ("logistic", "softmax"))
 
 
@@ -303,7 +302,7 @@ def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
     about = f"The average {noun_of(units)} of the rows of each group, computed from counts."
     if _is_classifier(subject):
         about += " Average probabilities and selection rates cannot be computed from counts."
-    lines = [[[value] for value in one.chosen(one.scope.values.mean).tolist()] for one in found]
+    lines = [[[value] for value in one.view.level.tolist()] for one in found]
     return _Found(about, [column(average_of(units))], found[0].labels, lines)
 
 

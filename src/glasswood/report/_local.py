@@ -35,7 +35,7 @@ def items_apart(subject: Subject) -> Iterator[tuple[str, str]]:
 def beside_curve(subject: Subject, curve: Curve, panel: Steps) -> Steps:
     """Return the panel of a curve of numbers with the ALE beside it, if both differ and are on one scale."""
     one = subject.apart.get(curve.name)
-    if one is None or len(curve.outputs) > 1 or not panel.x.edges or not subject.scope.scale.additive:
+    if one is None or len(curve.outputs) > 1 or not panel.x.edges or not subject.view.scale.additive:
         return panel
     line = Line("ALE", tuple(_in_cells(one.ale, curve, len(panel.lines[0].heights))))
     first = replace(panel.lines[0], name="partial dependence")

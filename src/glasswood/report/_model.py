@@ -46,7 +46,7 @@ def model_section(subject: Subject, version: str) -> Section:
         ("Leaves", f"{e.n_leaves:,} (up to {_most_leaves(subject):,} in a tree)"),
         ("Longest path", _longest_path(plan)),
         ("Features", f"{len(plan.players):,}, of which {len(subject.used):,} are used"),
-        ("Outputs", _outputs(subject.scope.scale.outputs.labels)),
+        ("Outputs", _outputs(subject.view.scale.outputs.labels)),
         ("Scale of the curves", _scale(subject)),
         ("Averaged over", _rows_text(subject)),
         ("Fingerprint of the splits", plan.fingerprint),
@@ -82,8 +82,8 @@ def _outputs(labels: tuple[Any, ...]) -> str:
 
 
 def _scale(subject: Subject) -> str:
-    units = "that of the predictions" if subject.scope.scale.units == "value" else subject.scope.scale.units
-    return units if subject.scope.scale.is_score else f"{units} (rows are averaged on this scale)"
+    units = "that of the predictions" if subject.view.units == "value" else subject.view.units
+    return units if subject.view.scale.is_score else f"{units} (rows are averaged on this scale)"
 
 
 def _rows_text(subject: Subject) -> str:

@@ -23,7 +23,12 @@ from glasswood.results._points import Points
 from glasswood.results._shapes import Spikes
 from glasswood.results.panels._display import DRAWN
 from glasswood.results.panels._surfaces import panels_of_surface
+from glasswood.study._dependence import partial_dependence
+from glasswood.study._h_statistics import h_statistics
 from glasswood.study._request import EVERYWHERE
+from glasswood.study._shapes import monotonicity, spikes
+from glasswood.study._strengths import interaction_strengths
+from glasswood.study._view import view_of
 from glasswood.text._plain import number, percent, plain
 
 __all__ = ["features_section", "interactions_section", "missing_section", "shapes_section", "spikes_section"]
@@ -230,7 +235,7 @@ def _about_observations(subject: Subject) -> str:
     found = curves[0].observations
     observed, predicted, ratio = (float(part[0]) for part in (found.mean_observed, found.mean_predicted, found.ratio))
     text = f"Over all rows, {observed:.6g} was observed and {predicted:.6g} predicted (actual/expected {ratio:.4g})."
-    if not found.comparable and subject.scope.scale.same_as(subject.study.targets.scale):
+    if not found.comparable and subject.view.scale.same_as(subject.study.targets.scale):
         return f"{text} Predictions contain the offset of the rows, and curves do not."
     if not found.comparable:
         return f'{text} Curves are on another scale; a report with response="prediction" shows both beside them.'
@@ -291,7 +296,7 @@ def interactions_section(subject: Subject, n_surfaces: int) -> Section:
         why = "the model combines several models, which have no common score that is a sum over trees"
         return section(name, title, f"Not examined: {why}.")
     try:
-        strengths = raw.scope.overview.strengths(None, raw.chosen_outputs)
+        strengths = interaction_strengths(raw.view)
     except GlasswoodError as error:
         return section(name, title, f"Not examined: {_why_no_pairs(subject, error)}.")
     if not len(strengths):
@@ -343,7 +348,7 @@ def _notes_on_pairs(
     subject: Subject, strengths: Strengths, figures: list[dict[str, Any]], n_surfaces: int
 ) -> Iterator[str]:
     """Yield further notes on the table and its figures."""
-    if not subject.scope.scale.is_score:
+    if not subject.view.scale.is_score:
         yield (
             f"This section is about the raw score ({strengths.units}), which is a sum over trees; the curves above are "
             f"on the scale of the {subject.noun}."
@@ -371,7 +376,7 @@ def _left_over(subject: Subject) -> Iterator[str]:
     if raw is None or n_asked * study.ensemble.n_outputs > MOST_ASKED:
         return
     try:
-        found = raw.scope.overview.h_statistics((), raw.chosen_outputs)
+        found = h_statistics(raw.view)
     except GlasswoodError:
         return
     shares = [np.ravel(part) for part in (found.left_by_mains, found.left_by_pairs)]
@@ -394,9 +399,8 @@ def _surfaces(subject: Subject, strengths: Strengths, n_surfaces: int) -> Iterat
 
     def panels(number: int) -> list[Any]:
         pair, output = chosen[number]
-        outputs = subject.scope.choose(None, output if subject.several else None)
-        surface = subject.scope.dependence(pair, EVERYWHERE, outputs)
-        return panels_of_surface(surface, alone=(True, False))
+        view = view_of(subject.study, subject.view.scale.response, None, output if subject.several else None)
+        return panels_of_surface(partial_dependence(view, pair, EVERYWHERE), alone=(True, False))
 
     with in_order(len(chosen), panels, "surfaces") as found:
         for anchor, (pair, _), panel in zip(ids, chosen, found, strict=True):
@@ -440,7 +444,7 @@ def shapes_section(subject: Subject) -> tuple[Section, dict[str, str]]:
     if not subject.numbers:
         text = f"Not examined: {_why_no_numbers(subject)}."
         return section("monotonicity", "Monotonicity", text), {}
-    found = subject.scope.overview.monotonicity(subject.numbers, subject.chosen_outputs)
+    found = monotonicity(subject.view, subject.numbers)
     shapes = [shapes_of(subject, found, i) for i in range(len(found.names))]
     words = {
         name: kinds[0] if len(set(kinds)) == 1 else "differs by output"
@@ -487,23 +491,23 @@ def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], Spikes | 
     """Return the section on spikes, the number of spikes of each feature, and all stretches that a grid misses."""
     if not subject.numbers:
         return section("spikes", "Spikes", f"Not examined: {_why_no_numbers(subject)}."), {}, None
-    spikes = subject.scope.overview.spikes(subject.numbers, 100, subject.chosen_outputs)
-    found = list(spikes)
+    missed = spikes(subject.view, subject.numbers)
+    found = list(missed)
     count: dict[str, int] = {}
     for spike in found:
         count[spike.feature] = count.get(spike.feature, 0) + is_spike(spike.rows, subject.total)
     wide = len(found) - sum(count.values())
-    between = "the first and the last cut" if spikes.basis == "covers" else "the minimum and the maximum"
-    if spikes.basis == "counts":
+    between = "the first and the last cut" if missed.basis == "covers" else "the minimum and the maximum"
+    if missed.basis == "counts":
         between += " (or the first and the last cut, where these are infinite or not known)"
     text = (
-        f"Parts of a curve that would not show if it were sampled at {spikes.points} evenly spaced values between "
+        f"Parts of a curve that would not show if it were sampled at {missed.points} evenly spaced values between "
         f"{between}: between two sample points, the exact curve leaves the range of both by more than 5 % of its whole "
         f"range. The cause may be a special value, such as a default, a limit or a code.{_left_out(subject)}"
         f"{_about_wide(wide)}"
     )
     if not found:
-        return section("spikes", "Spikes", text, "None were found."), count, spikes
+        return section("spikes", "Spikes", text, "None were found."), count, missed
     rows = []
     for spike in found:
         of = [spike.feature, str(spike.output)] if subject.several else [spike.feature]
@@ -518,8 +522,8 @@ def spikes_section(subject: Subject) -> tuple[Section, dict[str, int], Spikes | 
         column("Share of the range", "share"),
         column("Weight") if subject.weighted else column("Rows", "count"),
     ]
-    table = _table_of_features(subject, f"What {spikes.points} evenly spaced values would miss", columns, rows)
-    return section("spikes", "Spikes", text, _cut_off(rows), table=table, tools=len(rows) > FEW), count, spikes
+    table = _table_of_features(subject, f"What {missed.points} evenly spaced values would miss", columns, rows)
+    return section("spikes", "Spikes", text, _cut_off(rows), table=table, tools=len(rows) > FEW), count, missed
 
 
 def _about_wide(n: int) -> str:

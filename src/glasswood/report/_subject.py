@@ -1,4 +1,4 @@
-"""What a report is about: a scope, and what its sections share of the answers."""
+"""What a report is about: a view, and what its sections share of the answers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
 from glasswood.errors import GlasswoodError
-from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
 from glasswood.report._apart import Apart, apart_of
 from glasswood.report._wording import shape_word
 from glasswood.results import Certificate, Monotonicity, RowMonotonicity
+from glasswood.study._certificate import certificate
+from glasswood.study._dependence import curves, partial_dependence
+from glasswood.study._importance import importance, permutation_importance
 from glasswood.study._request import EVERYWHERE
-from glasswood.study._scope import Scope
+from glasswood.study._shapes import row_monotonicity
 from glasswood.study._study import Study
-from glasswood.study._total import permutation_importance
+from glasswood.study._view import View, view_of
 from glasswood.text._printable import how_many
 
 __all__ = ["Section", "Subject", "average_of", "column", "in_brackets", "noun_of", "section", "shapes_of"]
@@ -31,22 +33,17 @@ Section = dict[str, Any]
 class Subject:
     """What a report is about; answers that several sections need are found once."""
 
-    scope: Scope
+    view: View
 
     @property
     def study(self) -> Study:
         """The model, and what is averaged over."""
-        return self.scope.study
-
-    @once
-    def chosen_outputs(self) -> Chosen:
-        """The outputs that are shown."""
-        return self.scope.scale.outputs.choose()
+        return self.view.study
 
     @once
     def curves(self) -> Mapping[str, Any]:
         """The curve of every feature that is a player of its own."""
-        found = self.scope.curves(self.chosen_outputs)
+        found = curves(self.view)
         return found if self.study.originals is None else {k: found[k] for k in found if k not in self.study.groups}
 
     @property
@@ -63,7 +60,7 @@ class Subject:
     def _importance(self) -> tuple[Any, str]:
         """The importance, and why there is none."""
         try:
-            return self.scope.overview.importance(self.chosen_outputs), ""
+            return importance(self.view), ""
         except GlasswoodError:
             if self.rows == "none":
                 return None, "it is computed over rows, and there are none"
@@ -79,7 +76,7 @@ class Subject:
         if not self.study.has_targets or not (over.in_memory or over.counted is not None):
             return None
         try:
-            return permutation_importance(self.study, None)
+            return permutation_importance(self.view)
         except GlasswoodError:  # no usual loss, exposures without offsets, or a Background without its sums
             return None
 
@@ -90,7 +87,7 @@ class Subject:
         e = self.study.ensemble
         if e.promised is None or e.derived is not None or raw is None or not self.numbers:
             return None
-        return raw.scope.overview.certificate(self.numbers, raw.chosen_outputs)
+        return certificate(raw.view, self.numbers)
 
     @once
     def rows_against(self) -> RowMonotonicity | None:
@@ -99,7 +96,7 @@ class Subject:
         if found is None or raw is None or not found.broken or not self.study.over.in_memory:
             return None
         names = list(dict.fromkeys(one.feature for one in found.broken))
-        return raw.scope.overview.row_monotonicity(names, raw.chosen_outputs)
+        return row_monotonicity(raw.view, names)
 
     @property
     def units_of_importance(self) -> str:
@@ -109,7 +106,7 @@ class Subject:
     def count_pairs(self) -> None:
         """Count pairs of features if they will be needed; these counts include single features."""
         study, plan = self.study, self.study.plan(1)
-        if self.scope.scale.additive and study.over.counted is None and study.over.has_rows and plan.countable(2):
+        if self.view.scale.additive and study.over.counted is None and study.over.has_rows and plan.countable(2):
             study.effects(2)
 
     @once
@@ -118,7 +115,7 @@ class Subject:
         raw = self.raw
         if raw is None or self.rows == "none" or self.study.in_parts:
             return {}
-        return apart_of(raw.scope, raw.chosen_outputs)
+        return apart_of(raw.view)
 
     @once
     def used(self) -> frozenset[str]:
@@ -148,7 +145,7 @@ class Subject:
         if name in self.curves:
             return self.curves[name]
         try:
-            return self.scope.dependence([name], EVERYWHERE, self.chosen_outputs)
+            return partial_dependence(self.view, [name], EVERYWHERE)
         except GlasswoodError:  # a group without a table to take points from
             return None
 
@@ -200,11 +197,11 @@ class Subject:
     @property
     def labels(self) -> tuple[Any, ...]:
         """The labels of the outputs."""
-        return self.chosen_outputs.labels
+        return self.view.labels
 
     def chosen(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the outputs that are shown of values of all outputs, the last axis."""
-        return self.chosen_outputs.levels(values)
+        return self.view.levels(values)
 
     @property
     def several(self) -> bool:
@@ -214,21 +211,21 @@ class Subject:
     @property
     def noun(self) -> str:
         """The quantity that a curve averages, such as "prediction", "probability" or "score"."""
-        return noun_of(self.scope.scale.units)
+        return noun_of(self.view.units)
 
     @property
     def units(self) -> str:
         """The units of heights, in brackets, for the heads of columns; empty for those of the target."""
-        return in_brackets(self.scope.scale.units)
+        return in_brackets(self.view.units)
 
     @once
     def raw(self) -> Subject | None:
         """The same model and rows on the raw score; None if the model has none that is a sum over trees."""
-        if self.scope.scale.is_score:
+        if self.view.scale.is_score:
             return self
         if self.study.combined:
             return None
-        return Subject(Scope(self.study, self.study.scale("raw")))
+        return Subject(view_of(self.study, "raw"))
 
 
 def shapes_of(subject: Subject, found: Monotonicity, i: int) -> list[str]:

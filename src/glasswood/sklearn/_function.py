@@ -221,7 +221,7 @@ class Exact:
     def _average(self, players: list[str | int], points: NDArray[Any]) -> NDArray[np.float64]:
         """Return the average at points: (n_points, n_outputs)."""
         alone = len(players) == 1 and self._study.player(players[0]) not in self._study.groups
-        if alone and self.explainer._scope().scale.additive:  # a curve, in forests of any size
+        if alone and self.explainer._view().scale.additive:  # a curve, in forests of any size
             curve = cast(Curve, self.explainer.partial_dependence(players[0]))
             heights: NDArray[np.float64] = curve.heights[curve.axis.cell_of(points[:, 0])]
         else:

@@ -14,7 +14,8 @@ from glasswood.effects._certificate import LeafPairs, Pair
 from glasswood.errors import TableError
 from glasswood.models._outputs import Chosen
 from glasswood.results import BrokenPromise, Certificate
-from glasswood.study._study import Study
+from glasswood.study._shapes import numbers_of
+from glasswood.study._view import View
 from glasswood.tables._columns import Column
 
 __all__ = ["certificate"]
@@ -26,13 +27,14 @@ MANY_ROWS = 2**17  # that are scored at a time
 NOISE = {"float64": 1e-12, "float32": 1e-6}
 
 
-def certificate(study: Study, features: Sequence[int], chosen: Chosen) -> Certificate:
-    """Return what the trees prove about some features that are numbers."""
-    plan, e = study.plan(1), study.ensemble
+def certificate(view: View, features: Sequence[Any] = ()) -> Certificate:
+    """Return what the trees prove about some features that are numbers, or about all."""
+    plan, e, chosen = view.study.plan(1), view.ensemble, view.chosen
+    numbers = numbers_of(view, features, "a certificate")
     plan.refuse_derived()
     pairs = LeafPairs(plan)
     bounds = pairs.bounds
-    listed = np.asarray(features, dtype=np.intp)
+    listed = np.asarray(numbers, dtype=np.intp)
     falls, rises = (side[listed][:, chosen.columns] for side in (bounds.falls, bounds.rises))
     promised = np.zeros(falls.shape, dtype=np.int8)
     if e.promised is not None:
@@ -45,7 +47,7 @@ def certificate(study: Study, features: Sequence[int], chosen: Chosen) -> Certif
     ]
     turned = chosen.total is not None  # the other class of a binary model: minus the score
     return Certificate(
-        names=tuple(e.feature_names[f] for f in features),
+        names=tuple(e.feature_names[f] for f in numbers),
         falls=rises if turned else falls,
         rises=falls if turned else rises,
         promised=-promised if turned else promised,

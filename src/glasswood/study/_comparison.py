@@ -1,4 +1,4 @@
-"""Comparison of the curves of several scopes on common cells."""
+"""Comparison of the curves of several explainers on common cells."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from glasswood.effects._statistics import apart, on_common_cuts, stability_index
 from glasswood.errors import TableError
 from glasswood.parallel._once import Deferred
 from glasswood.results import BASES, Axis, Comparison, Curve, told_in_cells
+from glasswood.study._curve import curve_of
 from glasswood.study._rows_again import rows_in_cells
-from glasswood.study._scope import Scope
 from glasswood.study._study import Study
+from glasswood.study._view import View
 from glasswood.tables._columns import CodeColumn, Column, Dictionary, Extent, LabelColumn
 
-__all__ = ["compare_scopes", "number_of"]
+__all__ = ["compare_views", "number_of"]
 
 
-def compare_scopes(scopes: Mapping[str, Scope], output: Hashable, output_index: int | None) -> Comparison:
-    """Compare the curves of several scopes on common cells."""
-    names, studies = tuple(map(str, scopes)), [scope.study for scope in scopes.values()]
-    curves = _spelled([_curves(scope, output, output_index) for scope in scopes.values()], studies)
+def compare_views(views: Mapping[str, View]) -> Comparison:
+    """Compare the curves of several explainers on common cells."""
+    names, studies = tuple(map(str, views)), [view.study for view in views.values()]
+    curves = _spelled([_curves(view) for view in views.values()], studies)
     features = [feature for feature in curves[0] if all(feature in other for other in curves[1:])]
     if not features:
         message = (
@@ -44,13 +45,13 @@ def compare_scopes(scopes: Mapping[str, Scope], output: Hashable, output_index: 
     return _comparison(names, shared, max((basis for _, basis in looked), key=BASES.index))
 
 
-def _curves(scope: Scope, output: Hashable, output_index: int | None) -> dict[str, Curve]:
+def _curves(view: View) -> dict[str, Curve]:
     """Return the curve of every feature that has one."""
-    study, chosen = scope.study, scope.choose(output, output_index)
+    study = view.study
     grouped = {name for group in study.groups.values() for name in group}
     names = [name for name in study.plan(1).players if name not in grouped and name not in study.groups]
     number = {name: f for f, name in enumerate(study.ensemble.feature_names)}
-    return {name: scope.answers.curve(number[name], chosen) for name in names}
+    return {name: curve_of(view, number[name]) for name in names}
 
 
 def _spelled(curves: Sequence[dict[str, Curve]], studies: Sequence[Study]) -> list[dict[str, Curve]]:

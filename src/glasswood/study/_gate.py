@@ -1,4 +1,4 @@
-"""The gate: measures of drift of scopes against a reference, compared with rules."""
+"""The gate: measures of drift of explainers against a reference, compared with rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from glasswood.effects._drift import index_and_chance, mean_and_largest, ndcg
 from glasswood.effects._jackknife import jackknife
 from glasswood.effects._response_sums import name_of
 from glasswood.errors import ArgumentError, BackgroundError, TableError
-from glasswood.models._outputs import Chosen
 from glasswood.results import (
     MEASURES,
     Comparison,
@@ -23,7 +22,7 @@ from glasswood.results import (
     rules_by_value,
 )
 from glasswood.study._gate_sides import Seen, Side
-from glasswood.study._scope import Scope
+from glasswood.study._view import View
 
 __all__ = ["measures_of"]
 
@@ -40,26 +39,25 @@ class _Value(NamedTuple):
 
 
 def measures_of(
-    scopes: Mapping[str, Scope],
+    views: Mapping[str, View],
     comparison: Comparison,
     reference: str,
     rules: Sequence[Rule] | None,
-    choose: Callable[[Scope], Chosen],
     margin: float | None = None,
 ) -> Measures:
-    """Return the measures that rules ask for, of all scopes against the reference; None stands for default rules.
+    """Return the measures that rules ask for, of all explainers against the reference; None stands for default rules.
 
     With a margin, a value breaks a rule if it is beyond the limit by more than so many standard errors. Whatever a rule
     asks for and cannot be found is an error.
     """
-    one_model = len(set(map(_model_of, scopes.values()))) == 1
+    one_model = len(set(map(_model_of, views.values()))) == 1
     by_default = rules is None
     rules = default_rules(one_model=one_model) if rules is None else rules
-    _check(scopes, rules, one_model=one_model)
+    _check(views, rules, one_model=one_model)
     wanted = list(rules_by_value(rules, comparison.features))
     sides = {
-        name: Side(name, scope, choose(scope), {feature: own[k] for feature, own in comparison.shared.items()})
-        for k, (name, scope) in enumerate(scopes.items())
+        name: Side(name, view, {feature: own[k] for feature, own in comparison.shared.items()})
+        for k, (name, view) in enumerate(views.items())
     }
     found: list[Measured] = []
     for name, side in sides.items():
@@ -70,15 +68,15 @@ def measures_of(
     return Measures(found=tuple(found), reference=reference, margin=margin)
 
 
-def _model_of(scope: Scope) -> tuple[Any, str]:
+def _model_of(view: View) -> tuple[Any, str]:
     """Return what identifies a model on a scale: its trees, groups and leaf values."""
-    return scope.study.plan(1).fingerprint, name_of(scope.study.ensemble, scope.scale)
+    return view.study.plan(1).fingerprint, name_of(view.ensemble, view.scale)
 
 
-def _check(scopes: Mapping[str, Scope], rules: Sequence[Rule], *, one_model: bool) -> None:
+def _check(views: Mapping[str, View], rules: Sequence[Rule], *, one_model: bool) -> None:
     """Raise an error if there are no rows, or if measures of one model are asked for that compare several."""
-    for name, scope in scopes.items():
-        if not scope.study.over.has_rows or scope.study.n_rows == 0:
+    for name, view in views.items():
+        if not view.study.over.has_rows or view.study.n_rows == 0:
             message = f"{name!r} has no rows, so that it cannot be compared with a reference"
             raise BackgroundError(message)
     others = [rule for rule in rules if not one_model and not MEASURES[rule.measure].of_models]

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError, TooLargeError
-from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
 from glasswood.results import NO_FOLDS, Curve
 from glasswood.study._comparison import number_of
-from glasswood.study._on_scale import OnScale
+from glasswood.study._importance import importance
+from glasswood.study._observed import actual_expected, actual_expected_without_folds
 from glasswood.study._rows_again import deviation_of_scores
-from glasswood.study._scope import Scope
+from glasswood.study._view import View
 
 __all__ = ["Seen", "Side"]
 
@@ -42,20 +42,18 @@ class Side:
     Parameters
     ----------
     name : str
-    scope : Scope
-    chosen : Chosen
+    view : View
     curves : mapping from str to Curve
         The curves of all features that all explainers have, on common cells.
     """
 
-    def __init__(self, name: str, scope: Scope, chosen: Chosen, curves: Mapping[str, Curve]) -> None:
-        self.name, self.curves = name, curves
-        self._scope, self._chosen = scope, chosen
+    def __init__(self, name: str, view: View, curves: Mapping[str, Curve]) -> None:
+        self.name, self.curves, self._view = name, curves, view
 
     @once
     def n_rows(self) -> int:
         """The number of rows."""
-        return self._scope.study.n_rows
+        return self._view.study.n_rows
 
     @property
     def mean(self) -> Floats:
@@ -73,14 +71,14 @@ class Side:
     @once
     def deviation(self) -> Floats:
         """The standard deviation of the scores, for each output."""
-        study, scale = self._scope.study, self._scope.scale
+        study, scale = self._view.study, self._view.scale
         try:
             found = deviation_of_scores(study, scale)
         except BackgroundError as error:
             message = "difference, largest and level are in units of the standard deviation of the scores of the "
             message += f"reference {self.name!r}, which counts alone do not tell: {error}"
             raise BackgroundError(message) from error
-        found = found[self._chosen.columns]
+        found = found[self._view.chosen.columns]
         if not (found > 0).all():
             message = f"all scores of {self.name!r} are equal, so that difference, largest and level have no unit"
             raise BackgroundError(message)
@@ -89,7 +87,7 @@ class Side:
     @property
     def has_target(self) -> bool:
         """Whether it is known what was observed."""
-        return self._scope.study.has_targets
+        return self._view.study.has_targets
 
     @once
     def actual_expected(self) -> Floats:
@@ -98,7 +96,7 @@ class Side:
             message = f"'observed' cannot be judged: no target given for the rows of {self.name!r}; "
             message += "make the Explainer with target=, or the Background with summarize(model, rows, target=...)"
             raise BackgroundError(message)
-        found = self._scope.answers.actual_expected(self._chosen)
+        found = actual_expected(self._view)
         if np.isnan(found).any():
             message = f"'observed' cannot be judged: the sum of the predictions for {self.name!r} is 0, or there are "
             message += "none, so that actual/expected is not defined"
@@ -108,26 +106,26 @@ class Side:
     @once
     def importance(self) -> dict[str, float]:
         """The importance of each feature by its curve alone, over all outputs; the most important first."""
-        found = self._scope.overview.importance(self._chosen, "main")
+        found = importance(self._view, "main")
         sizes = np.sqrt((found.heights**2).sum(axis=1)).tolist()
         return {self._spelling.get(name, name): size for name, size in zip(found.names, sizes, strict=True)}
 
     @once
     def _spelling(self) -> dict[str, str]:
         """The common name of each feature that has one."""
-        study = self._scope.study
+        study = self._view.study
         return {study.ensemble.feature_names[number_of(study, name)]: name for name in self.curves}
 
     @once
     def used(self) -> frozenset[str]:
         """The features that the model uses."""
-        study = self._scope.study
+        study = self._view.study
         names = enumerate(study.ensemble.feature_names)
         return frozenset(self._spelling.get(name, name) for f, name in names if study.uses(f))
 
     def refuse_without_folds(self) -> None:
         """Raise an error if answers have no errors."""
-        folds = self._scope.study.folds
+        folds = self._view.study.folds
         if folds is None:
             message = f"error= needs the errors of {self.name!r}, and {NO_FOLDS}"
             raise BackgroundError(message)
@@ -145,32 +143,27 @@ class Side:
     @once
     def left_out(self) -> list[tuple[float, Seen]]:
         """The explainer without each fold of its rows, and the fold's share of them."""
-        study, errors = self._scope.study, self._scope.answers.errors
-        if errors is None:
-            return []
-        return [
-            (share, _WithoutFold(values, self._chosen, {name: number_of(study, name) for name in self.curves}))
-            for share, values in errors.left_out
-        ]
+        number = {name: number_of(self._view.study, name) for name in self.curves}
+        return [(share, _WithoutFold(view, number)) for share, view in self._view.left_out]
 
     @once
     def ratios_left_out(self) -> list[tuple[float, Floats]]:
         """What was observed divided by what was predicted without each fold, and the fold's share of the rows."""
-        return self._scope.answers.actual_expected_without_folds(self._chosen)
+        return actual_expected_without_folds(self._view)
 
 
 class _WithoutFold:
     """The same as `Side` without a fold of its rows, in the cells of its own model."""
 
-    def __init__(self, values: OnScale, chosen: Chosen, number: Mapping[str, int]) -> None:
-        self._values, self._chosen, self._number = values, chosen, number
+    def __init__(self, view: View, number: Mapping[str, int]) -> None:
+        self._view, self._number = view, number
 
     @property
     def mean(self) -> Floats:
-        return self._chosen.levels(self._values.mean)
+        return self._view.level
 
     def rows(self, feature: str) -> NDArray[Any]:
-        return self._values.study.rows_per_cell(self._number[feature])
+        return self._view.study.rows_per_cell(self._number[feature])
 
     def heights(self, feature: str) -> Floats:
-        return self._chosen.levels(self._values.curves[self._number[feature]])
+        return self._view.levels(self._view.curves[self._number[feature]])

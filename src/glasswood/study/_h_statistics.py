@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,8 @@ from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred
 from glasswood.results import Folds, HStatistics
 from glasswood.study._group_values import group_values
-from glasswood.study._on_scale import OnScale
 from glasswood.study._study import Study
+from glasswood.study._view import View
 
 __all__ = ["h_statistics"]
 
@@ -27,9 +28,10 @@ NO_ROWS = (
 )
 
 
-def h_statistics(values: OnScale, chosen: Chosen, sets: Sequence[Sequence[str]], *, pairs: bool) -> HStatistics:
+def h_statistics(view: View, sets: Sequence[Sequence[Any]] = (), *, pairs: bool = True) -> HStatistics:
     """Return H of each player and of the whole, what mains and pairs leave over, and H of some sets."""
-    study, plan = values.study, values.study.plan(1)
+    study, plan, chosen = view.study, view.study.plan(1), view.chosen
+    sets = [view.players(one) for one in sets]
     if not study.over.can_count:
         raise BackgroundError(NO_ROWS)
     short = [one for one in sets if len(one) < 2]
@@ -49,7 +51,7 @@ def h_statistics(values: OnScale, chosen: Chosen, sets: Sequence[Sequence[str]],
         sets=tuple(tuple(one) for one in sets),
         with_pairs=pairs,
         outputs=chosen.labels,
-        units=values.scale.units,
+        units=view.units,
         find_folds=None if found.folds is None else Deferred(lambda: lines.folds(found, order)),
     )
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._closed_forms import Effects
-from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Recent
 from glasswood.results import Points, check_memory
-from glasswood.study._answers import Answers, Located
 from glasswood.study._grids import GridSpec, PointsOnGrid
-from glasswood.study._on_scale import OnScale
+from glasswood.study._locations import Located, locate
+from glasswood.study._points import points_at, points_of_located
+from glasswood.study._view import View
 
 __all__ = ["PairsOnGrid"]
 
@@ -32,28 +32,24 @@ class PairsOnGrid:
 
     Parameters
     ----------
-    answers : Answers
-    values : OnScale
-        What the answers are made of.
+    view : View
     spec : GridSpec
     names : sequence of str
         The features.
-    chosen : Chosen
-        The outputs.
     """
 
-    def __init__(self, answers: Answers, values: OnScale, spec: GridSpec, names: Sequence[str], chosen: Chosen) -> None:
-        self._answers, self._values, self._spec, self._chosen = answers, values, spec, chosen
-        self._study, groups = values.study, values.study.groups
+    def __init__(self, view: View, spec: GridSpec, names: Sequence[str]) -> None:
+        self._view, self._spec = view, spec
+        self._study, groups = view.study, view.study.groups
         self._single = [name for name in names if len(groups.get(name, (name,))) == 1]  # columns of the trees
         self._axes: Recent[Located] = Recent(len(names))
         self._added: Recent[dict[int, Floats] | None] = Recent(2)
 
     def __call__(self, pair: tuple[str, str]) -> Points:
         """Return the points of a pair."""
-        if not self._values.scale.additive or not set(pair) <= set(self._single):
-            points = PointsOnGrid.of({name: self._spec.values(self._study, name) for name in pair})
-            return self._answers.points(list(pair), points.columns, self._chosen, points.shape)
+        if not self._view.scale.additive or not set(pair) <= set(self._single):
+            given = PointsOnGrid.of({name: self._spec.values(self._study, name) for name in pair})
+            return points_at(self._view, list(pair), given.columns, given.shape)
         x, y = (self._axis(name) for name in pair)
         shape = x.cells.shape[1], y.cells.shape[1]
         check_memory((*shape, self._study.ensemble.n_outputs), 8, "Ask for fewer points at a time")
@@ -61,46 +57,46 @@ class PairsOnGrid:
         cells = np.stack([np.repeat(x.cells[0], shape[1]), np.tile(y.cells[0], shape[0])])
         located = Located(np.concatenate([x.features, y.features]), cells, columns)
 
-        def heights(values: OnScale) -> Floats:
-            return self._heights(values, pair).reshape(cells.shape[1], -1)
+        def heights(view: View) -> Floats:
+            return self._heights(view, pair).reshape(cells.shape[1], -1)
 
-        return self._answers.points_of_located(list(pair), located, shape, self._chosen, heights)
+        return points_of_located(self._view, list(pair), located, shape, heights)
 
     def _axis(self, name: str) -> Located:
         """Return the values of one feature, and their cells."""
 
         def axis() -> Located:
-            return self._answers.located([name], {name: self._spec.values(self._study, name)})
+            return locate(self._study, [name], {name: self._spec.values(self._study, name)})
 
         return self._axes.get(name, axis)
 
-    def _heights(self, values: OnScale, pair: tuple[str, str]) -> Floats:
+    def _heights(self, view: View, pair: tuple[str, str]) -> Floats:
         """Return the heights of a pair, (n_x, n_y, n_outputs): both curves, and what the pair adds to them.
 
-        `values` are those of all rows, or of the rows without a fold.
+        The view is that of all rows, or of the rows without a fold.
         """
         first, second = (self._axis(name) for name in pair)
         (a, x), (b, y) = ((int(axis.features[0]), axis.cells[0]) for axis in (first, second))
-        study = values.study
+        study = view.study
         if study.over.once_only:
             study.effects(2)  # the largest order first: some sources can be counted once only
         heights: Floats | float = 0.0
         if self._study.shares_path(a, b):
-            whole = values is self._values
-            added = self._added.get(a, lambda: self._added_by_all(a)) if whole else self._added_by(values, a, [b])
+            whole = view is self._view
+            added = self._added.get(a, lambda: self._added_by_all(a)) if whole else self._added_by(view, a, [b])
             heights = study.pair_effects(a, b).pair(a, b).sparse_grid(x, y) if added is None else added[b]
-        curves = values.curves
-        found: Floats = curves[a][x][:, None] + curves[b][y][None] - values.mean + heights
+        curves = view.curves
+        found: Floats = curves[a][x][:, None] + curves[b][y][None] - view.mean + heights
         return found
 
     def _added_by_all(self, a: int) -> dict[int, Floats] | None:
         """Return what a feature adds with each of all others; None if pairs cost less one by one."""
         others = [int(self._axis(name).features[0]) for name in self._single]
-        return self._added_by(self._values, a, [b for b in others if b != a and self._study.shares_path(a, b)])
+        return self._added_by(self._view, a, [b for b in others if b != a and self._study.shares_path(a, b)])
 
-    def _added_by(self, values: OnScale, a: int, others: list[int]) -> dict[int, Floats] | None:
+    def _added_by(self, view: View, a: int, others: list[int]) -> dict[int, Floats] | None:
         """Return what a feature adds with each of some others, at the cells of both on the grid."""
-        study = values.study
+        study = view.study
         cells = {int(axis.features[0]): axis.cells[0] for axis in map(self._axis, self._single)}
         n = max(cells[f].size for f in (a, *others))
         size = max(len(others) * n**2 * study.ensemble.n_outputs, study.ensemble.n_features**2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,24 +11,23 @@ from numpy.typing import NDArray
 from glasswood.effects._pairs import KnownPair
 from glasswood.effects._purify import purify
 from glasswood.errors import ArgumentError, BackgroundError, TableError
-from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred
 from glasswood.results import Curve, Curves, JointRows, PurifiedEffects, Surface, check_memory
-from glasswood.study._answers import Answers
-from glasswood.study._on_scale import OnScale
-from glasswood.study._pair_rows import PairRows
+from glasswood.study._curve import curve_of
+from glasswood.study._strengths import pair_rows
+from glasswood.study._surface import surface_of
+from glasswood.study._view import View
 
 __all__ = ["purified"]
 
 MOST_CELLS = 2**20  # of a pair
 
 
-def purified(
-    values: OnScale, answers: Answers, over: PairRows, pairs: Sequence[Sequence[str]], chosen: Chosen
-) -> PurifiedEffects:
+def purified(view: View, pairs: Sequence[Sequence[Any]]) -> PurifiedEffects:
     """Return the curves of all features and the interactions of some pairs, purified over the rows."""
-    study, names = values.study, values.study.ensemble.feature_names
-    features = [_features_of(values, pair) for pair in pairs]
+    named = [view.players(pair) for pair in pairs]
+    study, names, n_outputs, over = view.study, view.ensemble.feature_names, len(view.labels), pair_rows(view.study)
+    features = [_features_of(view, pair) for pair in named]
     if len({frozenset(pair) for pair in features}) < len(features):
         message = "the same pair is asked for twice"
         raise ArgumentError(message)
@@ -37,24 +37,24 @@ def purified(
             "pass a table, files or a frame as the background"
         )
         raise BackgroundError(message)
-    curves = {f: answers.curve(f, chosen) for f in values.curves}
-    heights = {f: curve.heights - curve.mean for f, curve in curves.items()}
-    constant = next(iter(curves.values())).mean.copy() if curves else np.zeros(len(chosen.labels))
+    curves = {f: curve_of(view, f) for f in view.curves}
+    heights = {f: own.heights - own.mean for f, own in curves.items()}
+    constant = next(iter(curves.values())).mean.copy() if curves else np.zeros(n_outputs)
     parts: dict[tuple[int, int], tuple[NDArray[np.float64], JointRows | None]] = {}
     used = [pair for pair in features if all(map(study.uses, pair))]
     for some, joint in over.joint(used):
         for number, (a, b) in enumerate(some):
-            surface, rows = answers.surface(a, b, chosen), np.asarray(joint(number), dtype=np.float64)
-            check_memory((*rows.shape, len(chosen.labels)), 4)
-            found = purify(_interaction(surface), rows)
+            rows = np.asarray(joint(number), dtype=np.float64)
+            check_memory((*rows.shape, n_outputs), 4)
+            found = purify(_interaction(surface_of(view, a, b)), rows)
             heights[a], heights[b] = heights[a] + found.first, heights[b] + found.second
             parts[a, b] = (found.interaction, _rows_of(rows))
-    parts |= {pair: (_interaction(answers.surface(*pair, chosen)), None) for pair in features if pair not in parts}
+    parts |= {pair: (_interaction(surface_of(view, *pair)), None) for pair in features if pair not in parts}
     for f, own in heights.items():
         rows = study.rows_per_cell(f)
         mean = rows @ own / rows.sum() if rows.size else np.zeros(own.shape[1])
         heights[f], constant = own - mean, constant + mean
-    mains = {f: _main(curve, heights[f]) for f, curve in curves.items()}
+    mains = {f: _main(own, heights[f]) for f, own in curves.items()}
     surfaces = {
         (names[a], names[b]): Surface(
             first=mains[a],
@@ -66,16 +66,16 @@ def purified(
     }
     return PurifiedEffects(
         constant=constant,
-        curves=Curves({names[f]: curve for f, curve in mains.items()}),
+        curves=Curves({names[f]: own for f, own in mains.items()}),
         surfaces=surfaces,
-        outputs=chosen.labels,
-        units=values.scale.units,
+        outputs=view.labels,
+        units=view.units,
     )
 
 
-def _features_of(values: OnScale, pair: Sequence[str]) -> tuple[int, int]:
+def _features_of(view: View, pair: Sequence[str]) -> tuple[int, int]:
     """Return two features, given by their names."""
-    study = values.study
+    study = view.study
     if len(pair) != 2:
         message = f"a pair is two features, not {tuple(pair)!r}"
         raise ArgumentError(message)
@@ -99,13 +99,11 @@ def _rows_of(rows: NDArray[np.float64]) -> JointRows:
     return JointRows(a, b, rows[a, b])
 
 
-def _interaction(surface: Surface) -> NDArray[np.float64]:
-    shape = (surface.first.axis.n_cells, surface.second.axis.n_cells, len(surface.first.outputs))
-    return np.zeros(shape) if surface.raw_interaction is None else surface.raw_interaction
+def _interaction(joint: Surface) -> NDArray[np.float64]:
+    shape = (joint.first.axis.n_cells, joint.second.axis.n_cells, len(joint.first.outputs))
+    return np.zeros(shape) if joint.raw_interaction is None else joint.raw_interaction
 
 
-def _main(curve: Curve, heights: NDArray[np.float64]) -> Curve:
+def _main(own: Curve, heights: NDArray[np.float64]) -> Curve:
     """Return a curve of other heights, without what is known about the old ones."""
-    return Curve(
-        axis=curve.axis, heights=heights, mean=np.zeros_like(curve.mean), outputs=curve.outputs, units=curve.units
-    )
+    return Curve(axis=own.axis, heights=heights, mean=np.zeros_like(own.mean), outputs=own.outputs, units=own.units)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from glasswood.effects._table_remainder import Remainder, Rest, Table, WantedRemainder
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError
-from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred
-from glasswood.results import LeftByTable, RatingTable, Strengths
-from glasswood.study._answers import Answers
-from glasswood.study._on_scale import OnScale
+from glasswood.results import LeftByTable, RatingTable
+from glasswood.study._curve import curve_of
+from glasswood.study._strengths import interaction_strengths
+from glasswood.study._surface import surface_of
+from glasswood.study._view import View
+from glasswood.text._arguments import whole_number
 
 __all__ = ["rating_table"]
 
@@ -24,48 +27,59 @@ NO_ROWS = (
 )
 
 
-def rating_table(
-    values: OnScale, answers: Answers, chosen: Chosen, pairs: Sequence[tuple[str, str]] | Strengths, most: int
-) -> RatingTable:
+def rating_table(view: View, pairs: int | Sequence[Sequence[Any]] = 10) -> RatingTable:
     """Return mains of all features that the model uses, and the interactions of some pairs, or of the strongest."""
-    study, e = values.study, values.study.ensemble
-    _refuse(values, chosen)
-    names, used = e.feature_names, e.used_features.tolist()
-    if isinstance(pairs, Strengths):
-        strong = zip(pairs.pairs, pairs.heights[:, 0].tolist(), strict=True)
-        listed = [pair for pair, strength in strong if strength > 0][:most]
+    study, e, chosen = view.study, view.ensemble, view.chosen
+    most, listed = 0, list[tuple[str, str]]()
+    if isinstance(pairs, int | np.integer):
+        most = whole_number(pairs, "pairs is the number of pairs, or a list of pairs", 0)
     else:
-        listed = list(pairs)
+        listed = [_pair(view, pair) for pair in pairs]
+    _refuse(view)
+    names, used = e.feature_names, e.used_features.tolist()
+    if most:
+        found = interaction_strengths(view)
+        strong = zip(found.pairs, found.heights[:, 0].tolist(), strict=True)
+        listed = [pair for pair, strength in strong if strength > 0][:most]
     places = [(names.index(a), names.index(b)) for a, b in listed]
     cells = study.plan(1).cells.n_cells
     n_entries = sum(int(cells[a]) * int(cells[b]) for a, b in places) + int(cells[used].sum())
     if n_entries > MOST_ENTRIES:
         message = f"the table would have {n_entries:,} entries, at most {MOST_ENTRIES:,} are made; ask for fewer pairs"
         raise TooLargeError(message)
-    curves = {f: answers.curve(f, chosen) for f in used}
-    base = float(chosen.levels(values.mean)[0])
-    mains = {f: curve.heights[:, 0] - base for f, curve in curves.items()}
-    surfaces = {pair: answers.surface(*pair, chosen).raw_interaction for pair in places}
+    curves = {f: curve_of(view, f) for f in used}
+    base = float(view.level[0])
+    mains = {f: own.heights[:, 0] - base for f, own in curves.items()}
+    surfaces = {pair: surface_of(view, *pair).raw_interaction for pair in places}
     tables = {pair: one[:, :, 0] for pair, one in surfaces.items() if one is not None}
     table = Table(base, mains, tables, chosen.columns[0], -1.0 if chosen.total is not None else 1.0)
-    found = _remainder(values, table)
+    left = _remainder(view, table)
     return RatingTable(
         base=base,
-        axes={names[f]: curve.axis for f, curve in curves.items()},
+        axes={names[f]: own.axis for f, own in curves.items()},
         mains={names[f]: heights for f, heights in mains.items()},
         pairs={(names[a], names[b]): heights for (a, b), heights in tables.items()},
-        exact=_is_exact(values, set(places)),
-        left=LeftByTable(found.mean, found.share, *found.bounds),
-        output=chosen.labels[0],
+        exact=_is_exact(view, set(places)),
+        left=LeftByTable(left.mean, left.share, *left.bounds),
+        output=view.labels[0],
         link=e.score.link,
-        units=values.scale.units,
+        units=view.units,
         schema=e.schema,
-        find_worst=Deferred(lambda: _worst(values, table)) if study.over.in_memory else None,
+        find_worst=Deferred(lambda: _worst(view, table)) if study.over.in_memory else None,
     )
 
 
-def _refuse(values: OnScale, chosen: Chosen) -> None:
-    study = values.study
+def _pair(view: View, pair: object) -> tuple[str, str]:
+    """Return the names of two features."""
+    names = view.players(pair if isinstance(pair, tuple | list) else (pair,))
+    if len(names) != 2:
+        message = f"a pair is two features, not {pair!r}"
+        raise ArgumentError(message)
+    return names[0], names[1]
+
+
+def _refuse(view: View) -> None:
+    study, chosen = view.study, view.chosen
     study.plan(1).refuse_derived()
     if not study.over.can_count:
         raise BackgroundError(NO_ROWS)
@@ -80,9 +94,9 @@ def _refuse(values: OnScale, chosen: Chosen) -> None:
         raise ArgumentError(message)
 
 
-def _is_exact(values: OnScale, pairs: set[tuple[int, int]]) -> bool:
+def _is_exact(view: View, pairs: set[tuple[int, int]]) -> bool:
     """Return whether no path has more than two features, and all pairs that share a path are in the table."""
-    study, plan = values.study, values.study.plan(1)
+    study, plan = view.study, view.study.plan(1)
     if plan.most_players > 2:
         return False
     found = {(int(a), int(b)) for a, b in zip(*np.nonzero(study.pairs), strict=True) if a != b}
@@ -90,16 +104,16 @@ def _is_exact(values: OnScale, pairs: set[tuple[int, int]]) -> bool:
     return {(min(pair), max(pair)) for pair in found} <= known
 
 
-def _remainder(values: OnScale, table: Table) -> Remainder:
-    study, wanted = values.study, WantedRemainder(table)
+def _remainder(view: View, table: Table) -> Remainder:
+    study, wanted = view.study, WantedRemainder(table)
     found = study.one_pass(wanted)
     limbs, sizes = found.vectors[wanted.key], found.vectors[f"{wanted.key} sizes"]
     return Remainder.of(study.ensemble, limbs, sizes, found.total)
 
 
-def _worst(values: OnScale, table: Table) -> tuple[int, float]:
+def _worst(view: View, table: Table) -> tuple[int, float]:
     """Return the row of a table in memory with the largest remainder, and the remainder."""
-    study, rest = values.study, Rest(values.study.ensemble, table)
+    study, rest = view.study, Rest(view.ensemble, table)
     rows, weight = study.own_rows(rest.plan), study.over.weights
     best = (0, 0.0)
     for start in range(0, rows.n_rows, BLOCK):

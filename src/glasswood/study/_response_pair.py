@@ -7,11 +7,10 @@ from numpy.typing import NDArray
 
 from glasswood.effects._pairs import KnownPair, averaged, middle_cells
 from glasswood.kernels._read_only import read_only
-from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import once
 from glasswood.parallel._threads import thread_limit, threads_limited_to
 from glasswood.results import REMEDY, check_memory
-from glasswood.study._on_scale import OnScale
+from glasswood.study._view import View
 
 __all__ = ["ResponsePair"]
 
@@ -27,15 +26,14 @@ class ResponsePair:
 
     Parameters
     ----------
-    values : OnScale
+    view : View
     features : (int, int)
-    chosen : Chosen
     """
 
-    def __init__(self, values: OnScale, features: tuple[int, int], chosen: Chosen) -> None:
-        self._values, self._features, self._chosen = values, features, chosen
-        n_a, n_b = (int(n) for n in values.study.plan(1).cells.n_cells[list(features)])
-        self.shape = (n_a, n_b, len(chosen.labels))
+    def __init__(self, view: View, features: tuple[int, int]) -> None:
+        self._view, self._features = view, features
+        n_a, n_b = (int(n) for n in view.study.plan(1).cells.n_cells[list(features)])
+        self.shape = (n_a, n_b, len(view.labels))
         self._is_small = n_a * n_b <= MOST_RESPONSES
         self._limit = thread_limit()
 
@@ -54,14 +52,14 @@ class ResponsePair:
 
     def _compute(self) -> NDArray[np.float64]:
         n_a, n_b = self.shape[:2]
-        check_memory((n_a, n_b, self._values.study.ensemble.n_outputs), BYTES_OF_RESPONSE // 8, REMEDY)
+        check_memory((n_a, n_b, self._view.ensemble.n_outputs), BYTES_OF_RESPONSE // 8, REMEDY)
         return self._asked(np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)).reshape(self.shape)
 
     def _asked(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
-        values, (a, b) = self._values, self._features
+        view, (a, b) = self._view, self._features
         with threads_limited_to(self._limit):
-            joint = values.responses_at(np.array([a, b]), np.stack([x, y]))
-            return self._chosen.changes(joint - values.curves[a][x] - values.curves[b][y] + values.mean)
+            joint = view.responses_at(np.array([a, b]), np.stack([x, y]))
+            return view.changes(joint - view.curves[a][x] - view.curves[b][y] + view.mean)
 
     def at(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the heights at points, given their cells."""

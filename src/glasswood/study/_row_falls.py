@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from glasswood.effects._row_falls import Counted, RowFalls, WantedFalls
 from glasswood.errors import BackgroundError
-from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred
 from glasswood.results import RowMonotonicity, WorstRow
-from glasswood.study._on_scale import OnScale
+from glasswood.study._view import View
 
-__all__ = ["row_monotonicity"]
+__all__ = ["rows_against"]
 
 NO_ROWS = (
     "this needs the rows themselves, and looks at each row in all cells of each feature. Pass a table, files or a "
@@ -23,12 +22,10 @@ NO_ROWS = (
 SIDES = {"increasing": 0, "decreasing": 1}  # falls break the first, rises the second
 
 
-def row_monotonicity(
-    values: OnScale, features: Sequence[int], directions: NDArray[np.str_], chosen: Chosen
-) -> RowMonotonicity:
+def rows_against(view: View, features: Sequence[int], directions: NDArray[np.str_]) -> RowMonotonicity:
     """Return how many rows go against the direction of each feature and output: (n_features, n_outputs)."""
-    study, scale = values.study, values.scale
-    wanted = wanted_falls(values)
+    study, chosen = view.study, view.chosen
+    wanted = wanted_falls(view)
     background = study.summed(wanted, NO_ROWS)
     if background.total <= 0:
         raise BackgroundError(NO_ROWS)
@@ -67,25 +64,23 @@ def row_monotonicity(
         steps=tuple(steps),
         total=background.total * background.unit,
         outputs=chosen.labels,
-        units=scale.units,
-        find_worst=Deferred(lambda: _worst(values, wanted, features, directions, chosen))
-        if study.over.in_memory
-        else None,
+        units=view.units,
+        find_worst=Deferred(lambda: _worst(view, wanted, features, directions)) if study.over.in_memory else None,
     )
 
 
-def wanted_falls(values: OnScale) -> WantedFalls:
+def wanted_falls(view: View) -> WantedFalls:
     """Return the falls of rows on a scale, as they are asked for."""
-    over = values.study.over
-    wanted = WantedFalls.of_model(values.study.ensemble, values.scale, over.columns)
+    over = view.study.over
+    wanted = WantedFalls.of_model(view.ensemble, view.scale, over.columns)
     return wanted if over.counted is None else wanted.known_in(over.counted)
 
 
 def _worst(
-    values: OnScale, wanted: WantedFalls, features: Sequence[int], directions: NDArray[np.str_], chosen: Chosen
+    view: View, wanted: WantedFalls, features: Sequence[int], directions: NDArray[np.str_]
 ) -> dict[tuple[str, int], WorstRow]:
     """Return the row that goes furthest against each direction, by feature and output."""
-    study = values.study
+    study, chosen = view.study, view.chosen
     used = [f for f in features if study.uses(f)]
     if not used:
         return {}

@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glasswood.counting._plan import make_plan
 from glasswood.counting._row_job import RowJob, RowQuestion
@@ -20,13 +19,14 @@ from glasswood.engines._rows import ExplainedRows
 from glasswood.errors import TableError
 from glasswood.metrics import InteractionIndex
 from glasswood.models._outputs import Chosen
-from glasswood.models._scale import Scale
 from glasswood.results._interactions import label_of
 from glasswood.results._source_values import SourceValues
+from glasswood.study._locations import Located
 from glasswood.study._study import Study
+from glasswood.study._view import View
 from glasswood.tables._sources import InMemory, open_source
 
-__all__ = ["SourceRows", "attributions_of_source", "ice_of_source", "interactions_of_source", "source_rows"]
+__all__ = ["SourceRows", "attributions_of_source", "explained_rows", "ice_of_source", "interactions_of_source"]
 
 MANY_ROWS = 10**6  # whose number is not known
 MOST_COLUMNS = 20_000  # of values
@@ -79,14 +79,14 @@ def refuse_columns(n_columns: int) -> None:
         raise TableError(message)
 
 
-def source_rows(rows: object, keep: object, engine: object) -> SourceRows | None:
-    """Return rows that are not a table in memory; None if they are one."""
+def explained_rows(rows: object, keep: object, engine: object) -> object:
+    """Return rows to explain: a table in memory as it is given, the rows of any other source as `SourceRows`."""
     source = open_source(rows)
     if isinstance(source, InMemory):
         if keep is not None or engine != "auto":
             message = "keep= and engine= are for rows that are files, a stream, or a frame of a cluster"
             raise TableError(message)
-        return None
+        return rows
     found = Pass(source, engine=engine)
     named = _kept(keep)
     absent = [name for name in named if found.names is None or name not in found.names]
@@ -119,16 +119,9 @@ def _listed(keep: object) -> Sequence[Any]:
     raise TableError(message)
 
 
-def attributions_of_source(  # noqa: PLR0913 (what is asked, and of which rows)
-    study: Study,
-    rows: SourceRows,
-    name: str,
-    metric: InteractionIndex,
-    chosen: Chosen,
-    scale: Scale,
-    mean: NDArray[np.float64],
-) -> SourceValues:
+def attributions_of_source(view: View, rows: SourceRows, name: str, metric: InteractionIndex) -> SourceValues:
     """Return a metric of features, or of pairs of them, for the rows of a source."""
+    study, chosen, mean = view.study, view.chosen, view.level
     plan = study.plan(1)
     values = study.for_any_rows(metric, rows.n_rows, chosen.columns)
     shape = (len(plan.players),) * (metric.max_order or 1)
@@ -141,15 +134,14 @@ def attributions_of_source(  # noqa: PLR0913 (what is asked, and of which rows)
         subsets=subsets,
         shape=(*shape, len(chosen.labels)),
         outputs=chosen.labels,
-        units=scale.units,
+        units=view.units,
         base_values=float(mean[0]) if mean.size == 1 else mean,
     )
 
 
-def interactions_of_source(
-    study: Study, rows: SourceRows, name: str, values: OfAnyRows, chosen: Chosen, scale: Scale
-) -> SourceValues:
+def interactions_of_source(view: View, rows: SourceRows, name: str, values: OfAnyRows) -> SourceValues:
     """Return values of sets of features for the rows of a source."""
+    study, chosen = view.study, view.chosen
     plan = study.plan(1)
     none = np.empty((plan.ensemble.used_features.size, 0), dtype=np.int32)
     sets = values.sets if isinstance(values, Lookups | ManySets) else values.of_rows(CellBlock(none)).sets
@@ -163,37 +155,28 @@ def interactions_of_source(
         subsets=subsets,
         shape=(len(sets), len(chosen.labels)),
         outputs=chosen.labels,
-        units=scale.units,
+        units=view.units,
     )
 
 
-def ice_of_source(
-    study: Study,
-    rows: SourceRows,
-    name: str,
-    asked: tuple[NDArray[np.intp], NDArray[np.int64]],
-    chosen: Chosen,
-    scale: Scale,
-) -> SourceValues:
+def ice_of_source(view: View, rows: SourceRows, name: str, located: Located) -> SourceValues:
     """Return the responses of the rows of a source with some features in given cells."""
-    features, cells = asked
+    study, scale, chosen, features = view.study, view.scale, view.chosen, located.features
     if features.size == 1:
         plan = make_plan(study.ensemble, 1, {})
         player = int(plan.player_of[features[0]])
     else:
         names = [study.ensemble.feature_names[f] for f in features]
         plan, player = make_plan(study.ensemble, 1, {f"{name} (asked)": names}), 0
-    labels = _labelled(("response",), chosen)
-    question = ResponsesOfRows(
-        plan, scale.link, scale.inverse, (player, features, cells), chosen, labels, scale.response
-    )
+    labels, asked = _labelled(("response",), chosen), (player, features, located.cells)
+    question = ResponsesOfRows(plan, scale.link, scale.inverse, asked, chosen, labels, scale.response)
     return SourceValues(
         name=f"ICE of {name}",
         rows=rows.explained(study, question),
         subsets=(),
-        shape=(cells.shape[1], len(chosen.labels)),
+        shape=(located.cells.shape[1], len(chosen.labels)),
         outputs=chosen.labels,
-        units=scale.units,
+        units=view.units,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ from glasswood.effects._interactions import Lookups
 from glasswood.effects._loss_sums import LossMoments, WantedLoss
 from glasswood.effects._losses import Loss
 from glasswood.effects._many_sets import ManySets, sets_fit
-from glasswood.effects._response_sums import ResponseMoments, WantedResponses, refuse_offset
+from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._row_questions import OfAnyRows
 from glasswood.effects._set_blocks import PlayerSets
@@ -34,11 +34,10 @@ from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._memory import memory_left
-from glasswood.parallel._once import Lock, once
+from glasswood.parallel._once import Lock, Recent, once
 from glasswood.study._averages import NO_ROWS, Average, OverCounts
 from glasswood.study._folds import StudyFolds
 from glasswood.study._in_parts import count_in_parts
-from glasswood.study._local import StudyLocal
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._folds import fold_of_positions
@@ -49,12 +48,36 @@ from glasswood.tables._seal import Seal
 from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns
 
-__all__ = ["Study"]
+__all__ = ["Shared", "Study"]
 
 T = TypeVar("T")
 
 BYTES_PER_COUNT = 64  # as whole numbers, in threads, and as the numbers that tables are made of; half of what is left
 SAMPLED = 2**62  # where rows are numbered from for samples: other numbers than those that folds are made by
+
+
+class Shared:
+    """What studies of the same trees have in common, whatever their rows: plans, and what is counted by them."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: dict[Hashable, Any] = {}
+        self._latest: dict[str, Recent[Any]] = {}
+
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value of a key, which is made when it is first asked for."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+            found: T = self._kept[key]
+            return found
+
+    def latest(self, what: str, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the same, of which only that of the last key is kept."""
+        with self._lock:
+            recent = self._latest.setdefault(what, Recent(1))
+        found: T = recent.get(key, make)
+        return found
 
 
 class Study:
@@ -73,10 +96,10 @@ class Study:
         What answers are averages over.
     originals : UserColumns or None
         The user's columns, if there are transformers before the model.
-    plans : mapping from int to CountPlan
-        Plans that are made already, by order.
     response : str, optional
         The scale of most questions: what it needs is counted along with the rest, as some sources are read once only.
+    shared : Shared, optional
+        What it has in common with studies of other rows.
     """
 
     def __init__(
@@ -85,26 +108,32 @@ class Study:
         players: Players,
         over: Average,
         originals: UserColumns | None,
-        plans: Mapping[int, CountPlan] | None = None,
         response: str | None = None,
+        shared: Shared | None = None,
     ) -> None:
         self.model, self.ensemble, self.over, self.originals = model, model.ensemble, over, originals
         self._players, self.groups, self.original_groups = players, players.groups, players.of_user
+        self.shared = Shared() if shared is None else shared
         self._lock = Lock()  # of the mappings below
-        self._plans: dict[int, CountPlan] = dict(plans or {})
         self._counted: dict[int, Background] = {}
         self._effects: dict[int, Effects] = {}
-        self._extents: dict[int, Extent | None] = {}
-        self._scales: dict[str | None, Scale] = {}
-        self._wanted: dict[str, WantedResponses] = {}
-        self._moments: dict[str, ResponseMoments] = {}
-        self._losses: dict[str, LossMoments] = {}
-        self._samples: dict[int, Study] = {}
+        self._kept: dict[Hashable, Any] = {}
         asked = scale_of(model, response)
         self._targets = WantedTargets.of_model(model, over.columns) if over.columns.target is not None else None
         along: list[Wanted] = [] if asked.additive else [self.wanted_of(asked)]
         along += [] if self._targets is None else [self._targets]
         self._along = tuple(along) if over.once_only else ()
+
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value of a key, which is made when it is first asked for.
+
+        All keys have one lock: with a lock each, two threads might read a stream that can be read only once.
+        """
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+            found: T = self._kept[key]
+            return found
 
     @property
     def combined(self) -> bool:
@@ -113,22 +142,21 @@ class Study:
 
     def scale(self, response: str | None = None) -> Scale:
         """Return a scale on which questions can be answered; by default the sum over trees, if there is one."""
-        with self._lock:
-            if response not in self._scales:
-                found = scale_of(self.model, response)
-                if not found.additive and not self._can_sum(found):
-                    raise BackgroundError(self.over.no_sums.format(response=found.response))
-                self._scales[response] = found
-            return self._scales[response]
+        return self.cached(("scale", response), lambda: self._find_scale(response))
+
+    def _find_scale(self, response: str | None) -> Scale:
+        found = scale_of(self.model, response)
+        if not found.additive and not self._can_sum(found):
+            raise BackgroundError(self.over.no_sums.format(response=found.response))
+        return found
 
     def wanted_of(self, scale: Scale) -> WantedResponses:
         """Return the sums over rows that answers on a scale come from."""
-        with self._lock:
-            if scale.response not in self._wanted:
-                wanted = WantedResponses.of_model(self.ensemble, scale, self.over.columns)
-                counted = self.over.counted
-                self._wanted[scale.response] = wanted if counted is None else wanted.known_in(counted)
-            return self._wanted[scale.response]
+        return self.cached(("wanted", scale.response), lambda: self._find_wanted(scale))
+
+    def _find_wanted(self, scale: Scale) -> WantedResponses:
+        wanted, counted = WantedResponses.of_model(self.ensemble, scale, self.over.columns), self.over.counted
+        return wanted if counted is None else wanted.known_in(counted)
 
     def _can_sum(self, scale: Scale) -> bool:
         """Return whether there are sums over rows of responses on a scale, or can be."""
@@ -139,10 +167,7 @@ class Study:
 
     def moments(self, scale: Scale) -> ResponseMoments:
         """Return the means and spreads of responses on a scale, after a pass over the rows if need be."""
-        with self._lock:
-            if scale.response not in self._moments:
-                self._moments[scale.response] = self._find_moments(scale)
-            return self._moments[scale.response]
+        return self.cached(("moments", scale.response), lambda: self._find_moments(scale))
 
     def _find_moments(self, scale: Scale) -> ResponseMoments:
         wanted = self.wanted_of(scale)
@@ -166,10 +191,7 @@ class Study:
 
     def losses(self, wanted: WantedLoss) -> LossMoments:
         """Return mean losses, after a pass over the rows if need be."""
-        with self._lock:
-            if wanted.key not in self._losses:
-                self._losses[wanted.key] = self._find_losses(wanted)
-            return self._losses[wanted.key]
+        return self.cached(("losses", wanted.key), lambda: self._find_losses(wanted))
 
     def _find_losses(self, wanted: WantedLoss) -> LossMoments:
         background = self._having(wanted)
@@ -178,16 +200,11 @@ class Study:
 
     def sample(self, n_parts: int) -> Study:
         """Return a study of about one of so many parts of the rows of a table in memory, chosen by their numbers."""
-        with self._lock:
-            if n_parts not in self._samples:
-                part = fold_of_positions(SAMPLED, self.over.n_rows, n_parts)
-                self._samples[n_parts] = self.on_some_rows(np.flatnonzero(part == 0))
-            return self._samples[n_parts]
+        return self.cached(("sample", n_parts), lambda: self._find_sample(n_parts))
 
-    def refuse_offset(self, what: str, scale: Scale) -> None:
-        """Refuse what is not known for rows with an offset."""
-        if not scale.additive:
-            refuse_offset(what, self.wanted_of(scale))
+    def _find_sample(self, n_parts: int) -> Study:
+        part = fold_of_positions(SAMPLED, self.over.n_rows, n_parts)
+        return self.on_some_rows(np.flatnonzero(part == 0))
 
     @property
     def wanted_targets(self) -> Wanted | None:
@@ -228,9 +245,8 @@ class Study:
 
     def over_counts(self, background: Background) -> Study:
         """Return a study of the same model and other counts."""
-        found = Study(self.model, self._players, OverCounts(background, None), None, self._plans)
-        found.local.take(self.local)
-        return found
+        over = OverCounts(background, None)
+        return Study(self.model, self._players, over, None, shared=self.shared)
 
     def counted_in_folds(self, wanted: Wanted | None, order: int) -> Background:
         """Return counts of the rows in folds, of at least an order, and what else is wanted (of order 1)."""
@@ -258,11 +274,6 @@ class Study:
         if found is None or found.total <= 0:
             raise BackgroundError(NO_ROWS)
         return found
-
-    @once
-    def local(self) -> StudyLocal:
-        """The local effects of features: counts of rows in bins."""
-        return StudyLocal(self)
 
     def summed(self, wanted: Wanted, remedy: str) -> Background:
         """Return a background that has a statistic, after a pass over the rows if need be; or refuse, with a remedy."""
@@ -328,15 +339,15 @@ class Study:
 
     def plan(self, order: int) -> CountPlan:
         """Return the plan of sets of up to so many players."""
-        with self._lock:
-            if order not in self._plans and order == 1:
-                self._plans[order] = make_plan(self.ensemble, order, self.groups)
-            elif order not in self._plans:
-                base = self.plan(1)
-                fits = min(order, base.most_players)  # larger sets than those of the longest path add no counts
-                base.refuse_uncountable(fits, max_counts=self.max_counts)
-                self._plans[order] = base.of_order(fits) if fits > 1 else base
-            return self._plans[order]
+        return self.shared.cached(("plan", order), lambda: self._make_plan(order))
+
+    def _make_plan(self, order: int) -> CountPlan:
+        if order == 1:
+            return make_plan(self.ensemble, order, self.groups)
+        base = self.plan(1)
+        fits = min(order, base.most_players)  # larger sets than those of the longest path add no counts
+        base.refuse_uncountable(fits, max_counts=self.max_counts)
+        return base.of_order(fits) if fits > 1 else base
 
     def counted(self, order: int) -> Background | None:
         """Return counts of at least this order, counting if need be; None for path-dependent answers."""
@@ -444,7 +455,7 @@ class Study:
         over, originals = self.over.some(self.ensemble.schema, rows, in_folds=in_folds), self.originals
         if originals is not None:
             originals = replace(originals, table=take(originals.table, rows.tolist()))
-        return Study(self.model, self._players, over, originals, self._plans)
+        return Study(self.model, self._players, over, originals, shared=self.shared)
 
     def rows_per_cell(self, feature: int) -> NDArray[Any]:
         """Return the number (or weight) of background rows in each cell of a feature; empty if there are none."""
@@ -480,11 +491,11 @@ class Study:
             return None
         if not self.over.in_memory:
             return self._counted_extents.get(feature)
-        with self._lock:
-            if feature not in self._extents:
-                values, weight = self.columns([feature]).column(feature), self.over.weights
-                self._extents[feature] = extent_of(values if weight is None else values[weight > 0])
-            return self._extents[feature]
+        return self.cached(("extent", feature), lambda: self._find_extent(feature))
+
+    def _find_extent(self, feature: int) -> Extent | None:
+        values, weight = self.columns([feature]).column(feature), self.over.weights
+        return extent_of(values if weight is None else values[weight > 0])
 
     @once
     def _counted_extents(self) -> dict[int, Extent | None]:
