@@ -87,7 +87,7 @@ def _read_model(model: Any, seed: Seed) -> Any:  # noqa: ARG001 (as all readers)
 
 def _read_skops(path: Path, seed: Seed) -> Any:  # noqa: ARG001
     import glasswood as gw
-    from glasswood.cli._files import load_model
+    from glasswood.terminal._files import load_model
 
     return gw.read_model(load_model(path, trusted=TRUSTED))
 

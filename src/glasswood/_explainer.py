@@ -1324,6 +1324,7 @@ class Explainer:
         ...     ex.report(folder + "/model.html", title="Diabetes", by="sex").path.name
         'model.html'
         """
+        from glasswood.questions import parts
         from glasswood.report import Settings, Subject, report_of
 
         if path is not None:
@@ -1331,7 +1332,7 @@ class Explainer:
         view = self._view(self._scale_of_figures(response))
         by = self._by if by is None else by
         with threads_limited_to(self._threads):
-            report = report_of(Subject(view), Settings(title, by, n_interactions, notes, gate))
+            report = report_of(Subject(view, parts("_section"), Settings(title, by, n_interactions, notes, gate)))
         if path is not None:
             report.save(path)
         return report

@@ -22,9 +22,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import glasswood as gw
-from glasswood.cli import _files, _output, main
+from glasswood.cli import main
 from glasswood.cli._summarize import file_names
 from glasswood.parallel import _progress
+from glasswood.terminal import _files, _output
 from glasswood.text._csv import safe_cell
 
 pytest.importorskip("click")

@@ -214,7 +214,7 @@ def test_scores_that_differ_are_not_a_broken_limit(compare, monkeypatch):
         message = "the scores differ"
         raise gw.errors.ModelMismatchError(message)
 
-    monkeypatch.setattr("glasswood.cli._compare.open_explainer", differ)
+    monkeypatch.setattr("glasswood.questions.drift._command.open_explainer", differ)
     assert compare("--fail-if", "psi>0.2")[0] == 2
     assert compare()[0] == 1  # as before
 

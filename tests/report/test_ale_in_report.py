@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 import glasswood as gw
-from glasswood.report import Settings, Subject, _local, report_of
+from glasswood.questions.ale import _section
+from glasswood.report import report_of
+from helpers.reports import subject_of
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +22,6 @@ def product():
     return X, lgb.LGBMRegressor(n_estimators=60, num_leaves=15, verbose=-1).fit(X, X.a * X.b + X.c)
 
 
-def subject_of(explainer):
-    return Subject(explainer._view())
-
-
 def test_features_beyond_the_limit_are_named_and_drawn(product):
     X, model = product
     ex = gw.Explainer(model, X, folds=10)
@@ -32,27 +30,29 @@ def test_features_beyond_the_limit_are_named_and_drawn(product):
     beyond = [name for name, ale in ex.ale().items() if ale.gap > 0.1 and ale.gap > 2 * ale.gap_error]
     assert {"a", "b"} >= set(beyond)
     assert beyond
-    assert sorted(subject.apart) == sorted(beyond)
-    assert [one.gap for one in subject.apart.values()] == sorted((gaps[name] for name in beyond), reverse=True)
-    texts = dict(_local.items_apart(subject))
-    assert all("differ by" in text for text in texts.values())
+    apart = _section.apart_of(subject)
+    assert sorted(apart) == sorted(beyond)
+    assert [one.gap for one in apart.values()] == sorted((gaps[name] for name in beyond), reverse=True)
+    assert all("differ by" in found.made["text"] for found in _section.findings(subject, {}))
     curve = ex.partial_dependence(beyond[0])
-    panel = _local.beside_curve(subject, curve, curve.panel())
+    panel = _section.beside(subject, curve, curve.panel())
     ale = ex.ale(beyond[0])
     assert [line.name for line in panel.lines] == ["partial dependence", "ALE"]
     middle = (curve.cuts[3] + curve.cuts[4]) / 2
     level = curve.rows @ curve.values / curve.rows.sum()
     assert panel.lines[1].heights[4] == pytest.approx(float(ale(middle)) + level)
-    assert "Unlikely rows" in report_of(subject, Settings()).html
+    assert "Unlikely rows" in report_of(subject).html
     plain = ex.partial_dependence("c")
-    assert _local.beside_curve(subject, plain, plain.panel()) == plain.panel()
+    assert _section.beside(subject, plain, plain.panel()) == plain.panel()
 
 
 def test_no_warning_where_nothing_is_known(product):
     X, model = product
     additive = lgb.LGBMRegressor(n_estimators=20, num_leaves=2, verbose=-1).fit(X, X.a + X.b)
-    assert not subject_of(gw.Explainer(additive, X)).apart
-    assert not subject_of(gw.Explainer(model, gw.summarize(model, X))).apart
-    assert not subject_of(gw.Explainer(model)).apart
+    assert not _section.apart_of(subject_of(gw.Explainer(additive, X)))
+    assert not _section.apart_of(subject_of(gw.Explainer(model, gw.summarize(model, X))))
+    assert not _section.apart_of(subject_of(gw.Explainer(model)))
     counted = gw.summarize(model, X, ale=True, response="raw")
-    assert list(subject_of(gw.Explainer(model, counted)).apart) == list(subject_of(gw.Explainer(model, X)).apart)
+    both = (subject_of(gw.Explainer(model, rows)) for rows in (counted, X))
+    one, other = map(_section.apart_of, both)
+    assert list(one) == list(other)

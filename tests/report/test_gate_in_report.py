@@ -10,8 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import glasswood as gw
-from glasswood.report import Settings, Subject, report_of
+from glasswood.report import report_of, sections_of
 from helpers.hostile_names import HOSTILE_NAMES
+from helpers.reports import subject_of
 
 
 def rows(seed, shift=0.0, n=600, names=("a", "b", "c")):
@@ -28,10 +29,8 @@ def model():
     return HistGradientBoostingRegressor(max_iter=10).fit(THEN[["a", "b"]], THEN["a"] + THEN["b"] ** 2)
 
 
-def sections_of(explainer, **settings):
-    from glasswood.report import _sections
-
-    return {part["id"]: part for part in _sections(Subject(explainer._view()), Settings(**settings))}
+def by_anchor(explainer, **settings):
+    return {part["id"]: part for part in sections_of(subject_of(explainer, **settings))}
 
 
 def compared(model, **asked):
@@ -43,7 +42,7 @@ def compared(model, **asked):
 
 def test_measures_and_limits_are_a_section(model):
     gate = compared(model)
-    made = sections_of(gw.Explainer(model, NOW), gate=gate)
+    made = by_anchor(gw.Explainer(model, NOW), gate=gate)
     table = made["gate"]["table"]
     assert made["gate"]["text"][0] == "1 of 3 values beyond the limits. The reference is then."
     heads = [head["name"] for head in table["columns"]]
@@ -59,14 +58,14 @@ def test_measures_and_limits_are_a_section(model):
     assert item["names"] == ["a"]
     assert item["feature"] is not None  # a link to its figure
     assert "not allowed: psi > 0.2" in item["text"]
-    assert "gate" not in sections_of(gw.Explainer(model, NOW))
+    assert "gate" not in by_anchor(gw.Explainer(model, NOW))
 
 
 def test_the_summary_says_how_many_more_limits_are_exceeded(model):
     own = {"then": gw.Explainer(model, THEN), "now": gw.Explainer(model, NOW)}
     rules = ["psi > 0", "level > 0", "difference > 0", "largest > 0"]
     gate = gw.compare(own, limits=rules)
-    made = sections_of(gw.Explainer(model, NOW), gate=gate)
+    made = by_anchor(gw.Explainer(model, NOW), gate=gate)
     found = [item["text"] for item in made["summary"]["list"] if item["tag"] == "Limit exceeded"]
     assert found[-1] == f"{len(gate.violations) - 3} more values beyond the limits: see Gate."
     assert len(found) == 4
@@ -75,7 +74,7 @@ def test_the_summary_says_how_many_more_limits_are_exceeded(model):
 def test_errors_and_kept_limits(model):
     explainers = {"then": gw.Explainer(model, THEN, folds=5), "now": gw.Explainer(model, NOW, folds=5)}
     gate = gw.compare(explainers, limits=["level > 99", "largest > 99"], error=2)
-    made = sections_of(explainers["now"], gate=gate)
+    made = by_anchor(explainers["now"], gate=gate)
     assert made["gate"]["text"][0].startswith("None of 3 values beyond the limits")
     assert made["gate"]["text"][1].endswith(
         "standard errors; largest has no standard error and is judged by its value."
@@ -100,7 +99,7 @@ def test_hostile_names():
     frame = rows(0, names=names)
     fitted = RandomForestRegressor(3, max_depth=3, random_state=0).fit(frame, frame.sum(axis=1))
     groups = {name: gw.Explainer(fitted, rows(k, 1.0 * k, names=names)) for k, name in enumerate(names[:3])}
-    html = report_of(Subject(groups[names[0]]._view()), Settings(gate=gw.compare(groups, limits={"psi": 0.1}))).html
+    html = report_of(subject_of(groups[names[0]], gate=gw.compare(groups, limits={"psi": 0.1}))).html
     assert "<script>alert" not in html
 
 

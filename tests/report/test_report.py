@@ -20,8 +20,9 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegr
 
 import glasswood as gw
 from glasswood.plots._spec import Cells, Line, Scale, Steps
-from glasswood.report import Settings, Subject, _checks, _page, _panels, report_of
+from glasswood.report import _checks, _page, _panels, report_of
 from helpers.hostile_names import HOSTILE_NAMES
+from helpers.reports import subject_of
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def data_of(html):
 
 
 def sections_of(explainer, **options):
-    data = data_of(report_of(Subject(explainer._view()), Settings(**options)).html)
+    data = data_of(report_of(subject_of(explainer, **options)).html)
     return {part["id"]: part for part in data["sections"]}
 
 
@@ -255,7 +256,7 @@ def test_wrong_groups_are_refused(diabetes, tmp_path, background, by, message):
 def test_a_proof_is_told(diabetes):
     X, model = diabetes
     explainer = gw.Explainer(model, X)
-    item = _checks._read_check(Subject(explainer._view()))
+    item = _checks._read_check(subject_of(explainer))
     assert item["state"] == "good"
     assert "100 rows" in item["text"]
     assert "100 of 100 are bit-identical" in item["text"]
@@ -267,12 +268,12 @@ def test_counts_that_do_not_add_up_are_bad(diabetes, off):
     explainer = gw.Explainer(model, X)
     explainer.partial_dependence()
     study = explainer._study
-    assert _checks._count_check(Subject(explainer._view()))["state"] == "good"
+    assert _checks._count_check(subject_of(explainer))["state"] == "good"
     background = study.counted(1)
     counts = background.counts.copy()
     counts[0] += off
     study._counted[1] = replace(background, vectors={**background.vectors, "counts": counts})
-    item = _checks._count_check(Subject(explainer._view()))
+    item = _checks._count_check(subject_of(explainer))
     assert item["state"] == "bad"
     assert "In 1 of 20 trees, the counts of the leaves do not add up to 442 rows" in item["text"]
 
@@ -284,10 +285,10 @@ def test_hostile_names_stay_data():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(300, len(HOSTILE_NAMES))), columns=HOSTILE_NAMES)
     model = GradientBoostingRegressor(n_estimators=20).fit(X.to_numpy(), X.sum(axis=1))
     explainer = gw.Explainer(gw.read_model(model), X.to_numpy())
-    harmless = Scripts(report_of(Subject(explainer._view()), Settings()).html)
+    harmless = Scripts(report_of(subject_of(explainer)).html)
     named = HistGradientBoostingRegressor(max_iter=20).fit(X, X.sum(axis=1))
     explainer = gw.Explainer(named, X)
-    html = report_of(Subject(explainer._view()), Settings(title=HOSTILE_NAMES[0], notes=HOSTILE_NAMES)).html
+    html = report_of(subject_of(explainer, title=HOSTILE_NAMES[0], notes=HOSTILE_NAMES)).html
     page = Scripts(html)
     assert page.tags == harmless.tags
     assert [script for script, _ in page.scripts] == [script for script, _ in harmless.scripts]

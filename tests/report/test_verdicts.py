@@ -24,16 +24,17 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood.report import Settings, Subject, _checks, _findings, _groups, _model, report_of
+from glasswood.questions.curves import _section as of_curves
+from glasswood.questions.drift import _section_groups
+from glasswood.questions.importance import _section as of_importance
+from glasswood.questions.shapes import _section as of_shapes
+from glasswood.report import _checks, _model, report_of
 from glasswood.study._view import View
-
-
-def subject_of(explainer):
-    return Subject(explainer._view())
+from helpers.reports import subject_of
 
 
 def sections_of(explainer, **options):
-    html = report_of(subject_of(explainer), Settings(**options)).html
+    html = report_of(subject_of(explainer, **options)).html
     data = json.loads(re.findall(r'id="data">(.*?)</script>', html, re.DOTALL)[0])
     return {part["id"]: part for part in data["sections"]}
 
@@ -267,19 +268,19 @@ def findings(explainer, find):
 
 def test_a_step_back_of_up_to_a_twentieth_of_the_range_is_a_blemish():
     rows = [0] * 9 + [1] * 9 + [2] + [3] * 9
-    assert findings(by_heights([0.0, 10.0, 9.51, 10.0], rows), _findings._nearly_monotone) == [
+    assert findings(by_heights([0.0, 10.0, 9.51, 10.0], rows), of_shapes._nearly_monotone) == [
         "increasing, except for small reversals; the largest is 0.49, at 1.5, and 3.6 % of rows are affected."
     ]
-    assert findings(by_heights([0.0, 10.0, 9.49, 10.0], rows), _findings._nearly_monotone) == []
-    assert findings(by_heights([0.0, 10.0], rows), _findings._nearly_monotone) == []
-    assert findings(by_heights([10.0, 0.0, 0.49, 0.0], rows), _findings._nearly_monotone)[0].startswith("decreasing")
+    assert findings(by_heights([0.0, 10.0, 9.49, 10.0], rows), of_shapes._nearly_monotone) == []
+    assert findings(by_heights([0.0, 10.0], rows), of_shapes._nearly_monotone) == []
+    assert findings(by_heights([10.0, 0.0, 0.49, 0.0], rows), of_shapes._nearly_monotone)[0].startswith("decreasing")
 
 
 def test_a_step_back_of_many_rows_is_no_blemish():
     heights = [0.0, 10.0, 9.51, 10.0]
     for n, found in ((19, ["increasing"]), (18, [])):  # 1 of 20 rows, and of 19
         explainer = by_heights(heights, [0] * (n - 2) + [1, 2, 3])
-        words = [item.partition(",")[0] for item in findings(explainer, _findings._nearly_monotone)]
+        words = [item.partition(",")[0] for item in findings(explainer, of_shapes._nearly_monotone)]
         assert words == found
         table = sections_of(explainer)["monotonicity"]["table"]
         assert column_of(table, "Direction") == (["nearly increasing"] if found else ["not monotone"])
@@ -289,24 +290,24 @@ def test_a_step_back_of_many_rows_is_no_blemish():
 
 def test_a_curve_that_goes_a_twentieth_further_where_no_rows_are_is_told():
     rows = [0, 1, 2]
-    assert findings(by_heights([0.0, 5.0, 10.0, 10.51], rows), _findings._beyond_rows) == [
+    assert findings(by_heights([0.0, 5.0, 10.0, 10.51], rows), of_curves._beyond_rows) == [
         "at values without rows, the curve exceeds its range at values with rows by 0.51."
     ]
-    assert findings(by_heights([0.0, 5.0, 10.0, 10.49], rows), _findings._beyond_rows) == []
-    assert findings(by_heights([-0.51, 0.0, 5.0, 10.0], [1, 2, 3]), _findings._beyond_rows)
-    assert findings(by_heights([0.0, 5.0, 10.0, 20.0]), _findings._beyond_rows) == []
+    assert findings(by_heights([0.0, 5.0, 10.0, 10.49], rows), of_curves._beyond_rows) == []
+    assert findings(by_heights([-0.51, 0.0, 5.0, 10.0], [1, 2, 3]), of_curves._beyond_rows)
+    assert findings(by_heights([0.0, 5.0, 10.0, 20.0]), of_curves._beyond_rows) == []
 
 
 def test_shares_of_variance_are_of_the_sum_of_all():
     X = pd.DataFrame([[a, b] for a in (0, 1) for b in (0, 1)], columns=["a", "b"], dtype=float)
     model = DecisionTreeRegressor().fit(X, 3 * X["a"] + 1 * X["b"])
-    assert findings(gw.Explainer(model, X), _findings._strongest) == [
+    assert findings(gw.Explainer(model, X), of_importance._strongest) == [
         "if it is redrawn from the rows, the root mean squared change is 2.121, 90 % of the sum of squares of all "
         "features.",
         "if it is redrawn from the rows, the root mean squared change is 0.7071, 10 % of the sum of squares of all "
         "features.",
     ]
-    assert findings(gw.Explainer(model, gw.summarize(model, X)), _findings._strongest) == [
+    assert findings(gw.Explainer(model, gw.summarize(model, X)), of_importance._strongest) == [
         "its curve has a standard deviation of 1.5, and 90 % of the sum of all curves' variances.",
         "its curve has a standard deviation of 0.5, and 10 % of the sum of all curves' variances.",
     ]
@@ -466,7 +467,7 @@ def test_groups_with_names_that_look_alike_stay_apart(diabetes):
 
 def test_predictions_of_very_many_rows_are_those_of_the_counts(census, monkeypatch):
     X, _, model = census
-    monkeypatch.setattr(_groups, "MOST_VISITS", 15 * len(X) - 1)
+    monkeypatch.setattr(_section_groups, "MOST_VISITS", 15 * len(X) - 1)
     made = sections_of(gw.Explainer(model, X), by="sex")["groups"]
     assert [head["name"] for head in made["more"][0]["columns"]][-1] == "Average score (log-odds)"
     assert "selection rates cannot be computed from counts" in text_of(made)

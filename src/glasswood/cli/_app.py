@@ -11,21 +11,14 @@ from collections.abc import Sequence
 import click
 from click.shell_completion import get_completion_class
 
-from glasswood import __version__
-from glasswood.cli import _ask as _questions
-from glasswood.cli import _bench as _machine
-from glasswood.cli import _check as _checks
-from glasswood.cli import _compare as _comparisons
-from glasswood.cli import _importance as _ranking
-from glasswood.cli import _proofs
-from glasswood.cli import _report as _pages
-from glasswood.cli import _rows as _explained
-from glasswood.cli import _summarize as _counts
-from glasswood.cli import _table as _tables
-from glasswood.cli._options import DEBUG, Command
-from glasswood.cli._words import in_options
+from glasswood import Explainer, __version__, compare
+from glasswood.cli import _bench, _check, _report, _summarize
 from glasswood.errors import GlasswoodError, ModelMismatchError
 from glasswood.parallel._progress import hidden
+from glasswood.questions import parts
+from glasswood.terminal._context import Context
+from glasswood.terminal._options import DEBUG, Command
+from glasswood.terminal._words import in_options
 from glasswood.text._printable import printable
 
 __all__ = ["app", "run"]
@@ -71,6 +64,7 @@ def app(ctx: click.Context) -> None:
     with skops (.skops). DATA is Parquet (a file, a folder, or a quoted pattern) or CSV. A background (.gw) is written
     by `glasswood summarize`.
     """
+    ctx.obj = Context(Explainer, compare)
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), err=True)
         ctx.exit(WRONG_INPUT)
@@ -89,18 +83,7 @@ def completion(*, shell: str) -> None:
         click.echo(kind(app, {}, "glasswood", COMPLETE).source())
 
 
-for commands in (
-    _pages,
-    _checks,
-    _counts,
-    _questions,
-    _ranking,
-    _explained,
-    _proofs,
-    _tables,
-    _comparisons,
-    _machine,
-):
+for commands in (_report, _check, _summarize, *parts("_command"), _bench):
     for command in commands.COMMANDS:
         app.add_command(command)
 app.add_command(completion)

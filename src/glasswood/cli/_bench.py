@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from glasswood._bench import STEPS, Constants, capacity, measure_constants
-from glasswood.cli._options import Command, as_json
-from glasswood.cli._output import describe, print_json, write_table
 from glasswood.parallel._progress import bar
+from glasswood.terminal._options import Command, as_json
+from glasswood.terminal._output import describe, print_json, write_table
 
 __all__ = ["COMMANDS"]
 

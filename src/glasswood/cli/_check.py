@@ -9,15 +9,15 @@ from typing import Any
 import click
 
 from glasswood import Background
-from glasswood.cli._files import read_rows
-from glasswood.cli._options import MODEL, Command, as_json, model_options
-from glasswood.cli._output import describe, print_json
 from glasswood.cli._summarize import facts_of
 from glasswood.errors import TableError
 from glasswood.models._combinations import N_CHECKED
 from glasswood.models._opened import open_model
 from glasswood.models.readers import measure
 from glasswood.tables._tables import n_rows
+from glasswood.terminal._files import read_rows
+from glasswood.terminal._options import MODEL, Command, as_json, model_options
+from glasswood.terminal._output import describe, print_json
 
 __all__ = ["COMMANDS"]
 

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from glasswood import Explainer
-from glasswood.cli._files import open_data
-from glasswood.cli._options import MODEL, Command, model_options, output_file, response_option
-from glasswood.cli._output import check_folder, note
+from glasswood.terminal._files import open_data
+from glasswood.terminal._options import MODEL, Command, model_options, output_file, response_option
+from glasswood.terminal._output import check_folder, note
 
 __all__ = ["COMMANDS"]
 

@@ -16,12 +16,12 @@ import click
 
 from glasswood import Background
 from glasswood import summarize as count
-from glasswood.cli._files import open_data, proved
-from glasswood.cli._options import MODEL, Command, as_json, model_options, output_file, response_option
-from glasswood.cli._output import check_folder, note, print_json, write_table
 from glasswood.engines._engine import ENGINES
 from glasswood.errors import BackgroundError, MissingExtraError, TableError
 from glasswood.tables._sources import InMemory, open_source
+from glasswood.terminal._files import open_data, proved
+from glasswood.terminal._options import MODEL, Command, as_json, model_options, output_file, response_option
+from glasswood.terminal._output import check_folder, note, print_json, write_table
 from glasswood.text._printable import unlike
 
 __all__ = ["COMMANDS", "file_names"]

@@ -1,6 +1,6 @@
 """Values that are computed lazily and only once, whichever thread asks first: `once`, `Deferred` and `Lock`.
 
-`once_here` is `once` for values that cannot be pickled; `Recent` keeps the last few values by key.
+`once_here` is `once` for values that cannot be pickled; `Cache` keeps values by key, `Recent` the last few of them.
 
 An Explainer may be used by any number of threads. Two rules make this safe. Cached values are pure functions of
 immutable data, so it does not matter which thread computes them, or when. And the computing thread holds a lock, one
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Generic, TypeVar, overload
 
 from glasswood.parallel._threads import thread_limit, threads_limited_to
 
-__all__ = ["Deferred", "Lock", "Recent", "once", "once_here"]
+__all__ = ["Cache", "Deferred", "Lock", "Recent", "once", "once_here"]
 
 T = TypeVar("T")
 
@@ -149,6 +149,38 @@ class Recent(Generic[T]):
         """Forget all values."""
         with self._lock:
             self._kept.clear()
+
+
+class Cache:
+    """Values by key, each computed when it is first asked for, and kept.
+
+    All keys have one lock: with a lock each, two threads might read a stream that can be read only once.
+
+    Parameters
+    ----------
+    lock : Lock, optional
+        A lock that is shared with other values.
+    """
+
+    def __init__(self, lock: Lock | None = None) -> None:
+        self._lock = Lock() if lock is None else lock
+        self._kept: dict[Hashable, Any] = {}
+        self._latest: dict[str, Recent[Any]] = {}
+
+    def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the value of a key."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = compute()
+            found: T = self._kept[key]
+            return found
+
+    def latest(self, what: str, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the value of a key, of which only that of the last key is kept."""
+        with self._lock:
+            recent = self._latest.setdefault(what, Recent(1))
+        found: T = recent.get(key, compute)
+        return found
 
 
 class Deferred(Generic[T]):

@@ -1,105 +1,68 @@
 """The report: an explainer's answers as one HTML file for those who must sign off a model.
 
-`_subject` holds what the sections share, `_model`, `_checks`, `_sections`, `_groups`, `_gate` and `_findings` make the
-sections, `_panels` makes figures small enough, and `_page` puts all of it into the files of ``glasswood/page``. It
-knows views, not Explainers, so that `Explainer` may offer it as a method.
+What it says of curves, importance and so on is in the families of questions, `glasswood/questions/*/_section.py`; here
+is what it says of the model, the rows and the checks, and how a page is made. `_subject` holds what sections share,
+`_panels` makes figures small enough, and `_page` puts all of it into the files of ``page``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from typing import NamedTuple
 
 from glasswood.report._checks import checks_section
-from glasswood.report._findings import findings_section
-from glasswood.report._gate import gate_section, measures_in
-from glasswood.report._groups import groups_of, groups_section
+from glasswood.report._common import Placed, Section, column, section
 from glasswood.report._model import data_section, model_section
 from glasswood.report._page import page_of
 from glasswood.report._panels import rounded
-from glasswood.report._sections import (
-    features_section,
-    interactions_section,
-    missing_section,
-    shapes_section,
-    spikes_section,
-)
-from glasswood.report._subject import Section, Subject, column, section
+from glasswood.report._settings import Settings
+from glasswood.report._subject import Subject
+from glasswood.report._summary import summary_section
 from glasswood.results import Report
 from glasswood.text._printable import how_many
 
-__all__ = ["Settings", "Subject", "report_of"]
+__all__ = ["Settings", "Subject", "report_of", "sections_of"]
 
-ORDER = [
-    "summary",
-    "notes",
-    "model",
-    "rows",
-    "checks",
-    "features",
-    "interactions",
-    "monotonicity",
-    "missing",
-    "spikes",
-    "groups",
-    "gate",
-    "unused",
-    "signature",
-]
 FOOTER = "This page is a single file; it loads nothing and sends nothing."
 
 
-class Settings(NamedTuple):
-    """What the user may choose; see `Explainer.report`."""
-
-    title: str | None = None
-    by: object = None
-    n_interactions: int = 10
-    notes: str | Sequence[str] = ()
-    gate: object = None
-
-
-def report_of(subject: Subject, settings: Settings) -> Report:
+def report_of(subject: Subject) -> Report:
     """Return the report of an explainer."""
-    title = subject.study.ensemble.source if settings.title is None else str(settings.title)
+    title = subject.settings.title
+    title = subject.study.ensemble.source if title is None else str(title)
     title = title.encode("utf-8", "replace").decode("utf-8")  # half characters are legal in Python only
-    made = {part["id"]: part for part in _sections(subject, settings)}
+    made = sections_of(subject)
     data = {
         "title": title,
         "lead": _lead(subject),
         "footer": f"Made by Glasswood {version('glasswood')}. {FOOTER}",
         "weighted": subject.weighted,
         "total": rounded(subject.total, 9),
-        "sections": [made[name] for name in ORDER if name in made],
+        "sections": made,
     }
     return Report(title, page_of(title, data))
 
 
-def _sections(subject: Subject, settings: Settings) -> list[Section]:
-    measures = measures_in(settings.gate, subject)  # first, because it may be refused
-    groups = None if settings.by is None else groups_of(subject, settings.by)
-    subject.count_pairs()
-    shapes, directions = shapes_section(subject)
-    spikes, n_spikes, found = spikes_section(subject)
-    data = data_section(subject)
-    missing = {line[0]: line[4] for line in data["table"]["rows"]} if "table" in data else {}
-    made = [
-        data,
-        features_section(subject, directions, n_spikes, missing),
-        interactions_section(subject, settings.n_interactions),
-        shapes,
-        missing_section(subject),
-        spikes,
-    ]
-    if groups is not None:
-        made.append(groups_section(subject, groups))
-    if measures is not None:
-        made.append(gate_section(measures))
-    made += [*_unused_section(subject), model_section(subject, version("glasswood")), checks_section(subject)]
-    made += [*_notes_section(settings.notes), _signature_section()]
-    made.append(findings_section(subject, found, {part["id"]: part for part in made}, measures))
-    return made
+def sections_of(subject: Subject) -> list[Section]:
+    """Return the sections of a report, in their order."""
+    for prepare in subject.told("prepare"):
+        prepare(subject)
+    placed = [*_own_sections(subject)]
+    for sections in subject.told("sections"):
+        placed += sections(subject)
+    listed = sorted(placed, key=lambda one: one.place)
+    made = {one.made["id"]: one.made for one in listed}
+    return [summary_section(subject, made), *made.values()]
+
+
+def _own_sections(subject: Subject) -> Iterator[Placed]:
+    """Yield the sections that are not about a question."""
+    yield from _notes_section(subject.settings.notes)
+    yield Placed(20, model_section(subject, version("glasswood")))
+    yield Placed(30, data_section(subject))
+    yield Placed(40, checks_section(subject))
+    yield from _unused_section(subject)
+    yield _signature_section()
 
 
 def _lead(subject: Subject) -> str:
@@ -113,24 +76,26 @@ def _lead(subject: Subject) -> str:
     return f"{model}: {size}, averaged over {over}."
 
 
-def _unused_section(subject: Subject) -> list[Section]:
+def _unused_section(subject: Subject) -> Iterator[Placed]:
     unused = [name for name in subject.names if name not in subject.used]
     if not unused:
-        return []
+        return
     table = {"caption": "Unused features", "columns": [column("Feature", "name")], "rows": [[name] for name in unused]}
     text = "No split of the model uses these features: their values have no effect on any prediction."
-    return [section("unused", "Unused features", text, short="Unused", table=table, tools=len(unused) > 12)]
+    tools = len(unused) > 12
+    yield Placed(120, section("unused", "Unused features", text, short="Unused", table=table, tools=tools))
 
 
-def _notes_section(notes: str | Sequence[str]) -> list[Section]:
-    """Return what the user has to say, a paragraph each."""
+def _notes_section(notes: str | Sequence[str]) -> Iterator[Placed]:
+    """Yield what the user has to say, a paragraph each."""
     texts = [text for note in ([notes] if isinstance(notes, str) else notes) for text in str(note).split("\n\n")]
     texts = [text.strip() for text in texts if text.strip()]
-    return [section("notes", "Notes", said=texts)] if texts else []
+    if texts:
+        yield Placed(10, section("notes", "Notes", said=texts))
 
 
-def _signature_section() -> Section:
+def _signature_section() -> Placed:
     """Return a place to sign, on paper."""
     text = "To be filled in by the reviewers of the model."
     lines = ["Reviewed by", "Role", "Date", "Decision", "Conditions and remarks", "Signature"]
-    return section("signature", "Sign-off", text, lines=lines)
+    return Placed(130, section("signature", "Sign-off", text, lines=lines))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.report._subject import Section, Subject, section
+from glasswood.report._common import Item, Section, section
+from glasswood.report._subject import Subject
 from glasswood.study._study import Study
 from glasswood.text._printable import how_many
 
@@ -21,8 +21,6 @@ SECONDS = 1.0  # after which no further curve is
 NEAR = 1e-9  # of the size of the score: rounding due to the order of summation
 ROUNDING = 1e-12  # of the sum of weights that are not whole numbers
 NEAR_SINGLE = 1e-5  # where the library itself adds up in float32
-
-Item = dict[str, Any]
 
 
 def checks_section(subject: Subject) -> Section:
@@ -163,7 +161,7 @@ def _mean_check(tried: Tried) -> Item:
 def _curve_check(tried: Tried) -> Item:
     """Return whether curves are reproduced by setting the same value in every row and scoring it again."""
     subject, tag = tried.subject, "Same curves"
-    names = [name for name in subject.names if name in subject.curves and name in subject.used]
+    names = [name for name in subject.names if name in subject.single and name in subject.used]
     if not names:
         why = "the features are columns of a pipeline, or groups" if subject.used else "the model has no splits"
         return _item(tag, f"Not run: {why}.", good=None)

@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
 from glasswood.errors import GlasswoodError
+from glasswood.report._common import FEW, Section, column, section, share_of_missing
 from glasswood.report._panels import rounded
-from glasswood.report._subject import Section, Subject, column, section
+from glasswood.report._subject import Subject
 from glasswood.tables._columns import Column, Dictionary, extent_of
 from glasswood.tables._tables import Schema, open_columns
 from glasswood.text._plain import percent
 from glasswood.text._printable import how_many
 
-__all__ = ["data_section", "model_section"]
-
-FEW = 12  # lines of a table that needs no search
+__all__ = ["data_section", "missing_shares", "model_section"]
 
 
 def _longest_path(plan: CountPlan) -> str:
@@ -120,7 +119,7 @@ def data_section(subject: Subject) -> Section:
     if subject.rows == "none":
         text = "No rows were given. Curves are averages over the covers stored in the model during training."
         return section("rows", title, text)
-    lines = _described_table(subject) if subject.rows == "table" else _described_counts(subject)
+    lines = _described(subject)
     known = [line[4] for line in lines if line[4] is not None]
     text = f"{_rows_text(subject)}, {how_many(len(lines), 'input column')}"
     if subject.pipeline:
@@ -137,6 +136,17 @@ def data_section(subject: Subject) -> Section:
     return section("rows", title, " ".join(filter(None, notes)), table=table, short="Rows", tools=len(lines) > FEW)
 
 
+def missing_shares(subject: Subject) -> dict[str, Any]:
+    """Return the share of rows in which each column is missing, as far as it is known."""
+    return {} if subject.rows == "none" else {line[0]: line[4] for line in _described(subject)}
+
+
+def _described(subject: Subject) -> list[list[Any]]:
+    """Return a line for each column."""
+    describe = _described_table if subject.rows == "table" else _described_counts
+    return subject.cached("described rows", lambda: describe(subject))
+
+
 def _about_counts(subject: Subject) -> str:
     """Return what is missing in a table of columns made from counts."""
     why = "Only counts are available, so minimum and maximum are not known"
@@ -149,16 +159,10 @@ def _described_counts(subject: Subject) -> list[list[Any]]:
     """Return a line for each feature, as far as counts allow."""
     lines = []
     for name in subject.names:
-        curve = subject.curves.get(name)
-        kind = "group" if curve is None else "numbers" if curve.categories is None else "categories"
-        lines.append([name, kind, None, None, share_of_missing(curve), _used(subject, name)])
+        axis = subject.view.axis(subject.single[name]) if name in subject.single else None
+        kind = "group" if axis is None else "numbers" if axis.categories is None else "categories"
+        lines.append([name, kind, None, None, share_of_missing(axis), _used(subject, name)])
     return lines
-
-
-def share_of_missing(curve: object) -> float | int | None:
-    """Return the share of rows in which a curve's feature is missing; None if it is not known."""
-    rows = getattr(getattr(curve, "axis", None), "rows", np.empty(0))
-    return rounded(float(rows[-1] / rows.sum())) if rows.size and rows.sum() > 0 else None
 
 
 def _used(subject: Subject, name: str) -> str:
@@ -179,10 +183,12 @@ def _described_table(subject: Subject) -> list[list[Any]]:
     listed = [column.name for column in schema.columns]
     place = {name: k for k, name in enumerate(subject.names)}
     order = sorted(range(len(listed)), key=lambda k: place.get(listed[k], len(place)))
-    return [[listed[k], *_described(subject, table, schema, k), "yes" if listed[k] in used else "no"] for k in order]
+    return [
+        [listed[k], *_described_column(subject, table, schema, k), "yes" if listed[k] in used else "no"] for k in order
+    ]
 
 
-def _described(subject: Subject, table: object, schema: Schema, index: int) -> list[Any]:
+def _described_column(subject: Subject, table: object, schema: Schema, index: int) -> list[Any]:
     """Return the kind of a column, its minimum and maximum, and the share of missing values."""
     try:
         opened = open_columns(table, schema, [index])

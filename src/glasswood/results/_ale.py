@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,14 +15,11 @@ from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, spread, squeezed
+from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable, unlike
-
-if TYPE_CHECKING:
-    from glasswood.plots._spec import Panel
-    from glasswood.results.panels._ale import AleOptions
 
 __all__ = ["OTHERS", "UNSEEN", "Ale", "AleLeftOut", "AlePart", "columns_of_ale"]
 
@@ -72,7 +69,7 @@ class AleLeftOut:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Ale(ReadOnly):
+class Ale(DrawnByOutput):
     """The accumulated local effect (ALE) of one feature: what the score changes by along the feature, among like rows.
 
     A row is only moved to the two edges of its own bin, and not to values that no such row has, as for partial
@@ -304,17 +301,6 @@ class Ale(ReadOnly):
         """
         return to_frame(columns_of_ale(self))
 
-    def panel(self, output: int | None = None, **options: Unpack[AleOptions]) -> Panel:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Ale`.
-        """
-        from glasswood.results.panels._ale import panel_of_ale
-
-        return panel_of_ale(self, output, **options)
-
     def plot(
         self,
         *,
@@ -356,11 +342,9 @@ class Ale(ReadOnly):
         >>> ex.ale("bmi").plot(partial_dependence=True)
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
         place = position_of(self.outputs, output, output_index)
-        panel = self.panel(place, partial_dependence=partial_dependence, error=error)
-        return put([panel], Canvas(engine, ax, title, figsize))
+        options: dict[str, Any] = {"partial_dependence": partial_dependence, "error": error}
+        return self._plot((engine, ax, title, figsize), place, **options)
 
 
 def columns_of_ale(ale: Ale) -> dict[str, Any]:

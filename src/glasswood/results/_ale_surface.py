@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from glasswood.errors import BackgroundError
-from glasswood.kernels._read_only import ReadOnly, read_only
+from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
 from glasswood.results._axis import spread, squeezed
+from glasswood.results._drawable import Drawable
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
@@ -25,7 +26,7 @@ __all__ = ["AleSurface"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class AleSurface(ReadOnly):
+class AleSurface(Drawable):
     """The accumulated local effect (ALE) of two features of numbers, beyond the effects of each of them alone.
 
     Rows are moved to the four corners of their own pair of bins. The mean over the rows of bins a and b of
@@ -133,9 +134,8 @@ class AleSurface(ReadOnly):
         --------
         See `AleSurface`.
         """
-        from glasswood.results.panels._ale import panel_of_ale_surface
-
-        return panel_of_ale_surface(self, output)
+        found: Cells = self._made("panel", output)
+        return found
 
     def plot(
         self,
@@ -172,7 +172,5 @@ class AleSurface(ReadOnly):
         >>> ex.ale("bmi", "s5").plot()
         <Drawing size ... with 2 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
         place = position_of(self.outputs, output, output_index)
-        return put([self.panel(place)], Canvas(engine, ax, title, figsize))
+        return self._plot((engine, ax, title, figsize), place)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from glasswood.counting._exact import exact_means, exact_sums
-from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
+from glasswood.results._drawable import Drawable
 from glasswood.results._frames import to_frame
 from glasswood.results._shown import ShownRows
 from glasswood.text._html import facts_html, table_html
@@ -20,7 +20,6 @@ from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Bars, Dots, Waterfall
-    from glasswood.results.panels._options import AttributionOptions
 
 __all__ = ["Attributions"]
 
@@ -32,7 +31,7 @@ def mean_size(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Attributions(ReadOnly):
+class Attributions(Drawable):
     """The contribution of each feature, or pair of features, to the score of each row.
 
     Examples
@@ -174,18 +173,15 @@ class Attributions(ReadOnly):
             self, one_row(len(self), row), one_output(self.heights, self.outputs, place, "an object of shapiq")
         )
 
-    def panel(
-        self, row: int = 0, output: int | None = None, **options: Unpack[AttributionOptions]
-    ) -> Waterfall | Bars | Dots:
+    def panel(self, row: int = 0, output: int | None = None, **options: Any) -> Waterfall | Bars | Dots:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
         See `Attributions`.
         """
-        from glasswood.results.panels import panel_of_attributions
-
-        return panel_of_attributions(self, row, output, **options)
+        found: Waterfall | Bars | Dots = self._made("panel", row, output, **options)
+        return found
 
     def plot(
         self,
@@ -243,10 +239,5 @@ class Attributions(ReadOnly):
         >>> ex.shap_values(X).plot(kind="beeswarm")
         <Drawing size ... with 2 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
         place = position_of(self.outputs, output, output_index)
-        return put(
-            [self.panel(row, place, kind=kind, top=top, feature=feature, color=color)],
-            Canvas(engine, ax, title, figsize),
-        )
+        return self._plot((engine, ax, title, figsize), row, place, kind=kind, top=top, feature=feature, color=color)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
-from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
+from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
-
-if TYPE_CHECKING:
-    from glasswood.plots._spec import Bars
-    from glasswood.results.panels._options import RankingOptions
 
 __all__ = ["BrokenPromise", "Certificate"]
 
@@ -82,7 +78,7 @@ class BrokenPromise:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Certificate(ReadOnly):
+class Certificate(DrawnByOutput):
     """What the trees alone prove about monotonicity, without any data, for every row that there can be.
 
     Two leaves l and r of a tree are joined along feature j if a change of j alone leads from one to the other: their
@@ -228,17 +224,6 @@ class Certificate(ReadOnly):
             "rise": self.rises.ravel(),
         }
 
-    def panel(self, output: int | None = None, **options: Unpack[RankingOptions]) -> Bars:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Certificate`.
-        """
-        from glasswood.results.panels import panel_of_certificate
-
-        return panel_of_certificate(self, output, **options)
-
     def plot(
         self,
         *,
@@ -277,10 +262,8 @@ class Certificate(ReadOnly):
         >>> ex.certificate().plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
-        position = position_of(self.outputs, output, output_index)
-        return put([self.panel(position, top=top)], Canvas(engine, ax, title, figsize))
+        place = position_of(self.outputs, output, output_index)
+        return self._plot((engine, ax, title, figsize), place, top=top)
 
 
 def _counted(kinds: NDArray[np.str_], words: Mapping[str, str]) -> str:

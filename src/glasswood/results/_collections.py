@@ -12,6 +12,7 @@ from glasswood.errors import ArgumentError, TableError
 from glasswood.models._outputs import position_of
 from glasswood.parallel._threads import thread_limit, threads_limited_to
 from glasswood.results._curves import Curve, columns_of_curve
+from glasswood.results._drawable import maker_of
 from glasswood.results._frames import stacked, to_frame
 from glasswood.results._points import Points, values_of
 from glasswood.results._surfaces import Surface
@@ -301,7 +302,7 @@ class Grouped(Mapping[Hashable, Any]):
         if not hasattr(first, "panel"):
             message = f"there is no figure of {type(first).__name__} by group; use to_frame(), or the result of a group"
             raise ArgumentError(message)
-        if isinstance(first, Curve):
+        if maker_of(type(first), "together") is not None:
             return [partial(self._overlay, found, output, output_index, options)]
         return [partial(self._panel_of, found, key, output, output_index, options) for key in found]
 
@@ -326,15 +327,17 @@ class Grouped(Mapping[Hashable, Any]):
     def _overlay(
         self, found: Mapping[Hashable, Any], output: Hashable, output_index: int | None, options: dict[str, Any]
     ) -> Panel:
-        from glasswood.results.panels import panel_of_curves
-
         if options.get("error"):
             message = "error= is for figures of single curves; draw those of a group: found[key].plot(error=True)"
             raise ArgumentError(message)
-        curves = {self._label(key): curve for key, curve in found.items()}
-        first = next(iter(curves.values()))
-        place = position_of(first.outputs, output, output_index)
-        return panel_of_curves(curves, place, **{name: options[name] for name in options if name != "error"})
+        results = {self._label(key): result for key, result in found.items()}
+        first = next(iter(results.values()))
+        make, place = maker_of(type(first), "together"), position_of(first.outputs, output, output_index)
+        if make is None:
+            message = f"there is no figure of several {type(first).__name__} together"
+            raise NotImplementedError(message)
+        panel: Panel = make(results, place, **{name: options[name] for name in options if name != "error"})
+        return panel
 
 
 def _panel(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError, TableError
-from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.results._basis import with_basis
 from glasswood.results._curves import Curve
+from glasswood.results._drawable import Drawable
 from glasswood.results._frames import to_frame
 from glasswood.results._gate import Measures, Violations
 from glasswood.text._html import table_html
@@ -21,13 +21,12 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Steps
-    from glasswood.results.panels._options import CurveOptions
 
 __all__ = ["Comparison"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison(ReadOnly):
+class Comparison(Drawable):
     """The curves of several explainers and how they differ: one model on groups of rows (drift), or several models.
 
     Created by `compare`. Curves are centred before they are compared: each is taken relative to its mean over the rows
@@ -174,16 +173,15 @@ class Comparison(ReadOnly):
             columns["total"] = np.repeat(self.total, len(self.outputs))
         return with_basis(columns | {"shift": np.repeat(self.shift, len(self.outputs))}, self.basis)
 
-    def panel(self, feature: str, output: int | None = None, **options: Unpack[CurveOptions]) -> Steps:
+    def panel(self, feature: str, output: int | None = None, **options: Any) -> Steps:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
         See `Comparison`.
         """
-        from glasswood.results.panels import panel_of_comparison
-
-        return panel_of_comparison(self, feature, output, **options)
+        found: Steps = self._made("panel", feature, output, **options)
+        return found
 
     def plot(
         self,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from glasswood.errors import ArgumentError, BackgroundError, UnsupportedModelError
-from glasswood.kernels._read_only import ReadOnly, read_only
+from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, columns_of, squeezed
+from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.results._observations import Observations
@@ -21,10 +22,6 @@ from glasswood.results._spread import OtherScale, Spread
 from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
-
-if TYPE_CHECKING:
-    from glasswood.plots._spec import Steps
-    from glasswood.results.panels._options import SingleCurveOptions
 
 __all__ = ["Curve", "columns_of_curve", "told_in_cells"]
 
@@ -35,7 +32,7 @@ NO_TARGET = (
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Curve(ReadOnly):
+class Curve(DrawnByOutput):
     """The partial dependence of one feature at full resolution: the average score if the feature is x in all rows.
 
     The curve is constant between neighbouring cuts of the model, so its K + 1 values describe it completely.
@@ -350,17 +347,6 @@ class Curve(ReadOnly):
         found = self.find_observations
         return None if found is None else Deferred(lambda: replace(found(), comparable=False))
 
-    def panel(self, output: int | None = None, **options: Unpack[SingleCurveOptions]) -> Steps:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Curve`.
-        """
-        from glasswood.results.panels import panel_of_curve
-
-        return panel_of_curve(self, output, **options)
-
     def plot(
         self,
         *,
@@ -415,12 +401,9 @@ class Curve(ReadOnly):
         >>> ex.partial_dependence("bmi").plot(std=True)
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
         place = position_of(self.outputs, output, output_index)
-        return put(
-            [self.panel(place, sort=sort, xscale=xscale, std=std, observed=observed, error=error)],
-            Canvas(engine, ax, title, figsize),
+        return self._plot(
+            (engine, ax, title, figsize), place, sort=sort, xscale=xscale, std=std, observed=observed, error=error
         )
 
 

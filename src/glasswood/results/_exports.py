@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError, MissingExtraError
-from glasswood.results.panels._drawable import DrawableAttributions, DrawableSets
+
+if TYPE_CHECKING:
+    from glasswood.results._attributions import Attributions
+    from glasswood.results._interactions import Interactions
 
 __all__ = ["shap_explanation", "shapiq_values", "shapiq_values_of_sets"]
 
@@ -19,18 +20,7 @@ __all__ = ["shap_explanation", "shapiq_values", "shapiq_values_of_sets"]
 SHAPIQ_INDICES = {"Shapley values": "SV", "Banzhaf values": "BV", "Shapley interactions": "k-SII"}
 
 
-class ShapiqSets(DrawableSets, Protocol):
-    """An `Interactions`."""
-
-    @property
-    def index(self) -> str: ...
-    @property
-    def order(self) -> int | None: ...
-    @property
-    def find_mean(self) -> Callable[[], NDArray[np.float64]]: ...
-
-
-def shap_explanation(found: DrawableAttributions) -> Any:
+def shap_explanation(found: Attributions) -> Any:
     """Return all values as a `shap.Explanation`."""
     try:
         import shap
@@ -46,7 +36,7 @@ def shap_explanation(found: DrawableAttributions) -> Any:
     )
 
 
-def shapiq_values(found: DrawableAttributions, row: int, output: int) -> Any:
+def shapiq_values(found: Attributions, row: int, output: int) -> Any:
     """Return the values of one row and output as `shapiq.InteractionValues`."""
     values, n_players, base = found.heights[row, ..., output], len(found.names), float(found.mean[output])
     of_sets: dict[tuple[int, ...], float] = {(): base}
@@ -58,7 +48,7 @@ def shapiq_values(found: DrawableAttributions, row: int, output: int) -> Any:
     return _interaction_values(of_sets, SHAPIQ_INDICES[found.name], values.ndim, n_players)
 
 
-def shapiq_values_of_sets(found: ShapiqSets, row: int, output: int) -> Any:
+def shapiq_values_of_sets(found: Interactions, row: int, output: int) -> Any:
     """Return the values of the sets of one row and output as `shapiq.InteractionValues`."""
     if not found.index:
         message = (

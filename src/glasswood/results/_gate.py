@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasswood.errors import ArgumentError
+from glasswood.results._drawable import Drawable
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._plain import number
@@ -164,7 +165,7 @@ def _told(one: Measured) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Measures(_Listed):
+class Measures(_Listed, Drawable):
     """How far explainers are from a reference, and the limit of each value.
 
     Created by `compare` with ``reference=``, as `Comparison.measures`. It is a sequence of `Measured` values, one for
@@ -223,9 +224,8 @@ class Measures(_Listed):
         --------
         See `Measures`.
         """
-        from glasswood.results.panels import panel_of_measures
-
-        return panel_of_measures(self, measure, features)
+        found: Series = self._made("panel", measure, features)
+        return found
 
     def plot(
         self,

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError, BackgroundError, TableError
-from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
+from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
-
-if TYPE_CHECKING:
-    from glasswood.plots._spec import Bars
-    from glasswood.results.panels._options import RankingOptions
 
 __all__ = ["HStatistics"]
 
@@ -43,7 +39,7 @@ MAINS, PAIRS = _share("without mains", "score"), _share("without pairs", "score"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class HStatistics(ReadOnly):
+class HStatistics(DrawnByOutput):
     """Friedman and Popescu's H of each feature and of the whole model, and what curves and pairs leave over.
 
     With ``F`` the score of a row, ``F_j`` the partial dependence of feature j, ``F_-j`` that of all other features and
@@ -219,17 +215,6 @@ class HStatistics(ReadOnly):
             found |= {name: np.array(part[:, k]) for k, name in enumerate(names)}
         return found
 
-    def panel(self, output: int | None = None, **options: Unpack[RankingOptions]) -> Bars:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `HStatistics`.
-        """
-        from glasswood.results.panels import panel_of_h_statistics
-
-        return panel_of_h_statistics(self, output, **options)
-
     def plot(
         self,
         *,
@@ -268,8 +253,5 @@ class HStatistics(ReadOnly):
         >>> ex.h_statistics().plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
-        return put(
-            [self.panel(position_of(self.outputs, output, output_index), top=top)], Canvas(engine, ax, title, figsize)
-        )
+        place = position_of(self.outputs, output, output_index)
+        return self._plot((engine, ax, title, figsize), place, top=top)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from glasswood.effects._statistics import quantiles
-from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, spread
+from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import MeanIfAsked
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.text._arguments import Centering
@@ -21,15 +21,11 @@ from glasswood.text._html import facts_html
 from glasswood.text._plain import text_of
 from glasswood.text._printable import how_many, printable
 
-if TYPE_CHECKING:
-    from glasswood.plots._spec import Steps
-    from glasswood.results.panels._options import IceOptions
-
 __all__ = ["Ice"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Ice(ReadOnly):
+class Ice(DrawnByOutput):
     """Individual conditional expectation: one curve per row. Their mean is the partial dependence.
 
     Rows of the background keep their weights (`weight`, which sums to 1; None if unweighted); other rows have none.
@@ -155,17 +151,6 @@ class Ice(ReadOnly):
             columns["output"] = spread(list(self.outputs), shape, 2)
         return to_frame(columns | {"value": self.heights.reshape(-1)})
 
-    def panel(self, output: int | None = None, **options: Unpack[IceOptions]) -> Steps:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Ice`.
-        """
-        from glasswood.results.panels import panel_of_ice
-
-        return panel_of_ice(self, output, **options)
-
     def plot(
         self,
         *,
@@ -216,17 +201,6 @@ class Ice(ReadOnly):
         >>> ex.ice("bmi").plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
-        return put(
-            [
-                self.panel(
-                    position_of(self.outputs, output, output_index),
-                    sort=sort,
-                    n_lines=n_lines,
-                    xscale=xscale,
-                    centered=centered,
-                )
-            ],
-            Canvas(engine, ax, title, figsize),
-        )
+        place = position_of(self.outputs, output, output_index)
+        options: dict[str, Any] = {"sort": sort, "n_lines": n_lines, "xscale": xscale, "centered": centered}
+        return self._plot((engine, ax, title, figsize), place, **options)

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError, TableError
-from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._basis import with_basis
+from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
-
-if TYPE_CHECKING:
-    from glasswood.plots._spec import Bars, Matrix, Network
-    from glasswood.results.panels._options import RankingOptions, StrengthOptions
 
 __all__ = ["MEANINGS", "Importance", "Strengths", "sample_column", "told_sample"]
 
@@ -76,7 +72,7 @@ def _colon(result: Importance | Strengths) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Importance(ReadOnly):
+class Importance(DrawnByOutput):
     """The importance of each feature: how much the score varies with it over the rows.
 
     Total importance (the default) is the root of the mean squared change of the score if the feature is redrawn from
@@ -217,17 +213,6 @@ class Importance(ReadOnly):
         found = {"feature": list(self.names), **_spread(self.heights, self.outputs), **_totals(self), **named}
         return {**found, "kind": [self.kind] * len(self), **sample_column(self)}
 
-    def panel(self, output: int | None = None, **options: Unpack[RankingOptions]) -> Bars:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Importance`.
-        """
-        from glasswood.results.panels import panel_of_importance
-
-        return panel_of_importance(self, output, **options)
-
     def plot(
         self,
         *,
@@ -266,15 +251,12 @@ class Importance(ReadOnly):
         >>> ex.importance().plot(top=5)
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
-        return put(
-            [self.panel(position_of(self.outputs, output, output_index), top=top)], Canvas(engine, ax, title, figsize)
-        )
+        place = position_of(self.outputs, output, output_index)
+        return self._plot((engine, ax, title, figsize), place, top=top)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Strengths(ReadOnly):
+class Strengths(DrawnByOutput):
     """How strongly pairs of features interact: their joint effect beyond the sum of their curves.
 
     Only pairs that share a path of a tree are listed; all others do not interact at all.
@@ -457,17 +439,6 @@ class Strengths(ReadOnly):
                 square[place[a], place[b]] = square[place[b], place[a]] = value
         return names, square
 
-    def panel(self, output: int | None = None, **options: Unpack[StrengthOptions]) -> Matrix | Network:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Strengths`.
-        """
-        from glasswood.results.panels import panel_of_strengths
-
-        return panel_of_strengths(self, output, **options)
-
     def plot(
         self,
         *,
@@ -508,9 +479,5 @@ class Strengths(ReadOnly):
         >>> ex.interaction_strengths().plot(kind="network")
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
-        return put(
-            [self.panel(position_of(self.outputs, output, output_index), kind=kind, top=top)],
-            Canvas(engine, ax, title, figsize),
-        )
+        place = position_of(self.outputs, output, output_index)
+        return self._plot((engine, ax, title, figsize), place, kind=kind, top=top)

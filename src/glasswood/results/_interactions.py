@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from math import prod
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from glasswood.effects._many_sets import BlocksOfSets
 from glasswood.effects._set_values import SetValues, largest_of_rows, means_of_sets, values_of_rows
 from glasswood.errors import TableError
-from glasswood.kernels._read_only import ReadOnly, read_only
+from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._memory import memory_left, memory_that_fits
 from glasswood.parallel._once import Deferred, once
 from glasswood.parallel._progress import shown
 from glasswood.parallel._threads import for_each, in_order, thread_limit
+from glasswood.results._drawable import Drawable
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._shown import ShownRows
 from glasswood.tables._parquet import write_parquet
@@ -29,7 +30,6 @@ from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Bars, Waterfall
-    from glasswood.results.panels._options import SetOptions
 
 __all__ = ["Interactions", "label_of"]
 
@@ -39,7 +39,7 @@ SHARE_OF_MEMORY = 8  # values of a block take at most this part of what is left,
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Interactions(ReadOnly):
+class Interactions(Drawable):
     """The contribution of each feature set to the score of each row.
 
     Everything is computed lazily: `values` needs memory for all of them, `blocks`, `mean_abs`, `top`, `top_per_row` and
@@ -435,16 +435,15 @@ class Interactions(ReadOnly):
             raise TableError(message)
         return shapiq_values_of_sets(self, one_row(self.n_rows, row), place or 0)
 
-    def panel(self, row: int = 0, output: int | None = None, **options: Unpack[SetOptions]) -> Waterfall | Bars:
+    def panel(self, row: int = 0, output: int | None = None, **options: Any) -> Waterfall | Bars:
         """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
 
         Examples
         --------
         See `Interactions`.
         """
-        from glasswood.results.panels import panel_of_sets
-
-        return panel_of_sets(self, row, output, **options)
+        found: Waterfall | Bars = self._made("panel", row, output, **options)
+        return found
 
     def plot(
         self,
@@ -491,12 +490,8 @@ class Interactions(ReadOnly):
         >>> ex.interaction_values(X).plot(row=3)
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
-        return put(
-            [self.panel(row, position_of(self.outputs, output, output_index), kind=kind, top=top)],
-            Canvas(engine, ax, title, figsize),
-        )
+        place = position_of(self.outputs, output, output_index)
+        return self._plot((engine, ax, title, figsize), row, place, kind=kind, top=top)
 
 
 def label_of(names: tuple[str, ...]) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError, TableError
-from glasswood.kernels._read_only import ReadOnly
 from glasswood.parallel._once import Deferred
+from glasswood.results._drawable import Drawable
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.results._importance import sample_column, told_sample
@@ -20,13 +20,12 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Bars
-    from glasswood.results.panels._options import RankingOptions
 
 __all__ = ["PermutationImportance"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class PermutationImportance(ReadOnly):
+class PermutationImportance(Drawable):
     """Permutation importance: how much the mean loss increases if a feature is permuted, all others as they are.
 
     This is the mean over all permutations of the rows, and not over a few random ones, so it has no noise [1]_, [2]_::
@@ -173,7 +172,7 @@ class PermutationImportance(ReadOnly):
         found = {"feature": list(self.names), "value": self.values, "ratio": self.ratio, **errors}
         return {**found, "loss": [self.loss] * len(self), **sample_column(self)}
 
-    def panel(self, **options: Unpack[RankingOptions]) -> Bars:
+    def panel(self, **options: Any) -> Bars:
         """Return the data that `plot` draws. Options are those of `plot`.
 
         Examples
@@ -186,9 +185,8 @@ class PermutationImportance(ReadOnly):
         >>> ex.permutation_importance(loss="absolute_error").panel(top=2).labels
         ('s5', 'bmi')
         """
-        from glasswood.results.panels import panel_of_permutation
-
-        return panel_of_permutation(self, **options)
+        found: Bars = self._made("panel", **options)
+        return found
 
     def plot(
         self,
@@ -227,6 +225,4 @@ class PermutationImportance(ReadOnly):
         >>> ex.permutation_importance().plot(top=5)
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
-        return put([self.panel(top=top)], Canvas(engine, ax, title, figsize))
+        return self._plot((engine, ax, title, figsize), top=top)

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError, BackgroundError
-from glasswood.kernels._read_only import ReadOnly, read_only
+from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import squeezed
+from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
 from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
-if TYPE_CHECKING:
-    from glasswood.plots._spec import Cells, Dots, Steps
-    from glasswood.results.panels._options import PointOptions
-
 __all__ = ["Points", "values_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Points(ReadOnly):
+class Points(DrawnByOutput):
     """The partial dependence of some features, or a group of them, at given points.
 
     Examples
@@ -146,17 +143,6 @@ class Points(ReadOnly):
         centered = None if folds is None else IfAsked(lambda: without(folds()))
         return replace(self, heights=self.heights - level, mean=mean, find_folds=centered, centering=how)
 
-    def panel(self, output: int | None = None, **options: Unpack[PointOptions]) -> Steps | Cells | Dots:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Points`.
-        """
-        from glasswood.results.panels import panel_of_points
-
-        return panel_of_points(self, output, **options)
-
     def plot(
         self,
         *,
@@ -205,12 +191,8 @@ class Points(ReadOnly):
         >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3]).plot()
         <Drawing size ... with 2 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
-        return put(
-            [self.panel(position_of(self.outputs, output, output_index), sort=sort, xscale=xscale)],
-            Canvas(engine, ax, title, figsize),
-        )
+        place = position_of(self.outputs, output, output_index)
+        return self._plot((engine, ax, title, figsize), place, sort=sort, xscale=xscale)
 
 
 def values_of(points: Points) -> dict[str, NDArray[np.float64]]:

@@ -7,7 +7,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis
+from glasswood.results._drawable import Drawable
 from glasswood.results._excel import Sheet, workbook
 from glasswood.results._frames import to_frame
 from glasswood.results._sql import dialect_of, literal
@@ -28,7 +29,6 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Bars
-    from glasswood.results.panels._options import RankingOptions
 
 __all__ = ["LeftByTable", "RatingTable"]
 
@@ -71,7 +71,7 @@ class _Side(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RatingTable:
+class RatingTable(Drawable):
     """A model as tables: a base, entries for the values of each feature, and for those of some pairs.
 
     The raw score of a row is the sum of its entries, and of a remainder::
@@ -356,16 +356,15 @@ class RatingTable:
         found = {name: float(np.ptp(heights)) for name, heights in self.mains.items()}
         return found | {f"{a} x {b}": float(np.ptp(heights)) for (a, b), heights in self.pairs.items()}
 
-    def panel(self, **options: Unpack[RankingOptions]) -> Bars:
+    def panel(self, **options: Any) -> Bars:
         """Return the data that `plot` draws. Options are those of `plot`.
 
         Examples
         --------
         See `RatingTable`.
         """
-        from glasswood.results.panels import panel_of_rating_table
-
-        return panel_of_rating_table(self, **options)
+        found: Bars = self._made("panel", **options)
+        return found
 
     def plot(
         self,
@@ -404,9 +403,7 @@ class RatingTable:
         >>> ex.rating_table(pairs=2).plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
-        return put([self.panel(top=top)], Canvas(engine, ax, title, figsize))
+        return self._plot((engine, ax, title, figsize), top=top)
 
 
 def _sides(axis: Axis, heights: Floats) -> list[_Side]:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError, TableError
-from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
+from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
-
-if TYPE_CHECKING:
-    from glasswood.plots._spec import Bars
-    from glasswood.results.panels._options import RankingOptions
 
 __all__ = ["RowMonotonicity", "WorstRow"]
 
@@ -55,7 +51,7 @@ class WorstRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RowMonotonicity(ReadOnly):
+class RowMonotonicity(DrawnByOutput):
     """How many rows have a curve of their own (ICE) that goes against a direction, how far, and where.
 
     With ``s_i(c)`` the response of row i if the feature is in cell c of its axis, missing left out, the row breaks
@@ -215,17 +211,6 @@ class RowMonotonicity(ReadOnly):
             "rows_at": most.ravel(),
         }
 
-    def panel(self, output: int | None = None, **options: Unpack[RankingOptions]) -> Bars:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `RowMonotonicity`.
-        """
-        from glasswood.results.panels import panel_of_row_monotonicity
-
-        return panel_of_row_monotonicity(self, output, **options)
-
     def plot(
         self,
         *,
@@ -264,7 +249,5 @@ class RowMonotonicity(ReadOnly):
         >>> ex.monotonicity(rows=True).plot()
         <Drawing size ... with 1 Axes>
         """
-        from glasswood.plots._draw import Canvas, put
-
-        position = position_of(self.outputs, output, output_index)
-        return put([self.panel(position, top=top)], Canvas(engine, ax, title, figsize))
+        place = position_of(self.outputs, output, output_index)
+        return self._plot((engine, ax, title, figsize), place, top=top)

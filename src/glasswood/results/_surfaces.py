@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from glasswood.effects._pairs import Pair
 from glasswood.errors import ArgumentError, BackgroundError
-from glasswood.kernels._read_only import ReadOnly, read_only
+from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred, once
 from glasswood.results._axis import columns_of, squeezed
 from glasswood.results._curves import Curve
+from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked, SurfaceFolds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._joint_rows import JointRows
 from glasswood.text._html import facts_html
 from glasswood.text._plain import text_of
 from glasswood.text._printable import printable
-
-if TYPE_CHECKING:
-    from glasswood.plots._spec import Cells
-    from glasswood.results.panels._options import SurfaceOptions
 
 __all__ = ["Surface"]
 
@@ -41,7 +38,7 @@ REMEDY = (
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Surface(ReadOnly):
+class Surface(DrawnByOutput):
     """The joint partial dependence of two features, at full resolution.
 
     Everything is computed lazily. ``surface(x, y)`` and figures take little memory regardless of the number of cells;
@@ -220,17 +217,6 @@ class Surface(ReadOnly):
         listed = columns_of([self.first.axis, self.second.axis], self.heights, self.first.outputs, None)
         return to_frame(listed | ({"error": self.errors.ravel()} if error else {}))
 
-    def panel(self, output: int | None = None, **options: Unpack[SurfaceOptions]) -> Cells:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Surface`.
-        """
-        from glasswood.results.panels import panel_of_surface
-
-        return panel_of_surface(self, output, **options)
-
     def plot(
         self,
         *,
@@ -281,7 +267,6 @@ class Surface(ReadOnly):
         <Drawing size ... with 2 Axes>
         """
         from glasswood.plots._draw import Canvas, put
-        from glasswood.results.panels import panels_of_surface
 
         if kind not in KINDS:
             message = f"kind must be one of {tuple(KINDS)!r}, not {kind!r}"
@@ -289,6 +274,6 @@ class Surface(ReadOnly):
         axes = self.first.axis, self.second.axis
         over = None if rows is None else JointRows.of(*(axis.cell_of(rows[axis.name]) for axis in axes))
         place = position_of(self.first.outputs, output, output_index)
-        panels = panels_of_surface(self, place, KINDS[kind], rows=over, sort=sort, xscale=xscale)
+        panels = self._made("panels", place, KINDS[kind], rows=over, sort=sort, xscale=xscale)
         n_columns = 1 if len(panels[0].x.labels) > WIDE else 2
         return put(panels, Canvas(engine, ax, title, figsize), n_columns=n_columns)

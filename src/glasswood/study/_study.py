@@ -34,7 +34,7 @@ from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._memory import memory_left
-from glasswood.parallel._once import Lock, Recent, once
+from glasswood.parallel._once import Cache, Lock, once
 from glasswood.study._averages import NO_ROWS, Average, OverCounts
 from glasswood.study._folds import StudyFolds
 from glasswood.study._in_parts import count_in_parts
@@ -48,36 +48,12 @@ from glasswood.tables._seal import Seal
 from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns
 
-__all__ = ["Shared", "Study"]
+__all__ = ["Study"]
 
 T = TypeVar("T")
 
 BYTES_PER_COUNT = 64  # as whole numbers, in threads, and as the numbers that tables are made of; half of what is left
 SAMPLED = 2**62  # where rows are numbered from for samples: other numbers than those that folds are made by
-
-
-class Shared:
-    """What studies of the same trees have in common, whatever their rows: plans, and what is counted by them."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._kept: dict[Hashable, Any] = {}
-        self._latest: dict[str, Recent[Any]] = {}
-
-    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key, which is made when it is first asked for."""
-        with self._lock:
-            if key not in self._kept:
-                self._kept[key] = make()
-            found: T = self._kept[key]
-            return found
-
-    def latest(self, what: str, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the same, of which only that of the last key is kept."""
-        with self._lock:
-            recent = self._latest.setdefault(what, Recent(1))
-        found: T = recent.get(key, make)
-        return found
 
 
 class Study:
@@ -98,8 +74,8 @@ class Study:
         The user's columns, if there are transformers before the model.
     response : str, optional
         The scale of most questions: what it needs is counted along with the rest, as some sources are read once only.
-    shared : Shared, optional
-        What it has in common with studies of other rows.
+    shared : Cache, optional
+        What it has in common with studies of other rows: plans, and what is counted by them.
     """
 
     def __init__(
@@ -109,15 +85,15 @@ class Study:
         over: Average,
         originals: UserColumns | None,
         response: str | None = None,
-        shared: Shared | None = None,
+        shared: Cache | None = None,
     ) -> None:
         self.model, self.ensemble, self.over, self.originals = model, model.ensemble, over, originals
         self._players, self.groups, self.original_groups = players, players.groups, players.of_user
-        self.shared = Shared() if shared is None else shared
-        self._lock = Lock()  # of the mappings below
+        self.shared = Cache() if shared is None else shared
+        self._lock = Lock()  # of the cache and the mappings below
+        self._cache = Cache(self._lock)
         self._counted: dict[int, Background] = {}
         self._effects: dict[int, Effects] = {}
-        self._kept: dict[Hashable, Any] = {}
         asked = scale_of(model, response)
         self._targets = WantedTargets.of_model(model, over.columns) if over.columns.target is not None else None
         along: list[Wanted] = [] if asked.additive else [self.wanted_of(asked)]
@@ -125,15 +101,8 @@ class Study:
         self._along = tuple(along) if over.once_only else ()
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value of a key, which is made when it is first asked for.
-
-        All keys have one lock: with a lock each, two threads might read a stream that can be read only once.
-        """
-        with self._lock:
-            if key not in self._kept:
-                self._kept[key] = make()
-            found: T = self._kept[key]
-            return found
+        """Return the value of a key, which is made when it is first asked for."""
+        return self._cache.cached(key, make)
 
     @property
     def combined(self) -> bool:

@@ -25,8 +25,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor, IsolationForest, Ran
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood.cli._files import load_model
 from glasswood.errors import UnsupportedModelError
+from glasswood.terminal._files import load_model
 from helpers.versions import needs
 
 lgb = pytest.importorskip("lightgbm")

@@ -3,6 +3,7 @@
 Any object with the attributes of a result can be passed.
 """
 
+from glasswood.results.panels._ale import panel_of_ale, panel_of_ale_surface
 from glasswood.results.panels._attributions import panel_of_attributions
 from glasswood.results.panels._curves import panel_of_comparison, panel_of_curve, panel_of_curves, panel_of_ice
 from glasswood.results.panels._points import panel_of_points, steps_of_points
@@ -20,6 +21,8 @@ from glasswood.results.panels._surfaces import panel_of_surface, panels_of_surfa
 from glasswood.results.panels._waterfall import panel_of_row, panel_of_sets
 
 __all__ = [
+    "panel_of_ale",
+    "panel_of_ale_surface",
     "panel_of_attributions",
     "panel_of_certificate",
     "panel_of_comparison",

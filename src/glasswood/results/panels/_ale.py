@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Band, Cells, Joined, Line, Scale, Steps
-from glasswood.results.panels._drawable import DrawableAle, DrawableAleSurface
+from glasswood.results._ale import Ale
+from glasswood.results._ale_surface import AleSurface
+from glasswood.results._drawable import drawn
 from glasswood.results.panels._observations import OTHER_ROWS
 from glasswood.results.panels._outputs import one_output, outputs_shown, scale_label
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._plain import plain
 
-__all__ = ["AleOptions", "panel_of_ale", "panel_of_ale_surface"]
+__all__ = ["panel_of_ale", "panel_of_ale_surface"]
 
 ALE, DEPENDENCE = "ALE", "partial dependence"
 
 
-class AleOptions(TypedDict, total=False):
-    """The options of panels of ALE."""
-
-    partial_dependence: bool
-    error: bool
-
-
+@drawn(Ale)
 def panel_of_ale(
-    ale: DrawableAle, output: int | None = None, *, partial_dependence: bool = False, error: bool = False
+    ale: Ale, output: int | None = None, *, partial_dependence: bool = False, error: bool = False
 ) -> Joined | Steps:
     """Return the panel of an `Ale`: all outputs, or one."""
     heights = ale.heights
@@ -77,7 +71,8 @@ def panel_of_ale(
     )
 
 
-def panel_of_ale_surface(surface: DrawableAleSurface, output: int | None = None) -> Cells:
+@drawn(AleSurface)
+def panel_of_ale_surface(surface: AleSurface, output: int | None = None) -> Cells:
     """Return the panel of an `AleSurface`: the mean of the four corners of each pair of bins."""
     k = one_output(surface.heights, surface.outputs, output, "a surface")
     h = surface.heights[..., k]
@@ -103,7 +98,7 @@ def panel_of_ale_surface(surface: DrawableAleSurface, output: int | None = None)
     )
 
 
-def _bands(ale: DrawableAle, heights: NDArray[np.float64], shown: list[int]) -> tuple[Band, ...]:
+def _bands(ale: Ale, heights: NDArray[np.float64], shown: list[int]) -> tuple[Band, ...]:
     """Return the bands of 95 % around lines."""
     off = ale.errors * ale.folds.multiple
     low, high = heights - off, heights + off

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError, TableError
 from glasswood.plots._spec import Bars, Dots, Waterfall
-from glasswood.results.panels._drawable import DrawableAttributions
+from glasswood.results._attributions import Attributions
+from glasswood.results._drawable import drawn
 from glasswood.results.panels._outputs import one_output, outputs_shown, scale_label
 from glasswood.results.panels._points import Places, places_of
 from glasswood.results.panels._waterfall import panel_of_row
@@ -24,8 +25,9 @@ HALF = 0.42  # how far the highest stack of dots reaches to either side
 NEAR = 20  # rows with similar values, among which the colour of a scatter is chosen
 
 
+@drawn(Attributions)
 def panel_of_attributions(
-    result: DrawableAttributions,
+    result: Attributions,
     row: int = 0,
     output: int | None = None,
     *,
@@ -56,9 +58,7 @@ def _sample(n_rows: int) -> tuple[NDArray[np.intp], str]:
     return np.linspace(0, n_rows - 1, MOST_ROWS).astype(np.intp), f"{MOST_ROWS:,} of {n_rows:,} rows"
 
 
-def _ranked(
-    result: DrawableAttributions, shown: list[int], top: int
-) -> tuple[NDArray[np.intp], NDArray[np.float64], str]:
+def _ranked(result: Attributions, shown: list[int], top: int) -> tuple[NDArray[np.intp], NDArray[np.float64], str]:
     """Return the features with the largest mean size, these sizes, and a note."""
     size = np.abs(result.heights[..., shown]).mean(axis=0)
     order = np.argsort(-np.sqrt((size**2).sum(axis=1)), kind="stable")
@@ -67,7 +67,7 @@ def _ranked(
     return order[:top], size, note
 
 
-def _bars(result: DrawableAttributions, output: int | None, top: int) -> Bars:
+def _bars(result: Attributions, output: int | None, top: int) -> Bars:
     """Return the mean absolute value of each feature."""
     shown, note = outputs_shown(np.abs(result.heights).mean(axis=0), result.outputs, output)
     order, size, left_out = _ranked(result, shown, top)
@@ -82,7 +82,7 @@ def _bars(result: DrawableAttributions, output: int | None, top: int) -> Bars:
     )
 
 
-def _swarm(result: DrawableAttributions, k: int, top: int) -> Dots:
+def _swarm(result: Attributions, k: int, top: int) -> Dots:
     """Return a dot per row and feature, coloured by the feature's value among those of all rows."""
     order, _, left_out = _ranked(result, [k], top)
     rows, sampled = _sample(len(result))
@@ -138,7 +138,7 @@ def _ranks(places: Places) -> NDArray[np.float64]:
     return np.asarray(ranks[places.cells])
 
 
-def _scatter(result: DrawableAttributions, k: int, feature: str | None = None, color: str | None = None) -> Dots:
+def _scatter(result: Attributions, k: int, feature: str | None = None, color: str | None = None) -> Dots:
     """Return the values of one feature over what the feature is, coloured by another one."""
     rows, sampled = _sample(len(result))
     data = result.columns.of_rows(rows)
@@ -173,7 +173,7 @@ def _scatter(result: DrawableAttributions, k: int, feature: str | None = None, c
     )
 
 
-def _number_of(result: DrawableAttributions, name: str) -> int:
+def _number_of(result: Attributions, name: str) -> int:
     if name in result.names:
         return int(result.names.index(name))
     raise TableError.no_feature(name, result.names)

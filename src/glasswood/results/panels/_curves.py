@@ -13,8 +13,11 @@ from glasswood.effects._statistics import quantiles
 from glasswood.errors import ArgumentError
 from glasswood.plots._cuts import cell_words
 from glasswood.plots._spec import Band, Line, Steps
+from glasswood.results._comparison import Comparison
+from glasswood.results._curves import Curve
+from glasswood.results._drawable import drawn
+from glasswood.results._ice import Ice
 from glasswood.results.panels._display import fitted
-from glasswood.results.panels._drawable import DrawableComparison, DrawableCurve, DrawableIce
 from glasswood.results.panels._layout import Layout, layout_of, shares_of
 from glasswood.results.panels._observations import (
     CURVE,
@@ -41,8 +44,9 @@ BANDS = ((5, 95), (25, 75))
 SPREAD = "± 1 standard deviation of rows"
 
 
+@drawn(Curve)
 def panel_of_curve(
-    curve: DrawableCurve,
+    curve: Curve,
     output: int | None = None,
     *,
     sort: str | None = None,
@@ -132,8 +136,9 @@ def _around(height: float | None, spread: NDArray[np.float64], cell: int) -> tup
     return None if height is None else (height - float(spread[cell]), height + float(spread[cell]))
 
 
+@drawn(Ice)
 def panel_of_ice(
-    ice: DrawableIce,
+    ice: Ice,
     output: int | None = None,
     *,
     sort: str | None = None,
@@ -188,7 +193,7 @@ def _percentiles(main: NDArray[np.float64], weight: NDArray[np.float64] | None) 
     return np.concatenate(parts, axis=1)
 
 
-def _mean_line(ice: DrawableIce, mean: NDArray[np.float64], layout: Layout) -> Line:
+def _mean_line(ice: Ice, mean: NDArray[np.float64], layout: Layout) -> Line:
     name = _average(weighted=ice.weighted)
     if ice.axis is None:
         return Line(name, tuple(mean[layout.cells].tolist()))
@@ -196,7 +201,7 @@ def _mean_line(ice: DrawableIce, mean: NDArray[np.float64], layout: Layout) -> L
 
 
 def _level(
-    ice: DrawableIce, heights: NDArray[np.float64], output: int, layout: Layout, centered: Centering
+    ice: Ice, heights: NDArray[np.float64], output: int, layout: Layout, centered: Centering
 ) -> tuple[NDArray[np.float64], str]:
     """Return what is subtracted from ICE curves to centre them, and a note."""
     if centered == "mean":
@@ -222,8 +227,9 @@ def _picked(main: NDArray[np.float64], n_lines: int) -> NDArray[np.intp]:
     return order[np.round((np.arange(n) + 0.5) / max(n, 1) * len(main) - 0.5).astype(np.intp)]
 
 
+@drawn(Comparison)
 def panel_of_comparison(
-    comparison: DrawableComparison,
+    comparison: Comparison,
     feature: str,
     output: int | None = None,
     *,
@@ -238,8 +244,9 @@ def panel_of_comparison(
     return panel_of_curves(curves, output, sort=sort, xscale=xscale, fit=fit, std=std, observed=observed)
 
 
+@drawn(Curve, "together")
 def panel_of_curves(
-    curves: Mapping[str, DrawableCurve],
+    curves: Mapping[str, Curve],
     output: int | None = None,
     *,
     sort: str | None = None,
@@ -299,9 +306,7 @@ def _of_group(
     return replace(line, support=tuple(support[layout.cells].tolist()), missing=missing if share else None)
 
 
-def _observed_lines(
-    curves: Mapping[str, DrawableCurve], output: int, layout: Layout, lines: Sequence[Line]
-) -> list[Line]:
+def _observed_lines(curves: Mapping[str, Curve], output: int, layout: Layout, lines: Sequence[Line]) -> list[Line]:
     """Return what was observed and predicted in place of curves; the first of both has the shares of the rows."""
     found = lines_of_groups(curves, output, layout)
     for k, line in enumerate(lines):

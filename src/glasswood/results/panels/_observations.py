@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from glasswood.errors import ArgumentError, BackgroundError
 from glasswood.models._outputs import NO_LABELS
 from glasswood.plots._spec import Band, Line
+from glasswood.results._curves import Curve
 from glasswood.results._folds import Folds
-from glasswood.results.panels._drawable import DrawableCurve
 from glasswood.results.panels._layout import Layout
 from glasswood.results.panels._outputs import scale_label
 from glasswood.text._plain import plain
@@ -39,7 +39,7 @@ FEW = 5  # of claims: what was observed for so few says little
 LEAST = 0.05  # of the exposure: neighbouring cells are drawn together until they have as much
 
 
-def lines_of_observations(curve: DrawableCurve, output: int, layout: Layout) -> list[Line]:
+def lines_of_observations(curve: Curve, output: int, layout: Layout) -> list[Line]:
     """Return the lines of what was observed and of what was predicted for one output."""
     found = curve.observations
     if not found.comparable:
@@ -55,7 +55,7 @@ def lines_of_observations(curve: DrawableCurve, output: int, layout: Layout) -> 
     return [_with_pale(observed, found, output, layout), predicted]
 
 
-def lines_of_groups(curves: Mapping[str, DrawableCurve], output: int, layout: Layout) -> list[Line]:
+def lines_of_groups(curves: Mapping[str, Curve], output: int, layout: Layout) -> list[Line]:
     """Return what was observed and what was predicted for one output of each explainer, in the same pools of cells."""
     found = {name: _known(name, curve) for name, curve in curves.items()}
     exposures = [np.nan_to_num(own.exposure) for own in found.values()]
@@ -70,7 +70,7 @@ def lines_of_groups(curves: Mapping[str, DrawableCurve], output: int, layout: La
     return lines
 
 
-def label_of_observations(curve: DrawableCurve, output: int, *, weighted: bool) -> str:
+def label_of_observations(curve: Curve, output: int, *, weighted: bool) -> str:
     """Return the label of an axis of what was observed and predicted."""
     units, label = curve.observations.units, curve.outputs[output]
     if units == "probability":
@@ -80,7 +80,7 @@ def label_of_observations(curve: DrawableCurve, output: int, *, weighted: bool) 
     return f"{what}, observed and predicted"
 
 
-def _known(name: str, curve: DrawableCurve) -> Observations:
+def _known(name: str, curve: Curve) -> Observations:
     """Return what was observed; the error names the explainer that does not know."""
     try:
         return curve.observations
@@ -145,7 +145,7 @@ def _pooled(
     return np.repeat(pooled, np.diff(np.append(pools, exposure.size)))
 
 
-def bands_of_observations(curve: DrawableCurve, output: int, layout: Layout, lines: Sequence[Line]) -> tuple[Band, ...]:
+def bands_of_observations(curve: Curve, output: int, layout: Layout, lines: Sequence[Line]) -> tuple[Band, ...]:
     """Return the band around what was observed, which is the second line."""
     found = curve.observations
     folds, exposures = found.folds["observed"], found.folds["exposure"].heights

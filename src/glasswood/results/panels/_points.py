@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Cells, Dots, Line, Scale, Steps
+from glasswood.results._drawable import drawn
+from glasswood.results._ice import Ice
+from glasswood.results._points import Points
 from glasswood.results.panels._display import fitted
-from glasswood.results.panels._drawable import DrawableIce, DrawablePoints
 from glasswood.results.panels._layout import LARGEST, SQUASHED, TAIL, Layout, beyond
 from glasswood.results.panels._outputs import centered_label, one_output, outputs_shown, scale_label
 from glasswood.results.panels._scales import rescaled
@@ -26,8 +28,9 @@ FILLED = 0.4  # the part of a grid that must have points
 FINEST = 300  # values of a feature on a grid
 
 
+@drawn(Points)
 def panel_of_points(
-    points: DrawablePoints, output: int | None = None, *, sort: str | None = None, xscale: str = "linear"
+    points: Points, output: int | None = None, *, sort: str | None = None, xscale: str = "linear"
 ) -> Steps | Cells | Dots:
     """Return the panel of `Points`: along the axis for one column of numbers; two columns as a surface or as dots."""
     if len(points.columns) == 2 and not _hot(points.columns):
@@ -38,7 +41,7 @@ def panel_of_points(
 
 
 def steps_of_points(
-    points: DrawablePoints,
+    points: Points,
     output: int | None = None,
     *,
     sort: str | None = None,
@@ -78,7 +81,7 @@ def numbers_of(column: Sequence[Any]) -> NDArray[np.float64] | None:
     return array.astype(np.float64) if array.dtype.kind in "iuf" else None
 
 
-def _missing_point(points: DrawablePoints, k: int) -> float | None:
+def _missing_point(points: Points, k: int) -> float | None:
     """Return the height of the point at NaN, if there is one on an axis of numbers."""
     values = numbers_of(next(iter(points.columns.values()))) if len(points.columns) == 1 else None
     if values is None or not np.isnan(values).any() or np.isfinite(values).sum() < 2:
@@ -86,7 +89,7 @@ def _missing_point(points: DrawablePoints, k: int) -> float | None:
     return float(points.heights[np.flatnonzero(np.isnan(values))[0], k])
 
 
-def layout_of_points(points: DrawablePoints | DrawableIce, heights: NDArray[np.float64], sort: str | None) -> Layout:
+def layout_of_points(points: Points | Ice, heights: NDArray[np.float64], sort: str | None) -> Layout:
     """Return how points (of `Points` or `Ice`) are laid out: numbers along an axis, others in the order of labels."""
     columns, rows, name = points.columns, points.find_rows(), plain(points.name)
     names = list(columns)
@@ -213,7 +216,7 @@ def _is_missing(value: object) -> bool:
 # ------------------------------------------------------------------------------------------------ pairs
 
 
-def _panel_of_pair(points: DrawablePoints, places: list[Places], output: int | None) -> Cells | Dots:
+def _panel_of_pair(points: Points, places: list[Places], output: int | None) -> Cells | Dots:
     """Return the panel of points of two features: a surface if they are on a grid, dots if they are not."""
     k = one_output(points.heights, points.outputs, output, "a panel of two features")
     finite = np.all([np.isfinite(_at(place)) for place in places], axis=0)
@@ -228,7 +231,7 @@ def _panel_of_pair(points: DrawablePoints, places: list[Places], output: int | N
     )
 
 
-def _dots_of_pair(points: DrawablePoints, places: list[Places], finite: NDArray[np.bool_], k: int) -> Dots:
+def _dots_of_pair(points: Points, places: list[Places], finite: NDArray[np.bool_], k: int) -> Dots:
     names = [plain(name) for name in points.columns]
     x, y = ([place.labels[cell] for cell in place.cells[finite]] for place in places)
     return Dots(
@@ -247,7 +250,7 @@ def _dots_of_pair(points: DrawablePoints, places: list[Places], finite: NDArray[
     )
 
 
-def _grid_of_pair(points: DrawablePoints, places: list[Places], finite: NDArray[np.bool_], k: int) -> Cells:
+def _grid_of_pair(points: Points, places: list[Places], finite: NDArray[np.bool_], k: int) -> Cells:
     names, rows = [plain(name) for name in points.columns], np.asarray(points.rows, dtype=np.float64)
     cells = places[1].cells[finite], places[0].cells[finite]
     heights, density = (np.full((places[1].n, places[0].n), value) for value in (np.nan, 0.0))

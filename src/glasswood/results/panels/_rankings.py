@@ -11,16 +11,13 @@ from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError
 from glasswood.plots._spec import Bars, Matrix, Network
-from glasswood.results.panels._drawable import (
-    DrawableCertificate,
-    DrawableImportance,
-    DrawablePermutation,
-    DrawableRanking,
-    DrawableRatingTable,
-    DrawableRowMonotonicity,
-    DrawableSample,
-    DrawableStrengths,
-)
+from glasswood.results._certificate import Certificate
+from glasswood.results._drawable import drawn
+from glasswood.results._h_statistics import HStatistics
+from glasswood.results._importance import Importance, Strengths
+from glasswood.results._permutation import PermutationImportance
+from glasswood.results._rating_table import RatingTable
+from glasswood.results._row_monotonicity import RowMonotonicity
 from glasswood.results.panels._outputs import outputs_shown, scale_label
 from glasswood.results.panels._surfaces import nested
 from glasswood.text._arguments import whole_number
@@ -39,7 +36,8 @@ __all__ = [
 KINDS = {"total": "root mean squared change if redrawn", "main": "standard deviation of the curve"}
 
 
-def panel_of_importance(importance: DrawableImportance, output: int | None = None, *, top: int = 20) -> Bars:
+@drawn(Importance)
+def panel_of_importance(importance: Importance, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of an `Importance`: a bar per feature, the most important first."""
     title = "Importance" if importance.kind == "total" else "Importance of curves alone"
     shown, _ = outputs_shown(np.asarray(importance.heights), importance.outputs, output)
@@ -48,19 +46,22 @@ def panel_of_importance(importance: DrawableImportance, output: int | None = Non
     return replace(found, note=_joined(_sample(importance), found.note))
 
 
-def panel_of_h_statistics(found: DrawableRanking, output: int | None = None, *, top: int = 20) -> Bars:
+@drawn(HStatistics)
+def panel_of_h_statistics(found: HStatistics, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of `HStatistics`: a bar per feature, the one that interacts most first."""
     return _bars(found, output, top, "Interaction of each feature with all others", "H")
 
 
-def panel_of_row_monotonicity(found: DrawableRowMonotonicity, output: int | None = None, *, top: int = 20) -> Bars:
+@drawn(RowMonotonicity)
+def panel_of_row_monotonicity(found: RowMonotonicity, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of a `RowMonotonicity`: the share of rows that go against the direction of each feature."""
     order = np.argsort(-np.asarray(found.shares).max(axis=1, initial=0.0), kind="stable")
     ranked = _Ranked(np.asarray(found.shares)[order], [found.names[i] for i in order], found.outputs, found.units)
     return _bars(ranked, output, top, "Rows that go against the direction of a feature", "share of the rows")
 
 
-def panel_of_rating_table(found: DrawableRatingTable, *, top: int = 20) -> Bars:
+@drawn(RatingTable)
+def panel_of_rating_table(found: RatingTable, *, top: int = 20) -> Bars:
     """Return the panel of a `RatingTable`: how far the entries of each feature and pair are apart."""
     spans = sorted(found.spans.items(), key=lambda item: -item[1])
     heights = np.array([span for _, span in spans]).reshape(-1, 1)
@@ -79,7 +80,7 @@ class _Ranked(NamedTuple):
     units: str
 
 
-def _bars(result: DrawableRanking, output: int | None, top: int, title: str, label: str) -> Bars:
+def _bars(result: Importance | HStatistics | _Ranked, output: int | None, top: int, title: str, label: str) -> Bars:
     """Return bars of the heights of features."""
     heights = np.asarray(result.heights)
     shown, note = outputs_shown(heights, result.outputs, output)
@@ -96,7 +97,8 @@ def _bars(result: DrawableRanking, output: int | None, top: int, title: str, lab
     )
 
 
-def panel_of_permutation(importance: DrawablePermutation, *, top: int = 20) -> Bars:
+@drawn(PermutationImportance)
+def panel_of_permutation(importance: PermutationImportance, *, top: int = 20) -> Bars:
     """Return the panel of a `PermutationImportance`: a bar per feature, with its band if it has one."""
     order, some = _first(np.arange(len(importance.names)), top)
     reach = importance.reach
@@ -110,7 +112,8 @@ def panel_of_permutation(importance: DrawablePermutation, *, top: int = 20) -> B
     )
 
 
-def panel_of_certificate(found: DrawableCertificate, output: int | None = None, *, top: int = 20) -> Bars:
+@drawn(Certificate)
+def panel_of_certificate(found: Certificate, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of a `Certificate`: how far the score can fall and rise at most along each feature."""
     bounds = np.stack([found.falls, found.rises])
     heights = bounds.max(axis=2) if output is None else bounds[:, :, output]
@@ -134,7 +137,7 @@ def _first(order: NDArray[np.intp], top: int) -> tuple[NDArray[np.intp], str]:
     return order[:top], f"the first {top} of {len(order):,} features" if len(order) > top else ""
 
 
-def _sample(result: DrawableSample) -> str:
+def _sample(result: Importance | PermutationImportance) -> str:
     """Return a note if only some rows were used."""
     return f"from a sample of {result.n_rows:,} rows" if result.sampled else ""
 
@@ -143,13 +146,14 @@ def _joined(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
+@drawn(Strengths)
 def panel_of_strengths(
-    strengths: DrawableStrengths,
+    strengths: Strengths,
     output: int | None = None,
     *,
     kind: str = "heatmap",
     top: int = 12,
-    importance: DrawableImportance | None = None,
+    importance: Importance | None = None,
 ) -> Matrix | Network:
     """Return the panel of interaction `Strengths`: a square of the features that interact most, or a network of them.
 
@@ -194,7 +198,7 @@ def _square(
 def _network(
     names: list[str],
     square: NDArray[np.float64],
-    sized: tuple[DrawableImportance | None, int | None],
+    sized: tuple[Importance | None, int | None],
     label: str,
     note: str,
 ) -> Network:

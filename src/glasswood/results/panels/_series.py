@@ -9,8 +9,9 @@ import numpy as np
 
 from glasswood.errors import ArgumentError, TableError
 from glasswood.plots._spec import Series, Track
+from glasswood.results._drawable import drawn
+from glasswood.results._gate import Measured, Measures
 from glasswood.results._rules import MEASURES
-from glasswood.results.panels._drawable import DrawableMeasured, DrawableMeasures
 from glasswood.text._plain import plain
 
 __all__ = ["panel_of_measures"]
@@ -21,7 +22,8 @@ MODEL = (None, None)  # the feature and the output of measures of the whole mode
 SMALL = 1e-12  # of limits
 
 
-def panel_of_measures(measures: DrawableMeasures, measure: str, features: Sequence[str] | None = None) -> Series:
+@drawn(Measures)
+def panel_of_measures(measures: Measures, measure: str, features: Sequence[str] | None = None) -> Series:
     """Return the panel of one measure of `Measures`; a line has the same colour in the panels of all measures."""
     everything = [one for one in measures if features is None or one.feature is None or one.feature in features]
     _check(measures, measure, features)
@@ -54,7 +56,7 @@ def _bars(lines: Iterable[Track], n_errors: float) -> str:
     return f"bars: ± {errors}" if any(track.errors for track in lines) else ""
 
 
-def _check(measures: DrawableMeasures, measure: str, features: Sequence[str] | None) -> None:
+def _check(measures: Measures, measure: str, features: Sequence[str] | None) -> None:
     """Raise an error if a measure or a feature was not judged."""
     known = list(dict.fromkeys(one.measure for one in measures))
     if measure not in known:
@@ -66,11 +68,11 @@ def _check(measures: DrawableMeasures, measure: str, features: Sequence[str] | N
             raise TableError.no_feature(feature, names)
 
 
-def _key(one: DrawableMeasured) -> tuple[str | None, Any]:
+def _key(one: Measured) -> tuple[str | None, Any]:
     return one.feature, one.output
 
 
-def _worst(judged: Sequence[DrawableMeasured]) -> list[tuple[str | None, Any]]:
+def _worst(judged: Sequence[Measured]) -> list[tuple[str | None, Any]]:
     """Return the features and outputs that are furthest beyond a limit, or come closest to one, in its own unit."""
     beyond: dict[tuple[str | None, Any], float] = {}
     for one in judged:
@@ -81,7 +83,7 @@ def _worst(judged: Sequence[DrawableMeasured]) -> list[tuple[str | None, Any]]:
 
 
 def _lines(
-    judged: Sequence[DrawableMeasured],
+    judged: Sequence[Measured],
     places: dict[str, int],
     shown: Sequence[tuple[str | None, Any]],
     n_errors: float,
@@ -114,7 +116,7 @@ def _name(key: tuple[str | None, Any]) -> str:
     return ", ".join(plain(part) for part in key if part is not None) or "model"
 
 
-def _chance(judged: Sequence[DrawableMeasured], places: dict[str, int]) -> tuple[float, ...]:
+def _chance(judged: Sequence[Measured], places: dict[str, int]) -> tuple[float, ...]:
     """Return the largest mean by chance at each place; empty if it is not known."""
     found = [np.nan] * len(places)
     for one in judged:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Cells
+from glasswood.results._drawable import drawn
+from glasswood.results._surfaces import Surface
 from glasswood.results.panels._display import DRAWN, Blocks, blocks_of
-from glasswood.results.panels._drawable import DrawableSurface
 from glasswood.results.panels._layout import layout_of
 from glasswood.results.panels._outputs import one_output, scale_label
 from glasswood.results.panels._scales import rescaled
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["nested", "panel_of_surface", "panels_of_surface"]
 
 
+@drawn(Surface)
 def panel_of_surface(
-    surface: DrawableSurface,
+    surface: Surface,
     output: int | None = None,
     *,
     interaction: bool = False,
@@ -35,8 +37,9 @@ def panel_of_surface(
     return panels_of_surface(surface, output, (interaction,), rows=rows, sort=sort, xscale=xscale)[0]
 
 
+@drawn(Surface, "panels")
 def panels_of_surface(
-    surface: DrawableSurface,
+    surface: Surface,
     output: int | None = None,
     alone: Sequence[bool] = (False, True),
     *,
@@ -91,7 +94,7 @@ def panels_of_surface(
     return panels
 
 
-def _interaction(surface: DrawableSurface, k: int, blocks: tuple[Blocks, Blocks]) -> NDArray[np.float64]:
+def _interaction(surface: Surface, k: int, blocks: tuple[Blocks, Blocks]) -> NDArray[np.float64]:
     """Return one output of the interaction where it is drawn: all pairs of cells may be too many."""
     x, y = blocks
     if surface.pair is None:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from glasswood.errors import TableError
 from glasswood.plots._spec import Bars, Waterfall
-from glasswood.results.panels._drawable import DrawableAttributions, DrawableSets
+from glasswood.results._attributions import Attributions
+from glasswood.results._drawable import drawn
+from glasswood.results._interactions import Interactions
 from glasswood.results.panels._outputs import one_row, scale_label
 from glasswood.text._arguments import whole_number
 from glasswood.text._plain import number, plain
@@ -25,22 +27,23 @@ KINDS_OF_SETS = ("waterfall", "bar")
 MOST = 20  # parts of their own, if the others together would be larger than all of these
 
 
-def panel_of_row(result: DrawableAttributions, row: int = 0, output: int | None = None, *, top: int = 10) -> Waterfall:
+def panel_of_row(result: Attributions, row: int = 0, output: int | None = None, *, top: int = 10) -> Waterfall:
     """Return the waterfall of one row of `Attributions`: the strongest features, the others as one."""
     place = _place(result, len(result), row, output)
     texts = _texts(result.names, result.columns, place.row)
     return _waterfall(place, _parts_of_features(result, place, texts), top)
 
 
-def _waterfall_of_row(result: DrawableSets, row: int, output: int | None, top: int) -> Waterfall:
+def _waterfall_of_row(result: Interactions, row: int, output: int | None, top: int) -> Waterfall:
     """Return the strongest sets of features of one row, the others as one."""
     place = _place(result, result.n_rows, row, output)
     texts = _texts(result.players, result.columns, place.row)
     return _waterfall(place, _parts_of_sets(result, place, texts), top)
 
 
+@drawn(Interactions)
 def panel_of_sets(
-    result: DrawableSets, row: int = 0, output: int | None = None, *, kind: str = "waterfall", top: int = 10
+    result: Interactions, row: int = 0, output: int | None = None, *, kind: str = "waterfall", top: int = 10
 ) -> Waterfall | Bars:
     """Return the waterfall of one row of `Interactions`, or the means of the strongest sets over all rows."""
     if kind not in KINDS_OF_SETS:
@@ -49,7 +52,7 @@ def panel_of_sets(
     return _waterfall_of_row(result, row, output, top) if kind == "waterfall" else _bars(result, output, top)
 
 
-def _bars(result: DrawableSets, output: int | None, top: int) -> Bars:
+def _bars(result: Interactions, output: int | None, top: int) -> Bars:
     place = _place(result, result.n_rows, 0, output)
     top = whole_number(top, "top is the number of bars")
     sets = result.source.sets
@@ -86,7 +89,7 @@ class _Parts(NamedTuple):
     start: float
 
 
-def _place(result: DrawableAttributions | DrawableSets, n_rows: int, row: int, output: int | None) -> _Place:
+def _place(result: Attributions | Interactions, n_rows: int, row: int, output: int | None) -> _Place:
     row = one_row(n_rows, row)
     if output is None and len(result.outputs) > 1:
         message = f"a waterfall shows one output; pass output=, one of {list(result.outputs[:20])!r}"
@@ -139,7 +142,7 @@ def _texts(features: Sequence[str], columns: ShownRows, row: int) -> list[str]:
     return names if data is None else [f"{name} = {_text(x)}" for name, x in zip(names, data[0], strict=True)]
 
 
-def _parts_of_sets(result: DrawableSets, place: _Place, texts: list[str]) -> _Parts:
+def _parts_of_sets(result: Interactions, place: _Place, texts: list[str]) -> _Parts:
     """Return the sets of an `Interactions`, their values for one row, and the mean."""
     sets = result.source.sets
     out = np.empty((len(sets) * len(result.outputs), 1))
@@ -150,7 +153,7 @@ def _parts_of_sets(result: DrawableSets, place: _Place, texts: list[str]) -> _Pa
     return _Parts([" x ".join(texts[player] for player in sets[i]) for i in kept], values[kept], start)
 
 
-def _parts_of_features(result: DrawableAttributions, place: _Place, texts: list[str]) -> _Parts:
+def _parts_of_features(result: Attributions, place: _Place, texts: list[str]) -> _Parts:
     """Return the features (or pairs of them) of an `Attributions`, their values for one row, and the mean."""
     values, mean = result.heights[place.row, ..., place.output], float(result.mean[place.output])
     if values.ndim == 1:

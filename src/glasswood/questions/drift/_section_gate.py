@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from glasswood.errors import ArgumentError
+from glasswood.report._common import EACH, Item, Section, column, section
 from glasswood.report._panels import rounded
-from glasswood.report._subject import Section, Subject, column, section
+from glasswood.report._subject import Subject
 from glasswood.results import MEASURES, Comparison, Measured, Measures
 from glasswood.text._arguments import brief
-from glasswood.text._plain import plain
+from glasswood.text._plain import number, plain
 from glasswood.text._printable import how_many
 
-__all__ = ["gate_section", "measures_in"]
+__all__ = ["findings_of_gate", "gate_section", "measures_in"]
 
 MODEL = "(model)"  # in place of a feature
-MOST_LINES = 2000
+MAX_LINES = 2000
 FEW = 12
 
 
@@ -43,10 +45,10 @@ def gate_section(measures: Measures) -> Section:
     judged = dict.fromkeys(one.measure for one in measures)
     told = "; ".join(f"{name}: {MEASURES[name].text}" for name in judged)
     listed = sorted(measures, key=lambda one: not one.broken)
-    cut = f"The first {MOST_LINES:,} of {len(listed):,} lines are listed." if len(listed) > MOST_LINES else ""
+    cut = f"The first {MAX_LINES:,} of {len(listed):,} lines are listed." if len(listed) > MAX_LINES else ""
     about = f"Measures: {told}." if told else ""
     return section(
-        "gate", "Gate", text, allowed, caveat, about, cut, table=_table(listed[:MOST_LINES]), tools=len(listed) > FEW
+        "gate", "Gate", text, allowed, caveat, about, cut, table=_table(listed[:MAX_LINES]), tools=len(listed) > FEW
     )
 
 
@@ -66,3 +68,14 @@ def _table(listed: list[Measured]) -> dict[str, Any]:
     shown = [(head, values) for head, values in columns if any(value is not None for value in values)]
     rows = [list(row) for row in zip(*(values for _, values in shown), strict=True)]
     return {"caption": "Measures and limits", "columns": [head for head, _ in shown], "rows": rows}
+
+
+def findings_of_gate(subject: Subject, measures: Measures) -> Iterator[Item]:
+    """Yield measures of the gate that are beyond their limits."""
+    for one in list(measures.violations)[:EACH]:
+        of = "" if one.output is None else f" of {plain(one.output)}"
+        text = f"{plain(one.name)}: {one.measure}{of} {number(one.value)}, not allowed: {plain(one.rule)}."
+        yield subject.item("Limit exceeded", [] if one.feature is None else [one.feature], text)
+    more = len(measures.violations) - EACH
+    if more > 0:
+        yield subject.item("Limit exceeded", [], f"{how_many(more, 'more value')} beyond the limits: see Gate.")

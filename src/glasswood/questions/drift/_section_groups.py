@@ -15,8 +15,10 @@ from glasswood.engines._local import count_groups
 from glasswood.errors import GlasswoodError, TableError
 from glasswood.models._combinations import linked
 from glasswood.plots._spec import Steps
+from glasswood.questions.curves._section import curves_of
+from glasswood.report._common import EACH, Item, Section, average_of, column, in_brackets, noun_of, section
 from glasswood.report._panels import anchors, merged_steps, rounded, steps_json
-from glasswood.report._subject import Section, Subject, average_of, column, in_brackets, noun_of, section
+from glasswood.report._subject import Subject
 from glasswood.results import panels
 from glasswood.results._comparison import Comparison
 from glasswood.results.panels._layout import layout_of
@@ -25,14 +27,14 @@ from glasswood.study._study_of import study_of
 from glasswood.study._view import View, view_of
 from glasswood.tables._row_columns import places_of_groups, sorted_groups
 from glasswood.text._arguments import brief
-from glasswood.text._plain import plain
+from glasswood.text._plain import number, percent, plain
 
-__all__ = ["Groups", "groups_of", "groups_section"]
+__all__ = ["Groups", "findings_of_groups", "groups_of", "groups_section"]
 
-MOST_FIGURES = 40
+MAX_FIGURES = 40
 MOST_STEPS = 300
-MOST_GROUPS = 24
-MOST_LISTED = 200
+MAX_GROUPS = 24
+MAX_LISTED = 200
 MOST_VISITS = 10**9  # rows x trees that predictions of groups may cost: as much as counting, or so
 
 
@@ -134,14 +136,14 @@ def groups_section(subject: Subject, groups: Groups) -> Section:
     if len(groups.backgrounds) < 2:
         text = "There is only one group of rows, so there is nothing to compare."
         return section("groups", title, text, about, more=[more], **parts)
-    compared = dict(list(groups.backgrounds.items())[:MOST_GROUPS])
+    compared = dict(list(groups.backgrounds.items())[:MAX_GROUPS])
     comparison, why = _compared(subject, compared)
     if comparison is None:
         text = f"The curves of the groups are not compared: {why}."
         return section("groups", title, about, more=[more], after=[text], **parts)
     aliases = [name for name in comparison.features if name in subject.used and _tells(comparison, name, groups)]
     kept = [k for k, name in enumerate(comparison.features) if name in subject.used and name not in aliases]
-    figures = _figures(subject, comparison, [comparison.features[k] for k in kept[:MOST_FIGURES]])
+    figures = _figures(subject, comparison, [comparison.features[k] for k in kept[:MAX_FIGURES]])
     rows = [[comparison.features[k], *(rounded(float(x)) for x in _numbers_of(comparison, k))] for k in kept]
     units = in_brackets(comparison.units)
     columns = [
@@ -195,7 +197,7 @@ def _notes(subject: Subject, comparison: Comparison, aliases: list[str], left: i
     if not subject.view.scale.is_score:
         yield f"Curves of groups are compared on the raw score ({comparison.units}), which is a sum over trees."
     if left:
-        yield f"Curves of the first {MOST_GROUPS} of {MOST_GROUPS + left:,} groups are compared."
+        yield f"Curves of the first {MAX_GROUPS} of {MAX_GROUPS + left:,} groups are compared."
 
 
 def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, str]:
@@ -230,7 +232,7 @@ def _tells(comparison: Comparison, name: str, groups: Groups) -> bool:
 
 def _predictions(subject: Subject, groups: Groups) -> tuple[str, dict[str, Any]]:
     """Return a sentence and a table about the predictions for each group."""
-    names = list(groups.backgrounds)[:MOST_LISTED]
+    names = list(groups.backgrounds)[:MAX_LISTED]
     found = _of_rows(subject, groups, names) or _of_counts(subject, groups, names)
     several = len(found.labels) > 1
     head = [column("Group", "text"), *([column("Output", "text")] if several else [])]
@@ -297,12 +299,12 @@ def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
     """Return the average raw score of each group, computed from counts, if there is one."""
     if subject.study.combined:
         return _Found("", [], ("",), [[[]] for _ in names])
-    found = [Subject(_on_counts(subject, groups.backgrounds[name])) for name in names]
+    found = [_on_counts(subject, groups.backgrounds[name]) for name in names]
     units = subject.study.ensemble.score.units
     about = f"The average {noun_of(units)} of the rows of each group, computed from counts."
     if _is_classifier(subject):
         about += " Average probabilities and selection rates cannot be computed from counts."
-    lines = [[[value] for value in one.view.level.tolist()] for one in found]
+    lines = [[[value] for value in one.level.tolist()] for one in found]
     return _Found(about, [column(average_of(units))], found[0].labels, lines)
 
 
@@ -329,7 +331,7 @@ def _figures(subject: Subject, comparison: Comparison, names: list[str]) -> list
 
 def _panel(subject: Subject, comparison: Comparison, name: str, output: int) -> Steps:
     """Return the panel of a feature. Groups only have counts; the extent of their values is taken from the table."""
-    known = subject.curves.get(name)
+    known = curves_of(subject).get(name)
     if known is None:
         return panels.panel_of_comparison(comparison, name, output, fit=False)
     curves = tuple(
@@ -355,3 +357,29 @@ def _with_all_rows(comparison: Comparison, name: str, output: int, panel: Steps)
     unseen = None if axis.categories is None else float(shares[axis.n_main : -1].sum())
     support, missing = tuple(shares[cells].tolist()), float(shares[-1])
     return total, replace(panel, support=support, missing_share=missing, unseen_share=unseen)
+
+
+# ---------------------------------------------------------------------------------------------- findings
+
+
+def findings_of_groups(subject: Subject, made: Section) -> Iterator[Item]:
+    """Yield the range of the averages of groups, and the curves that differ most."""
+    yield from _averages(subject, made["more"][0])
+    units = made["table"]["columns"][1]["name"].removeprefix("Difference") if "table" in made else ""
+    for name, difference, _, shift in made["table"]["rows"][:EACH] if "table" in made else ():
+        moved = "" if shift is None else f"; shift (PSI) of the feature itself {number(shift)}"
+        text = f"curves of the groups differ by {number(difference)}{units}{moved}."
+        yield subject.item("Groups", [name], text)
+
+
+def _averages(subject: Subject, table: dict[str, Any]) -> Iterator[Item]:
+    """Yield the lowest and the highest average of groups in the last column."""
+    heads = [head["name"] for head in table["columns"]]
+    rows = table["rows"]
+    if len(rows) < 2 or "Output" in heads or heads[-1] in ("Rows", "Weight"):
+        return
+    low, high = (choose(rows, key=lambda row: row[-1]) for choose in (min, max))
+    show = percent if table["columns"][-1]["kind"] == "share" else number
+    what = heads[-1][0].lower() + heads[-1][1:]
+    text = f"{what} from {show(low[-1])} ({plain(low[0])}) to {show(high[-1])} ({plain(high[0])})."
+    yield subject.item("Groups", [], text)

@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from glasswood import Explainer
-from glasswood.cli._files import open_explainer
-from glasswood.cli._options import MODEL, Command, model_options, output_options, response_option, table_options
-from glasswood.cli._output import check_destination, columns_of, write_table
+from glasswood.terminal._context import explain, open_explainer
+from glasswood.terminal._options import MODEL, Command, model_options, output_options, response_option, table_options
+from glasswood.terminal._output import check_destination, columns_of, write_table
 
 __all__ = ["COMMANDS"]
 
@@ -48,7 +47,7 @@ def certificate(
     error then tells the values that show it.
     """
     check_destination(destination)
-    found = Explainer(opened(model)).certificate(*features, **asked)
+    found = explain(opened(model)).certificate(*features, **asked)
     write_table(columns_of(found), destination)
     for broken in found.broken:
         click.echo(f"glasswood: broken promise: {broken.told}", err=True)

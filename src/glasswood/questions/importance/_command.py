@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from glasswood.cli._files import open_explainer
-from glasswood.cli._options import MODEL, Command, model_options, output_options, response_option, table_options
-from glasswood.cli._output import check_destination, columns_of, write_table
+from glasswood.terminal._context import open_explainer
+from glasswood.terminal._options import MODEL, Command, model_options, output_options, response_option, table_options
+from glasswood.terminal._output import check_destination, columns_of, write_table
 
 __all__ = ["COMMANDS"]
 

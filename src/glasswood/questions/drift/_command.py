@@ -10,14 +10,15 @@ from typing import Any
 
 import click
 
-import glasswood as gw
-from glasswood import Background, Comparison, Explainer, Measures
-from glasswood.cli._files import open_data, open_explainer
-from glasswood.cli._options import MODEL, Command, model_options, output_options, response_option, table_options
-from glasswood.cli._output import check_destination, check_folder, columns_of, note, write_table
+from glasswood.counting._background import Background
 from glasswood.errors import ArgumentError, ModelMismatchError, TableError
-from glasswood.results import Measured, parse_rule, rules_in_file
+from glasswood.results import Comparison, Measured, Measures, parse_rule, rules_in_file
 from glasswood.tables._files import write_whole
+from glasswood.terminal._context import compare as compared
+from glasswood.terminal._context import explain, open_explainer
+from glasswood.terminal._files import open_data
+from glasswood.terminal._options import MODEL, Command, model_options, output_options, response_option, table_options
+from glasswood.terminal._output import check_destination, check_folder, columns_of, note, write_table
 from glasswood.text._printable import how_many, printable
 
 __all__ = ["COMMANDS"]
@@ -124,11 +125,11 @@ def compare(  # noqa: PLR0913 (one command has all its options)
     try:
         explainers = _explainers(opened, models, backgrounds, data, response)
         if not gated:
-            write_table(columns_of(gw.compare(explainers, **asked).top(top or TOP)), destination)
+            write_table(columns_of(compared(explainers, **asked).top(top or TOP)), destination)
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it is told below
-            found = gw.compare(explainers, reference=reference, limits=rules or None, error=error, **asked)
+            found = compared(explainers, reference=reference, limits=rules or None, error=error, **asked)
     except ModelMismatchError as error:
         if not gated:
             raise
@@ -142,7 +143,7 @@ def _explainers(
     backgrounds: tuple[str, ...],
     data: str | None,
     response: str | None,
-) -> dict[str, Explainer]:
+) -> dict[str, Any]:
     """Return what is compared, by name."""
     if len(models) == 1:
         if len(backgrounds) < 2 or data is not None:
@@ -157,7 +158,7 @@ def _explainers(
     if isinstance(rows, Background):
         message = f"{data!r} has counts for a single model; to compare several models, pass the rows themselves"
         raise TableError(message)
-    return {name: Explainer(opened(path), rows, response=response) for name, path in _names_of(models).items()}
+    return {name: explain(opened(path), rows, response=response) for name, path in _names_of(models).items()}
 
 
 def _check_figure(path: Path, *, gated: bool) -> None:

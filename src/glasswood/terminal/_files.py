@@ -5,18 +5,18 @@ from __future__ import annotations
 import importlib
 import pickle
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from glasswood import Background, Explainer
+from glasswood.counting._background import Background
 from glasswood.errors import GlasswoodError, MissingExtraError, TableError, UnsupportedModelError
 from glasswood.models._opened import Opened, open_model
 from glasswood.tables._given import pandas_of
 from glasswood.tables._parquet import open_dataset
 from glasswood.tables._sources import HEAD
 
-__all__ = ["load_model", "open_data", "open_explainer", "proved", "read_rows"]
+__all__ = ["load_model", "open_data", "proved", "read_rows"]
 
 PICKLES = (".pkl", ".pickle", ".joblib")
 BACKGROUND = ".gw"
@@ -110,21 +110,6 @@ def _open_pickle(path: Path, *, pickles: bool) -> Any:
     except (pickle.UnpicklingError, EOFError, ImportError, AttributeError, IndexError, KeyError) as error:
         message = f"{path.name!r} cannot be opened: {type(error).__name__}: {error}"
         raise UnsupportedModelError(message) from error
-
-
-def open_explainer(
-    model: object, data: str, response: str | None = None, values: Mapping[str, Any] | None = None
-) -> Explainer:
-    """Return an Explainer of an opened model, with a background or rows from a file, and other settings of it.
-
-    Files are streamed if the model is a file of its own library, and read into memory for others, such as pipelines,
-    which may have to transform the rows.
-    """
-    background = open_data(data, in_memory=not isinstance(model, Path))
-    if isinstance(background, str):  # a path
-        further = [value for value in (values or {}).values() if isinstance(value, str)]
-        model = proved(model, data, further).ensemble
-    return Explainer(model, background, response=response, **(values or {}))
 
 
 def proved(model: object, data: str, further: Sequence[str] = ()) -> Opened:

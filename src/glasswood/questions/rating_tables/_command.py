@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from glasswood.cli._files import open_explainer
-from glasswood.cli._options import MODEL, Command, model_options, output_options
 from glasswood.results._sql import DIALECTS
 from glasswood.tables._files import write_whole
+from glasswood.terminal._context import open_explainer
+from glasswood.terminal._options import MODEL, Command, model_options, output_options
 
 __all__ = ["COMMANDS"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from glasswood._explainer import Explainer
-from glasswood.cli._files import open_data, proved
-from glasswood.cli._options import MODEL, Command, model_options, output_options
+from glasswood.terminal._context import explain
+from glasswood.terminal._files import open_data, proved
+from glasswood.terminal._options import MODEL, Command, model_options, output_options
 from glasswood.text._printable import how_many
 
 __all__ = ["COMMANDS"]
@@ -67,7 +67,7 @@ def shap(  # noqa: PLR0913 (one command has all its options)
     over = None if background is None else open_data(background, in_memory=in_memory)
     rows = open_data(data, in_memory=False)
     rows = rows if isinstance(rows, str) else iter([rows])  # a CSV file
-    values = Explainer(fitted, over).shap_values(rows, keep=further, **asked)
+    values = explain(fitted, over).shap_values(rows, keep=further, **asked)
     found = values if top is None else values.top_per_row(top)
     click.echo(f"{how_many(found.to_parquet(output), 'row')} written to {output}")
 

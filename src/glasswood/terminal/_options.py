@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from glasswood.cli._files import load_model
-from glasswood.cli._output import FORMATS
+from glasswood.terminal._files import load_model
+from glasswood.terminal._output import FORMATS
 
 __all__ = [
     "DEBUG",

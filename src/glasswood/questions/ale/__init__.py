@@ -1,0 +1,1 @@
+"""Accumulated local effects."""

@@ -1,0 +1,1 @@
+"""Partial dependence: curves, surfaces and points, and what was observed beside them."""

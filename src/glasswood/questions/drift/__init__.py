@@ -1,0 +1,1 @@
+"""Drift: groups of rows and models side by side, and the gate."""

@@ -1,0 +1,1 @@
+"""Importance of features: total, main, and by permutation."""

@@ -1,0 +1,1 @@
+"""Interactions: strengths of pairs, H, purified effects."""

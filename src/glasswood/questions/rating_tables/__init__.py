@@ -1,0 +1,1 @@
+"""Rating tables: a model as mains and pairs."""

@@ -1,0 +1,1 @@
+"""Values of rows: Shapley values, interaction values, metrics, ICE."""

@@ -1,0 +1,1 @@
+"""Shapes: monotonicity of curves, of rows and proven; spikes."""
