@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 import glasswood as gw
-from glasswood.effects import _evaluate, _walks
+from glasswood.effects import _walks
 from glasswood.effects._long_paths import LongPaths
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._walks import WalkedRows
+from glasswood.study import _study
+from glasswood.study._evaluator import evaluate, evaluator_of
 from helpers.deep_trees import BANZHAF, against_rows, chains, pairs_against_rows, same, without_diagonal
 from helpers.games import Game, players_of
 from helpers.strategies import ensembles, tables
@@ -37,7 +39,7 @@ def outputs_of(ex):
 
 def walked(ex, metric, rows):
     """The values by walking: the sets, and an array of shape (n_sets, n_outputs, n_rows)."""
-    evaluator = ex._study._evaluator
+    evaluator = evaluator_of(ex._study)
     found = evaluator.by_walks(evaluator.values(metric), ex._study.rows(rows), outputs_of(ex))
     return found.sets, found._values.reshape(len(found.sets), ex.ensemble.n_outputs, found.n_rows)
 
@@ -46,7 +48,7 @@ def by_paths(ex, metric, rows):
     """The same, leaf by leaf."""
     study = ex._study
     plan = study.plan(1)
-    values = study._evaluator.values(metric)
+    values = evaluator_of(study).values(metric)
     found = LongPaths(plan, values, study.rows(rows), outputs_of(ex), Rows(plan, study.over.table), study.over.shares)
     return found.sets, found._values.reshape(len(found.sets), ex.ensemble.n_outputs, found.n_rows)
 
@@ -136,7 +138,7 @@ def test_one_row_of_a_forest_is_walked_and_adds_up():
     X, y, _ = wide()
     model = RandomForestRegressor(20, random_state=0).fit(X, y)
     ex = gw.Explainer(model, X[:100])
-    assert isinstance(ex._study.evaluate(METRICS[0], X[:1], [0]), WalkedRows)
+    assert isinstance(evaluate(ex._study, METRICS[0], ex._study.rows(X[:1]), [0]), WalkedRows)
     found = ex.shap_values(X[:3])
     np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, model.predict(X[:3]), rtol=1e-12)
     pairs = ex.shap_interaction_values(X[:3]).values
@@ -186,9 +188,10 @@ def test_the_way_does_not_depend_on_what_is_kept_or_on_threads(monkeypatch):
     X = X[:, :8]
     for n, most in ((1, 0), (1, 2**26), (4, 2**26), (64, 2**26)):
         monkeypatch.setattr("glasswood.parallel._threads.n_threads", lambda n=n: n)
-        monkeypatch.setattr(_evaluate, "MOST_KEPT", most)
+        monkeypatch.setattr(_study, "MAX_KEPT", most)
         ex = gw.Explainer(model, X[:300])
-        ways.append([type(ex._study.evaluate(metric, X[:k], [0])) for metric in METRICS for k in (1, 2, 300, 1)])
+        asked = [(metric, ex._study.rows(X[:k])) for metric in METRICS for k in (1, 2, 300, 1)]
+        ways.append([type(evaluate(ex._study, metric, rows, [0])) for metric, rows in asked])
     assert all(way == ways[0] for way in ways)
 
 
@@ -196,7 +199,7 @@ def test_trees_and_rows_made_ready_are_kept():
     X, y, _ = wide()
     ex = gw.Explainer(RandomForestRegressor(20, random_state=0).fit(X, y), X[:100])
     ex.shap_values(X[:1])
-    ground = ex._study._evaluator.ground
+    ground = evaluator_of(ex._study).ground
     ex.banzhaf_values(X[1:2])
-    assert ex._study._evaluator.ground is ground
-    assert ex._study._evaluator.kept.n_bytes == ground.n_bytes > 0
+    assert evaluator_of(ex._study).ground is ground
+    assert evaluator_of(ex._study).kept.n_bytes == ground.n_bytes > 0

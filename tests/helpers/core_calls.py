@@ -15,6 +15,7 @@ import glasswood as gw
 from glasswood.effects._statistics import joint_rows
 from glasswood.kernels import _core
 from glasswood.results import Surface
+from glasswood.study._evaluator import evaluator_of
 from helpers.derived import with_derived_columns
 
 Call = tuple[list[Any], dict[str, Any]]  # arguments, and named ones
@@ -54,7 +55,7 @@ def ask_everything() -> None:
         ex.shap_interaction_values(X[:2])
         ex.evaluate(gw.metrics.ShapleyTaylor(2), X[:2])
     study = gw.Explainer(large, X[:20])._study
-    evaluator = study._evaluator
+    evaluator = evaluator_of(study)
     evaluator.by_paths(evaluator.values(gw.metrics.ShapleyValues()), study.rows(X[:9]), [0])
     many = rng.normal(size=(2000, 3))
     deep = DecisionTreeRegressor(random_state=0).fit(many, rng.normal(size=2000))  # over 1,024 leaves

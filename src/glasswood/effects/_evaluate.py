@@ -12,25 +12,21 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._closed_forms import Effects
 from glasswood.effects._cube_values import CubeValues, values_on_cubes
-from glasswood.effects._interactions import Lookups
 from glasswood.effects._kept import Kept
 from glasswood.effects._leaf_sets import most_sets
 from glasswood.effects._leaf_tables import LeafTables, TabledRows, seconds_for_tables, templates_of
 from glasswood.effects._long_paths import LongPaths, refuse_hours, seconds_for_paths
-from glasswood.effects._many_sets import ManySets, interactions_of
 from glasswood.effects._row_cells import CellBlock, Rows
-from glasswood.effects._set_blocks import PlayerSets
 from glasswood.effects._walks import Ground, WalkedRows, Walks, can_walk, seconds_for_walks
 from glasswood.errors import BackgroundError
 from glasswood.metrics import HasCalcMetric
 from glasswood.parallel._memory import check_memory
-from glasswood.parallel._once import Deferred, once, once_here
+from glasswood.parallel._once import once, once_here
 
 __all__ = ["AgainstRows", "BackgroundRows", "Evaluator"]
 
 WORTH_A_THOUGHT = 0.3  # seconds
 SAMPLED_ROWS = 128  # of the background, to find out what rows cost
-MOST_KEPT = 2**26  # bytes of tables that wait for more rows
 
 
 class BackgroundRows(NamedTuple):
@@ -100,6 +96,8 @@ class Evaluator:
         How many these are.
     only_counts : bool
         Whether there are counts of rows (or will be), and the rows themselves are not at hand.
+    kept : Kept
+        Tables that wait for more rows.
     """
 
     plans: Callable[[int], CountPlan]
@@ -107,7 +105,7 @@ class Evaluator:
     background: Callable[[], BackgroundRows] | None
     n_background: int
     only_counts: bool
-    kept: Kept = field(default_factory=lambda: Kept(MOST_KEPT))
+    kept: Kept
 
     @property
     def plan(self) -> CountPlan:
@@ -213,10 +211,3 @@ class Evaluator:
             return LongPaths(self.plan, values, rows, outputs, None, np.empty(0))
         background = self._rows()
         return LongPaths(self.plan, values, rows, outputs, background.rows, background.shares)
-
-    def interactions(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups | ManySets:
-        """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""
-        key = (Lookups, order, wanted.tobytes(), tuple(outputs))
-        player_sets = PlayerSets(self.plans(order), order, wanted)
-        find_effects = Deferred(lambda: self.effects(order))
-        return self.kept.get(key, lambda: interactions_of(player_sets, find_effects, outputs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +10,16 @@ import numpy as np
 
 from glasswood.models._outputs import position_of
 from glasswood.results._ale import Ale, columns_of_ale
+from glasswood.results._collections import Several
 from glasswood.results._frames import to_frame
-from glasswood.text._html import facts_html
-from glasswood.text._printable import printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
 
 __all__ = ["Ales"]
 
-LISTED = 10  # results that are shown
 
-
-class Ales(Mapping[str, Ale]):
+class Ales(Several):
     """The accumulated local effects of several features: a mapping from their names to `Ale`.
 
     Examples
@@ -40,24 +37,8 @@ class Ales(Mapping[str, Ale]):
     ['feature', 'edge', 'category', 'value', 'rows']
     """
 
-    def __init__(self, found: Mapping[str, Ale]) -> None:
-        self._found = dict(found)
-
-    def __getitem__(self, key: str) -> Ale:
-        return self._found[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
-
     def __repr__(self) -> str:
-        names = [printable(name) for name in list(self)[:LISTED]]
-        return f"Ales({', '.join(names)}{', ...' if len(self) > LISTED else ''})"
-
-    def _repr_html_(self) -> str:
-        return facts_html(repr(self), {name: repr(self[name]) for name in list(self)[:LISTED]})
+        return f"Ales({self._names()})"
 
     @property
     def gaps(self) -> dict[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from glasswood.errors import ArgumentError, TableError
 from glasswood.models._outputs import position_of
@@ -15,7 +15,6 @@ from glasswood.results._curves import Curve, columns_of_curve
 from glasswood.results._drawable import maker_of
 from glasswood.results._frames import stacked, to_frame
 from glasswood.results._points import Points, values_of
-from glasswood.results._surfaces import Surface
 from glasswood.text._html import facts_html
 from glasswood.text._plain import plain
 from glasswood.text._printable import how_many, printable
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
 
 __all__ = ["Curves", "Grouped", "Lazy", "Pairs"]
-
-CURVES_ONLY = ("std", "observed", "error")  # options that surfaces and points do not have
 
 LISTED = 10  # results of a mapping that are shown
 CANVAS: dict[str, Any] = {"engine": "matplotlib", "ax": None, "title": None, "figsize": None}
@@ -74,19 +71,14 @@ class Lazy(Mapping[Any, Any]):
         return f"{type(self).__name__}({how_many(len(self), 'result')}, made when looked up)"
 
 
-class Curves(Mapping[Any, Any]):
-    """Curves, surfaces or points of several features: a mapping from names, or pairs of names, to results.
+def text_of_key(key: Hashable) -> str:
+    return " x ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
-    Examples
-    --------
-    >>> curves = ex.partial_dependence(["bmi", "s5"])
-    >>> curves
-    Curves(bmi, s5)
-    >>> curves["bmi"]
-    Curve(bmi: ... cuts, value from ... to ...)
-    >>> curves.to_frame().columns.tolist()
-    ['feature', 'above', 'to', 'category', 'value', 'rows']
-    """
+
+class Several(Mapping[Any, Any]):
+    """Results of several features or groups, by name."""
+
+    drawn_by_group: ClassVar[bool] = False  # each result over those of other groups of rows
 
     def __init__(self, found: Mapping[Any, Any]) -> None:
         self._found = found
@@ -100,12 +92,33 @@ class Curves(Mapping[Any, Any]):
     def __len__(self) -> int:
         return len(self._found)
 
-    def __repr__(self) -> str:
-        names = [printable(_text(key)) for key, _ in zip(self, range(LISTED), strict=False)]
-        return f"Curves({', '.join(names)}{', ...' if len(self) > LISTED else ''})"
+    def _names(self, text_of: Callable[[Any], str] = text_of_key) -> str:
+        """Return the first names, in a sentence."""
+        names = [printable(text_of(key)) for key, _ in zip(self, range(LISTED), strict=False)]
+        return f"{', '.join(names)}{', ...' if len(self) > LISTED else ''}"
 
     def _repr_html_(self) -> str:
-        return _html_of(repr(self), self._found)
+        return html_of(repr(self), self._found)
+
+
+class Curves(Several):
+    """Curves, surfaces or points of several features: a mapping from names, or pairs of names, to results.
+
+    Examples
+    --------
+    >>> curves = ex.partial_dependence(["bmi", "s5"])
+    >>> curves
+    Curves(bmi, s5)
+    >>> curves["bmi"]
+    Curve(bmi: ... cuts, value from ... to ...)
+    >>> curves.to_frame().columns.tolist()
+    ['feature', 'above', 'to', 'category', 'value', 'rows']
+    """
+
+    drawn_by_group: ClassVar[bool] = True
+
+    def __repr__(self) -> str:
+        return f"Curves({self._names()})"
 
     def to_frame(self) -> Any:
         """Return one row per cell of each curve (and output): the feature, the cell, its value and its rows.
@@ -121,11 +134,11 @@ class Curves(Mapping[Any, Any]):
         for key, result in self.items():
             if (isinstance(result, Points) and len(result.columns) > 1) or not isinstance(result, Curve | Points):
                 message = (
-                    f"{_text(key)!r} is not a curve, and only curves have a common frame; "
+                    f"{text_of_key(key)!r} is not a curve, and only curves have a common frame; "
                     f"ask for this one alone: curves[{key!r}].to_frame()"
                 )
                 raise TableError(message)
-            parts.append({"feature": _text(key), **_common_columns(result)})
+            parts.append({"feature": text_of_key(key), **_common_columns(result)})
         return to_frame(_stacked_columns(parts))
 
     def plot(
@@ -187,7 +200,7 @@ class Curves(Mapping[Any, Any]):
         """
         chosen: dict[str, Any] = {"output": output, "output_index": output_index, "sort": sort, "xscale": xscale}
         chosen |= {"std": std, "observed": observed, "error": error}
-        return _draw(
+        return draw_page(
             self._drawers(**chosen),
             "result",
             page,
@@ -199,10 +212,10 @@ class Curves(Mapping[Any, Any]):
         self, *, output: Hashable = None, output_index: int | None = None, **options: Any
     ) -> list[Callable[[], Panel]]:
         """Return a function for each panel of the figure, so that only those on a page are computed."""
-        return [partial(_panel, self, key, output, output_index, options) for key in self]
+        return [partial(panel_of_one, self, key, output, output_index, options) for key in self]
 
 
-class Grouped(Mapping[Hashable, Any]):
+class Grouped(Several):
     """The results of one question for several groups of rows: a mapping from groups to results.
 
     Examples
@@ -222,26 +235,12 @@ class Grouped(Mapping[Hashable, Any]):
     """
 
     def __init__(self, by: Sequence[str], found: Mapping[Hashable, Any]) -> None:
+        super().__init__(dict(found))
         self.by = tuple(by)
-        self._found = dict(found)
-
-    def __getitem__(self, key: Hashable) -> Any:
-        return self._found[key]
-
-    def __iter__(self) -> Iterator[Hashable]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
 
     def __repr__(self) -> str:
-        names = [printable(str(key)) for key in list(self)[:LISTED]]
-        kind = type(next(iter(self.values()))).__name__ if self._found else "nothing"
-        of = ", ".join(names) + (", ..." if len(self) > LISTED else "")
-        return f"Grouped by {', '.join(map(printable, self.by)) or 'rows'}: {kind} of {of}"
-
-    def _repr_html_(self) -> str:
-        return _html_of(repr(self), self._found)
+        kind = type(next(iter(self.values()))).__name__ if self else "nothing"
+        return f"Grouped by {', '.join(map(printable, self.by)) or 'rows'}: {kind} of {self._names(str)}"
 
     def to_frame(self) -> Any:
         """Return the concatenated frames of all groups, with the group in the first column or columns.
@@ -279,14 +278,14 @@ class Grouped(Mapping[Hashable, Any]):
         """
         canvas = tuple(options.pop(name, default) for name, default in CANVAS.items())
         sharey, page = options.pop("sharey", True), options.pop("page", 0)
-        return _draw(self._drawers(**options), "panel", page, sharey=sharey, canvas=canvas)
+        return draw_page(self._drawers(**options), "panel", page, sharey=sharey, canvas=canvas)
 
     def _drawers(
         self, *, output: Hashable = None, output_index: int | None = None, **options: Any
     ) -> list[Callable[[], Panel]]:
         """Return a function for each panel of the figure, so that only those on a page are computed."""
         first = next(iter(self.values()), None)
-        if not isinstance(first, Curves):
+        if not (isinstance(first, Several) and first.drawn_by_group):
             return self._drawers_of(self._found, output, output_index, options)
         found: list[Callable[[], Panel]] = []
         for name in first:
@@ -314,7 +313,7 @@ class Grouped(Mapping[Hashable, Any]):
         output_index: int | None,
         options: dict[str, Any],
     ) -> Panel:
-        panel = _panel(found, key, output, output_index, options)
+        panel = panel_of_one(found, key, output, output_index, options)
         return replace(panel, note="; ".join(filter(None, (self._label(key), panel.note))))
 
     def _label(self, key: Hashable) -> str:
@@ -340,13 +339,12 @@ class Grouped(Mapping[Hashable, Any]):
         return panel
 
 
-def _panel(
+def panel_of_one(
     found: Mapping[Any, Any], key: Hashable, output: Hashable, output_index: int | None, options: dict[str, Any]
 ) -> Panel:
     """Return the panel of one result."""
     result = found[key]
-    if isinstance(result, Points | Surface):
-        options = {name: value for name, value in options.items() if name not in CURVES_ONLY}
+    options = {name: value for name, value in options.items() if name not in result.ignored_options}
     outputs = result.first.outputs if hasattr(result, "first") else result.outputs
     panel: Panel = result.panel(output=position_of(outputs, output, output_index), **options)
     return panel
@@ -356,7 +354,7 @@ def _of_group(found: Mapping[Hashable, Mapping[Any, Any]], name: Hashable, key: 
     return found[key][name]
 
 
-def _draw(
+def draw_page(
     drawers: Sequence[Callable[[], Panel]], what: str, page: int, *, sharey: bool, canvas: tuple[Any, ...]
 ) -> Any:
     """Draw the panels of a page."""
@@ -366,15 +364,13 @@ def _draw(
     return plot_page([make() for make in shown], Canvas(*canvas), [note] if note else [], sharey=sharey)
 
 
-def _html_of(title: str, found: Mapping[Any, Any]) -> str:
+def html_of(title: str, found: Mapping[Any, Any]) -> str:
     """Return a small table of results; of those that are computed lazily, the names only."""
     shown = list(found)[:LISTED]
-    facts = {_text(key): "computed when looked up" if isinstance(found, Lazy) else repr(found[key]) for key in shown}
+    facts = {
+        text_of_key(key): "computed when looked up" if isinstance(found, Lazy) else repr(found[key]) for key in shown
+    }
     return facts_html(title, facts)
-
-
-def _text(key: Hashable) -> str:
-    return " x ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def _common_columns(result: Curve | Points) -> dict[str, list[Any]]:

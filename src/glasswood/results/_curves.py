@@ -23,7 +23,9 @@ from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
-__all__ = ["Curve", "columns_of_curve", "told_in_cells"]
+CURVES_ONLY = ("std", "observed", "error")  # options of figures that surfaces and points do not have
+
+__all__ = ["CURVES_ONLY", "Curve", "columns_of_curve", "told_in_cells"]
 
 NO_TARGET = (
     "no target given: make the Explainer with target=, or the Background with "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.plots._spec import Canvas, Panel
@@ -44,6 +44,8 @@ def maker_of(kind: type, how: str = "panel") -> Callable[..., Any] | None:
 
 class Drawable(ReadOnly):
     """A result that can be drawn."""
+
+    ignored_options: ClassVar[tuple[str, ...]] = ()  # of figures of several results, which this one does not have
 
     def _made(self, how: str, *args: Any, **options: Any) -> Any:
         """Return what a registered function makes of this result."""

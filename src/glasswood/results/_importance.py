@@ -48,25 +48,34 @@ def sample_column(result: FromRows) -> dict[str, Any]:
     return {"sampled_rows": [result.n_rows] * len(result)} if result.sampled else {}
 
 
-def _total(heights: NDArray[np.float64]) -> NDArray[np.float64]:
+def total_of(heights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return one number per line: the root of the sum of squares over outputs."""
     total: NDArray[np.float64] = np.sqrt((heights**2).sum(axis=1))
     return total
 
 
-def _spread(heights: NDArray[np.float64], outputs: tuple[Any, ...]) -> dict[str, NDArray[np.float64]]:
+def by_output(heights: NDArray[np.float64], outputs: tuple[Any, ...]) -> dict[str, NDArray[np.float64]]:
     """Return one column per output."""
     if len(outputs) == 1:
         return {"value": heights[:, 0]}
     return {f"value_{name}": heights[:, k] for k, name in enumerate(outputs)}
 
 
-def _totals(result: Importance | Strengths) -> dict[str, NDArray[np.float64]]:
+class Ranked(Protocol):
+    """A result whose lines are ranked, by their total if there are several outputs."""
+
+    @property
+    def outputs(self) -> tuple[Any, ...]: ...
+    @property
+    def total(self) -> Any: ...
+
+
+def totals(result: Ranked) -> dict[str, NDArray[np.float64]]:
     """Return the column by which lines are ranked if there are several outputs."""
     return {} if len(result.outputs) == 1 else {"total": result.total}
 
 
-def _colon(result: Importance | Strengths) -> str:
+def colon_of(result: Ranked) -> str:
     """Return the separator between units and values, which are totals if there are several outputs."""
     return ": " if len(result.outputs) == 1 else ", total: "
 
@@ -155,7 +164,7 @@ class Importance(DrawnByOutput):
     @property
     def total(self) -> NDArray[np.float64]:
         """One value per feature: the root of the sum of squares over outputs, by which features are ranked."""
-        return _total(self.heights)
+        return total_of(self.heights)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -171,7 +180,7 @@ class Importance(DrawnByOutput):
         shown = [f"{printable(name)} {value:.4g}" for name, value in zip(self.names[:3], self.total[:3], strict=True)]
         more = ", ..." if len(self) > 3 else ""
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        colon = _colon(self) if shown else ""
+        colon = colon_of(self) if shown else ""
         features = f"{self.kind}{told_sample(self)}, {how_many(len(self), 'feature')}{outputs}"
         return f"Importance({features}, {self.units}{colon}{', '.join(shown)}{more})"
 
@@ -208,9 +217,9 @@ class Importance(DrawnByOutput):
 
     def _columns(self) -> dict[str, Any]:
         error = self.error if self.find_folds is not None else None
-        errors = {} if error is None else _spread(error.reshape(self.heights.shape), self.outputs)
+        errors = {} if error is None else by_output(error.reshape(self.heights.shape), self.outputs)
         named = {name.replace("value", "error", 1): part for name, part in errors.items()}
-        found = {"feature": list(self.names), **_spread(self.heights, self.outputs), **_totals(self), **named}
+        found = {"feature": list(self.names), **by_output(self.heights, self.outputs), **totals(self), **named}
         return {**found, "kind": [self.kind] * len(self), **sample_column(self)}
 
     def plot(
@@ -351,7 +360,7 @@ class Strengths(DrawnByOutput):
     @property
     def total(self) -> NDArray[np.float64]:
         """One value per pair: the root of the sum of squares over outputs, by which pairs are ranked."""
-        return _total(self.heights)
+        return total_of(self.heights)
 
     @property
     def caveat(self) -> str:
@@ -368,7 +377,7 @@ class Strengths(DrawnByOutput):
         ]
         more = ", ..." if len(self) > 2 else ""
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        colon = _colon(self) if shown else ""
+        colon = colon_of(self) if shown else ""
         features = f"{how_many(len(self), 'pair')} of {how_many(len(self.names), 'feature')}"
         features += self.caveat.removeprefix("features")
         return f"Strengths({features}{outputs}, {self.units}{colon}{', '.join(shown)}{more})"
@@ -408,7 +417,7 @@ class Strengths(DrawnByOutput):
 
     def _errors(self) -> dict[str, Any]:
         found = {"error": self.error, "h_error": self.h_error}
-        named = [_spread(part.reshape(self.heights.shape), self.outputs) for part in found.values()]
+        named = [by_output(part.reshape(self.heights.shape), self.outputs) for part in found.values()]
         return {
             name.replace("value", what, 1): part
             for what, columns in zip(found, named, strict=True)
@@ -417,9 +426,9 @@ class Strengths(DrawnByOutput):
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"first": [a for a, _ in self.pairs], "second": [b for _, b in self.pairs]}
-        columns |= _spread(self.heights, self.outputs)
-        columns |= {name.replace("value", "h", 1): h for name, h in _spread(self.h, self.outputs).items()}
-        return with_basis(columns | _totals(self), self.basis)
+        columns |= by_output(self.heights, self.outputs)
+        columns |= {name.replace("value", "h", 1): h for name, h in by_output(self.h, self.outputs).items()}
+        return with_basis(columns | totals(self), self.basis)
 
     def matrix(self, n: int | None = None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
         """Return the names of the interacting features, the strongest first, and a square matrix of strengths.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import squeezed
+from glasswood.results._curves import CURVES_ONLY
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
 from glasswood.results._frames import to_frame
@@ -46,6 +47,8 @@ class Points(DrawnByOutput):
     >>> points.values.shape, points.grid_values.shape
     ((6,), (2, 3))
     """
+
+    ignored_options: ClassVar[tuple[str, ...]] = CURVES_ONLY
 
     name: str
     columns: Mapping[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred, once
 from glasswood.results._axis import columns_of, squeezed
-from glasswood.results._curves import Curve
+from glasswood.results._curves import CURVES_ONLY, Curve
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds, IfAsked, SurfaceFolds
 from glasswood.results._frames import check_memory, to_frame
@@ -58,6 +58,8 @@ class Surface(DrawnByOutput):
     >>> surface([0.05, 0.1], [0.01, 0.01]).round(1)
     array([..., ...])
     """
+
+    ignored_options: ClassVar[tuple[str, ...]] = CURVES_ONLY
 
     first: Curve
     second: Curve

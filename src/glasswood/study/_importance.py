@@ -16,7 +16,16 @@ from glasswood.parallel._once import Deferred
 from glasswood.results import Folds, Importance, PermutationImportance
 from glasswood.study._curve import curve_of
 from glasswood.study._group_values import group_values
-from glasswood.study._losses import MeanLosses, groups_of, mean_losses, refuse_total, too_many_leaves, without_folds
+from glasswood.study._losses import (
+    MeanLosses,
+    groups_of,
+    has_losses,
+    mean_losses,
+    refuse_total,
+    too_many_leaves,
+    wanted_loss,
+    without_folds,
+)
 from glasswood.study._study import Study
 from glasswood.study._view import View, view_of
 
@@ -45,14 +54,14 @@ def strongest_first(heights: Floats) -> NDArray[np.intp]:
 
 def _total_is_default(view: View) -> bool:
     """Return whether total importance can be found from what is at hand, and in a reasonable time."""
-    study, wanted = view.study, view.study.wanted_loss(view.scale, CHANGE)
-    known = study.has_losses(wanted)
+    study, wanted = view.study, wanted_loss(view.study, view.scale, CHANGE)
+    known = has_losses(study, wanted)
     return not refuse_total(study, wanted, asked=False) and (known or not too_many_leaves(study, wanted))
 
 
 def _total(view: View, *, all_rows: bool) -> Importance:
     """Return the root mean squared change of the response of a row, if a player is redrawn from all rows."""
-    study, wanted = view.study, view.study.wanted_loss(view.scale, CHANGE)
+    study, wanted = view.study, wanted_loss(view.study, view.scale, CHANGE)
     why_not = refuse_total(study, wanted, asked=True)
     if why_not:
         raise BackgroundError(why_not)
@@ -173,7 +182,7 @@ def permutation_importance(view: View, loss: object = None, *, all_rows: bool = 
     refuse_exposure(study.over.columns)
     scale = scale_of_targets(study.model, own=True)
     asked = loss_of(loss, scale)
-    wanted = study.wanted_loss(scale, asked)
+    wanted = wanted_loss(study, scale, asked)
     _refuse_unknown(study, wanted)
     found = mean_losses(study, wanted, all_rows=all_rows)
     order = np.argsort(-found.increase[:, 0], kind="stable")
@@ -199,7 +208,7 @@ def _refuse_unknown(study: Study, wanted: WantedLoss) -> None:
             "themselves, not only counts; pass a table as the background, or leave the group out"
         )
         raise BackgroundError(message)
-    if study.has_losses(wanted):
+    if has_losses(study, wanted):
         return
     name = wanted.loss.text
     if over.counted is not None or (over.has_rows and not over.can_count):

@@ -6,7 +6,7 @@ Total importance is that of the squared change of the score, permutation importa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,11 @@ from glasswood.counting._plan import make_plan
 from glasswood.counting._weights import fixed_point
 from glasswood.counting._wide import numbers_of
 from glasswood.effects._loss_sums import LossMoments, RowLosses, WantedLoss, quotients, unchanged
+from glasswood.effects._losses import Loss
 from glasswood.effects._response_sums import asked_of
 from glasswood.effects._row_cells import Rows
 from glasswood.errors import BackgroundError
+from glasswood.models._scale import Scale
 from glasswood.parallel._threads import in_order
 from glasswood.study._averages import NO_ROWS
 from glasswood.study._group_values import group_values
@@ -61,6 +63,31 @@ class MeanLosses:
     sampled: bool
 
 
+def wanted_loss(study: Study, scale: Scale, loss: Loss) -> WantedLoss:
+    """Return the sums of a loss of responses on a scale, as they are asked for."""
+    wanted, counted = WantedLoss.of_model(study.ensemble, scale, loss, study.over.columns), study.over.counted
+    if counted is not None:
+        return wanted.known_in(counted)
+    # Two functions may have one name, as when a cell of a notebook is changed. The sums that are kept hold theirs.
+    return wanted if loss.function is None else replace(wanted, key=f"{wanted.key} {id(loss.function)}")
+
+
+def has_losses(study: Study, wanted: WantedLoss) -> bool:
+    """Return whether loss sums are at hand in counts that were made before."""
+    return study.over.counted is not None and wanted.key in study.over.counted.vectors
+
+
+def _moments(study: Study, wanted: WantedLoss) -> LossMoments:
+    """Return mean losses, after a pass over the rows if need be."""
+
+    def make() -> LossMoments:
+        background = study.having(wanted)
+        limbs = background.vectors[wanted.key]
+        return LossMoments(study.ensemble, wanted, limbs, background.cells, background.total)
+
+    return study.cached(("losses", wanted.key), make)
+
+
 def groups_of(study: Study) -> NDArray[np.intp]:
     """Return the players of several columns."""
     plan = study.plan(1)
@@ -78,7 +105,7 @@ def refuse_total(study: Study, wanted: WantedLoss, *, asked: bool) -> str:
             f"the total importance of the group {player!r} needs the rows themselves, not only counts; pass a table as "
             "the background, or leave the group out"
         )
-    if over.basis == "rows" or study.has_losses(wanted) or (asked and over.can_count):
+    if over.basis == "rows" or has_losses(study, wanted) or (asked and over.can_count):
         return ""
     return (
         "total importance needs the rows, or sums of changes of the score, and there are none of both here; make a "
@@ -88,13 +115,13 @@ def refuse_total(study: Study, wanted: WantedLoss, *, asked: bool) -> str:
 
 def mean_losses(study: Study, wanted: WantedLoss, *, all_rows: bool = False) -> MeanLosses:
     """Return the mean losses of a study; of a sample of its rows if there are very many, unless all are asked for."""
-    n_parts = 1 if all_rows or study.has_losses(wanted) else _parts(study, wanted)
+    n_parts = 1 if all_rows or has_losses(study, wanted) else _parts(study, wanted)
     if n_parts > 1 and study.over.in_memory:
         study = study.sample(n_parts)
     if n_parts > 1 and not study.over.in_memory:
         moments, n_rows = _of_source(study, wanted, n_parts)
     else:
-        moments, n_rows = study.losses(wanted), study.n_rows
+        moments, n_rows = _moments(study, wanted), study.n_rows
     plan, groups = study.plan(1), groups_of(study)
     first = np.array([np.flatnonzero(plan.player_of == player)[0] for player in range(len(plan.players))])
     redrawn, increase = moments.redrawn[first], moments.increase[first]

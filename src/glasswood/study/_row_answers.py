@@ -16,6 +16,7 @@ from glasswood.errors import ArgumentError
 from glasswood.metrics import ABBREVIATIONS, HasCalcMetric, InteractionIndex, PartialDependenceInteractions
 from glasswood.parallel._once import Deferred
 from glasswood.results import Attributions, Interactions, ShownRows, SourceValues, check_memory
+from glasswood.study._evaluator import evaluate, evaluate_any_rows, refuse_uncountable_sets
 from glasswood.study._locations import shown_rows
 from glasswood.study._source_values import SourceRows, attributions_of_source, interactions_of_source
 from glasswood.study._view import View
@@ -79,7 +80,7 @@ def interaction_values(
     for feature in () if features is None else features:
         wanted[plan.players.index(study.player(feature))] = True
     order = min(order, max(1, int(wanted.sum())))
-    study.refuse_uncountable_sets(order, wanted, len(columns))
+    refuse_uncountable_sets(study, order, wanted, len(columns))
     if isinstance(rows, SourceRows):
         return interactions_of_source(view, rows, "interaction values", study.interactions(order, wanted, columns))
     opened = study.rows(rows)  # first: what is wrong with them is found before anything is counted
@@ -91,10 +92,10 @@ def metric_values(view: View, metric: HasCalcMetric, rows: object) -> Interactio
     """Return the values of a metric for rows."""
     study, columns = view.study, view.chosen.columns
     if isinstance(rows, SourceRows):
-        values = study.for_any_rows(metric, rows.n_rows, columns)
+        values = evaluate_any_rows(study, metric, rows.n_rows, columns)
         return interactions_of_source(view, rows, _name_of(metric), values)
     opened = study.rows(rows)
-    return _interactions(view, study.evaluate(metric, opened, columns), opened, metric)
+    return _interactions(view, evaluate(study, metric, opened, columns), opened, metric)
 
 
 def attributions(view: View, rows: object, name: str, metric: InteractionIndex) -> Attributions | SourceValues:
@@ -107,7 +108,7 @@ def attributions(view: View, rows: object, name: str, metric: InteractionIndex) 
     shape = (n_rows(rows), *(n_players,) * (metric.max_order or 1), n_outputs)
     check_memory(shape)  # before anything is computed
     opened = study.rows(rows)
-    found = _interactions(view, study.evaluate(metric, opened, view.chosen.columns), opened, metric)
+    found = _interactions(view, evaluate(study, metric, opened, view.chosen.columns), opened, metric)
     values = found.values.reshape(found.n_rows, len(found), n_outputs)
     return Attributions(
         name=name,

@@ -21,6 +21,7 @@ from glasswood.metrics import InteractionIndex
 from glasswood.models._outputs import Chosen
 from glasswood.results._interactions import label_of
 from glasswood.results._source_values import SourceValues
+from glasswood.study._evaluator import evaluate_any_rows
 from glasswood.study._locations import Located
 from glasswood.study._study import Study
 from glasswood.study._view import View
@@ -123,7 +124,7 @@ def attributions_of_source(view: View, rows: SourceRows, name: str, metric: Inte
     """Return a metric of features, or of pairs of them, for the rows of a source."""
     study, chosen, mean = view.study, view.chosen, view.level
     plan = study.plan(1)
-    values = study.for_any_rows(metric, rows.n_rows, chosen.columns)
+    values = evaluate_any_rows(study, metric, rows.n_rows, chosen.columns)
     shape = (len(plan.players),) * (metric.max_order or 1)
     subsets = tuple(product(plan.players, repeat=len(shape)))
     labels = _labelled(tuple(map(label_of, subsets)), chosen)

@@ -15,26 +15,21 @@ from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
 from glasswood.counting._players import Players
 from glasswood.counting._statistic import Wanted
 from glasswood.effects._closed_forms import Effects, path_dependent
-from glasswood.effects._evaluate import BackgroundRows, Evaluator
 from glasswood.effects._interactions import Lookups
-from glasswood.effects._loss_sums import LossMoments, WantedLoss
-from glasswood.effects._losses import Loss
-from glasswood.effects._many_sets import ManySets, sets_fit
+from glasswood.effects._kept import Kept
+from glasswood.effects._many_sets import ManySets, interactions_of
 from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
-from glasswood.effects._row_questions import OfAnyRows
 from glasswood.effects._set_blocks import PlayerSets
-from glasswood.effects._set_values import SetValues
 from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
-from glasswood.metrics import HasCalcMetric
 from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._memory import memory_left
-from glasswood.parallel._once import Cache, Lock, once
+from glasswood.parallel._once import Cache, Deferred, Lock, once
 from glasswood.study._averages import NO_ROWS, Average, OverCounts
 from glasswood.study._folds import StudyFolds
 from glasswood.study._in_parts import count_in_parts
@@ -53,6 +48,7 @@ __all__ = ["Study"]
 T = TypeVar("T")
 
 BYTES_PER_COUNT = 64  # as whole numbers, in threads, and as the numbers that tables are made of; half of what is left
+MAX_KEPT = 2**26  # bytes
 SAMPLED = 2**62  # where rows are numbered from for samples: other numbers than those that folds are made by
 
 
@@ -92,6 +88,7 @@ class Study:
         self.shared = Cache() if shared is None else shared
         self._lock = Lock()  # of the cache and the mappings below
         self._cache = Cache(self._lock)
+        self.kept = Kept(MAX_KEPT)  # tables that wait for more rows
         self._counted: dict[int, Background] = {}
         self._effects: dict[int, Effects] = {}
         asked = scale_of(model, response)
@@ -142,30 +139,9 @@ class Study:
         wanted = self.wanted_of(scale)
         if not self._can_sum(scale):
             raise BackgroundError(self.over.no_sums.format(response=scale.response))
-        background = self._having(wanted)
+        background = self.having(wanted)
         vector = background.vectors[wanted.key]
         return ResponseMoments(self.ensemble, scale, vector, background.total, per_unit=wanted.exposure)
-
-    def wanted_loss(self, scale: Scale, loss: Loss) -> WantedLoss:
-        """Return the sums of a loss of responses on a scale, as they are asked for."""
-        wanted, counted = WantedLoss.of_model(self.ensemble, scale, loss, self.over.columns), self.over.counted
-        if counted is not None:
-            return wanted.known_in(counted)
-        # Two functions may have one name, as when a cell of a notebook is changed. The sums that are kept hold theirs.
-        return wanted if loss.function is None else replace(wanted, key=f"{wanted.key} {id(loss.function)}")
-
-    def has_losses(self, wanted: WantedLoss) -> bool:
-        """Return whether loss sums are at hand in counts that were made before."""
-        return self.over.counted is not None and wanted.key in self.over.counted.vectors
-
-    def losses(self, wanted: WantedLoss) -> LossMoments:
-        """Return mean losses, after a pass over the rows if need be."""
-        return self.cached(("losses", wanted.key), lambda: self._find_losses(wanted))
-
-    def _find_losses(self, wanted: WantedLoss) -> LossMoments:
-        background = self._having(wanted)
-        limbs = background.vectors[wanted.key]
-        return LossMoments(self.ensemble, wanted, limbs, background.cells, background.total)
 
     def sample(self, n_parts: int) -> Study:
         """Return a study of about one of so many parts of the rows of a table in memory, chosen by their numbers."""
@@ -250,15 +226,18 @@ class Study:
             known = any(wanted.key in found.vectors for found in self._known)
             if not known and not self.over.can_count:
                 raise BackgroundError(remedy)
-            return self._having(wanted)
+            return self.having(wanted)
 
     @property
     def _known(self) -> list[Background]:
         """The counts so far."""
         return [found for found in (*self._counted.values(), self.over.counted) if found is not None]
 
-    def _having(self, wanted: Wanted) -> Background:
-        """Return counts that have a statistic of some rows: known ones, or those of one more pass."""
+    def having(self, wanted: Wanted) -> Background:
+        """Return counts that have a statistic of some rows: known ones, or those of one more pass.
+
+        To be called where an answer is made that `cached` keeps: it holds the study's lock.
+        """
         found = next((one for one in self._known if wanted.key in one.vectors), None)
         found = self._sum_along(wanted) if found is None else found
         if found.total <= 0:
@@ -494,29 +473,13 @@ class Study:
         """Return whether two features are on one path of some tree."""
         return bool(self.pairs[min(a, b), max(a, b)])
 
-    @once
-    def _evaluator(self) -> Evaluator:
-        """What evaluates metrics."""
-        self.plan(1).refuse_derived()
-        over = self.over
-        background = self._background_rows if over.in_memory else None
-        n_background = over.n_rows if over.in_memory else 0
-        return Evaluator(self.plan, self.effects, background, n_background, over.only_counts)
-
-    def _background_rows(self) -> BackgroundRows:
-        return BackgroundRows(self.own_rows(), self.over.shares)
-
-    def evaluate(self, metric: HasCalcMetric, rows: Any, outputs: list[int]) -> SetValues:
-        """Return the values of a metric for rows: a table, or rows that are open already."""
-        return self._evaluator.evaluate(metric, rows if isinstance(rows, Rows) else self.rows(rows), outputs)
-
-    def for_any_rows(self, metric: HasCalcMetric, n_rows: int, outputs: list[int]) -> OfAnyRows:
-        """Return the values of a metric for rows that are not known yet, computed as is best for n of them."""
-        return self._evaluator.for_any_rows(metric, n_rows, outputs)
-
     def interactions(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups | ManySets:
         """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""
-        return self._evaluator.interactions(order, wanted, outputs)
+        self.plan(1).refuse_derived()
+        key = (Lookups, order, wanted.tobytes(), tuple(outputs))
+        player_sets = PlayerSets(self.plan(order), order, wanted)
+        find_effects = Deferred(lambda: self.effects(order))
+        return self.kept.get(key, lambda: interactions_of(player_sets, find_effects, outputs))
 
     @property
     def max_counts(self) -> int:
@@ -524,15 +487,6 @@ class Study:
         if not (self.over.in_memory or self.over.counted is None):
             return MOST_COUNTS
         return max(MOST_COUNTS, memory_left() // BYTES_PER_COUNT)
-
-    def refuse_uncountable_sets(self, order: int, wanted: NDArray[np.bool_], n_outputs: int) -> None:
-        """Refuse sets of up to `order` players whose counts do not fit in memory, and name an order that fits."""
-        plan = self.plan(1)
-        if not plan.countable(order, self.max_counts):
-            player_sets = PlayerSets(plan, order, wanted)
-            plan.refuse_uncountable(
-                order, "max_order", self.max_counts, lambda smaller: sets_fit(player_sets, smaller, n_outputs)
-            )
 
     def player(self, feature: str | int) -> str:
         """Return the name of a player, given by its name or the number of its column."""

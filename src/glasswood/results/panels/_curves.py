@@ -66,8 +66,8 @@ def panel_of_curve(
     layout = rescaled(layout_of(curve.axis, curve.heights[:, shown[0]], sort), xscale)
     names = [plain(curve.outputs[k]) for k in shown]
     if std and len(shown) == 1:  # a label that tells it from the spread
-        names = [f"{_average(weighted=layout.weighted)} of rows"]
-    lines = [_line(name, curve.heights[:, k], layout, curve.axis) for name, k in zip(names, shown, strict=True)]
+        names = [f"{average_word(weighted=layout.weighted)} of rows"]
+    lines = [line_of(name, curve.heights[:, k], layout, curve.axis) for name, k in zip(names, shown, strict=True)]
     bands = _bands(lines, [curve.find_spread()[:, k] for k in shown], layout) if std else ()
     if error:
         off = curve.errors * (1.0 if curve.find_folds is None else curve.find_folds().multiple)
@@ -97,7 +97,7 @@ def panel_of_curve(
     return fitted(panel) if fit else panel
 
 
-def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Axis) -> Line:
+def line_of(name: str, heights: NDArray[np.float64], layout: Layout, axis: Axis) -> Line:
     """Return one output of a curve; what no row has is not beside the axis."""
     missing = None if layout.missing_share == 0 else float(heights[-1])
     unseen = None
@@ -106,7 +106,7 @@ def _line(name: str, heights: NDArray[np.float64], layout: Layout, axis: Axis) -
     return Line(name, tuple(heights[layout.cells].tolist()), missing, unseen)
 
 
-def _average(*, weighted: bool) -> str:
+def average_word(*, weighted: bool) -> str:
     return "weighted average" if weighted else "average"
 
 
@@ -194,10 +194,10 @@ def _percentiles(main: NDArray[np.float64], weight: NDArray[np.float64] | None) 
 
 
 def _mean_line(ice: Ice, mean: NDArray[np.float64], layout: Layout) -> Line:
-    name = _average(weighted=ice.weighted)
+    name = average_word(weighted=ice.weighted)
     if ice.axis is None:
         return Line(name, tuple(mean[layout.cells].tolist()))
-    return _line(name, mean, layout, ice.axis)
+    return line_of(name, mean, layout, ice.axis)
 
 
 def _level(
@@ -272,7 +272,7 @@ def panel_of_curves(
     note = f"the first {most} of {len(names)}" if len(names) > most else ""
     shares = {name: shares_of(curves[name].axis) for name in shown}
     known = all(support.size for support, _, _ in shares.values())
-    lines = [_line(plain(name), curves[name].heights[:, k], layout, first.axis) for name in shown]
+    lines = [line_of(plain(name), curves[name].heights[:, k], layout, first.axis) for name in shown]
     if known:
         lines = [
             _of_group(line, shares[name], layout, float(curves[name].heights[-1, k]))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.plots._spec import Cells, Dots, Line, Scale, Steps
 from glasswood.results._drawable import drawn
-from glasswood.results._ice import Ice
 from glasswood.results._points import Points
 from glasswood.results.panels._display import fitted
 from glasswood.results.panels._layout import LARGEST, SQUASHED, TAIL, Layout, beyond
@@ -33,7 +32,7 @@ def panel_of_points(
     points: Points, output: int | None = None, *, sort: str | None = None, xscale: str = "linear"
 ) -> Steps | Cells | Dots:
     """Return the panel of `Points`: along the axis for one column of numbers; two columns as a surface or as dots."""
-    if len(points.columns) == 2 and not _hot(points.columns):
+    if len(points.columns) == 2 and not is_one_hot(points.columns):
         places = [places_of(column) for column in points.columns.values()]
         if all(place.n > 1 for place in places):
             return _panel_of_pair(points, places, output)
@@ -89,7 +88,20 @@ def _missing_point(points: Points, k: int) -> float | None:
     return float(points.heights[np.flatnonzero(np.isnan(values))[0], k])
 
 
-def layout_of_points(points: Points | Ice, heights: NDArray[np.float64], sort: str | None) -> Layout:
+class PointsOfAnswer(Protocol):
+    """Points of an answer: their columns, and their rows if these are known."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def columns(self) -> Mapping[str, Any]: ...
+    @property
+    def find_rows(self) -> Callable[[], Any]: ...
+    @property
+    def weighted(self) -> bool: ...
+
+
+def layout_of_points(points: PointsOfAnswer, heights: NDArray[np.float64], sort: str | None) -> Layout:
     """Return how points (of `Points` or `Ice`) are laid out: numbers along an axis, others in the order of labels."""
     columns, rows, name = points.columns, points.find_rows(), plain(points.name)
     names = list(columns)
@@ -124,15 +136,17 @@ def _along(name: str, values: NDArray[np.float64], shares: NDArray[np.float64], 
     support = np.bincount(which, weights=shares[finite]).astype(np.float64) if shares.size else np.empty(0)
     missing = float(shares[np.isnan(values)].sum()) if shares.size else None
     whole = bool((places == np.round(places)).all())
-    view = _view(places, edges, support)
+    view = view_of_places(places, edges, support)
     scale = Scale(name, tuple(edges.tolist()), view=view, whole=whole, open_ends=(False, False))
-    scale = replace(scale, places=_pairs_of(places))
+    scale = replace(scale, places=pairs_of(places))
     rest = beyond(scale, support, weighted=weighted)
     note = "; ".join(filter(None, ("steps are drawn midway between points", rest)))
     return Layout(scale, finite[first], tuple(support.tolist()), missing, note=note, weighted=weighted)
 
 
-def _view(places: NDArray[np.float64], edges: NDArray[np.float64], support: NDArray[np.float64]) -> tuple[float, float]:
+def view_of_places(
+    places: NDArray[np.float64], edges: NDArray[np.float64], support: NDArray[np.float64]
+) -> tuple[float, float]:
     """Return the part of the axis to show first: without long tails of few points, by their rows if these are known."""
     places, edges = (np.clip(array, -LARGEST / 4, LARGEST / 4) for array in (places, edges))  # so is their distance
     below = np.cumsum(support if support.size and support.sum() > 0 else np.ones(places.size))
@@ -156,7 +170,7 @@ def edges_around(places: NDArray[np.float64]) -> NDArray[np.float64]:
 # ------------------------------------------------------------------------------------------------ labels
 
 
-def _hot(columns: Mapping[str, Any]) -> bool:
+def is_one_hot(columns: Mapping[str, Any]) -> bool:
     """Return whether columns are a one-hot group: 0 or 1, and 1 in one column at most."""
     arrays = [numbers_of(column) for column in columns.values()]
     if len(arrays) < 2 or not all(array is not None and np.isin(array, (0, 1)).all() for array in arrays):
@@ -170,7 +184,7 @@ def _labels_in_order(columns: Mapping[str, Any]) -> tuple[list[str], NDArray[np.
     A one-hot group is labelled by the name of the column that is 1, in the order of columns.
     """
     names = [plain(name) for name in columns]
-    if _hot(columns):
+    if is_one_hot(columns):
         hot = np.array([numbers_of(column) for column in columns.values()]) == 1
         which = np.where(hot.any(axis=0), hot.argmax(axis=0), len(names))
         return [[*names, "(none)"][k] for k in which], np.argsort(which, kind="stable")
@@ -258,7 +272,7 @@ def _grid_of_pair(points: Points, places: list[Places], finite: NDArray[np.bool_
     if rows.size:
         np.add.at(density, cells, rows[finite] / max(float(rows.sum()), 1e-300))
     shares = density.sum(axis=0), density.sum(axis=1)
-    scales = [_scale_of(name, place, share) for name, place, share in zip(names, places, shares, strict=True)]
+    scales = [scale_of_places(name, place, share) for name, place, share in zip(names, places, shares, strict=True)]
     return Cells(
         title="",
         x=scales[0],
@@ -279,16 +293,16 @@ def _at(place: Places) -> NDArray[np.float64]:
     return place.cells.astype(np.float64) if place.values is None else place.values[place.cells]
 
 
-def _scale_of(name: str, place: Places, shares: NDArray[np.float64]) -> Scale:
+def scale_of_places(name: str, place: Places, shares: NDArray[np.float64]) -> Scale:
     """Return the scale of one feature of a grid."""
     if place.values is None:
         return Scale(name, labels=tuple(place.labels))
     edges = edges_around(place.values[: place.n])
     values = place.values[: place.n]
-    view = _view(values, edges, shares)
-    return Scale(name, tuple(edges.tolist()), view=view, open_ends=(False, False), places=_pairs_of(values))
+    view = view_of_places(values, edges, shares)
+    return Scale(name, tuple(edges.tolist()), view=view, open_ends=(False, False), places=pairs_of(values))
 
 
-def _pairs_of(values: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
+def pairs_of(values: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
     """Return where the values of each cell begin and end: each has one."""
     return tuple((value, value) for value in values.tolist())

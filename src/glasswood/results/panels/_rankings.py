@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,22 +42,22 @@ def panel_of_importance(importance: Importance, output: int | None = None, *, to
     title = "Importance" if importance.kind == "total" else "Importance of curves alone"
     shown, _ = outputs_shown(np.asarray(importance.heights), importance.outputs, output)
     units = scale_label(importance.units, importance.outputs, shown, average=False)
-    found = _bars(importance, output, top, title, f"{KINDS[importance.kind]} ({units})")
-    return replace(found, note=_joined(_sample(importance), found.note))
+    found = ranked_bars(importance, output, top, title, f"{KINDS[importance.kind]} ({units})")
+    return replace(found, note=joined(_sample(importance), found.note))
 
 
 @drawn(HStatistics)
 def panel_of_h_statistics(found: HStatistics, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of `HStatistics`: a bar per feature, the one that interacts most first."""
-    return _bars(found, output, top, "Interaction of each feature with all others", "H")
+    return ranked_bars(found, output, top, "Interaction of each feature with all others", "H")
 
 
 @drawn(RowMonotonicity)
 def panel_of_row_monotonicity(found: RowMonotonicity, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of a `RowMonotonicity`: the share of rows that go against the direction of each feature."""
     order = np.argsort(-np.asarray(found.shares).max(axis=1, initial=0.0), kind="stable")
-    ranked = _Ranked(np.asarray(found.shares)[order], [found.names[i] for i in order], found.outputs, found.units)
-    return _bars(ranked, output, top, "Rows that go against the direction of a feature", "share of the rows")
+    ranked = Ranked(np.asarray(found.shares)[order], [found.names[i] for i in order], found.outputs, found.units)
+    return ranked_bars(ranked, output, top, "Rows that go against the direction of a feature", "share of the rows")
 
 
 @drawn(RatingTable)
@@ -65,13 +65,24 @@ def panel_of_rating_table(found: RatingTable, *, top: int = 20) -> Bars:
     """Return the panel of a `RatingTable`: how far the entries of each feature and pair are apart."""
     spans = sorted(found.spans.items(), key=lambda item: -item[1])
     heights = np.array([span for _, span in spans]).reshape(-1, 1)
-    ranked = _Ranked(heights, [name for name, _ in spans], (found.output,), found.units)
+    ranked = Ranked(heights, [name for name, _ in spans], (found.output,), found.units)
     units = scale_label(found.units, ranked.outputs, [0], average=False)
-    bars = _bars(ranked, None, top, "Entries of the rating table", f"largest minus smallest entry ({units})")
-    return replace(bars, note=_joined(bars.note, found.told_left))
+    bars = ranked_bars(ranked, None, top, "Entries of the rating table", f"largest minus smallest entry ({units})")
+    return replace(bars, note=joined(bars.note, found.told_left))
 
 
-class _Ranked(NamedTuple):
+class Ranking(Protocol):
+    """What has a height per feature and output."""
+
+    @property
+    def heights(self) -> Any: ...
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def outputs(self) -> tuple[Any, ...]: ...
+
+
+class Ranked(NamedTuple):
     """Heights of features in the order of the figure."""
 
     heights: NDArray[np.float64]
@@ -80,12 +91,12 @@ class _Ranked(NamedTuple):
     units: str
 
 
-def _bars(result: Importance | HStatistics | _Ranked, output: int | None, top: int, title: str, label: str) -> Bars:
+def ranked_bars(result: Ranking, output: int | None, top: int, title: str, label: str) -> Bars:
     """Return bars of the heights of features."""
     heights = np.asarray(result.heights)
     shown, note = outputs_shown(heights, result.outputs, output)
     order = np.arange(len(heights)) if output is None else np.argsort(-heights[:, shown[0]], kind="stable")
-    order, some = _first(order, top)
+    order, some = first_of(order, top)
     several = len(shown) > 1
     return Bars(
         title=title,
@@ -93,14 +104,14 @@ def _bars(result: Importance | HStatistics | _Ranked, output: int | None, top: i
         labels=tuple(plain(result.names[i]) for i in order),
         values=tuple(tuple(heights[order, k].tolist()) for k in shown),
         series=tuple(plain(result.outputs[k]) for k in shown) if several else ("",),
-        note=_joined(some, note),
+        note=joined(some, note),
     )
 
 
 @drawn(PermutationImportance)
 def panel_of_permutation(importance: PermutationImportance, *, top: int = 20) -> Bars:
     """Return the panel of a `PermutationImportance`: a bar per feature, with its band if it has one."""
-    order, some = _first(np.arange(len(importance.names)), top)
+    order, some = first_of(np.arange(len(importance.names)), top)
     reach = importance.reach
     return Bars(
         title="Permutation importance",
@@ -108,7 +119,7 @@ def panel_of_permutation(importance: PermutationImportance, *, top: int = 20) ->
         labels=tuple(plain(importance.names[i]) for i in order),
         values=(tuple(np.asarray(importance.values)[order].tolist()),),
         reach=() if reach is None else tuple(np.asarray(reach)[order].tolist()),
-        note=_joined(some, _sample(importance), "lines: bands of 95 %" if reach is not None else ""),
+        note=joined(some, _sample(importance), "lines: bands of 95 %" if reach is not None else ""),
     )
 
 
@@ -117,7 +128,7 @@ def panel_of_certificate(found: Certificate, output: int | None = None, *, top: 
     """Return the panel of a `Certificate`: how far the score can fall and rise at most along each feature."""
     bounds = np.stack([found.falls, found.rises])
     heights = bounds.max(axis=2) if output is None else bounds[:, :, output]
-    order, some = _first(np.argsort(-heights.max(axis=0), kind="stable"), top)
+    order, some = first_of(np.argsort(-heights.max(axis=0), kind="stable"), top)
     shown = range(len(found.outputs)) if output is None else [output]
     units = scale_label(found.units, found.outputs, list(shown), average=False)
     broken = {one.feature for one in found.broken}
@@ -127,11 +138,11 @@ def panel_of_certificate(found: Certificate, output: int | None = None, *, top: 
         labels=tuple(f"{plain(found.names[i])}{' (broken promise)' * (found.names[i] in broken)}" for i in order),
         values=tuple(tuple(side[order].tolist()) for side in heights),
         series=("falls", "rises"),
-        note=_joined(some, found.caveat, "no bar: proven for every row"),
+        note=joined(some, found.caveat, "no bar: proven for every row"),
     )
 
 
-def _first(order: NDArray[np.intp], top: int) -> tuple[NDArray[np.intp], str]:
+def first_of(order: NDArray[np.intp], top: int) -> tuple[NDArray[np.intp], str]:
     """Return the features that are shown, and a note if some are left out."""
     top = whole_number(top, "top is the number of bars")
     return order[:top], f"the first {top} of {len(order):,} features" if len(order) > top else ""
@@ -142,7 +153,7 @@ def _sample(result: Importance | PermutationImportance) -> str:
     return f"from a sample of {result.n_rows:,} rows" if result.sampled else ""
 
 
-def _joined(*notes: str) -> str:
+def joined(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
