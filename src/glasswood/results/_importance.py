@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
-__all__ = ["MEANINGS", "Importance", "Strengths", "sample_column", "told_sample"]
+__all__ = ["MEANINGS", "Importance", "Ranking", "Strengths", "sample_column", "told_sample"]
 
 
 MEANINGS = {
@@ -61,8 +61,19 @@ def by_output(heights: NDArray[np.float64], outputs: tuple[Any, ...]) -> dict[st
     return {f"value_{name}": heights[:, k] for k, name in enumerate(outputs)}
 
 
-class Ranked(Protocol):
-    """A result whose lines are ranked, by their total if there are several outputs."""
+class Ranking(Protocol):
+    """What has a height per feature and output."""
+
+    @property
+    def heights(self) -> Any: ...
+    @property
+    def names(self) -> Sequence[str]: ...
+    @property
+    def outputs(self) -> tuple[Any, ...]: ...
+
+
+class Totalled(Protocol):
+    """What is ranked by a total of its outputs."""
 
     @property
     def outputs(self) -> tuple[Any, ...]: ...
@@ -70,12 +81,12 @@ class Ranked(Protocol):
     def total(self) -> Any: ...
 
 
-def totals(result: Ranked) -> dict[str, NDArray[np.float64]]:
+def totals(result: Totalled) -> dict[str, NDArray[np.float64]]:
     """Return the column by which lines are ranked if there are several outputs."""
     return {} if len(result.outputs) == 1 else {"total": result.total}
 
 
-def colon_of(result: Ranked) -> str:
+def colon_of(result: Totalled) -> str:
     """Return the separator between units and values, which are totals if there are several outputs."""
     return ": " if len(result.outputs) == 1 else ", total: "
 

@@ -23,10 +23,11 @@ from glasswood.report._model import missing_shares
 from glasswood.report._panels import anchors, merged_steps, rounded, steps_json
 from glasswood.report._subject import Subject
 from glasswood.report._wording import NEARLY
-from glasswood.results import panels
 from glasswood.results._curves import Curve
 from glasswood.results._points import Points
+from glasswood.results.panels._curves import panel_of_curve
 from glasswood.results.panels._display import DRAWN
+from glasswood.results.panels._points import steps_of_points
 from glasswood.study._dependence import curves, partial_dependence
 from glasswood.study._request import EVERYWHERE
 from glasswood.text._plain import number, percent, plain, share_of_rows
@@ -187,11 +188,11 @@ def _range(result: Curve | Points | None, output: int | None = None) -> tuple[fl
 def _panel(subject: Subject, result: Curve | Points, most: int) -> dict[str, Any]:
     if isinstance(result, Curve):
         error = result.find_folds is not None and len(result.outputs) == 1
-        panel = panels.panel_of_curve(result, fit=False, observed=_shows_observations(result), error=error)
+        panel = panel_of_curve(result, fit=False, observed=_shows_observations(result), error=error)
         for beside in subject.told("beside"):
             panel = beside(subject, result, panel)
     else:
-        panel = panels.steps_of_points(result, fit=False)
+        panel = steps_of_points(result, fit=False)
     return steps_json(merged_steps(panel, most), subject.total)
 
 

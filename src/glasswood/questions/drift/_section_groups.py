@@ -19,8 +19,8 @@ from glasswood.questions.curves._section import curves_of
 from glasswood.report._common import EACH, Item, Section, average_of, column, in_brackets, noun_of, section
 from glasswood.report._panels import anchors, merged_steps, rounded, steps_json
 from glasswood.report._subject import Subject
-from glasswood.results import panels
 from glasswood.results._comparison import Comparison
+from glasswood.results.panels._curves import panel_of_comparison
 from glasswood.results.panels._layout import layout_of
 from glasswood.study._comparison import compare_views
 from glasswood.study._study_of import study_of
@@ -333,14 +333,12 @@ def _panel(subject: Subject, comparison: Comparison, name: str, output: int) -> 
     """Return the panel of a feature. Groups only have counts; the extent of their values is taken from the table."""
     known = curves_of(subject).get(name)
     if known is None:
-        return panels.panel_of_comparison(comparison, name, output, fit=False)
+        return panel_of_comparison(comparison, name, output, fit=False)
     curves = tuple(
         replace(curve, axis=replace(curve.axis, find_extent=known.axis.find_extent))
         for curve in comparison.curves(name).values()
     )
-    return panels.panel_of_comparison(
-        replace(comparison, shared={**comparison.shared, name: curves}), name, output, fit=False
-    )
+    return panel_of_comparison(replace(comparison, shared={**comparison.shared, name: curves}), name, output, fit=False)
 
 
 def _with_all_rows(comparison: Comparison, name: str, output: int, panel: Steps) -> tuple[float, Steps]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from glasswood.plots._spec import Bars, Matrix, Network
 from glasswood.results._certificate import Certificate
 from glasswood.results._drawable import drawn
 from glasswood.results._h_statistics import HStatistics
-from glasswood.results._importance import Importance, Strengths
+from glasswood.results._importance import Importance, Ranking, Strengths
 from glasswood.results._permutation import PermutationImportance
 from glasswood.results._rating_table import RatingTable
 from glasswood.results._row_monotonicity import RowMonotonicity
@@ -69,17 +69,6 @@ def panel_of_rating_table(found: RatingTable, *, top: int = 20) -> Bars:
     units = scale_label(found.units, ranked.outputs, [0], average=False)
     bars = ranked_bars(ranked, None, top, "Entries of the rating table", f"largest minus smallest entry ({units})")
     return replace(bars, note=joined(bars.note, found.told_left))
-
-
-class Ranking(Protocol):
-    """What has a height per feature and output."""
-
-    @property
-    def heights(self) -> Any: ...
-    @property
-    def names(self) -> Sequence[str]: ...
-    @property
-    def outputs(self) -> tuple[Any, ...]: ...
 
 
 class Ranked(NamedTuple):
@@ -164,7 +153,7 @@ def panel_of_strengths(
     *,
     kind: str = "heatmap",
     top: int = 12,
-    importance: Importance | None = None,
+    importance: Ranking | None = None,
 ) -> Matrix | Network:
     """Return the panel of interaction `Strengths`: a square of the features that interact most, or a network of them.
 
@@ -209,7 +198,7 @@ def _square(
 def _network(
     names: list[str],
     square: NDArray[np.float64],
-    sized: tuple[Importance | None, int | None],
+    sized: tuple[Ranking | None, int | None],
     label: str,
     note: str,
 ) -> Network:
