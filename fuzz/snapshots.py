@@ -16,13 +16,14 @@ DEEPEST = 4
 # Methods without arguments that hand out arrays.
 METHODS = ("mean_abs", "mean_square", "std", "matrix")
 MOST_OF_A_MAPPING = 3
-RESULTS = ("glasswood.results", "glasswood.counting._background")  # not what computes them, which may differ
+# Not what computes them, which may differ.
+RESULTS = re.compile(r"glasswood\.(results|questions\.\w+\._result|counting\._background)")
 # Attributes of results that hold objects without a public name, and words, which may change.
 PRIVATE = re.compile(r"\.(axis|source|find_\w+|folds\w*|schema|score|core_trees|pair|facts|caveat|fingerprint)\b")
 
 
 def _is_result(value: Any) -> bool:
-    return type(value).__module__.startswith(RESULTS)
+    return RESULTS.match(type(value).__module__) is not None
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:

@@ -9,7 +9,7 @@ namespace glasswood {
 
 constexpr int MOST_TABLE_PLAYERS = 16;  // of a path with tables: the bits of an index
 
-// The templates of paths with u players are the entries from first[u] on, see glasswood.effects._cubes.
+// The templates of paths with u players are the entries from first[u] on, see glasswood.questions.rows._arithmetic_cubes.
 struct Templates {
     std::span<const int64_t> n_sets, first;
     std::span<const int32_t> target, broken;

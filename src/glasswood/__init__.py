@@ -10,35 +10,15 @@ from glasswood.counting._background import Background
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._read_model import read_model
 from glasswood.models._read_trees import read_trees
-from glasswood.results import (
-    Ale,
-    Ales,
-    AleSurface,
-    Attributions,
-    Certificate,
-    Comparison,
-    Curve,
-    Curves,
-    Grouped,
-    HStatistics,
-    Ice,
-    Importance,
-    Interactions,
-    Measures,
-    Monotonicity,
-    Observations,
-    PermutationImportance,
-    Points,
-    PurifiedEffects,
-    RatingTable,
-    Report,
-    RowMonotonicity,
-    SourceValues,
-    Spikes,
-    Strengths,
-    Surface,
-    Violations,
-)
+from glasswood.questions.ale import Ale, Ales, AleSurface
+from glasswood.questions.curves import Curve, Curves, Observations, Points, Surface
+from glasswood.questions.drift import Comparison, Measures, Violations
+from glasswood.questions.importance import Importance, PermutationImportance
+from glasswood.questions.interactions import HStatistics, PurifiedEffects, Strengths
+from glasswood.questions.rating_tables import RatingTable
+from glasswood.questions.rows import Attributions, Ice, Interactions, SourceValues
+from glasswood.questions.shapes import Certificate, Monotonicity, RowMonotonicity, Spikes
+from glasswood.results import Grouped, Report
 
 __all__ = [
     "Ale",

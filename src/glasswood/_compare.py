@@ -13,9 +13,7 @@ from os import PathLike
 from glasswood._explainer import Explainer
 from glasswood.errors import ArgumentError, TableError
 from glasswood.parallel._threads import threads_limited_to
-from glasswood.results import Comparison, rules_of
-from glasswood.study._comparison import compare_views
-from glasswood.study._gate import measures_of
+from glasswood.questions.drift import Comparison, compare_views, measures_of, rules_of
 
 __all__ = ["compare"]
 

@@ -9,40 +9,48 @@ from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeAlias, 
 from glasswood.errors import UnsupportedModelError
 from glasswood.metrics import BanzhafValues, HasCalcMetric, ShapleyInteractions, ShapleyValues
 from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
-from glasswood.results import (
-    Certificate,
-    Comparison,
+from glasswood.questions.ale import ale, plan_ale
+from glasswood.questions.curves import (
     Curve,
     Curves,
-    Grouped,
-    HStatistics,
-    Importance,
-    Monotonicity,
-    PermutationImportance,
     Points,
+    Request,
+    Surface,
+    grid_spec,
+    joint_grids,
+    joint_partial_dependence,
+    partial_dependence,
+)
+from glasswood.questions.drift import Comparison
+from glasswood.questions.importance import Importance, PermutationImportance, importance, permutation_importance, ranked
+from glasswood.questions.interactions import (
+    HStatistics,
     PurifiedEffects,
-    RatingTable,
-    Report,
+    Strengths,
+    h_statistics,
+    interaction_strengths,
+    purified,
+)
+from glasswood.questions.rating_tables import RatingTable, rating_table
+from glasswood.questions.rows import (
+    attributions,
+    explained_rows,
+    ice,
+    interaction_values,
+    metric_values,
+    refuse_no_metric,
+)
+from glasswood.questions.shapes import (
+    Certificate,
+    Monotonicity,
     RowMonotonicity,
     Spikes,
-    Strengths,
-    Surface,
+    certificate,
+    monotonicity,
+    row_monotonicity,
+    spikes,
 )
-from glasswood.study._ale import ale
-from glasswood.study._ale_bins import plan_ale
-from glasswood.study._certificate import certificate
-from glasswood.study._dependence import joint_grids, joint_partial_dependence, partial_dependence
-from glasswood.study._grids import grid_spec
-from glasswood.study._h_statistics import h_statistics
-from glasswood.study._ice import ice
-from glasswood.study._importance import importance, permutation_importance, ranked
-from glasswood.study._purified import purified
-from glasswood.study._rating_table import rating_table
-from glasswood.study._request import Request
-from glasswood.study._row_answers import attributions, interaction_values, metric_values, refuse_no_metric
-from glasswood.study._shapes import monotonicity, row_monotonicity, spikes
-from glasswood.study._source_values import explained_rows
-from glasswood.study._strengths import interaction_strengths
+from glasswood.results import Grouped, Report
 from glasswood.study._study_of import study_of
 from glasswood.study._view import View, view_of
 from glasswood.tables._row_values import RowColumns, n_folds

@@ -8,22 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from glasswood.counting._ale_counts import WantedAle
 from glasswood.counting._column_ends import WantedEnds, extents_of
-from glasswood.counting._edges import asked_bins, bins_of, feature_of
 from glasswood.counting._offsets import WantedOffset
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._players import players_of
-from glasswood.effects._ale_responses import WantedAleResponses
-from glasswood.effects._loss_sums import wanted_losses
 from glasswood.effects._response_sums import WantedResponses, refuse_offset
-from glasswood.effects._row_falls import WantedFalls
 from glasswood.effects._target_sums import WantedTargets, target_columns
 from glasswood.engines._pass import Pass
 from glasswood.errors import BackgroundError
 from glasswood.models._opened import open_model
 from glasswood.models._scale import scale_of
 from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
+from glasswood.questions.ale import WantedAle, WantedAleResponses, asked_bins, bins_of, feature_of
+from glasswood.questions.importance import wanted_losses
+from glasswood.questions.shapes import WantedFalls
 from glasswood.tables._row_columns import names_in
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import open_source, stored

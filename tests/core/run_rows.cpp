@@ -98,7 +98,7 @@ bool add_up(const Inputs& in, const std::vector<double>& values, double unit, in
     return holds;
 }
 
-// See glasswood.effects._cubes.Template.
+// See glasswood.questions.rows._arithmetic_cubes.Template.
 struct ShapleyTemplates {
     explicit ShapleyTemplates(const ShapleySets& sets) {
         for (int used = 0; used <= N_PLAYERS; ++used) {
@@ -198,7 +198,7 @@ void run_long_paths(const Inputs& in, const ChunksOfModel& chunks, const Shapley
     out.add("long paths weighed by shares", weighed);
 }
 
-// Rows as ranks, as glasswood.effects._walks.Ground has them.
+// Rows as ranks, as glasswood.questions.rows._arithmetic_walks.Ground has them.
 std::vector<int32_t> ranks_of(const Model& m, std::vector<int32_t> cells) {
     const int64_t n_rows = int64_t(cells.size()) / N_FEATURES;
     for (int f = 0; f < N_FEATURES; ++f)

@@ -24,7 +24,7 @@ from glasswood.counting._plan import make_plan
 from glasswood.engines._local import count, count_groups
 from glasswood.engines._pass import Pass
 from glasswood.errors import BackgroundError
-from glasswood.study import _shapes
+from glasswood.questions.shapes import _answer as _shapes
 from glasswood.tables._columns import CodeColumn, Extent, extent_of
 from glasswood.tables._sources import open_source
 from helpers.strategies import ensembles

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 import glasswood as gw
 from glasswood.counting import _leaf_counts as _counts
 from glasswood.errors import BackgroundError, TableError, TooLargeError
-from glasswood.results import _interactions
+from glasswood.questions.rows import _result_sets as _interactions
 from helpers.brute import Case, tries
 from helpers.cube_metrics import PDIVMetric
 from helpers.games import Game, players_of

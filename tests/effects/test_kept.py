@@ -11,8 +11,8 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 
 import glasswood as gw
-from glasswood.effects import _evaluate
-from glasswood.effects._kept import Kept
+from glasswood.parallel._kept import Kept
+from glasswood.questions.rows import _arithmetic as _evaluate
 from helpers.resource_tasks import X, Y
 
 

@@ -21,7 +21,8 @@ from sklearn.ensemble import (
 
 import glasswood as gw
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError
-from glasswood.study import _group_values, _losses
+from glasswood.questions.importance import _answer_losses as _losses
+from glasswood.study import _group_values
 from zoo.store import fitted
 
 N = 60

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
 
 import glasswood as gw
-from glasswood.effects import _cube_values
+from glasswood.questions.rows import _arithmetic_cube_values as _cube_values
 from helpers.cube_metrics import CPDVMetric, PDIVMetric, ShapleyMetric
 from helpers.deep_trees import against_rows, by_cover, chains, leaves, same
 

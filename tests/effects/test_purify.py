@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import glasswood as gw
-from glasswood.effects._purify import purify
 from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
+from glasswood.questions.interactions._arithmetic_purify import purify
 
 
 def swept(heights, rows, sweeps=20_000):

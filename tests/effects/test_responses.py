@@ -21,7 +21,7 @@ from sklearn.inspection import partial_dependence
 
 import glasswood as gw
 from glasswood.errors import BackgroundError, TableError, TooLargeError, UnsupportedModelError
-from glasswood.results.panels._curves import panel_of_ice
+from glasswood.questions.rows._panel_ice import panel_of_ice
 from helpers.brute import Case, Proof, replace_columns
 from zoo.cases import CASES
 

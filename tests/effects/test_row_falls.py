@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import glasswood as gw
-from glasswood.effects._row_falls import SIZES, bins_of
+from glasswood.counting._octaves import SIZES, bins_of
 from glasswood.errors import BackgroundError, TableError
 
 

@@ -22,8 +22,11 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood.effects._statistics import missed, pair_strengths, stability_index, standard_deviation, trend
-from glasswood.study import _strengths
+from glasswood.effects._statistics import standard_deviation
+from glasswood.questions.drift._arithmetic import stability_index
+from glasswood.questions.interactions import _answer as _strengths
+from glasswood.questions.interactions._arithmetic import pair_strengths
+from glasswood.questions.shapes._arithmetic import missed, trend
 from zoo.store import fitted
 
 N = 90

@@ -7,9 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from glasswood.effects._statistics import apart, missed, pair_strengths, stability_index, standard_deviation, trend
+from glasswood.effects._statistics import standard_deviation
 from glasswood.models.readers._dispatch import _compare
-from glasswood.results._importance import _total
+from glasswood.questions.drift._arithmetic import apart, stability_index
+from glasswood.questions.interactions._arithmetic import pair_strengths
+from glasswood.questions.shapes._arithmetic import missed, trend
+from glasswood.results._ranking import total_of
 
 
 def test_the_stability_index_merges_numbers_into_ten_bins():
@@ -55,7 +58,7 @@ def test_spread_is_around_the_mean_over_rows():
 
 
 def test_the_total_of_outputs_is_the_root_of_the_sum_of_squares():
-    assert _total(np.array([[3.0, 4]])) == pytest.approx(5)
+    assert total_of(np.array([[3.0, 4]])) == pytest.approx(5)
 
 
 def test_curves_that_differ_by_a_constant_do_not_differ():

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
 
 import glasswood as gw
-from glasswood.effects import _walks
-from glasswood.effects._long_paths import LongPaths
 from glasswood.effects._row_cells import Rows
-from glasswood.effects._walks import WalkedRows
+from glasswood.questions.rows import _arithmetic_walks as _walks
+from glasswood.questions.rows._answer_evaluator import evaluate, evaluator_of
+from glasswood.questions.rows._arithmetic_long_paths import LongPaths
+from glasswood.questions.rows._arithmetic_walks import WalkedRows
 from glasswood.study import _study
-from glasswood.study._evaluator import evaluate, evaluator_of
 from helpers.deep_trees import BANZHAF, against_rows, chains, pairs_against_rows, same, without_diagonal
 from helpers.games import Game, players_of
 from helpers.strategies import ensembles, tables

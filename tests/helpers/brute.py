@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import glasswood as gw
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models.readers._catboost_ctr import HashColumn
-from glasswood.results import Surface
+from glasswood.questions.curves._result_surface import Surface
 from glasswood.tables._columns import CodeColumn, Column, LabelColumn, NumberColumn
 
 Columns = Mapping[int, Sequence[Any]]  # values of columns, by their number

@@ -12,10 +12,10 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
-from glasswood.effects._statistics import joint_rows
 from glasswood.kernels import _core
-from glasswood.results import Surface
-from glasswood.study._evaluator import evaluator_of
+from glasswood.questions.curves._result_surface import Surface
+from glasswood.questions.interactions._arithmetic import joint_rows
+from glasswood.questions.rows._answer_evaluator import evaluator_of
 from helpers.derived import with_derived_columns
 
 Call = tuple[list[Any], dict[str, Any]]  # arguments, and named ones

@@ -327,7 +327,7 @@ def test_results_are_asked_for_what_they_have():
 
 
 def test_figures_name_the_class():
-    from glasswood.results.panels._curves import panel_of_curve
+    from glasswood.questions.curves._panel import panel_of_curve
 
     X, y = table()
     model = fitted(HistGradientBoostingClassifier(max_iter=8), X, np.array(["bad", "good"])[y])

@@ -15,9 +15,9 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor,
 import glasswood as gw
 from glasswood.effects._chunks import Chunks
 from glasswood.plots._spec import Band, Line, Scale, Steps
-from glasswood.results import panels as make
 from glasswood.results.panels._display import MOST_CELLS, MOST_STEPS, blocks_of, fitted
 from glasswood.results.panels._layout import Layout
+from helpers import panels as make
 
 
 def panel_of(edges, heights, view=None, **more):
@@ -157,7 +157,7 @@ def test_strengths_at_points_are_those_of_rows(monkeypatch):
         for options in ({}, {"sample_weight": weight}):
             want = gw.Explainer(model, X, **options).interaction_strengths()
             with monkeypatch.context() as patch:
-                patch.setattr("glasswood.study._strengths.MANY_LEAVES", 0)
+                patch.setattr("glasswood.questions.interactions._answer.MANY_LEAVES", 0)
                 found = gw.Explainer(model, X, **options).interaction_strengths()
                 of_rows = gw.Explainer(model, X[:50]).interaction_strengths(X[50:])
             assert found.pairs == want.pairs
@@ -173,12 +173,12 @@ def test_strengths_of_counts_are_the_same_block_by_block(monkeypatch):
     model = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(X["a"] * X["b"] + X["c"], 3, labels=False))
     background = gw.summarize(model, X, order=2)
     want = gw.Explainer(model, background).interaction_strengths()
-    monkeypatch.setattr("glasswood.study._strengths.MOST_CELLS_OF_PAIR", 0)
+    monkeypatch.setattr("glasswood.questions.interactions._answer.MOST_CELLS_OF_PAIR", 0)
     found = gw.Explainer(model, background).interaction_strengths()
     assert found.pairs == want.pairs
     np.testing.assert_allclose(found.heights, want.heights, rtol=1e-9)
     np.testing.assert_allclose(found.h, want.h, rtol=1e-6)
-    monkeypatch.setattr("glasswood.study._strengths.MOST_CELLS", 1000)
+    monkeypatch.setattr("glasswood.questions.interactions._answer.MOST_CELLS", 1000)
     with pytest.raises(gw.errors.TooLargeError, match=r"Pass rows=, a table of rows"):
         gw.Explainer(model, background).interaction_strengths()
 
@@ -192,7 +192,7 @@ def test_points_and_grids_of_large_models_are_those_of_small_ones(monkeypatch):
     asked = [("a",), ("a", "b"), ("c", "a"), ("a", "b", "c")]
     want = [ex.partial_dependence(*names, at=X[list(names)]).values for names in asked]
     on_grids = ex.joint_grids(grids)
-    monkeypatch.setattr("glasswood.study._points.MOST_VISITS", 0)
+    monkeypatch.setattr("glasswood.questions.curves._answer_points.MOST_VISITS", 0)
     for names, values in zip(asked, want, strict=True):
         np.testing.assert_allclose(ex.partial_dependence(*names, at=X[list(names)]).values, values, atol=1e-12)
     for pair, values in ex.joint_grids(grids).items():

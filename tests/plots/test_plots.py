@@ -40,11 +40,17 @@ from glasswood.plots._spec import (
 )
 from glasswood.plots._steps import beside, common_heights, height_range
 from glasswood.plots.plotly._paper import cell_texts
-from glasswood.results import Attributions, Axis, Curve, Ice, JointRows, Points, ShownRows, Surface
-from glasswood.results import panels as make
+from glasswood.questions.curves._panel_points import panel_of_points
+from glasswood.questions.curves._result import Curve
+from glasswood.questions.curves._result_points import Points
+from glasswood.questions.curves._result_surface import Surface
+from glasswood.questions.rows._result import Attributions
+from glasswood.questions.rows._result_ice import Ice
+from glasswood.questions.rows._result_shown import ShownRows
+from glasswood.results import Axis, JointRows
 from glasswood.results.panels._layout import edges_of, view_of
-from glasswood.results.panels._points import panel_of_points
 from glasswood.text._plain import number, percent, plain, several, shorten
+from helpers import panels as make
 
 NASTY = [
     "<script>alert(1)</script>",

@@ -18,8 +18,8 @@ from glasswood.plots._draw import draw
 from glasswood.plots._spec import Band, Line, Scale, Sheet, Steps
 from glasswood.plots._steps import height_range, names_in_legend
 from glasswood.plots._style import LINES
-from glasswood.results import panels as make
 from glasswood.results.panels._display import fitted
+from helpers import panels as make
 
 SPREAD = "± 1 standard deviation of rows"
 ENGINES = ["matplotlib", "plotly"]

@@ -77,7 +77,7 @@ def test_scripts_that_stages_run_exist():
         ("src/core/lists.cpp", {"lint", "tests", "core", "clusters", "sanitizers"}),
         ("src/glasswood/plots/plotly/_bars.py", {"lint", "tests", "site"}),
         ("src/glasswood/report/page/report.js", {"lint", "tests", "page", "browser", "site"}),
-        ("src/glasswood/study/_certificate.py", {"lint", "tests"}),
+        ("src/glasswood/questions/shapes/_answer_certificate.py", {"lint", "tests"}),
         ("docs/guide/clusters.md", {"lint", "tests", "clusters", "site"}),
         (".github/workflows/ci.yml", {"lint", "tests", "workflows"}),
         ("tests/study/test_ale.py", {"lint", "tests"}),

@@ -11,8 +11,8 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestRegressor
 
 import glasswood as gw
+from glasswood.questions.importance import _answer_losses as _losses
 from glasswood.report._wording import is_spike, n_inside, sample_note, shape_word, text_of_grids, text_of_reversals
-from glasswood.study import _losses
 
 
 def sections_of(explainer):

@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import glasswood as gw
-from glasswood.results import MEASURES, Rule, default_rules, parse_rule, rules_by_value, rules_in_file, rules_of
+from glasswood.questions.drift._result_rules import (
+    MEASURES,
+    Rule,
+    default_rules,
+    parse_rule,
+    rules_by_value,
+    rules_in_file,
+    rules_of,
+)
 from helpers.hostile_names import HOSTILE_NAMES
 
 OF_FEATURES = [name for name, measure in MEASURES.items() if measure.of_features]

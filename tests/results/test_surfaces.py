@@ -38,7 +38,7 @@ def rows_of(n, seed=0):
 def nothing_kept(monkeypatch):
     """Let every surface be too large to be computed as a whole."""
     monkeypatch.setattr("glasswood.effects._pairs.MOST_KEPT", 0)
-    monkeypatch.setattr("glasswood.study._response_pair.MOST_RESPONSES", 0)
+    monkeypatch.setattr("glasswood.questions.curves._answer_response_pair.MOST_RESPONSES", 0)
 
 
 def explainers():
@@ -132,7 +132,7 @@ def test_responses_at_points_are_those_of_all_cells(monkeypatch):
     assert not surface.pair.is_known
     values = surface.values
     assert surface.pair.is_known
-    monkeypatch.setattr("glasswood.study._response_pair.MOST_RESPONSES", 0)
+    monkeypatch.setattr("glasswood.questions.curves._answer_response_pair.MOST_RESPONSES", 0)
     lazily = ex.partial_dependence("a", "kind")
     x, kinds = np.linspace(-2, 2, 9), ["u", "v", "w", "x"]
     np.testing.assert_allclose(lazily(x[:, None], kinds), surface(x[:, None], kinds), rtol=1e-12)
@@ -266,7 +266,7 @@ def test_additive_pairs_need_no_counts_of_pairs():
 
 def test_the_mean_of_drawn_cells_is_the_mean_of_the_surface(deep):
     """Blocks have the weight of their rows, so the mean over rows of both features taken apart stays as it is."""
-    from glasswood.results.panels._surfaces import panel_of_surface
+    from glasswood.questions.curves._panel_surface import panel_of_surface
 
     surface = deep.partial_dependence("a", "c")
     panel = panel_of_surface(surface)

@@ -22,8 +22,8 @@ from sklearn.tree import DecisionTreeRegressor
 import glasswood as gw
 from glasswood.errors import ArgumentError, BackgroundError
 from glasswood.metrics import CenteredPartialDependence
-from glasswood.results import panels as make
 from glasswood.tables._folds import fold_of_positions
+from helpers import panels as make
 
 N = 240
 NEAR = {"rtol": 0, "atol": 1e-9}

@@ -13,10 +13,10 @@ from hypothesis import given
 
 import glasswood as gw
 from glasswood.counting._plan import make_plan
-from glasswood.effects import _certificate
-from glasswood.effects._certificate import LeafPairs
 from glasswood.errors import TableError, UnsupportedModelError
 from glasswood.models.readers._promises import promises_of
+from glasswood.questions.shapes import _arithmetic_certificate as _certificate
+from glasswood.questions.shapes._arithmetic_certificate import LeafPairs
 from helpers.strategies import ensembles
 from helpers.versions import has
 from zoo.store import fitted

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import glasswood as gw
-from glasswood.effects._drift import index_and_chance, mean_and_largest, ndcg
+from glasswood.questions.drift._arithmetic import index_and_chance, mean_and_largest, ndcg
 from helpers.hostile_names import HOSTILE_NAMES
 
 ALL = {"psi": 9.0, "difference": 9.0, "largest": 9.0, "level": 9.0, "ndcg": 0.0, "missing": 9.0, "unseen": 9.0}

@@ -24,7 +24,7 @@ from xgboost import XGBClassifier
 
 import glasswood as gw
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError, UnsupportedModelError
-from glasswood.study import _dependence
+from glasswood.questions.curves import _answer as _dependence
 
 
 def table(n=240):

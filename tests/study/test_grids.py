@@ -22,7 +22,7 @@ from xgboost import XGBRegressor
 import glasswood as gw
 from glasswood.effects._pairs import LeafPair
 from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
-from glasswood.study._pairs_on_grid import PairsOnGrid
+from glasswood.questions.curves._answer_pairs import PairsOnGrid
 from glasswood.study._study import Study
 from glasswood.tables._folds import fold_of_positions
 
@@ -255,7 +255,7 @@ def test_forests_and_float32():
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("spec", GRIDS)
 def test_all_pairs(ex, spec, at_once, monkeypatch):
-    monkeypatch.setattr("glasswood.study._pairs_on_grid.MAX_AT_ONCE", 12 if at_once else 0)
+    monkeypatch.setattr("glasswood.questions.curves._answer_pairs.MAX_AT_ONCE", 12 if at_once else 0)
     found = ex.joint_partial_dependence(grid=GRIDS[spec])
     assert set(map(frozenset, found)) == {frozenset(pair) for pair in ex.joint_partial_dependence()}
     for a, b in found:
@@ -425,7 +425,7 @@ def test_catboost_by_default():
 @pytest.mark.parametrize("spec", [*GRIDS, "one by one"])
 def test_errors_by_folds(spec, response, monkeypatch):
     if spec == "one by one":
-        monkeypatch.setattr("glasswood.study._pairs_on_grid.MAX_AT_ONCE", 0)
+        monkeypatch.setattr("glasswood.questions.curves._answer_pairs.MAX_AT_ONCE", 0)
     folds = fold_of_positions(0, N, 4)
     asked = {"sample_weight": WEIGHT, "response": response}
     ex = gw.Explainer(MODEL, X, folds=4, **asked)

@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError, UnsupportedModelError
-from glasswood.results import _rating_table as results
+from glasswood.questions.rating_tables import _result as results
 from helpers.versions import has
 
 KINDS = ["x", "y", "it's", 'a "b"']
@@ -181,7 +181,7 @@ def test_excel(tmp_path):
 
 
 def test_names_of_sheets():
-    from glasswood.results._excel import _free
+    from glasswood.questions.rating_tables._result_excel import _free
 
     taken: set[str] = set()
     assert _free("a/b [c] x d", taken) == "a_b (c) x d"

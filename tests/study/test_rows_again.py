@@ -13,7 +13,8 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingClas
 
 import glasswood as gw
 from glasswood.effects import _statistics
-from glasswood.study import _pair_rows, _strengths
+from glasswood.questions.interactions import _answer as _strengths
+from glasswood.questions.interactions import _answer_rows as _pair_rows
 
 matplotlib.use("Agg")
 

@@ -21,7 +21,7 @@ from sklearn.preprocessing import OneHotEncoder
 import glasswood as gw
 from glasswood.counting._exact import exact_means, exact_sums
 from glasswood.counting._row_job import explain_piece
-from glasswood.effects._row_questions import largest
+from glasswood.effects._set_values import largest
 from glasswood.engines import _rows
 from glasswood.errors import TableError
 from glasswood.tables._part_files import ValuesDigest
@@ -74,7 +74,7 @@ def explainer(model, frame):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("glasswood.effects._row_questions.MOST_ROWS", 50)
+    monkeypatch.setattr("glasswood.questions.rows._arithmetic_any_rows.MOST_ROWS", 50)
 
 
 QUESTIONS = {

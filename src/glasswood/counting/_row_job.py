@@ -40,7 +40,7 @@ MOST_HELD = 2**25  # values of a partition that are held to find out whether the
 
 
 class RowQuestion(Protocol):
-    """What is asked of each row, see `glasswood.effects._row_questions`."""
+    """What is asked of each row, see `glasswood.questions.rows._arithmetic_any_rows`."""
 
     @property
     def told(self) -> tuple[Any, ...]:

@@ -8,7 +8,6 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.effects._row_questions import largest
 from glasswood.parallel._progress import bar
 from glasswood.parallel._threads import in_order
 
@@ -16,15 +15,20 @@ __all__ = [
     "PartOfSets",
     "SetValues",
     "WholeSets",
+    "largest",
     "largest_of_rows",
     "means_of_sets",
     "sums_of",
     "values_of_rows",
 ]
 
+
 BATCH = 1024  # rows that a thread takes at a time, at least
+
 MAX_BATCHES = 4096
+
 ABOUT_ROWS = 2**22  # values of rows that are compared at a time
+
 
 PartOfSets = tuple["NDArray[np.intp] | slice", "SetValues"]
 
@@ -162,3 +166,20 @@ def values_of_rows(
             part.write(span, held, 0)
             found.reshape(-1, n_outputs, n_rows)[numbers] = held.reshape(-1, n_outputs, n_rows)
     return found
+
+
+def largest(values: NDArray[np.float64], k: int, skipped: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the k values of each row, (n_rows, n_values), that are largest in size, and their numbers.
+
+    The first `skipped` values do not take part. Of values of the same size, the first come first, on every machine.
+    """
+    sizes = -np.abs(values[:, skipped:])
+    if 0 < k < sizes.shape[1]:
+        best = np.sort(np.argpartition(sizes, k - 1, axis=1)[:, :k], axis=1)
+        least = np.take_along_axis(sizes, best, 1).max(axis=1, keepdims=True)
+        tied = np.count_nonzero(sizes <= least, axis=1) > k  # which of them argpartition takes depends on the processor
+        best[tied] = np.argsort(sizes[tied], axis=1, kind="stable")[:, :k]
+    else:
+        best = np.broadcast_to(np.arange(k), (len(sizes), k))
+    best = np.take_along_axis(best, np.argsort(np.take_along_axis(sizes, best, 1), axis=1, kind="stable"), 1) + skipped
+    return best, np.take_along_axis(values, best, 1)

@@ -1,20 +1,17 @@
-"""Curves, the results of several features by name, and Grouped, the results of several groups of rows."""
+"""Results by name: those of several features, computed when looked up, and those of groups of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from glasswood.errors import ArgumentError, TableError
+from glasswood.errors import ArgumentError
 from glasswood.models._outputs import position_of
 from glasswood.parallel._threads import thread_limit, threads_limited_to
-from glasswood.results._curves import Curve, columns_of_curve
 from glasswood.results._drawable import maker_of
-from glasswood.results._frames import stacked, to_frame
-from glasswood.results._points import Points, values_of
+from glasswood.results._frames import stacked
 from glasswood.text._html import facts_html
 from glasswood.text._plain import plain
 from glasswood.text._printable import how_many, printable
@@ -22,29 +19,12 @@ from glasswood.text._printable import how_many, printable
 if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
 
-__all__ = ["Curves", "Grouped", "Lazy", "Pairs"]
+__all__ = ["Grouped", "Lazy", "Several", "draw_page", "panel_of_one", "text_of_key"]
+
 
 LISTED = 10  # results of a mapping that are shown
+
 CANVAS: dict[str, Any] = {"engine": "matplotlib", "ax": None, "title": None, "figsize": None}
-
-
-class Pairs(Collection[tuple[str, str]]):
-    """All pairs of names, in order. They are generated lazily: 5,000 names have 12 million pairs."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._place = {name: place for place, name in enumerate(names)}
-
-    def __contains__(self, key: object) -> bool:
-        if not isinstance(key, tuple) or len(key) != 2:
-            return False
-        first, second = (self._place.get(name, -1) for name in key)
-        return 0 <= first < second
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return combinations(self._place, 2)
-
-    def __len__(self) -> int:
-        return len(self._place) * (len(self._place) - 1) // 2
 
 
 class Lazy(Mapping[Any, Any]):
@@ -99,120 +79,6 @@ class Several(Mapping[Any, Any]):
 
     def _repr_html_(self) -> str:
         return html_of(repr(self), self._found)
-
-
-class Curves(Several):
-    """Curves, surfaces or points of several features: a mapping from names, or pairs of names, to results.
-
-    Examples
-    --------
-    >>> curves = ex.partial_dependence(["bmi", "s5"])
-    >>> curves
-    Curves(bmi, s5)
-    >>> curves["bmi"]
-    Curve(bmi: ... cuts, value from ... to ...)
-    >>> curves.to_frame().columns.tolist()
-    ['feature', 'above', 'to', 'category', 'value', 'rows']
-    """
-
-    drawn_by_group: ClassVar[bool] = True
-
-    def __repr__(self) -> str:
-        return f"Curves({self._names()})"
-
-    def to_frame(self) -> Any:
-        """Return one row per cell of each curve (and output): the feature, the cell, its value and its rows.
-
-        Cells of numbers are the values above `above` up to `to`; those of categories have a `category`. In points of a
-        single column, `category` has its values.
-
-        Examples
-        --------
-        See `Curves`.
-        """
-        parts = []
-        for key, result in self.items():
-            if (isinstance(result, Points) and len(result.columns) > 1) or not isinstance(result, Curve | Points):
-                message = (
-                    f"{text_of_key(key)!r} is not a curve, and only curves have a common frame; "
-                    f"ask for this one alone: curves[{key!r}].to_frame()"
-                )
-                raise TableError(message)
-            parts.append({"feature": text_of_key(key), **_common_columns(result)})
-        return to_frame(_stacked_columns(parts))
-
-    def plot(
-        self,
-        *,
-        page: int = 0,
-        output: Hashable = None,
-        output_index: int | None = None,
-        sort: str | None = None,
-        xscale: str = "linear",
-        std: bool = False,
-        observed: bool = False,
-        error: bool = False,
-        sharey: bool = True,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
-        ax: object = None,
-    ) -> Any:
-        """Draw all results side by side, twelve per page, by default with a shared y-axis.
-
-        Parameters
-        ----------
-        page : int, default 0
-            The page, if there are more than twelve panels.
-        output : label, optional
-            One output (class, target); all by default, up to eight. Surfaces need one.
-        output_index : int, optional
-            The same, by its position among the labels.
-        sort : {"model", "height", "rows"}, optional
-            The order of categories.
-        xscale : {"linear", "log", "quantile"}, default "linear"
-            The axis of numbers; on a "quantile" scale, all rows of the background are equally wide.
-        std : bool, default False
-            Whether to shade one standard deviation of the rows' own (ICE) curves above and below each curve, see
-            `Curve.std`. Surfaces and points have none.
-        observed : bool, default False
-            Whether to draw what was observed and predicted beside each curve, see `Curve.observations`.
-        error : bool, default False
-            Whether to shade a band of 95 % around each curve, see `Curve.error`.
-        sharey : bool, default True
-            Whether all panels have the same heights.
-        title : str, optional
-        figsize : (float, float), optional
-            Width and height in inches; as large as the panels need by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
-        ax : matplotlib Axes, one per panel, optional
-            Where to draw; on a new figure by default.
-
-        Returns
-        -------
-        Figure of matplotlib or plotly, or `ax` if that is given
-            Notebooks show it. In scripts ``plt.show()`` shows it; ``savefig`` and ``write_html`` save it.
-
-        Examples
-        --------
-        >>> ex.partial_dependence(["bmi", ("bmi", "s5")]).plot()
-        <Drawing size ... with 3 Axes>
-        """
-        chosen: dict[str, Any] = {"output": output, "output_index": output_index, "sort": sort, "xscale": xscale}
-        chosen |= {"std": std, "observed": observed, "error": error}
-        return draw_page(
-            self._drawers(**chosen),
-            "result",
-            page,
-            sharey=sharey,
-            canvas=(engine, ax, title, figsize),
-        )
-
-    def _drawers(
-        self, *, output: Hashable = None, output_index: int | None = None, **options: Any
-    ) -> list[Callable[[], Panel]]:
-        """Return a function for each panel of the figure, so that only those on a page are computed."""
-        return [partial(panel_of_one, self, key, output, output_index, options) for key in self]
 
 
 class Grouped(Several):
@@ -371,30 +237,3 @@ def html_of(title: str, found: Mapping[Any, Any]) -> str:
         text_of_key(key): "computed when looked up" if isinstance(found, Lazy) else repr(found[key]) for key in shown
     }
     return facts_html(title, facts)
-
-
-def _common_columns(result: Curve | Points) -> dict[str, list[Any]]:
-    """Return the columns of a curve, or of points of one column, with the same names for all features."""
-    if isinstance(result, Points):
-        found: dict[str, Any] = {"category": next(iter(result.columns.values())), **values_of(result)}
-    else:
-        names = {f"{result.name}_above": "above", f"{result.name}_to": "to", result.name: "category"}
-        listed = columns_of_curve(result)
-        found = {names.get(name, name): values for name, values in listed.items()}
-    return {name: list(values) for name, values in found.items()}
-
-
-def _stacked_columns(parts: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return the concatenated columns of several results; None where a result does not have a column."""
-    names = ["feature", "above", "to", "category"]
-    names += [name for part in parts for name in part if name not in names]
-    columns: dict[str, list[Any]] = {name: [] for name in dict.fromkeys(names)}
-    for part in parts:
-        n = len(part["value"]) if "value" in part else len(next(v for v in part.values() if isinstance(v, list)))
-        for name, column in columns.items():
-            values = part.get(name)
-            column += values if isinstance(values, list) else [values] * n
-    kinds = {type(label) for label in columns["category"] if label is not None}
-    if len(kinds) > 1:
-        columns["category"] = [None if label is None else str(label) for label in columns["category"]]
-    return columns

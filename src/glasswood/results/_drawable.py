@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, ClassVar, TypeVar
 
 from glasswood.kernels._read_only import ReadOnly
@@ -36,10 +37,18 @@ def drawn(kind: type, how: str = "panel") -> Callable[[F], F]:
 def maker_of(kind: type, how: str = "panel") -> Callable[..., Any] | None:
     """Return the function that makes panels of a class of results; None if there is none.
 
-    The files of these functions are imported when the first figure is made.
+    A class in `_result_x.py` is drawn by `_panel_x.py` of the same folder, or by `_panel.py`. That file is
+    imported when the first figure is made.
     """
-    import_module("glasswood.results.panels")
-    return _MAKERS.get((kind, how))
+    for base in kind.__mro__:
+        folder, _, file = base.__module__.rpartition(".")
+        if file.startswith("_result"):
+            for name in dict.fromkeys((file.replace("_result", "_panel", 1), "_panel")):
+                if find_spec(f"{folder}.{name}") is not None:
+                    import_module(f"{folder}.{name}")
+                if (base, how) in _MAKERS:
+                    return _MAKERS[base, how]
+    return None
 
 
 class Drawable(ReadOnly):

@@ -13,9 +13,11 @@ from glasswood.errors import BackgroundError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.parallel._once import Deferred
 
-__all__ = ["NO_FOLDS", "Folds", "IfAsked", "MeanIfAsked", "SurfaceFolds"]
+__all__ = ["NO_FOLDS", "Folds", "IfAsked", "MeanIfAsked"]
+
 
 T = TypeVar("T")
+
 
 NO_FOLDS = (
     "errors come from folds of the rows: make the Explainer with folds=20, or the Background with "
@@ -69,33 +71,6 @@ class Folds(ReadOnly):
     def first(self, n: int) -> Folds:
         """Return the same of the first n lines."""
         return Folds(self.heights[:, :n], self.shares, self.mean)
-
-
-@dataclass(frozen=True, eq=False)
-class SurfaceFolds(ReadOnly):
-    """A surface without each fold of the rows, in the parts that it is the sum of.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_folds, n_cells, n_outputs)
-        The curves of both features.
-    mean : ndarray of shape (n_folds, n_outputs)
-    interaction : ndarray of shape (n_folds, n_cells, n_cells, n_outputs), or None if there is none
-    shares : ndarray of shape (n_folds,)
-        The share of the rows' weight that each fold has.
-    """
-
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    interaction: NDArray[np.float64] | None
-    shares: NDArray[np.float64]
-
-    @property
-    def surface(self) -> Folds:
-        """The whole surface."""
-        heights = self.first[:, :, None] + self.second[:, None] - self.mean[:, None, None]
-        return Folds(heights if self.interaction is None else heights + self.interaction, self.shares)
 
 
 class IfAsked(Deferred[T]):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from glasswood._explainer import Explainer
 from glasswood.errors import ArgumentError, ModelMismatchError, TooLargeError, UnsupportedModelError
-from glasswood.results import Curve
+from glasswood.questions.curves import Curve
 from glasswood.sklearn._grids import Grid, Table
 from glasswood.text._arguments import brief
 from glasswood.text._printable import how_many

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +14,16 @@ from glasswood.effects._closed_forms import Effects
 from glasswood.errors import BackgroundError
 from glasswood.parallel._once import Lock, once
 from glasswood.study._averages import NO_ROWS
+from glasswood.study._study import Study
 from glasswood.tables._folds import Division
 
-if TYPE_CHECKING:
-    from glasswood.study._study import Study
+__all__ = ["StudyFolds", "study_folds"]
 
-__all__ = ["StudyFolds"]
+
+def study_folds(study: Study) -> StudyFolds | None:
+    """Return a study without each fold of its rows; None if these are not in folds."""
+    division = study.division
+    return None if division is None else study.cached(StudyFolds, lambda: StudyFolds(study, division))
 
 
 class StudyFolds:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from glasswood.errors import TooLargeError
 from glasswood.study._study import Study
 
-__all__ = ["GroupValues", "group_values"]
+__all__ = ["GroupValues", "group_values", "groups_of"]
+
 
 MOST_RESPONSES = 2**33  # of rows with a group at other values
 
@@ -49,3 +50,9 @@ def group_values(study: Study, player: int, remedy: str) -> GroupValues:
         )
         raise TooLargeError(message)
     return GroupValues(used[lines], cells.astype(np.int64), place.ravel())
+
+
+def groups_of(study: Study) -> NDArray[np.intp]:
+    """Return the players of several columns."""
+    plan = study.plan(1)
+    return np.flatnonzero(np.bincount(plan.player_of, minlength=len(plan.players)) > 1)

@@ -16,7 +16,6 @@ from glasswood.counting._players import Players
 from glasswood.counting._statistic import Wanted
 from glasswood.effects._closed_forms import Effects, path_dependent
 from glasswood.effects._interactions import Lookups
-from glasswood.effects._kept import Kept
 from glasswood.effects._many_sets import ManySets, interactions_of
 from glasswood.effects._response_sums import ResponseMoments, WantedResponses
 from glasswood.effects._row_cells import Rows
@@ -28,14 +27,14 @@ from glasswood.kernels._read_only import read_only
 from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
+from glasswood.parallel._kept import Kept
 from glasswood.parallel._memory import memory_left
 from glasswood.parallel._once import Cache, Deferred, Lock, once
 from glasswood.study._averages import NO_ROWS, Average, OverCounts
-from glasswood.study._folds import StudyFolds
 from glasswood.study._in_parts import count_in_parts
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
-from glasswood.tables._folds import fold_of_positions
+from glasswood.tables._folds import Division, fold_of_positions
 from glasswood.tables._given import given_table
 from glasswood.tables._points import take
 from glasswood.tables._row_columns import names_of_groups, places_of_groups, refuse_size_of_groups, sorted_groups
@@ -179,14 +178,13 @@ class Study:
     @property
     def has_folds(self) -> bool:
         """Whether rows are counted in folds, so that answers have errors."""
-        return self.folds is not None
+        return self.division is not None
 
-    @once
-    def folds(self) -> StudyFolds | None:
-        """The study without each fold of its rows; None if these are not in folds."""
+    @property
+    def division(self) -> Division | None:
+        """How rows are divided into folds; None if they are not."""
         counted = self.over.counted
-        division = self.over.columns.division if counted is None else counted.folds
-        return None if division is None else StudyFolds(self, division)
+        return self.over.columns.division if counted is None else counted.folds
 
     def over_counts(self, background: Background) -> Study:
         """Return a study of the same model and other counts."""

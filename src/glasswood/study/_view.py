@@ -21,6 +21,7 @@ from glasswood.models._scale import Scale
 from glasswood.results import Axis, Folds
 from glasswood.study._averages import NO_ROWS
 from glasswood.study._axes import axis_of
+from glasswood.study._folds import study_folds
 from glasswood.study._rows_again import blocks_of_cells
 from glasswood.study._study import Study
 
@@ -247,12 +248,12 @@ class View:
 
     def without_folds(self, wanted: Wanted | None = None, order: int = 1) -> list[tuple[float, View]]:
         """Return the same with counts of sets of so many players, and with what else is wanted of the rows."""
-        folds = self.study.folds
+        folds = study_folds(self.study)
         return [] if folds is None else [(share, self.of(study)) for share, study in folds.without(wanted, order)]
 
     def each_without_fold(self, what: str) -> Iterator[tuple[float, View]]:
         """Yield the same with rows, if they are a table in memory, or else with counts of pairs."""
-        folds = self.study.folds
+        folds = study_folds(self.study)
         if folds is None:
             return
         if self.study.over.only_counts and self.study.over.basis == "counts":
@@ -276,7 +277,7 @@ class View:
 
         Each row is asked twice: for the mean over all rows, and for that over its fold.
         """
-        folds = self.study.folds
+        folds = study_folds(self.study)
         if folds is None:
             return np.empty((0, cells.shape[1], self.scale.outputs.n_columns))
         folds.refuse_without_table(what)

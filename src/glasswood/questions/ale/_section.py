@@ -10,11 +10,13 @@ import numpy as np
 
 from glasswood.errors import GlasswoodError
 from glasswood.plots._spec import Line, Steps
+from glasswood.questions.ale._answer import ale
+from glasswood.questions.ale._answer_bins import plan_ale
+from glasswood.questions.ale._result import Ale
+from glasswood.questions.ale._result_collections import Ales
+from glasswood.questions.curves import Curve
 from glasswood.report._common import EACH, Item, Placed, Section
 from glasswood.report._subject import Subject
-from glasswood.results import Ale, Ales, Curve
-from glasswood.study._ale import ale
-from glasswood.study._ale_bins import plan_ale
 from glasswood.study._view import View
 from glasswood.text._plain import number
 

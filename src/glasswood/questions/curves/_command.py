@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from glasswood.results import Curve
+from glasswood.questions.curves._result import Curve
 from glasswood.terminal._context import open_explainer
 from glasswood.terminal._options import MODEL, Command, model_options, output_options, response_option, table_options
 from glasswood.terminal._output import check_destination, columns_of, write_table

@@ -8,6 +8,12 @@ from typing import Any
 import numpy as np
 
 from glasswood.errors import GlasswoodError
+from glasswood.questions.curves._answer import curves, partial_dependence
+from glasswood.questions.curves._answer_request import EVERYWHERE
+from glasswood.questions.curves._panel import panel_of_curve
+from glasswood.questions.curves._panel_points import steps_of_points
+from glasswood.questions.curves._result import Curve
+from glasswood.questions.curves._result_points import Points
 from glasswood.report._common import (
     EACH,
     FEW,
@@ -23,13 +29,7 @@ from glasswood.report._model import missing_shares
 from glasswood.report._panels import anchors, merged_steps, rounded, steps_json
 from glasswood.report._subject import Subject
 from glasswood.report._wording import NEARLY
-from glasswood.results._curves import Curve
-from glasswood.results._points import Points
-from glasswood.results.panels._curves import panel_of_curve
 from glasswood.results.panels._display import DRAWN
-from glasswood.results.panels._points import steps_of_points
-from glasswood.study._dependence import curves, partial_dependence
-from glasswood.study._request import EVERYWHERE
 from glasswood.text._plain import number, percent, plain, share_of_rows
 
 __all__ = ["columns", "curves_of", "findings", "number_of", "numbers_of", "results_of", "sections"]

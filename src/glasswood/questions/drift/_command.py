@@ -12,7 +12,9 @@ import click
 
 from glasswood.counting._background import Background
 from glasswood.errors import ArgumentError, ModelMismatchError, TableError
-from glasswood.results import Comparison, Measured, Measures, parse_rule, rules_in_file
+from glasswood.questions.drift._result import Comparison
+from glasswood.questions.drift._result_gate import Measured, Measures
+from glasswood.questions.drift._result_rules import parse_rule, rules_in_file
 from glasswood.tables._files import write_whole
 from glasswood.terminal._context import compare as compared
 from glasswood.terminal._context import explain, open_explainer

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from glasswood.questions.drift._result_gate import Measures
 from glasswood.questions.drift._section_gate import findings_of_gate, gate_section, measures_in
 from glasswood.questions.drift._section_groups import Groups, findings_of_groups, groups_of, groups_section
 from glasswood.report._common import Placed, Section
 from glasswood.report._subject import Subject
-from glasswood.results import Measures
 
 __all__ = ["findings", "prepare", "sections"]
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from glasswood.errors import ArgumentError
+from glasswood.questions.drift._result import Comparison
+from glasswood.questions.drift._result_gate import Measured, Measures
+from glasswood.questions.drift._result_rules import MEASURES
 from glasswood.report._common import EACH, Item, Section, column, section
 from glasswood.report._panels import rounded
 from glasswood.report._subject import Subject
-from glasswood.results import MEASURES, Comparison, Measured, Measures
 from glasswood.text._arguments import brief
 from glasswood.text._plain import number, plain
 from glasswood.text._printable import how_many

@@ -16,13 +16,13 @@ from glasswood.errors import GlasswoodError, TableError
 from glasswood.models._combinations import linked
 from glasswood.plots._spec import Steps
 from glasswood.questions.curves._section import curves_of
+from glasswood.questions.drift._answer import compare_views
+from glasswood.questions.drift._panel import panel_of_comparison
+from glasswood.questions.drift._result import Comparison
 from glasswood.report._common import EACH, Item, Section, average_of, column, in_brackets, noun_of, section
 from glasswood.report._panels import anchors, merged_steps, rounded, steps_json
 from glasswood.report._subject import Subject
-from glasswood.results._comparison import Comparison
-from glasswood.results.panels._curves import panel_of_comparison
 from glasswood.results.panels._layout import layout_of
-from glasswood.study._comparison import compare_views
 from glasswood.study._study_of import study_of
 from glasswood.study._view import View, view_of
 from glasswood.tables._row_columns import places_of_groups, sorted_groups

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from glasswood.errors import GlasswoodError
+from glasswood.questions.importance._answer import importance, permutation_importance
 from glasswood.report._common import EACH, ColumnOfFeatures, Item, Placed, Section, column, in_brackets
 from glasswood.report._panels import rounded
 from glasswood.report._subject import Subject
 from glasswood.report._wording import sample_note
-from glasswood.study._importance import importance, permutation_importance
 from glasswood.text._plain import number, percent, plain
 
 __all__ = ["columns", "findings", "ranking", "subtitle"]

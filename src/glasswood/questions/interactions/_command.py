@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from glasswood.errors import TableError
-from glasswood.results import HStatistics
+from glasswood.questions.interactions._result_h import HStatistics
 from glasswood.terminal._context import explain
 from glasswood.terminal._files import open_data
 from glasswood.terminal._options import MODEL, Command, model_options, output_options, table_options

@@ -9,16 +9,15 @@ import numpy as np
 
 from glasswood.errors import GlasswoodError
 from glasswood.parallel._threads import in_order
+from glasswood.questions.curves import EVERYWHERE, partial_dependence
+from glasswood.questions.curves._panel_surface import panels_of_surface
 from glasswood.questions.curves._section import curves_of
+from glasswood.questions.interactions._answer import interaction_strengths
+from glasswood.questions.interactions._answer_h import h_statistics
+from glasswood.questions.interactions._result import Strengths
 from glasswood.report._common import EACH, Placed, Section, column, figure, in_brackets, section
 from glasswood.report._panels import anchors, cells_json, merged_cells, rounded
 from glasswood.report._subject import Subject
-from glasswood.results._importance import Strengths
-from glasswood.results.panels._surfaces import panels_of_surface
-from glasswood.study._dependence import partial_dependence
-from glasswood.study._h_statistics import h_statistics
-from glasswood.study._request import EVERYWHERE
-from glasswood.study._strengths import interaction_strengths
 from glasswood.study._view import view_of
 from glasswood.text._plain import number
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from glasswood.results._sql import DIALECTS
+from glasswood.questions.rating_tables._result_sql import DIALECTS
 from glasswood.tables._files import write_whole
 from glasswood.terminal._context import open_explainer
 from glasswood.terminal._options import MODEL, Command, model_options, output_options

@@ -9,13 +9,13 @@ import numpy as np
 
 from glasswood.plots._cuts import cell_text, shown_cut, shown_cuts
 from glasswood.questions.curves._section import curves_of, numbers_of
+from glasswood.questions.shapes._answer import monotonicity, spikes
+from glasswood.questions.shapes._result import Monotonicity, Spike, Spikes
 from glasswood.questions.shapes._section_promises import about_promises, findings_of_promises, tables_of_promises
 from glasswood.report._common import EACH, FEW, ColumnOfFeatures, Item, Placed, Section, column, cut_off, section
 from glasswood.report._panels import rounded
 from glasswood.report._subject import Subject
 from glasswood.report._wording import is_spike, shape_word, text_of_grids, text_of_reversals
-from glasswood.results import Monotonicity, Spike, Spikes
-from glasswood.study._shapes import monotonicity, spikes
 from glasswood.text._plain import number, percent
 from glasswood.text._printable import how_many
 

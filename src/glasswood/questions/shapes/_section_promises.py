@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from glasswood.questions.curves._section import numbers_of
+from glasswood.questions.shapes._answer import row_monotonicity
+from glasswood.questions.shapes._answer_certificate import certificate
+from glasswood.questions.shapes._result_certificate import BrokenPromise, Certificate
+from glasswood.questions.shapes._result_rows import RowMonotonicity
 from glasswood.report._common import Item, column, in_brackets
 from glasswood.report._panels import rounded
 from glasswood.report._subject import Subject
-from glasswood.results import BrokenPromise, Certificate, RowMonotonicity
-from glasswood.study._certificate import certificate
-from glasswood.study._shapes import row_monotonicity
 from glasswood.text._plain import number, plain
 
 __all__ = ["about_promises", "findings_of_promises", "tables_of_promises"]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError
 from glasswood.plots._axes import halves
-from glasswood.plots._spec import Scale
+from glasswood.plots._spec import Line, Scale
 from glasswood.text._plain import number, plain, share_of_rows
 
 if TYPE_CHECKING:
@@ -26,16 +26,24 @@ __all__ = [
     "closed_edges",
     "edges_of",
     "layout_of",
+    "line_of",
     "shares_of",
     "view_of",
 ]
 
+
 SORTS = ("model", "height", "rows")
+
 MOST_CATEGORIES = 30
+
 LARGEST = np.finfo(np.float64).max
+
 FAR = 10.0  # a cut is far out if its distance is this many times the range of all cuts before it
+
 TAIL = 0.005  # the share of rows at either end that need not be seen at once
+
 MANY = 0.25  # the share of rows in an outermost cell, from which on it is shown up to its end
+
 SQUASHED = 3.0  # the axis is cut if the other rows would get less than one part in this many
 
 
@@ -232,3 +240,12 @@ def _where_rows_are(edges: NDArray[np.float64], support: NDArray[np.float64]) ->
     end = edges[-1] if support[-1] >= MANY * support.sum() else edges[min(last + 1, edges.size - 2)]
     room = 0.1 * (end - begin) or np.inf
     return float(max(edges[0], begin - room)), float(min(edges[-1], end + room))
+
+
+def line_of(name: str, heights: NDArray[np.float64], layout: Layout, axis: Axis) -> Line:
+    """Return one output of a curve; what no row has is not beside the axis."""
+    missing = None if layout.missing_share == 0 else float(heights[-1])
+    unseen = None
+    if axis.categories is not None and layout.unseen_share != 0:
+        unseen = float(heights[-2])
+    return Line(name, tuple(heights[layout.cells].tolist()), missing, unseen)

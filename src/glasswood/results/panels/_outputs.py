@@ -13,9 +13,22 @@ from glasswood.models._outputs import NO_LABELS
 from glasswood.text._arguments import Centering
 from glasswood.text._plain import shorten
 
-__all__ = ["MOST_LINES", "centered_label", "one_output", "one_row", "outputs_shown", "scale_label"]
+__all__ = [
+    "CURVE",
+    "MOST_LINES",
+    "OTHER_ROWS",
+    "average_word",
+    "centered_label",
+    "nested",
+    "one_output",
+    "one_row",
+    "outputs_shown",
+    "scale_label",
+]
+
 
 LABEL = 22  # letters of a class in the label of an axis, so that the scale is never cut
+
 MOST_LINES = 8  # the number of distinguishable colours
 
 
@@ -64,3 +77,17 @@ def scale_label(
     of = f" of {target}{shorten(label, LABEL)}" if len(shown) == 1 and label not in NO_LABELS else ""
     kind = ("weighted average " if weighted else "average ") if average else ""
     return f"{kind}{'prediction' if units == 'value' else units}{of}"
+
+
+def average_word(*, weighted: bool) -> str:
+    return "weighted average" if weighted else "average"
+
+
+CURVE = "partial dependence"
+
+OTHER_ROWS = "95 % band: other rows, same model"
+
+
+def nested(array: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
+    """Return an array as tuples."""
+    return tuple(tuple(row) for row in array.tolist())

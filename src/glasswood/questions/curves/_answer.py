@@ -1,0 +1,159 @@
+"""Partial dependence as it is asked for: of one feature, of two, of any number at points, of a list, of all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import ArgumentError, TableError
+from glasswood.questions.curves._answer_curve import curve_of
+from glasswood.questions.curves._answer_grids import GridSpec, PointsOnGrid, Sampled
+from glasswood.questions.curves._answer_pairs import PairsOnGrid
+from glasswood.questions.curves._answer_points import MOST_VISITS, points_at
+from glasswood.questions.curves._answer_request import Request
+from glasswood.questions.curves._answer_surface import surface_of, surface_of_names
+from glasswood.questions.curves._result import Curve
+from glasswood.questions.curves._result_collections import Curves, Pairs
+from glasswood.questions.curves._result_points import Points
+from glasswood.questions.curves._result_surface import Surface
+from glasswood.results import Lazy, check_memory, squeezed
+from glasswood.study._view import View
+
+__all__ = ["curves", "joint_grids", "joint_partial_dependence", "partial_dependence", "points_on_grid"]
+
+
+MOST_VISITS_OF_GRIDS = 16  # times more pairs of points on grids take that long
+
+
+def partial_dependence(view: View, features: Sequence[Any], request: Request) -> Any:
+    """Return the partial dependence of some features, of each entry of a list, or of each of all."""
+    if not features or (len(features) == 1 and isinstance(features[0], list)):
+        return _of_each(view, features[0] if features else None, request)
+    return _of_some(view, features, request)
+
+
+def _of_each(view: View, listed: list[Any] | None, request: Request) -> Curves:
+    """Return the partial dependence of each entry of a list, or of all features: a mapping."""
+    if listed is None and request.plain:
+        return curves(view)
+    own, found = request.of_each(), {}
+    items = listed
+    if items is None:
+        items = (None if own.grid is None else own.grid.features(view.study)) or list(view.study.plan(1).players)
+    for item in items:
+        names = tuple(view.players(item if isinstance(item, tuple) else (item,)))
+        if len(names) > 1 and request.at is not None:
+            message = f"at= in a list is for single features; ask for {names!r} alone, or pass grid="
+            raise ArgumentError(message)
+        found[names if isinstance(item, tuple) else names[0]] = _of_some(view, names, own)
+    return Curves(found)
+
+
+def _of_some(view: View, features: Sequence[Any], request: Request) -> Any:
+    """Return the partial dependence of some features: their curve, their surface, or points."""
+    found = _evaluated(view, view.players(features), request)
+    if not request.centered:
+        return found
+    if isinstance(found, Surface):
+        message = (
+            "centered= is for curves; what a surface adds to its two curves is surface.interaction, and the mean "
+            "prediction is surface.first.mean"
+        )
+        raise ArgumentError(message)
+    return found.centered(request.centered)
+
+
+def _evaluated(view: View, players: list[str], request: Request) -> Curve | Surface | Points:
+    if request.grid is not None:
+        given = points_on_grid(view, request.grid, players)
+        return points_at(view, players, given.columns, given.shape)
+    at = request.at
+    grouped = any(player in view.study.groups for player in players)
+    if at is not None or grouped or len(players) > 2:
+        return points_at(view, players, at)
+    numbers = [view.ensemble.feature_names.index(player) for player in players]
+    return curve_of(view, numbers[0]) if len(numbers) == 1 else surface_of(view, numbers[0], numbers[1])
+
+
+def curves(view: View) -> Curves:
+    """Return the curve of every feature, and the points of a pipeline's columns that have no curve."""
+    study = view.study
+    if study.originals is not None:
+        return Curves(Lazy(tuple(study.original_groups), partial(_curve_or_points, view)))
+    own, names = set(study.plan(1).players), study.ensemble.feature_names
+    # The column of a group of one has a curve, too, but it is asked for by the name of the group.
+    return Curves({names[f]: curve_of(view, f) for f in view.curves if names[f] in own})
+
+
+def _curve_or_points(view: View, player: str) -> Curve | Points:
+    if player in view.study.groups:
+        return points_at(view, [player], None)
+    return curve_of(view, view.ensemble.feature_names.index(player))
+
+
+def points_on_grid(view: View, spec: GridSpec, players: Sequence[str]) -> PointsOnGrid:
+    """Return all combinations of the values of some players."""
+    return PointsOnGrid.of({player: spec.values(view.study, player) for player in players})
+
+
+def joint_partial_dependence(view: View, spec: GridSpec | None) -> Curves:
+    """Return the joint partial dependence of all pairs of features, on a grid if one is given, computed lazily."""
+    study = view.study
+    single = [name for name in study.plan(1).players if name not in study.groups]
+    if spec is None:
+        return Curves(Lazy(Pairs(single), partial(surface_of_names, view)))
+    names = spec.features(study) or single
+    for name in names[:1] if isinstance(spec, Sampled) else names:  # finds early what is wrong
+        spec.values(study, name)
+    return Curves(Lazy(Pairs(names), PairsOnGrid(view, spec, names)))
+
+
+# ------------------------------------------------------------------------------------------------------ joint_grids
+
+
+def joint_grids(view: View, grids: Mapping[str, Any]) -> dict[tuple[str, str], NDArray[np.float64]]:
+    """Return the joint partial dependence of all pairs of the given features on a grid."""
+    study, names, n_features = view.study, view.ensemble.feature_names, view.ensemble.n_features
+    players = {study.player(name): grid for name, grid in grids.items()}
+    if any(player in study.groups for player in players):
+        message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
+        raise TableError(message)
+    if len({np.size(grid) for grid in players.values()}) != 1:
+        message = "grids must name at least one feature and give the same number of values for each"
+        raise TableError(message)
+    features = [names.index(name) for name in players]
+    cells = np.zeros((n_features, np.size(next(iter(players.values())))), dtype=np.int64)
+    for f, values in zip(features, players.values(), strict=True):
+        cells[f] = view.axis(f).cell_of(values).ravel()
+    effects, interactions = study.effects(2), _interactions_on_grids(view, features, cells)
+    heights = {f: view.curves[f][cells[f]] for f in features}
+    result = {}
+    for a, b in combinations(features, 2):
+        joint = heights[a][:, None] + heights[b][None] - effects.mean
+        if (min(a, b), max(a, b)) in interactions:
+            found = interactions[min(a, b), max(a, b)]
+            joint = joint + (found if a < b else found.transpose(1, 0, 2))
+        result[names[a], names[b]] = squeezed(view.levels(joint))
+    return result
+
+
+def _interactions_on_grids(
+    view: View, features: list[int], cells: NDArray[np.int64]
+) -> dict[tuple[int, int], NDArray[np.float64]]:
+    """Return the interactions of the given features that share a path, at some cells of each."""
+    study, n_points = view.study, cells.shape[1]
+    effects, e = study.effects(2), view.ensemble
+    wanted = [(a, b) for a, b in combinations(sorted(features), 2) if study.shares_path(a, b)]
+    shape = (max(1, len(features) * (len(features) - 1) // 2), n_points, n_points, e.n_outputs)
+    check_memory(shape, 3, "Ask for fewer features or points at a time")
+    if e.n_leaves * (n_points * effects.plan.most_players) ** 2 > MOST_VISITS * MOST_VISITS_OF_GRIDS:
+        return {(a, b): effects.pair(a, b).grid(cells[a], cells[b]) for a, b in wanted}
+    pair_number = np.full((e.n_features, e.n_features), -1, dtype=np.int32)
+    for number, pair in enumerate(wanted):
+        pair_number[pair] = number
+    return dict(zip(wanted, effects.interactions_on_grids(cells, pair_number, len(wanted)), strict=True))

@@ -1,0 +1,190 @@
+"""RemainderSums: how far the scores of rows are from a table of mains and pairs.
+
+The table comes from all rows, so this is a second pass: the table is sent along, and the name of the vectors has a hash
+of it. Sums are those of the score, of what the table leaves, and of its absolute value, each with squares; sizes are
+those of what it leaves, see `_row_falls`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.counting._octaves import SIZES, bins_of, ends_of
+from glasswood.counting._plan import CountPlan, make_plan
+from glasswood.counting._statistic import Batch, Tally, Vector
+from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
+from glasswood.effects._responses import AnyQuestions, Responses
+from glasswood.effects._row_cells import CellsOfColumns
+from glasswood.effects._row_sums import BITS, HALF, TOO_LARGE, unchanged, unit_of_left
+from glasswood.errors import TooLargeError
+from glasswood.models._ensemble import TreeEnsemble
+from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._once import once_here
+
+__all__ = ["Remainder", "RemainderSums", "Rest", "Table", "WantedRemainder"]
+
+
+MOST_ROWS = 2**14  # at a time
+
+LINES = 3  # score, what the table leaves, its absolute value
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A score as a sum of entries.
+
+    Parameters
+    ----------
+    base : float
+    mains : dict from int to ndarray of shape (n_cells,)
+        By feature.
+    pairs : dict from (int, int) to ndarray of shape (n_cells, n_cells)
+    output : int
+        The number of the score.
+    sign : float
+        -1 for the other class of a binary model of one score.
+    """
+
+    base: float
+    mains: dict[int, NDArray[np.float64]]
+    pairs: dict[tuple[int, int], NDArray[np.float64]]
+    output: int
+    sign: float
+
+    def of_cells(self, cells: NDArray[np.int32], place: dict[int, int]) -> NDArray[np.float64]:
+        """Return the sum of entries of rows, given the cells of used features and the line of each."""
+        found = np.full(cells.shape[1], self.base)
+        for feature, heights in self.mains.items():
+            found += heights[cells[place[feature]]]
+        for (a, b), heights in self.pairs.items():
+            found += heights[cells[place[a]], cells[place[b]]]
+        return found
+
+
+class Rest:
+    """Scores of rows beside those of a table.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    table : Table
+    """
+
+    def __init__(self, ensemble: TreeEnsemble, table: Table) -> None:
+        self.plan, self._table = make_plan(ensemble, 1, {}), table
+        self._place = {f: k for k, f in enumerate(ensemble.used_features.tolist())}
+
+    @once_here
+    def _responses(self) -> Responses:
+        return Responses(self.plan, "identity")
+
+    @once_here
+    def _questions(self) -> AnyQuestions:
+        return self._responses.questions([unchanged()])
+
+    def of_cells(self, cells: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the scores of rows, and those of the table, given cells of the features that the model uses."""
+        answers = self._responses.write_cells(np.ascontiguousarray(cells), self._questions)
+        return self._table.sign * answers[-1, self._table.output], self._table.of_cells(cells, self._place)
+
+
+@dataclass(frozen=True, eq=False)
+class WantedRemainder:
+    """What a table leaves of the scores of rows, as it is asked for."""
+
+    table: Table
+
+    @cached_property
+    def key(self) -> str:
+        """The name of the vector of sums, with a hash of the table; " sizes" follows in that of sizes."""
+        digest = blake2b(f"{self.table.output} {self.table.sign} {self.table.base!r}".encode(), digest_size=8)
+        for part in (self.table.mains, self.table.pairs):
+            for names, heights in part.items():
+                digest.update(repr(names).encode() + np.ascontiguousarray(heights).tobytes())
+        return f"remainder of a table {digest.hexdigest()}"
+
+    def of(self, plan: CountPlan) -> RemainderSums:
+        """Return the statistic of a model."""
+        return RemainderSums(plan.ensemble, self)
+
+
+class RemainderSums:
+    """Sums of scores and of what a table leaves of them.
+
+    Parameters
+    ----------
+    ensemble : TreeEnsemble
+    wanted : WantedRemainder
+    """
+
+    most_rows = MOST_ROWS
+
+    def __init__(self, ensemble: TreeEnsemble, wanted: WantedRemainder) -> None:
+        self._key, self._rest = wanted.key, Rest(ensemble, wanted.table)
+        self._factor = unit_of_left(self._rest.plan)
+        self._cells = CellsOfColumns(self._rest.plan)
+
+    @property
+    def vectors(self) -> tuple[Vector, ...]:
+        """The sums, as wide numbers, and the weights of rows by the size of what is left."""
+        return Vector(self._key, LINES * 2 * LIMBS, "wide sum"), Vector(f"{self._key} sizes", SIZES)
+
+    def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
+        """Add rows to the tallies of their groups."""
+        proceed()
+        cells = self._cells.of(batch.held, batch.n_rows)
+        score, told = self._rest.of_cells(cells)
+        left = score - told
+        values = np.stack([score, left, np.abs(left)])[:, None] * self._factor
+        if not (np.abs(values) < 1.0).all():
+            raise TooLargeError(TOO_LARGE)
+        weight = batch.weight if batch.weight.size else np.ones(batch.n_rows, dtype=np.int64)
+        bins = bins_of(np.abs(left) * self._factor)
+        for tally, begin, end in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
+            here = slice(begin, end)
+            np.add.at(tally.vectors[f"{self._key} sizes"], bins[here], weight[here])
+            sums, digits = tally.vectors[self._key].reshape(LINES, 2, LIMBS), digits_of(weight[here])
+            for place, power in enumerate((values[:, :, here], values[:, :, here] ** 2)):
+                high = np.floor(np.ldexp(power, HALF))
+                low = np.rint(np.ldexp(np.ldexp(power, HALF) - high, HALF))
+                found = (weighted_sums(high, digits) << HALF) + weighted_sums(low, digits)
+                sums[:, place] += limbs_of(found.ravel()).reshape(LINES, LIMBS)
+
+    def finish(self, tally: Tally) -> None:
+        """Carry: equal sums have equal limbs."""
+        tally.vectors[self._key] = limbs_of(numbers_of(tally.vectors[self._key]))
+
+
+class Remainder(NamedTuple):
+    """What a table leaves of the scores of rows.
+
+    Parameters
+    ----------
+    mean : float
+        The mean of its absolute value.
+    share : float
+        Its variance, as a share of that of the score; 0 if the score does not vary.
+    bounds : (float, float)
+        What the largest is not less than, and less than.
+    """
+
+    mean: float
+    share: float
+    bounds: tuple[float, float]
+
+    @classmethod
+    def of(cls, ensemble: TreeEnsemble, limbs: NDArray[np.int64], sizes: NDArray[np.int64], total: int) -> Remainder:
+        """Return it, given the vectors and the sum of the rows' weights."""
+        numbers = numbers_of(limbs).reshape(LINES, 2)
+        unit = unit_of_left(make_plan(ensemble, 1, {}))
+        variances = [((second * total) << BITS) - first**2 for first, second in numbers]
+        share = max(0, variances[1]) / variances[0] if variances[0] > 0 else 0.0
+        low, high = ends_of(int(np.flatnonzero(sizes)[-1]))
+        return cls(float(numbers[2, 0] / (total << BITS)) / unit, float(share), (low / unit, high / unit))
