@@ -6,22 +6,18 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
-from glasswood.counting._column_ends import WantedEnds, extents_of
+from glasswood.counting._column_ends import WantedEnds
 from glasswood.counting._offsets import WantedOffset
-from glasswood.counting._plan import CountPlan, make_plan
+from glasswood.counting._plan import make_plan
 from glasswood.counting._players import players_of
-from glasswood.effects._response_sums import WantedResponses, refuse_offset
+from glasswood.effects._response_sums import WantedResponses
 from glasswood.effects._target_sums import WantedTargets, target_columns
 from glasswood.engines._pass import Pass
-from glasswood.errors import BackgroundError
 from glasswood.models._opened import open_model
 from glasswood.models._scale import scale_of
 from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
-from glasswood.questions.ale import WantedAle, WantedAleResponses, asked_bins, bins_of, feature_of
-from glasswood.questions.importance import wanted_losses
-from glasswood.questions.shapes import WantedFalls
+from glasswood.questions import wanted_of
+from glasswood.study._summary_plan import SummaryPlan
 from glasswood.tables._row_columns import names_in
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import open_source, stored
@@ -155,40 +151,18 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         players = players_of(opened, groups)
         plan = make_plan(players.ensemble, order, players.groups)
         scale = scale_of(opened, response)
-        asked = response is not None or not scale.additive
         values = target_columns(values, opened, sample_weight)
-        responses = (WantedResponses.of_model(opened.ensemble, scale, values),) if asked else ()
+        responses = (
+            (WantedResponses.of_model(opened.ensemble, scale, values),)
+            if response is not None or not scale.additive
+            else ()
+        )
         targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
-        losses = wanted_losses(opened, values, scale if total else None, loss)
-        falls = (WantedFalls.of_model(opened.ensemble, scale, values),) if row_falls else ()
         taken = rows.taken_by(opened, further)
         first = taken if checkpoint is None else Pass(open_source(source), engine=engine).taken_by(opened, further)
-        local: list[WantedAle | WantedAleResponses] = []
-        if ale is not None and ale is not False:
-            plan.refuse_derived()
-            local.append(_wanted_ale(plan, first, sample_weight, ale))
-            if not scale.additive:
-                refuse_offset("an accumulated local effect", WantedResponses.of_model(opened.ensemble, scale, values))
-                local.append(WantedAleResponses.of_model(opened.ensemble, scale, local[0].bins))
+        summary = SummaryPlan(opened, plan, scale, values, first, sample_weight)
+        asked = {"importance": total or None, "permutation_importance": loss, "row_monotonicity": row_falls or None}
+        asked["ale"] = None if ale is False else ale
         offsets = () if offset is None else (WantedOffset(values.told("offset").removeprefix("offset ")),)
-        wanted = (WantedEnds(), *offsets, *responses, *targets, *losses, *falls, *local)
+        wanted = (WantedEnds(), *offsets, *responses, *targets, *wanted_of(summary, asked))
         return taken.count(plan, sample_weight, by, further=wanted, values=values)
-
-
-def _wanted_ale(plan: CountPlan, rows: Pass, sample_weight: object, ale: object) -> WantedAle:
-    """Return the local effects that are asked for, after a first pass over the rows if their edges are not given."""
-    single = make_plan(plan.ensemble, 1, {})
-    asked = asked_bins(single, ale, lambda name: feature_of(single, name), only=isinstance(ale, Mapping))
-    names = asked.need_rows(single)
-    if names and not rows.can_count_again:
-        message = (
-            f"this stream can be read only once, so that the edges of {names[0]!r} must be given, as in "
-            "ale={feature: edges}; a column of more than 256 categories cannot be among them"
-        )
-        raise BackgroundError(message)
-    if not names:
-        return WantedAle(bins_of(single, asked, lambda _: np.empty(0), lambda _: None))
-    counted = rows.count(single, sample_weight, further=(WantedEnds(),))
-    cells, extents = counted.cells, extents_of(single, counted)
-    offset = single.cells.offset
-    return WantedAle(bins_of(single, asked, lambda f: cells[offset[f] : offset[f + 1]], extents.get))

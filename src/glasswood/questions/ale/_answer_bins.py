@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.counting._column_ends import WantedEnds, extents_of
 from glasswood.counting._plan import CountPlan, make_plan
+from glasswood.counting._statistic import Wanted
 from glasswood.effects._joint_counts import JointCounts, WantedJoint
+from glasswood.effects._response_sums import WantedResponses, refuse_offset
+from glasswood.engines._pass import Pass
 from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
 from glasswood.questions.ale._arithmetic import LocalEffects, similarity_order
 from glasswood.questions.ale._statistic_bins import Bins, bin_jobs
 from glasswood.questions.ale._statistic_counts import AleNumbers, WantedAle, find_bins
-from glasswood.questions.ale._statistic_edges import AskedBins, asked_bins, bins_of
+from glasswood.questions.ale._statistic_edges import AskedBins, asked_bins, bins_of, feature_of
 from glasswood.questions.ale._statistic_pairs import PairNumbers, WantedPair
 from glasswood.questions.ale._statistic_responses import ResponseEffects, WantedAleResponses
 from glasswood.study._study import Study
+from glasswood.study._summary_plan import SummaryPlan
 from glasswood.study._view import View
 
-__all__ = ["PlannedAle", "effects_of_pair", "features_with_effects", "local_effects", "order_of", "plan_ale", "wanted"]
+__all__ = [
+    "PlannedAle",
+    "effects_of_pair",
+    "features_with_effects",
+    "local_effects",
+    "order_of",
+    "plan_ale",
+    "wanted",
+    "wanted_of_summary",
+]
 
 
 MOST_JOINT = 2**22  # pairs of a category and a cell, which workers of a cluster send
@@ -244,3 +258,33 @@ def _by_similarity(study: Study, feature: int, bins: Bins, levels: NDArray[np.in
         np.add.at(of_levels, level, table)
         joint.append(of_levels[levels])
     return levels[similarity_order(joint, (cells.n_codes[others] > 0).tolist())]
+
+
+def wanted_of_summary(summary: SummaryPlan, ale: object) -> list[Wanted]:
+    """Return the local effects that a Background is to have: as many bins as asked for, or those of given edges."""
+    summary.plan.refuse_derived()
+    effects = _wanted_of_summary(summary.plan, summary.rows, summary.sample_weight, ale)
+    if summary.scale.additive:
+        return [effects]
+    ensemble, scale = summary.model.ensemble, summary.scale
+    refuse_offset("an accumulated local effect", WantedResponses.of_model(ensemble, scale, summary.columns))
+    return [effects, WantedAleResponses.of_model(ensemble, scale, effects.bins)]
+
+
+def _wanted_of_summary(plan: CountPlan, rows: Pass, sample_weight: object, ale: object) -> WantedAle:
+    """Return the local effects that are asked for, after a first pass over the rows if their edges are not given."""
+    single = make_plan(plan.ensemble, 1, {})
+    asked = asked_bins(single, ale, lambda name: feature_of(single, name), only=isinstance(ale, Mapping))
+    names = asked.need_rows(single)
+    if names and not rows.can_count_again:
+        message = (
+            f"this stream can be read only once, so that the edges of {names[0]!r} must be given, as in "
+            "ale={feature: edges}; a column of more than 256 categories cannot be among them"
+        )
+        raise BackgroundError(message)
+    if not names:
+        return WantedAle(bins_of(single, asked, lambda _: np.empty(0), lambda _: None))
+    counted = rows.count(single, sample_weight, further=(WantedEnds(),))
+    cells, extents = counted.cells, extents_of(single, counted)
+    offset = single.cells.offset
+    return WantedAle(bins_of(single, asked, lambda f: cells[offset[f] : offset[f + 1]], extents.get))

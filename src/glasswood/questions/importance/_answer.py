@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.counting._statistic import Wanted
 from glasswood.effects._statistics import standard_deviation, streamed_moments, strongest_first
 from glasswood.effects._target_sums import scale_of_targets
 from glasswood.errors import ArgumentError, BackgroundError
@@ -28,9 +29,10 @@ from glasswood.questions.importance._statistic_losses import CHANGE, loss_of
 from glasswood.results import Folds
 from glasswood.study._group_values import group_values, groups_of
 from glasswood.study._study import Study
+from glasswood.study._summary_plan import SummaryPlan
 from glasswood.study._view import View, view_of
 
-__all__ = ["importance", "permutation_importance", "ranked"]
+__all__ = ["importance", "permutation_importance", "ranked", "wanted_loss_of_target", "wanted_total"]
 
 
 Floats = NDArray[np.float64]
@@ -245,3 +247,22 @@ def _by_span(view: View) -> list[str]:
     curves = [curve_of(view, feature) for feature in view.curves]
     spans = np.array([np.ptp(own.heights[own.axis.ordinary], axis=0) for own in curves])
     return [curves[k].name for k in strongest_first(spans.reshape(len(curves), -1))]
+
+
+# ------------------------------------------------------------------------------------------------- in a Background
+
+
+def wanted_total(summary: SummaryPlan, total: object) -> list[Wanted]:  # noqa: ARG001 (as of all questions)
+    """Return the sums of changes of the score that a Background is to have."""
+    return [WantedLoss.of_model(summary.model.ensemble, summary.scale, CHANGE, summary.columns)]
+
+
+def wanted_loss_of_target(summary: SummaryPlan, loss: object) -> list[Wanted]:
+    """Return the sums of a loss of the target that a Background is to have."""
+    model, columns = summary.model, summary.columns
+    if columns.target is None:
+        message = "loss= compares predictions with what was observed; pass target=, too"
+        raise ArgumentError(message)
+    refuse_exposure(columns)
+    scale = scale_of_targets(model, own=True)
+    return [WantedLoss.of_model(model.ensemble, scale, loss_of(loss, scale), columns)]

@@ -26,17 +26,21 @@ from glasswood.effects._response_sums import asked_of, less_log, name_of, unit_o
 from glasswood.effects._responses import AnyQuestions, Asked, KernelLoss, Responses
 from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.effects._row_sums import quotients
-from glasswood.effects._target_sums import scale_of_targets
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
-from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
-from glasswood.questions.importance._statistic_losses import CHANGE, LEAST_SHARE, Loss, loss_of
+from glasswood.questions.importance._statistic_losses import LEAST_SHARE, Loss
 from glasswood.tables._row_values import RowColumns, RowValues
 
-__all__ = ["LossMoments", "LossSums", "RowLosses", "WantedLoss", "refuse_exposure", "wanted_losses"]
+__all__ = [
+    "LossMoments",
+    "LossSums",
+    "RowLosses",
+    "WantedLoss",
+    "refuse_exposure",
+]
 
 
 FEWEST_ROWS, MOST_ROWS = 64, 2**13  # at a time
@@ -110,19 +114,6 @@ class WantedLoss:
     def of(self, plan: CountPlan) -> LossSums:
         """Return the statistic of a model."""
         return LossSums(plan.ensemble, self)
-
-
-def wanted_losses(model: Opened, columns: RowColumns, total: Scale | None, loss: object) -> list[WantedLoss]:
-    """Return the loss sums that a Background is to have: of changes on a scale, and of a loss of the target."""
-    found = [] if total is None else [WantedLoss.of_model(model.ensemble, total, CHANGE, columns)]
-    if loss is None:
-        return found
-    if columns.target is None:
-        message = "loss= compares predictions with what was observed; pass target=, too"
-        raise ArgumentError(message)
-    refuse_exposure(columns)
-    scale = scale_of_targets(model, own=True)
-    return [*found, WantedLoss.of_model(model.ensemble, scale, loss_of(loss, scale), columns)]
 
 
 def refuse_exposure(columns: RowColumns) -> None:

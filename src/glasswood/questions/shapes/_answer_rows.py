@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood.counting._statistic import Wanted
 from glasswood.errors import BackgroundError
 from glasswood.parallel._once import Deferred
 from glasswood.questions.shapes._result_rows import RowMonotonicity, WorstRow
 from glasswood.questions.shapes._statistic import Counted, RowFalls, WantedFalls
+from glasswood.study._summary_plan import SummaryPlan
 from glasswood.study._view import View
 
 __all__ = ["rows_against"]
@@ -117,3 +119,8 @@ def _values(falls: RowFalls, feature: int, cells: tuple[int, int]) -> tuple[floa
     """Return the upper ends of two cells of an axis."""
     ends = np.append(falls.plan.cells.cuts_of(feature), np.inf)[falls.first[feature] :]
     return float(ends[cells[0]]), float(ends[cells[1]])
+
+
+def wanted_of_summary(summary: SummaryPlan, row_falls: object) -> list[Wanted]:  # noqa: ARG001 (as of all questions)
+    """Return the falls of rows that a Background is to have."""
+    return [WantedFalls.of_model(summary.model.ensemble, summary.scale, summary.columns)]
