@@ -58,7 +58,7 @@ def text_of_key(key: Hashable) -> str:
 class Several(Mapping[Any, Any]):
     """Results of several features or groups, by name."""
 
-    drawn_by_group: ClassVar[bool] = False  # each result over those of other groups of rows
+    _drawn_by_group: ClassVar[bool] = False  # each result over those of other groups of rows
 
     def __init__(self, found: Mapping[Any, Any]) -> None:
         self._found = found
@@ -151,7 +151,7 @@ class Grouped(Several):
     ) -> list[Callable[[], Panel]]:
         """Return a function for each panel of the figure, so that only those on a page are computed."""
         first = next(iter(self.values()), None)
-        if not (isinstance(first, Several) and first.drawn_by_group):
+        if not (isinstance(first, Several) and first._drawn_by_group):
             return self._drawers_of(self._found, output, output_index, options)
         found: list[Callable[[], Panel]] = []
         for name in first:
@@ -210,7 +210,7 @@ def panel_of_one(
 ) -> Panel:
     """Return the panel of one result."""
     result = found[key]
-    options = {name: value for name, value in options.items() if name not in result.ignored_options}
+    options = {name: value for name, value in options.items() if name not in result._ignored_options}
     outputs = result.first.outputs if hasattr(result, "first") else result.outputs
     panel: Panel = result.panel(output=position_of(outputs, output, output_index), **options)
     return panel

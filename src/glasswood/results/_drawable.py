@@ -54,7 +54,7 @@ def maker_of(kind: type, how: str = "panel") -> Callable[..., Any] | None:
 class Drawable(ReadOnly):
     """A result that can be drawn."""
 
-    ignored_options: ClassVar[tuple[str, ...]] = ()  # of figures of several results, which this one does not have
+    _ignored_options: ClassVar[tuple[str, ...]] = ()  # of figures of several results, which this one does not have
 
     def _made(self, how: str, *args: Any, **options: Any) -> Any:
         """Return what a registered function makes of this result."""

@@ -52,7 +52,7 @@ class Curves(Several):
     ['feature', 'above', 'to', 'category', 'value', 'rows']
     """
 
-    drawn_by_group: ClassVar[bool] = True
+    _drawn_by_group: ClassVar[bool] = True
 
     def __repr__(self) -> str:
         return f"Curves({self._names()})"

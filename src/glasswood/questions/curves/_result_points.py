@@ -48,7 +48,7 @@ class Points(DrawnByOutput):
     ((6,), (2, 3))
     """
 
-    ignored_options: ClassVar[tuple[str, ...]] = CURVES_ONLY
+    _ignored_options: ClassVar[tuple[str, ...]] = CURVES_ONLY
 
     name: str
     columns: Mapping[str, Any]

@@ -62,7 +62,7 @@ class Surface(DrawnByOutput):
     array([..., ...])
     """
 
-    ignored_options: ClassVar[tuple[str, ...]] = CURVES_ONLY
+    _ignored_options: ClassVar[tuple[str, ...]] = CURVES_ONLY
 
     first: Curve
     second: Curve
