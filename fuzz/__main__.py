@@ -36,7 +36,7 @@ def fuzz(  # noqa: PLR0913 (one call has all settings of a run)
 ) -> Statistics:
     """Run cases until the time is up, or some number of cases; print findings as they come, shrunk."""
     statistics, until = Statistics(), time.monotonic() + 60 * minutes
-    with Worker(limited=clusters is None) as worker, (digests or Path(os.devnull)).open("w") as written:
+    with Worker(limited=clusters is None) as worker, (digests or Path(os.devnull)).open("w", buffering=1) as written:
         number = 0
         while time.monotonic() < until and (cases is None or number < cases):
             case = draw_case(seed * 1_000_000 + number, makers, skip)

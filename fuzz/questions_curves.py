@@ -85,7 +85,7 @@ def _rows_per_cell(s: Session, player: Player, curve) -> None:
         return
     values = s.setting.background[player.columns[0]].to_numpy(float)
     weight = np.ones(len(values)) if s.setting.weight is None else np.asarray(s.setting.weight, dtype=float)
-    known = ~np.isnan(values)
+    known = ~np.isnan(values) if s.uses(player.columns[0]) else np.ones(len(values), dtype=bool)
     cells = np.searchsorted(curve.cuts, values[known])
     want = np.bincount(cells, weights=weight[known], minlength=len(curve.cuts) + 1)
     s.equal("rows of a curve", curve.rows, want, within=1e-9, scale=float(weight.sum()))

@@ -145,6 +145,8 @@ def _sums(drawn: Drawn, cells: np.ndarray, n_cells: int, weight: np.ndarray) -> 
 
 
 def _cells_of(s: Session, curve: Any, column: str) -> np.ndarray:
+    if not s.uses(column):
+        return np.zeros(len(s.setting.background), dtype=np.intp)
     return np.asarray(curve.axis.cell_of(s.values(s.setting.background[column])))
 
 
@@ -160,9 +162,10 @@ def observed(s: Session) -> None:
         curve = explainer.partial_dependence(player.name)
         found = curve.observations
         if np.isnan(found.exposure).all():
-            continue  # the model does not use the column
+            continue
         sums = _sums(drawn, _cells_of(s, curve, player.columns[0]), len(found.exposure), weight)
-        share = found.exposure / found.exposure.sum()
+        exposure = found.exposure if s.uses(player.columns[0]) else np.nan_to_num(found.exposure)
+        share = exposure / exposure.sum()
         s.equal("share of the exposure", share, sums["exposure"][:, 0], within=1e-9)
         _compare(s, drawn, found, sums, share)
 

@@ -75,6 +75,12 @@ class Session:
         self.notes.digest.update(method.encode() + digest(self.calls[-1].answer))
         return result
 
+    def uses(self, column: str) -> bool:
+        """Whether the model splits on a column; others are not read, so that all their rows are in one cell."""
+        ensemble = self.explainer.ensemble
+        names = list(ensemble.feature_names)
+        return column not in names or names.index(column) in ensemble.used_features
+
     def start(self, question: str) -> None:
         """Begin a question: its random numbers do not depend on what was asked before."""
         self.question = question
