@@ -19,7 +19,7 @@ TESTS = [
     "tests/models/test_ensemble.py",
     "tests/models/readers/test_sklearn.py",
     "tests/counting/test_counts.py",
-    "tests/effects/test_games.py",
+    "tests/questions/rows/test_games.py",
     "tests/tables/test_tables.py",
     "tests/results/test_results.py",
     "tests/results/test_reprs.py",

@@ -65,7 +65,7 @@ def test_a_cheap_fault_is_caught(name, clean, tmp_path):
     ],
 )
 def test_what_changes_nothing_survives_and_what_cannot_be_tried_is_broken(text, test, verdict, clean, tmp_path):
-    fault = Fault("none", "src/glasswood/errors.py", text, "errors", (f"tests/effects/test_games.py::{test}",))
+    fault = Fault("none", "src/glasswood/errors.py", text, "errors", (f"tests/questions/rows/test_games.py::{test}",))
     outcome = try_fault(fault, clean, tmp_path / "fault", None, 300)
     assert outcome.verdict == verdict, outcome.note
     assert not outcome.expected

@@ -80,7 +80,7 @@ def test_scripts_that_stages_run_exist():
         ("src/glasswood/questions/shapes/_answer_certificate.py", {"lint", "tests"}),
         ("docs/guide/clusters.md", {"lint", "tests", "clusters", "site"}),
         (".github/workflows/ci.yml", {"lint", "tests", "workflows"}),
-        ("tests/study/test_ale.py", {"lint", "tests"}),
+        ("tests/questions/ale/test_ale.py", {"lint", "tests"}),
         (".ci/run", set(TABLE.stages)),
         ("tests/zoo/cases.py", set(TABLE.stages)),
         ("a/new/folder/file.py", set(TABLE.stages)),
