@@ -9,10 +9,8 @@ w e: the sums are then those of w m, of w m^2/e, and of w e.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,34 +19,32 @@ from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
-from glasswood.effects._responses import TOO_LARGE, AnyQuestions, Asked, Responses, Unit
+from glasswood.effects._responses import TOO_LARGE, AnyQuestions, Responses
 from glasswood.effects._row_cells import CellsOfColumns
+from glasswood.effects._row_sums import FRACTION, asked_of, less_log, name_of, unit_of
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels._read_only import read_only
-from glasswood.models._ensemble import Link, TreeEnsemble
+from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
 from glasswood.tables._row_values import NO_COLUMNS, RowColumns
 
-__all__ = [
-    "ResponseMoments",
-    "ResponseSums",
-    "WantedResponses",
-    "asked_of",
-    "less_log",
-    "name_of",
-    "refuse_offset",
-    "unit_of",
-]
+__all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "refuse_offset"]
+
 
 MOST_ROWS = 2**13  # at a time
+
 MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time
+
 DIGITS = 52  # binary digits of a response behind the unit of the kernel
-FRACTION = 40  # binary digits behind the point of a response of Python's own functions
+
 LARGEST = 2.0**30  # such a response
+
 WITH_OFFSET, PER_UNIT = " given ", " per unit given "
+
 NOISE = 4  # units of a square: what rounding can make of no spread
+
 NOISE_OF_EXP = 44  # binary digits of a square: what is smaller may come from the rounding of exponentials
 
 
@@ -206,13 +202,6 @@ def _limbs_of_sums(numbers: NDArray[np.float64], digits: NDArray[np.int64]) -> N
     return limbs_of(np.atleast_1d(found).ravel())
 
 
-def less_log(
-    offset: NDArray[np.float64], share: float, exposure: NDArray[np.float64], ensemble: TreeEnsemble
-) -> NDArray[np.float64]:
-    """Return the offset with which a response behind a log link is divided by a power of the exposure."""
-    return offset - (share / ensemble.score.link_scale) * np.log(exposure)[:, None]
-
-
 def refuse_offset(what: str, wanted: WantedResponses) -> None:
     """Refuse what is not known for rows with an offset."""
     if wanted.offset:
@@ -221,59 +210,6 @@ def refuse_offset(what: str, wanted: WantedResponses) -> None:
             'raw scale (response="raw"), which does not contain the offset'
         )
         raise UnsupportedModelError(message)
-
-
-def asked_of(plan: CountPlan) -> list[Asked]:
-    """Return the questions: each feature that the model uses in each of its cells, and at last no change."""
-    cells = plan.cells.n_cells
-    asked: list[Asked] = [
-        (int(plan.player_of[f]), np.array([f]), np.arange(cells[f])[None]) for f in plan.ensemble.used_features
-    ]
-    return [*asked, (-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))]
-
-
-def name_of(ensemble: TreeEnsemble, scale: Scale) -> str:
-    """Return the name of the vector: the units, and a hash of what responses depend on beside the counts."""
-    score, digest = ensemble.score, blake2b(digest_size=8)
-    for array in (ensemble.value, np.asarray(score.base), np.asarray([score.factor, score.link_scale])):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update(f"{scale.link} {scale.outputs.n_columns}".encode())
-    if scale.inverse is not None:
-        digest.update(_probed(ensemble, scale.inverse))
-    return f"{scale.units} {digest.hexdigest()}"
-
-
-def _probed(ensemble: TreeEnsemble, inverse: Callable[[Any], Any]) -> bytes:
-    """Return what identifies a function of scores: a few of its values, to nine digits."""
-    value = ensemble.value if ensemble.value.size else np.zeros((1, ensemble.n_outputs))
-    low, high = value.min(axis=0), value.max(axis=0)
-    base = ensemble.score.constant
-    scores = base + np.linspace(-2.0, 2.0, 33)[:, None] * np.broadcast_to(high - low, base.shape)
-    with np.errstate(all="ignore"):
-        found = np.asarray(inverse(scores), dtype=np.float64)
-    return " ".join(f"{number:.9e}" for number in found.ravel().tolist()).encode()
-
-
-def unit_of(plan: CountPlan, link: Link) -> Unit:
-    """Return the unit of the sums, which follows from the model alone."""
-    if link in ("logistic", "softmax"):
-        return Unit(0.5, large=False)
-    ensemble, score = plan.ensemble, plan.ensemble.score
-    n_leaves = np.bincount(plan.leaf_tree, minlength=ensemble.n_trees)
-    if link == "identity":  # no score is larger than that
-        largest = np.zeros((ensemble.n_trees, ensemble.value.shape[1]))
-        np.maximum.at(largest, plan.leaf_tree, np.abs(ensemble.value))
-        bound = float(np.abs(score.constant).max(initial=0.0)) + abs(score.factor) * float(largest.sum(axis=0).max())
-        return Unit(_power(-(np.ceil(np.log2(max(bound, 1e-300))) + 2)), large=False)
-    # The logarithm of a typical prediction: with the mean leaf of each tree.
-    means = [np.bincount(plan.leaf_tree, weights=values) / n_leaves for values in ensemble.value.T]
-    typical = float(np.max(score.constant)) + score.factor * max(float(mean.sum()) for mean in means)
-    return Unit(_power(-np.round(typical * score.link_scale / np.log(2.0))), large=True)
-
-
-def _power(exponent: float) -> float:
-    """Return a power of two whose square is a number, too."""
-    return float(2.0 ** np.clip(exponent, -400, 400))
 
 
 class ResponseMoments:

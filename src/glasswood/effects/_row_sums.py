@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
-from glasswood.effects._response_sums import unit_of
-from glasswood.effects._responses import Asked
+from glasswood.effects._responses import Asked, Unit
+from glasswood.models._ensemble import Link, TreeEnsemble
+from glasswood.models._scale import Scale
 
-__all__ = ["BITS", "HALF", "TOO_LARGE", "quotients", "unchanged", "unit_of_left"]
+__all__ = [
+    "BITS",
+    "FRACTION",
+    "HALF",
+    "TOO_LARGE",
+    "asked_of",
+    "less_log",
+    "name_of",
+    "quotients",
+    "unchanged",
+    "unit_of",
+    "unit_of_left",
+]
+
 
 HALF = 40  # binary digits that are added up at a time
 
+
 BITS = 2 * HALF  # of a value behind the unit
 
+
 ROOM = 16.0  # how many times the largest score a value may be
+
 
 TOO_LARGE = (
     "the parts of a score are so much larger than the score itself that their sums would not be exact; ask about fewer "
@@ -36,3 +57,66 @@ def quotients(numbers: NDArray[np.object_], by: int, unit: float) -> NDArray[np.
 def unchanged() -> Asked:
     """Return the question of no change."""
     return (-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))
+
+
+FRACTION = 40  # binary digits behind the point of a response of Python's own functions
+
+
+def less_log(
+    offset: NDArray[np.float64], share: float, exposure: NDArray[np.float64], ensemble: TreeEnsemble
+) -> NDArray[np.float64]:
+    """Return the offset with which a response behind a log link is divided by a power of the exposure."""
+    return offset - (share / ensemble.score.link_scale) * np.log(exposure)[:, None]
+
+
+def asked_of(plan: CountPlan) -> list[Asked]:
+    """Return the questions: each feature that the model uses in each of its cells, and at last no change."""
+    cells = plan.cells.n_cells
+    asked: list[Asked] = [
+        (int(plan.player_of[f]), np.array([f]), np.arange(cells[f])[None]) for f in plan.ensemble.used_features
+    ]
+    return [*asked, (-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))]
+
+
+def name_of(ensemble: TreeEnsemble, scale: Scale) -> str:
+    """Return the name of the vector: the units, and a hash of what responses depend on beside the counts."""
+    score, digest = ensemble.score, blake2b(digest_size=8)
+    for array in (ensemble.value, np.asarray(score.base), np.asarray([score.factor, score.link_scale])):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    digest.update(f"{scale.link} {scale.outputs.n_columns}".encode())
+    if scale.inverse is not None:
+        digest.update(_probed(ensemble, scale.inverse))
+    return f"{scale.units} {digest.hexdigest()}"
+
+
+def _probed(ensemble: TreeEnsemble, inverse: Callable[[Any], Any]) -> bytes:
+    """Return what identifies a function of scores: a few of its values, to nine digits."""
+    value = ensemble.value if ensemble.value.size else np.zeros((1, ensemble.n_outputs))
+    low, high = value.min(axis=0), value.max(axis=0)
+    base = ensemble.score.constant
+    scores = base + np.linspace(-2.0, 2.0, 33)[:, None] * np.broadcast_to(high - low, base.shape)
+    with np.errstate(all="ignore"):
+        found = np.asarray(inverse(scores), dtype=np.float64)
+    return " ".join(f"{number:.9e}" for number in found.ravel().tolist()).encode()
+
+
+def unit_of(plan: CountPlan, link: Link) -> Unit:
+    """Return the unit of the sums, which follows from the model alone."""
+    if link in ("logistic", "softmax"):
+        return Unit(0.5, large=False)
+    ensemble, score = plan.ensemble, plan.ensemble.score
+    n_leaves = np.bincount(plan.leaf_tree, minlength=ensemble.n_trees)
+    if link == "identity":  # no score is larger than that
+        largest = np.zeros((ensemble.n_trees, ensemble.value.shape[1]))
+        np.maximum.at(largest, plan.leaf_tree, np.abs(ensemble.value))
+        bound = float(np.abs(score.constant).max(initial=0.0)) + abs(score.factor) * float(largest.sum(axis=0).max())
+        return Unit(_power(-(np.ceil(np.log2(max(bound, 1e-300))) + 2)), large=False)
+    # The logarithm of a typical prediction: with the mean leaf of each tree.
+    means = [np.bincount(plan.leaf_tree, weights=values) / n_leaves for values in ensemble.value.T]
+    typical = float(np.max(score.constant)) + score.factor * max(float(mean.sum()) for mean in means)
+    return Unit(_power(-np.round(typical * score.link_scale / np.log(2.0))), large=True)
+
+
+def _power(exponent: float) -> float:
+    """Return a power of two whose square is a number, too."""
+    return float(2.0 ** np.clip(exponent, -400, 400))

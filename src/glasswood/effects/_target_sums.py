@@ -19,9 +19,9 @@ from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, limbs_of, numbers_of
-from glasswood.effects._response_sums import name_of
 from glasswood.effects._responses import AnyQuestions, Responses
 from glasswood.effects._row_cells import CellsOfColumns
+from glasswood.effects._row_sums import name_of
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only

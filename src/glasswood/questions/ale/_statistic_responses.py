@@ -18,9 +18,9 @@ from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, limbs_of, numbers_of
-from glasswood.effects._response_sums import name_of, unit_of
 from glasswood.effects._responses import TOO_LARGE, AnyQuestions, Asked, Responses
 from glasswood.effects._row_cells import CellsOfColumns
+from glasswood.effects._row_sums import name_of, unit_of
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
 from glasswood.models._ensemble import TreeEnsemble

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._jackknife import jackknife
-from glasswood.effects._response_sums import name_of
+from glasswood.effects._row_sums import name_of
 from glasswood.errors import ArgumentError, BackgroundError, TableError
 from glasswood.questions.drift._answer_sides import Seen, Side
 from glasswood.questions.drift._arithmetic import index_and_chance, mean_and_largest, ndcg

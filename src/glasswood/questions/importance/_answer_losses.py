@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import make_plan
 from glasswood.counting._weights import fixed_point
 from glasswood.counting._wide import numbers_of
-from glasswood.effects._response_sums import asked_of
 from glasswood.effects._row_cells import Rows
-from glasswood.effects._row_sums import quotients, unchanged
+from glasswood.effects._row_sums import asked_of, quotients, unchanged
 from glasswood.errors import BackgroundError
 from glasswood.models._scale import Scale
 from glasswood.parallel._threads import in_order

@@ -22,10 +22,9 @@ from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
-from glasswood.effects._response_sums import asked_of, less_log, name_of, unit_of
 from glasswood.effects._responses import AnyQuestions, Asked, KernelLoss, Responses
 from glasswood.effects._row_cells import CellsOfColumns
-from glasswood.effects._row_sums import quotients
+from glasswood.effects._row_sums import asked_of, less_log, name_of, quotients, unit_of
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale

@@ -23,9 +23,9 @@ from glasswood.counting._octaves import SIZES, bins_of, ends_of
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.effects._axes import axes_of
-from glasswood.effects._response_sums import name_of, unit_of
 from glasswood.effects._responses import AnyQuestions, Asked, Responses
 from glasswood.effects._row_cells import CellsOfColumns
+from glasswood.effects._row_sums import name_of, unit_of
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
