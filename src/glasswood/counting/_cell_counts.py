@@ -48,11 +48,10 @@ class CellCounts:
         """Count rows that are sorted by group."""
         which, offset = np.arange(self._used.size), self._cells.offset[self._used]
         ranks = np.empty((self._used.size, _core.LIST_ROWS), dtype=np.int32)
-        bounds = zip(batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True)
-        for tally, (start, end) in zip(tallies, bounds, strict=True):
-            for first in range(start, end, _core.LIST_ROWS):
+        for tally, rows in zip(tallies, batch.groups, strict=True):
+            for first in range(rows.start, rows.stop, _core.LIST_ROWS):
                 proceed()
-                n_rows = min(end - first, _core.LIST_ROWS)
+                n_rows = min(rows.stop - first, _core.LIST_ROWS)
                 weight = batch.weight[first : first + n_rows]
                 cells = tally.vectors["cells"]
                 _core.rank_rows(batch.held, which, self._cuts, offset, first, n_rows, weight, ranks, cells)

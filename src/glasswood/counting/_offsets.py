@@ -57,9 +57,8 @@ class OffsetRows:
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
-        for tally, first, last in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
-            weight = batch.weight[first:last].sum() if batch.weight.size else last - first
-            tally.vectors[self._name][0] += weight
+        for tally, rows in zip(tallies, batch.groups, strict=True):
+            tally.vectors[self._name][0] += batch.weights(rows).sum()
 
     def finish(self, tally: Tally) -> None:
         """Do nothing: the number is final at any time."""

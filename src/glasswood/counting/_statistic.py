@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -140,6 +141,15 @@ class Batch:
     def n_rows(self) -> int:
         """The number of rows."""
         return int(self.bounds[-1])
+
+    @property
+    def groups(self) -> list[slice]:
+        """Where the rows of each group are."""
+        return [slice(*ends) for ends in pairwise(self.bounds.tolist())]
+
+    def weights(self, rows: slice) -> NDArray[np.int64]:
+        """Return the weights of some rows; 1 for rows without weights."""
+        return self.weight[rows] if self.weight.size else np.ones(rows.stop - rows.start, dtype=np.int64)
 
 
 class Statistic(Protocol):

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import WIDTH, digits_of
-from glasswood.effects._row_cells import CellsOfColumns
+from glasswood.effects._row_sums import RowSums
 from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once_here
 
 __all__ = ["JointCounts", "WantedJoint"]
 
@@ -42,7 +41,7 @@ class WantedJoint:
         return JointCounts(plan, self)
 
 
-class JointCounts:
+class JointCounts(RowSums):
     """The number (or weight) of rows in pairs of cells, the tables of all pairs one behind the other.
 
     Parameters
@@ -54,7 +53,8 @@ class JointCounts:
     most_rows = MOST_ROWS
 
     def __init__(self, plan: CountPlan, wanted: WantedJoint) -> None:
-        self._plan, self._wanted = plan, wanted
+        super().__init__(plan)
+        self._wanted = wanted
         self._line = {feature: line for line, feature in enumerate(plan.ensemble.used_features.tolist())}
         n_cells = plan.cells.n_cells
         self.shapes = [(int(n_cells[a]), int(n_cells[b])) for a, b in wanted.pairs]
@@ -64,17 +64,13 @@ class JointCounts:
         """The tables."""
         return (Vector(self._wanted.key, sum(n_a * n_b for n_a, n_b in self.shapes)),)
 
-    @once_here
-    def _cells(self) -> CellsOfColumns:
-        return CellsOfColumns(self._plan)
-
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
-        cells = self._cells.of(batch.held, batch.n_rows)
-        for tally, first, last in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
+        cells = self.cells_of(batch)
+        for tally, rows in zip(tallies, batch.groups, strict=True):
             proceed()
-            here = cells[:, first:last].astype(np.int64)
-            weight = batch.weight[first:last]
+            here = cells[:, rows].astype(np.int64)
+            weight = batch.weight[rows]
             tables = self.tables_of(tally.vectors[self._wanted.key])
             for (a, b), table in zip(self._wanted.pairs, tables, strict=True):
                 place = here[self._line[a]] * table.shape[1] + here[self._line[b]]
@@ -85,9 +81,6 @@ class JointCounts:
         ends = np.cumsum([n_a * n_b for n_a, n_b in self.shapes], dtype=np.int64)
         parts = np.split(vector, ends[:-1]) if self.shapes else []
         return [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
-
-    def finish(self, tally: Tally) -> None:
-        """Do nothing: the numbers are final at any time."""
 
 
 def _counted(place: NDArray[np.int64], weight: NDArray[np.int64], size: int) -> NDArray[np.int64]:

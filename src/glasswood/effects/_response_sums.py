@@ -19,9 +19,8 @@ from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
-from glasswood.effects._responses import TOO_LARGE, AnyQuestions, Responses
-from glasswood.effects._row_cells import CellsOfColumns
-from glasswood.effects._row_sums import FRACTION, asked_of, less_log, name_of, unit_of
+from glasswood.effects._responses import TOO_LARGE, AnyQuestions
+from glasswood.effects._row_sums import FRACTION, RowSums, asked_of, less_log, name_of, unit_of
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels._read_only import read_only
 from glasswood.models._ensemble import TreeEnsemble
@@ -32,8 +31,6 @@ from glasswood.tables._row_values import NO_COLUMNS, RowColumns
 
 __all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "refuse_offset"]
 
-
-MOST_ROWS = 2**13  # at a time
 
 MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time
 
@@ -92,7 +89,7 @@ class WantedResponses:
         return ResponseSums(plan.ensemble, self)
 
 
-class ResponseSums:
+class ResponseSums(RowSums):
     """Sums of responses, and of their squares: of the rows as they are, and with each feature in each of its cells.
 
     Parameters
@@ -102,11 +99,10 @@ class ResponseSums:
     """
 
     def __init__(self, ensemble: TreeEnsemble, wanted: WantedResponses) -> None:
-        self._plan = make_plan(ensemble, 1, {})
+        scale = wanted.scale
+        super().__init__(make_plan(ensemble, 1, {}), scale.link, scale.inverse)
         self._wanted, self._scale, self._name = wanted, wanted.scale, wanted.key
-        self._unit = unit_of(self._plan, wanted.scale.link)
-
-    most_rows = MOST_ROWS
+        self._unit = unit_of(self.plan, wanted.scale.link)
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -119,35 +115,27 @@ class ResponseSums:
         return (self._questions.n_questions, self._scale.outputs.n_columns, 2, LIMBS)
 
     @once_here
-    def _responses(self) -> Responses:
-        return Responses(self._plan, self._scale.link, self._scale.inverse)
-
-    @once_here
     def _questions(self) -> AnyQuestions:
-        return self._responses.questions(asked_of(self._plan))
-
-    @once_here
-    def _cells(self) -> CellsOfColumns:
-        return CellsOfColumns(self._plan)
+        return self.responses.questions(asked_of(self.plan))
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
         proceed()
-        cells = self._cells.of(batch.held, batch.n_rows)
-        for tally, first, last in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
+        cells = self.cells_of(batch)
+        for tally, rows in zip(tallies, batch.groups, strict=True):
             vector = tally.vectors[self._name]
             sums = vector[: int(np.prod(self._shape))].reshape(self._shape)
-            here = np.ascontiguousarray(cells[:, first:last])
-            weight = batch.weight[first:last]
-            offset = batch.values["offset"][first:last] if self._wanted.offset else None
-            exposure = batch.values["exposure"][first:last, 0] if self._wanted.exposure else None
+            here = np.ascontiguousarray(cells[:, rows])
+            weight = batch.weight[rows]
+            offset = batch.values["offset"][rows] if self._wanted.offset else None
+            exposure = batch.values["exposure"][rows, 0] if self._wanted.exposure else None
             if exposure is not None:
-                digits = digits_of(weight if weight.size else np.ones(last - first, dtype=np.int64))
+                digits = digits_of(batch.weights(rows))
                 vector[-LIMBS:] += _limbs_of_sums(exposure, digits)
             if self._scale.inverse is not None:
                 self._add_of_python(here, weight, sums, offset, exposure)
             elif exposure is None or offset is None:
-                self._responses.add_whole(here, self._questions, weight, self._unit, sums, offset)
+                self.responses.add_whole(here, self._questions, weight, self._unit, sums, offset)
             else:
                 self._add_per_unit(here, weight, sums, offset, exposure)
 
@@ -162,8 +150,8 @@ class ResponseSums:
         """Add responses m, and m^2/e in place of their squares. The link is exp: m/sqrt(e) has another offset."""
         for place, share in enumerate((0.0, 0.5)):
             found = np.zeros_like(sums)
-            own = less_log(offset, share, exposure, self._plan.ensemble)
-            self._responses.add_whole(cells, self._questions, weight, self._unit, found, own)
+            own = less_log(offset, share, exposure, self.plan.ensemble)
+            self.responses.add_whole(cells, self._questions, weight, self._unit, found, own)
             sums[:, :, place] += found[:, :, place]
 
     def _add_of_python(
@@ -181,17 +169,13 @@ class ResponseSums:
         for first in range(0, n_rows, step):
             here = slice(first, first + step)
             own = None if offset is None else offset[here]
-            values = self._responses.write_cells(np.ascontiguousarray(cells[:, here]), self._questions, own)
+            values = self.responses.write_cells(np.ascontiguousarray(cells[:, here]), self._questions, own)
             if not (np.abs(values) <= LARGEST).all():
                 raise TooLargeError(TOO_LARGE)
             values = np.ldexp(np.rint(np.ldexp(values, FRACTION)), -FRACTION)  # whose last digits depend on the machine
             squares = values**2 if exposure is None else values**2 / exposure[here]
             for place, power in enumerate((values, squares)):
                 sums[:, :, place] += _limbs_of_sums(power, digits[:, here]).reshape(*sums.shape[:2], LIMBS)
-
-    def finish(self, tally: Tally) -> None:
-        """Carry: equal sums have equal limbs."""
-        tally.vectors[self._name] = limbs_of(numbers_of(tally.vectors[self._name]))
 
 
 def _limbs_of_sums(numbers: NDArray[np.float64], digits: NDArray[np.int64]) -> NDArray[np.int64]:

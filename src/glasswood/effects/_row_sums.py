@@ -1,4 +1,4 @@
-"""Units of sums over rows that are kept as whole numbers."""
+"""RowSums: what statistics of rows in cells have in common, and the units of their sums."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
-from glasswood.effects._responses import Asked, Unit
+from glasswood.counting._statistic import Batch, Tally, Vector
+from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
+from glasswood.effects._responses import Asked, Responses, Unit
+from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.models._ensemble import Link, TreeEnsemble
 from glasswood.models._scale import Scale
+from glasswood.parallel._once import once_here
 
 __all__ = [
     "BITS",
@@ -28,6 +32,8 @@ __all__ = [
     "unit_of_left",
 ]
 
+
+MOST_ROWS = 2**13  # at a time
 
 HALF = 40  # binary digits that are added up at a time
 
@@ -75,7 +81,7 @@ def asked_of(plan: CountPlan) -> list[Asked]:
     asked: list[Asked] = [
         (int(plan.player_of[f]), np.array([f]), np.arange(cells[f])[None]) for f in plan.ensemble.used_features
     ]
-    return [*asked, (-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))]
+    return [*asked, unchanged()]
 
 
 def name_of(ensemble: TreeEnsemble, scale: Scale) -> str:
@@ -120,3 +126,55 @@ def unit_of(plan: CountPlan, link: Link) -> Unit:
 def _power(exponent: float) -> float:
     """Return a power of two whose square is a number, too."""
     return float(2.0 ** np.clip(exponent, -400, 400))
+
+
+class RowSums:
+    """A statistic whose rows add something that depends on their cells.
+
+    Parameters
+    ----------
+    plan : CountPlan
+    link : Link, default "identity"
+        Of the responses that are added up.
+    inverse : callable, optional
+        A function of Python's in place of the link.
+    """
+
+    most_rows = MOST_ROWS
+
+    def __init__(self, plan: CountPlan, link: Link = "identity", inverse: Callable[[Any], Any] | None = None) -> None:
+        self.plan, self._link, self._inverse = plan, link, inverse
+
+    @property
+    def vectors(self) -> tuple[Vector, ...]:
+        """The vectors that it adds to."""
+        raise NotImplementedError
+
+    @once_here
+    def responses(self) -> Responses:
+        """What answers questions about rows."""
+        return Responses(self.plan, self._link, self._inverse)
+
+    @once_here
+    def _cells(self) -> CellsOfColumns:
+        return CellsOfColumns(self.plan)
+
+    def cells_of(self, batch: Batch) -> NDArray[np.int32]:
+        """Return the cells of rows, a line per feature that the model uses."""
+        return self._cells.of(batch.held, batch.n_rows)
+
+    def finish(self, tally: Tally) -> None:
+        """Carry: equal sums have equal limbs."""
+        for vector in self.vectors:
+            if vector.combine == "wide sum":
+                tally.vectors[vector.name] = limbs_of(numbers_of(tally.vectors[vector.name]))
+
+
+def add_powers(sums: NDArray[np.int64], values: NDArray[np.float64], weight: NDArray[np.int64]) -> None:
+    """Add values below 1, (..., n_rows), and their squares to sums, (..., 2, LIMBS), in units of 2**-80."""
+    digits = digits_of(weight)
+    for place, power in enumerate((values, values**2)):
+        high = np.floor(np.ldexp(power, HALF))
+        low = np.rint(np.ldexp(np.ldexp(power, HALF) - high, HALF))
+        found = (weighted_sums(high, digits) << HALF) + weighted_sums(low, digits)
+        sums[..., place, :] += limbs_of(found.ravel()).reshape(*values.shape[:-1], LIMBS)

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
-from glasswood.counting._wide import LIMBS, limbs_of, numbers_of
-from glasswood.effects._responses import AnyQuestions, Responses
-from glasswood.effects._row_cells import CellsOfColumns
-from glasswood.effects._row_sums import name_of
+from glasswood.counting._wide import LIMBS, numbers_of
+from glasswood.effects._responses import AnyQuestions
+from glasswood.effects._row_sums import RowSums, name_of, unchanged
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
@@ -127,7 +126,7 @@ def _digest(ensemble: TreeEnsemble, scale: Scale, *, own: bool) -> str:
     return blake2b(told.encode(), digest_size=8).hexdigest()
 
 
-class TargetSums:
+class TargetSums(RowSums):
     """Sums of targets and predictions over the rows of each cell of each feature, and over all rows.
 
     Parameters
@@ -141,14 +140,14 @@ class TargetSums:
         Whether rows have an offset.
     """
 
+    most_rows = MOST_ROWS
+
     def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str, *, offset: bool = False) -> None:
-        self._plan = make_plan(ensemble, 1, {})
+        super().__init__(make_plan(ensemble, 1, {}), scale.link, scale.inverse)
         self._scale, self._name, self._offset = scale, name, offset
-        n_cells = self._plan.cells.n_cells[ensemble.used_features]
+        n_cells = self.plan.cells.n_cells[ensemble.used_features]
         self._first = np.cumsum(n_cells) - n_cells  # the first cell of each feature
         self._shape = (int(n_cells.sum()) + 1, 1 + N_PER_OUTPUT * scale.outputs.n_columns, LIMBS)
-
-    most_rows = MOST_ROWS
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -156,27 +155,19 @@ class TargetSums:
         return (Vector(self._name, int(np.prod(self._shape)), "wide sum"),)
 
     @once_here
-    def _responses(self) -> Responses:
-        return Responses(self._plan, self._scale.link, self._scale.inverse)
-
-    @once_here
     def _questions(self) -> AnyQuestions:
-        return self._responses.questions([(-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))])
-
-    @once_here
-    def _cells(self) -> CellsOfColumns:
-        return CellsOfColumns(self._plan)
+        return self.responses.questions([unchanged()])
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
         proceed()
-        cells = self._cells.of(batch.held, batch.n_rows)
+        cells = self.cells_of(batch)
         terms = self._terms(batch.values, cells)
         if not _fit(terms, batch.weight):
             raise TooLargeError(TOO_LARGE)
-        for tally, first, last in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
+        for tally, rows in zip(tallies, batch.groups, strict=True):
             sums = tally.vectors[self._name].reshape(self._shape)
-            _core.add_targets(cells, self._first, first, last, terms, batch.weight, sums)
+            _core.add_targets(cells, self._first, rows.start, rows.stop, terms, batch.weight, sums)
 
     def _terms(self, values: RowValues, cells: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return what each row adds: its exposure, and for each output y, m, y^2/e, m^2/e."""
@@ -187,17 +178,13 @@ class TargetSums:
             predicted = values["prediction"]
         else:
             offset = values["offset"] if self._offset else None
-            predicted = self._responses.write_cells(cells, self._questions, offset)[0].T
+            predicted = self.responses.write_cells(cells, self._questions, offset)[0].T
         predicted = predicted if self._offset else predicted * exposure  # without an offset, the model predicts rates
         terms = np.empty((n_rows, self._shape[1]))
         terms[:, :1] = exposure
         for place, part in enumerate((target, predicted, target**2 / exposure, predicted**2 / exposure)):
             terms[:, 1 + place :: N_PER_OUTPUT] = part
         return terms
-
-    def finish(self, tally: Tally) -> None:
-        """Carry: equal sums have equal limbs."""
-        tally.vectors[self._name] = limbs_of(numbers_of(tally.vectors[self._name]))
 
 
 def _fit(terms: NDArray[np.float64], weight: NDArray[np.int64]) -> bool:

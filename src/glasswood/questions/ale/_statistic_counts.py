@@ -157,10 +157,9 @@ class AleCounts:
         block, spans = leaves.parts_of_lists(_core.LIST_ROWS)
         ranks = np.empty((listed.size, _core.LIST_ROWS), dtype=np.int32)
         not_wanted = np.zeros(int(cells.offset[-1]), dtype=np.int64)
-        bounds = zip(batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True)
-        for vector, (start, end) in zip(vectors, bounds, strict=True):
-            for first in range(start, end, block):
-                n_rows = min(end - first, block)
+        for vector, rows in zip(vectors, batch.groups, strict=True):
+            for first in range(rows.start, rows.stop, block):
+                n_rows = min(rows.stop - first, block)
                 weight, here = (
                     batch.weight[first : first + n_rows],
                     np.ascontiguousarray(bins[:, first : first + n_rows]),

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
-from glasswood.counting._wide import LIMBS, limbs_of, numbers_of
-from glasswood.effects._responses import TOO_LARGE, AnyQuestions, Asked, Responses
-from glasswood.effects._row_cells import CellsOfColumns
-from glasswood.effects._row_sums import name_of, unit_of
+from glasswood.counting._wide import LIMBS, numbers_of
+from glasswood.effects._responses import TOO_LARGE, AnyQuestions, Asked
+from glasswood.effects._row_sums import RowSums, name_of, unit_of
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
 from glasswood.models._ensemble import TreeEnsemble
@@ -103,7 +102,7 @@ def _parts(plan: CountPlan, bins: Bins, n_outputs: int) -> list[Part]:
     return found
 
 
-class AleResponses:
+class AleResponses(RowSums):
     """Sums of changes of responses over the rows of each bin, and the rows per bin.
 
     Parameters
@@ -115,13 +114,13 @@ class AleResponses:
     most_rows = MOST_ROWS
 
     def __init__(self, ensemble: TreeEnsemble, wanted: WantedAleResponses) -> None:
-        self._plan = make_plan(ensemble, 1, {})
+        super().__init__(make_plan(ensemble, 1, {}), wanted.scale.link, wanted.scale.inverse)
         self._bins, self._scale, self._name = wanted.bins, wanted.scale, wanted.key
         self._n_outputs = wanted.scale.outputs.n_columns
-        self._parts = _parts(self._plan, wanted.bins, self._n_outputs)
-        self._of_rows = BinsOfRows(self._plan, wanted.bins)
+        self._parts = _parts(self.plan, wanted.bins, self._n_outputs)
+        self._of_rows = BinsOfRows(self.plan, wanted.bins)
         self._place = {int(f): place for place, f in enumerate(ensemble.used_features)}
-        self._factor = _factor(self._plan, wanted.scale)
+        self._factor = _factor(self.plan, wanted.scale)
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -133,16 +132,8 @@ class AleResponses:
             Vector(EDGES + self._name, self._bins.packed().size, "same"),
         )
 
-    @once_here
-    def _responses(self) -> Responses:
-        return Responses(self._plan, self._scale.link, self._scale.inverse)
-
-    @once_here
-    def _cells(self) -> CellsOfColumns:
-        return CellsOfColumns(self._plan)
-
     def _asked(self, feature: int, cells: NDArray[np.int64]) -> Asked:
-        return int(self._plan.player_of[feature]), np.array([feature]), cells[None]
+        return int(self.plan.player_of[feature]), np.array([feature]), cells[None]
 
     @once_here
     def _questions(self) -> list[tuple[list[Part], AnyQuestions]]:
@@ -152,7 +143,7 @@ class AleResponses:
         most = max(1, MOST_ANSWERS // (MOST_ROWS * self._n_outputs))
         for part in self._parts:
             edges = self._bins.edges.get(part.feature)
-            cells = np.arange(part.n_cells) if edges is None else self._plan.cells.locate(part.feature, edges)
+            cells = np.arange(part.n_cells) if edges is None else self.plan.cells.locate(part.feature, edges)
             if some and sum(own.size for _, own in some) + cells.size > most:
                 found.append(self._together(some))
                 some = []
@@ -162,11 +153,11 @@ class AleResponses:
 
     def _together(self, some: list[tuple[Part, NDArray[np.int64]]]) -> tuple[list[Part], AnyQuestions]:
         asked = [self._asked(part.feature, cells) for part, cells in some]
-        return [part for part, _ in some], self._responses.questions(asked)
+        return [part for part, _ in some], self.responses.questions(asked)
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
-        cells = self._cells.of(batch.held, batch.n_rows)
+        cells = self.cells_of(batch)
         bins = self._of_rows.of(batch.held, batch.n_rows)
         spans = list(zip(batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True))
         for tally, (first, last) in zip(tallies, spans, strict=True):
@@ -177,7 +168,7 @@ class AleResponses:
             here = slice(first, min(batch.n_rows, first + MOST_ROWS))
             for parts, questions in self._questions:
                 proceed()
-                found = self._responses.write_cells(np.ascontiguousarray(cells[:, here]), questions)
+                found = self.responses.write_cells(np.ascontiguousarray(cells[:, here]), questions)
                 for part, own in zip(parts, np.split(found, questions.first[1:-1]), strict=True):
                     place = self._place[part.feature]
                     local = bins[place, here] - np.int32(self._of_rows.first[place])
@@ -231,8 +222,8 @@ class AleResponses:
             gone = np.flatnonzero(bins[place] == self._of_rows.first[place + 1] - 1)
             for rows in _some(gone, max(1, MOST_ANSWERS // (part.n_cells * self._n_outputs))):
                 proceed()
-                questions = self._responses.questions([self._asked(part.feature, np.arange(part.n_cells))])
-                found = self._responses.write_cells(np.ascontiguousarray(cells[:, rows]), questions)
+                questions = self.responses.questions([self._asked(part.feature, np.arange(part.n_cells))])
+                found = self.responses.write_cells(np.ascontiguousarray(cells[:, rows]), questions)
                 terms = found.transpose(2, 0, 1).reshape(rows.size, -1)
                 weight = batch.weight[rows] if batch.weight.size else batch.weight
                 for tally, (first, last) in zip(tallies, spans, strict=True):
@@ -244,7 +235,7 @@ class AleResponses:
 
     def finish(self, tally: Tally) -> None:
         """Carry: equal sums have equal limbs. Note the bins."""
-        tally.vectors[self._name] = limbs_of(numbers_of(tally.vectors[self._name]))
+        super().finish(tally)
         tally.vectors[EDGES + self._name] = self._bins.packed()
 
 
@@ -270,26 +261,26 @@ class ResponseEffects:
     """
 
     def __init__(self, ensemble: TreeEnsemble, wanted: WantedAleResponses, background: Background) -> None:
-        self._plan, self._bins = make_plan(ensemble, 1, {}), wanted.bins
+        self.plan, self._bins = make_plan(ensemble, 1, {}), wanted.bins
         self._n_outputs = wanted.scale.outputs.n_columns
-        self._parts = {part.feature: part for part in _parts(self._plan, wanted.bins, self._n_outputs)}
+        self._parts = {part.feature: part for part in _parts(self.plan, wanted.bins, self._n_outputs)}
         self._limbs, self._rows = background.vectors[wanted.key], background.vector(ROWS + wanted.key)
-        self._of_rows = BinsOfRows(self._plan, wanted.bins)
+        self._of_rows = BinsOfRows(self.plan, wanted.bins)
         if self._limbs.size != max((part.end for part in self._parts.values()), default=0):
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
         self._cells, self.unit = background.cells, background.unit
-        self._size = 2.0**-FRACTION / _factor(self._plan, wanted.scale)
+        self._size = 2.0**-FRACTION / _factor(self.plan, wanted.scale)
 
     def rows(self, feature: int) -> NDArray[np.int64]:
         """Return the rows (in units of weight) in each bin of a feature, those of missing values last."""
         if feature not in self._parts:
             message = (
-                f"{self._plan.ensemble.feature_names[feature]!r} has more than 256 categories, whose local effects "
+                f"{self.plan.ensemble.feature_names[feature]!r} has more than 256 categories, whose local effects "
                 'exist on the raw scale only; ask for response="raw", or for other features'
             )
             raise UnsupportedModelError(message)
-        place = int(np.searchsorted(self._plan.ensemble.used_features, feature))
+        place = int(np.searchsorted(self.plan.ensemble.used_features, feature))
         return self._rows[self._of_rows.first[place] : self._of_rows.first[place + 1]]
 
     @once
@@ -312,7 +303,7 @@ class ResponseEffects:
 
     def contrast(self, feature: int) -> NDArray[np.float64]:
         """Return the mean, over rows with a missing value, of the response minus that with a value of other rows."""
-        part, offset = self._parts[feature], self._plan.cells.offset
+        part, offset = self._parts[feature], self.plan.cells.offset
         present = self._cells[offset[feature] : offset[feature + 1] - 1].astype(np.float64)
         gone = float(self.rows(feature)[-1])
         if gone <= 0 or present.sum() <= 0:

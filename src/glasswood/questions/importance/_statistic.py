@@ -23,8 +23,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
 from glasswood.effects._responses import AnyQuestions, Asked, KernelLoss, Responses
-from glasswood.effects._row_cells import CellsOfColumns
-from glasswood.effects._row_sums import asked_of, less_log, name_of, quotients, unit_of
+from glasswood.effects._row_sums import RowSums, asked_of, less_log, name_of, quotients, unit_of
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
@@ -249,7 +248,7 @@ class RowLosses:
         return np.zeros((self.questions.n_questions, self.n_sums, LIMBS), dtype=np.int64)
 
 
-class LossSums:
+class LossSums(RowSums):
     """Sums of losses: with each feature in each of its cells, and at last of the rows as they are.
 
     Parameters
@@ -260,8 +259,8 @@ class LossSums:
 
     def __init__(self, ensemble: TreeEnsemble, wanted: WantedLoss) -> None:
         plan = make_plan(ensemble, 1, {})
+        super().__init__(plan, wanted.scale.link, wanted.scale.inverse)
         self._name, self._losses = wanted.key, RowLosses(plan, wanted, asked_of(plan))
-        self._cells = CellsOfColumns(plan)
         self._size = (1 + int(plan.cells.n_cells[ensemble.used_features].sum())) * self._losses.n_sums * LIMBS
 
         self.most_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_NUMBERS // max(1, ensemble.value.size)))
@@ -274,15 +273,10 @@ class LossSums:
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
         proceed()
-        cells = self._cells.of(batch.held, batch.n_rows)
-        for tally, first, last in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
+        cells = self.cells_of(batch)
+        for tally, rows in zip(tallies, batch.groups, strict=True):
             sums = tally.vectors[self._name].reshape(-1, self._losses.n_sums, LIMBS)
-            here = np.ascontiguousarray(cells[:, first:last])
-            self._losses.add(here, batch.weight[first:last], batch.values.take(slice(first, last)), sums)
-
-    def finish(self, tally: Tally) -> None:
-        """Carry: equal sums have equal limbs."""
-        tally.vectors[self._name] = limbs_of(numbers_of(tally.vectors[self._name]))
+            self._losses.add(np.ascontiguousarray(cells[:, rows]), batch.weight[rows], batch.values.take(rows), sums)
 
 
 class LossMoments:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
-from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
+from glasswood.counting._wide import LIMBS, numbers_of
 from glasswood.effects._closed_forms import Effects
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._responses import AnyQuestions, Asked, Responses
-from glasswood.effects._row_cells import CellBlock, CellsOfColumns
-from glasswood.effects._row_sums import BITS, HALF, TOO_LARGE, unit_of_left
+from glasswood.effects._row_cells import CellBlock
+from glasswood.effects._row_sums import BITS, TOO_LARGE, RowSums, add_powers, unchanged, unit_of_left
 from glasswood.effects._set_blocks import PlayerSets
 from glasswood.errors import TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
@@ -31,8 +31,6 @@ from glasswood.parallel._once import Deferred, once_here
 
 __all__ = ["Complement", "LeftMoments", "LeftSums", "Parts", "WantedLeft"]
 
-
-MOST_ROWS = 2**13  # at a time
 
 MOST_VALUES = 2**22  # of rows that are held at a time
 
@@ -112,7 +110,7 @@ class WantedLeft:
         return LeftSums(plan, self)
 
 
-class LeftSums:
+class LeftSums(RowSums):
     """Sums of what is left over of scores, and of its squares, for each output.
 
     In this order: the score; the score without mains; without mains and pairs, if these are asked for; without the
@@ -124,11 +122,9 @@ class LeftSums:
     wanted : WantedLeft
     """
 
-    most_rows = MOST_ROWS
-
     def __init__(self, plan: CountPlan, wanted: WantedLeft) -> None:
         self._ensemble, self._wanted = plan.ensemble, wanted
-        self._plan = make_plan(plan.ensemble, wanted.parts.order, plan.groups)
+        super().__init__(make_plan(plan.ensemble, wanted.parts.order, plan.groups))
         self._factor = unit_of_left(plan)
         n_lines = 1 + wanted.order + len(wanted.complements) + 2 * len(wanted.sets)
         self._shape = (n_lines, plan.ensemble.n_outputs, 2, LIMBS)
@@ -139,60 +135,51 @@ class LeftSums:
         return (Vector(self._wanted.key, int(np.prod(self._shape)), "wide sum"),)
 
     @once_here
-    def _cells(self) -> CellsOfColumns:
-        return CellsOfColumns(self._plan)
-
-    @once_here
-    def _responses(self) -> Responses:
-        return Responses(make_plan(self._ensemble, 1, self._plan.groups), "identity")
+    def responses(self) -> Responses:
+        """What answers questions about rows: the plan of single players is enough."""
+        return Responses(make_plan(self._ensemble, 1, self.plan.groups), "identity")
 
     @once_here
     def _questions(self) -> AnyQuestions:
         asked: list[Asked] = [(one.player, one.features, one.cells) for one in self._wanted.complements]
-        return self._responses.questions([*asked, (-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))])
+        return self.responses.questions([*asked, unchanged()])
 
     @once_here
     def _lookups(self) -> Lookups:
-        return self._lookups_of(self._wanted.parts, self._wanted.order, np.ones(len(self._plan.players), dtype=bool))
+        return self._lookups_of(self._wanted.parts, self._wanted.order, np.ones(len(self.plan.players), dtype=bool))
 
     @once_here
     def _lookups_of_sets(self) -> Lookups:
         parts = self._wanted.of_sets or self._wanted.parts
-        wanted = np.zeros(len(self._plan.players), dtype=bool)
+        wanted = np.zeros(len(self.plan.players), dtype=bool)
         wanted[[player for one in self._wanted.sets for player in one]] = True
         return self._lookups_of(parts, max(map(len, self._wanted.sets)), wanted)
 
     def _lookups_of(self, parts: Parts, order: int, wanted: NDArray[np.bool_]) -> Lookups:
-        plan = make_plan(self._ensemble, parts.order, self._plan.groups)
+        plan = make_plan(self._ensemble, parts.order, self.plan.groups)
         effects = Effects(plan, parts.counts, parts.total)
         player_sets = PlayerSets(plan, order, wanted)
         return Lookups(player_sets, Deferred(lambda: effects), list(range(self._ensemble.n_outputs)))
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
-        cells = self._cells.of(batch.held, batch.n_rows)
-        weight = batch.weight if batch.weight.size else np.ones(batch.n_rows, dtype=np.int64)
+        cells = self.cells_of(batch)
         held = max(self._questions.n_questions, len(self._lookups.sets)) * self._ensemble.n_outputs
         step = max(1, MOST_VALUES // held)
-        for tally, begin, end in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
+        for tally, rows in zip(tallies, batch.groups, strict=True):
             sums = tally.vectors[self._wanted.key].reshape(self._shape)
-            for first in range(begin, end, step):
+            for first in range(rows.start, rows.stop, step):
                 proceed()
-                here = slice(first, min(end, first + step))
+                here = slice(first, min(rows.stop, first + step))
                 values = self._values(np.ascontiguousarray(cells[:, here])) * self._factor
                 if not (np.abs(values) < 1.0).all():
                     raise TooLargeError(TOO_LARGE)
-                digits = digits_of(weight[here])
-                for place, power in enumerate((values, values**2)):
-                    high = np.floor(np.ldexp(power, HALF))
-                    low = np.rint(np.ldexp(np.ldexp(power, HALF) - high, HALF))
-                    found = (weighted_sums(high, digits) << HALF) + weighted_sums(low, digits)
-                    sums[:, :, place] += limbs_of(found.ravel()).reshape(*self._shape[:2], LIMBS)
+                add_powers(sums, values, batch.weights(here))
 
     def _values(self, cells: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return what is added up for each row: (n_lines, n_outputs, n_rows)."""
         wanted, n_outputs = self._wanted, self._ensemble.n_outputs
-        answers = self._responses.write_cells(cells, self._questions)
+        answers = self.responses.write_cells(cells, self._questions)
         by_set = _values_of(self._lookups, cells, n_outputs)
         mean, sets = by_set[0], self._lookups.sets
         score = answers[-1] - mean
@@ -219,10 +206,6 @@ class LeftSums:
             none = np.zeros_like(by_set[0])
             found += [members.get(tuple(sorted(one)), none), _sum(list(members.values()), none)]
         return found
-
-    def finish(self, tally: Tally) -> None:
-        """Carry: equal sums have equal limbs."""
-        tally.vectors[self._wanted.key] = limbs_of(numbers_of(tally.vectors[self._wanted.key]))
 
 
 def _sum(values: Sequence[NDArray[np.float64]], like: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from glasswood.counting._octaves import SIZES, bins_of, ends_of
 from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
-from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
+from glasswood.counting._wide import LIMBS, numbers_of
 from glasswood.effects._responses import AnyQuestions, Responses
-from glasswood.effects._row_cells import CellsOfColumns
-from glasswood.effects._row_sums import BITS, HALF, TOO_LARGE, unchanged, unit_of_left
+from glasswood.effects._row_sums import BITS, TOO_LARGE, RowSums, add_powers, unchanged, unit_of_left
 from glasswood.errors import TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._interrupts import proceed
@@ -115,7 +114,7 @@ class WantedRemainder:
         return RemainderSums(plan.ensemble, self)
 
 
-class RemainderSums:
+class RemainderSums(RowSums):
     """Sums of scores and of what a table leaves of them.
 
     Parameters
@@ -128,8 +127,8 @@ class RemainderSums:
 
     def __init__(self, ensemble: TreeEnsemble, wanted: WantedRemainder) -> None:
         self._key, self._rest = wanted.key, Rest(ensemble, wanted.table)
+        super().__init__(self._rest.plan)
         self._factor = unit_of_left(self._rest.plan)
-        self._cells = CellsOfColumns(self._rest.plan)
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -139,27 +138,17 @@ class RemainderSums:
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
         proceed()
-        cells = self._cells.of(batch.held, batch.n_rows)
+        cells = self.cells_of(batch)
         score, told = self._rest.of_cells(cells)
         left = score - told
         values = np.stack([score, left, np.abs(left)])[:, None] * self._factor
         if not (np.abs(values) < 1.0).all():
             raise TooLargeError(TOO_LARGE)
-        weight = batch.weight if batch.weight.size else np.ones(batch.n_rows, dtype=np.int64)
         bins = bins_of(np.abs(left) * self._factor)
-        for tally, begin, end in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
-            here = slice(begin, end)
-            np.add.at(tally.vectors[f"{self._key} sizes"], bins[here], weight[here])
-            sums, digits = tally.vectors[self._key].reshape(LINES, 2, LIMBS), digits_of(weight[here])
-            for place, power in enumerate((values[:, :, here], values[:, :, here] ** 2)):
-                high = np.floor(np.ldexp(power, HALF))
-                low = np.rint(np.ldexp(np.ldexp(power, HALF) - high, HALF))
-                found = (weighted_sums(high, digits) << HALF) + weighted_sums(low, digits)
-                sums[:, place] += limbs_of(found.ravel()).reshape(LINES, LIMBS)
-
-    def finish(self, tally: Tally) -> None:
-        """Carry: equal sums have equal limbs."""
-        tally.vectors[self._key] = limbs_of(numbers_of(tally.vectors[self._key]))
+        for tally, rows in zip(tallies, batch.groups, strict=True):
+            weight = batch.weights(rows)
+            np.add.at(tally.vectors[f"{self._key} sizes"], bins[rows], weight)
+            add_powers(tally.vectors[self._key].reshape(LINES, 1, 2, LIMBS), values[:, :, rows], weight)
 
 
 class Remainder(NamedTuple):

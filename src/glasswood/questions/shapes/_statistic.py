@@ -24,8 +24,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.effects._axes import axes_of
 from glasswood.effects._responses import AnyQuestions, Asked, Responses
-from glasswood.effects._row_cells import CellsOfColumns
-from glasswood.effects._row_sums import name_of, unit_of
+from glasswood.effects._row_sums import RowSums, name_of, unit_of
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
@@ -38,7 +37,6 @@ __all__ = ["Counted", "FallCounts", "Falls", "RowFalls", "WantedFalls"]
 
 PREFIX = "falls of rows: "  # of the names of vectors
 
-MOST_ROWS = 2**13  # at a time
 
 MOST_VALUES = 2**21  # of rows that are held at a time
 
@@ -165,7 +163,7 @@ class RowFalls:
         return Falls(size, size > noise, curve[:-1] - curve[1:] > noise, (curve == peak).argmax(axis=0), high)
 
 
-class FallCounts:
+class FallCounts(RowSums):
     """Weights of rows that fall, or rise, along each feature of numbers that the model uses.
 
     Of each feature: (2, n_outputs, 1 + n_steps + SIZES), for falls and for rises; the weight of all that do, of those
@@ -177,11 +175,9 @@ class FallCounts:
     wanted : WantedFalls
     """
 
-    most_rows = MOST_ROWS
-
     def __init__(self, ensemble: TreeEnsemble, wanted: WantedFalls) -> None:
         self._rows, self._wanted = RowFalls(ensemble, wanted), wanted
-        self._cells = CellsOfColumns(self._rows.plan)
+        super().__init__(self._rows.plan)
         self._size = sum(size_of(self._rows, f) for f in self._rows.features)
         if self._size > MOST_COUNTS:
             message = (
@@ -199,12 +195,12 @@ class FallCounts:
         """Add rows to the tallies of their groups."""
         if not self._rows.features:
             return
-        cells = self._cells.of(batch.held, batch.n_rows)
-        for tally, begin, end in zip(tallies, batch.bounds[:-1].tolist(), batch.bounds[1:].tolist(), strict=True):
+        cells = self.cells_of(batch)
+        for tally, rows in zip(tallies, batch.groups, strict=True):
             counts = divided(self._rows, tally.vectors[self._wanted.key])
-            for first in range(begin, end, self._rows.n_held):
+            for first in range(rows.start, rows.stop, self._rows.n_held):
                 proceed()
-                here = slice(first, min(end, first + self._rows.n_held))
+                here = slice(first, min(rows.stop, first + self._rows.n_held))
                 curves = self._rows.curves(cells[:, here], batch.values.take(here))
                 weight = batch.weight[here] if batch.weight.size else None
                 for feature, curve in curves.items():
@@ -222,9 +218,6 @@ class FallCounts:
             output, row = np.nonzero(found.breaks)
             place = 1 + n_steps + bins_of(found.size[output, row] / self._rows.unit)
             np.add.at(counts[side], (output, place), 1 if weight is None else weight[row])
-
-    def finish(self, tally: Tally) -> None:
-        """Do nothing: the numbers are final at any time."""
 
 
 def _weight(flags: NDArray[np.bool_], weight: NDArray[np.int64] | None) -> NDArray[np.int64]:
