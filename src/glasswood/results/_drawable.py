@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, TypeVar
 
 from glasswood.kernels._read_only import ReadOnly
+from glasswood.models._outputs import position_of
 from glasswood.plots._spec import Canvas, Panel
 
-__all__ = ["Drawable", "DrawnByOutput", "drawn", "maker_of"]
+__all__ = ["Drawable", "DrawnAsBars", "DrawnAsBarsOfAll", "DrawnByOutput", "drawn", "maker_of"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -83,3 +84,99 @@ class DrawnByOutput(Drawable):
         """
         found: Panel = self._made("panel", output, **options)
         return found
+
+
+class DrawnAsBars(DrawnByOutput):
+    """A result with a height per feature and output, and a figure of bars."""
+
+    outputs: tuple[Any, ...]
+
+    def plot(
+        self,
+        *,
+        top: int = 20,
+        output: Hashable = None,
+        output_index: int | None = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        engine: str = "matplotlib",
+        ax: object = None,
+    ) -> Any:
+        """Draw a bar per feature, the largest first.
+
+        Parameters
+        ----------
+        top : int, default 20
+            The maximum number of bars.
+        output : label, optional
+            The output (class or target) to draw. By default all outputs, up to eight.
+        output_index : int, optional
+            The output to draw, by its position in `outputs`.
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches. Chosen to fit the panels by default.
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure is created.
+
+        Returns
+        -------
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
+
+        Examples
+        --------
+        >>> ex.importance().plot(top=5)
+        <Drawing size ... with 1 Axes>
+        """
+        place = position_of(self.outputs, output, output_index)
+        return self._plot((engine, ax, title, figsize), place, top=top)
+
+
+class DrawnAsBarsOfAll(Drawable):
+    """A result with a height per feature for all outputs together, and a figure of bars."""
+
+    def panel(self, **options: Any) -> Panel:
+        """Return the data that `plot` draws. Options are those of `plot`.
+
+        Examples
+        --------
+        >>> ex.rating_table(pairs=2).panel(top=2).labels
+        ('bmi', 's5')
+        """
+        found: Panel = self._made("panel", **options)
+        return found
+
+    def plot(
+        self,
+        *,
+        top: int = 20,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+        engine: str = "matplotlib",
+        ax: object = None,
+    ) -> Any:
+        """Draw a bar per feature, the largest first.
+
+        Parameters
+        ----------
+        top : int, default 20
+            The maximum number of bars.
+        title : str, optional
+        figsize : (float, float), optional
+            Width and height in inches. Chosen to fit the panels by default.
+        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default, a new figure is created.
+
+        Returns
+        -------
+        Matplotlib or Plotly figure, or `ax` if given
+            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
+
+        Examples
+        --------
+        >>> ex.rating_table(pairs=2).plot(top=5)
+        <Drawing size ... with 1 Axes>
+        """
+        return self._plot((engine, ax, title, figsize), top=top)

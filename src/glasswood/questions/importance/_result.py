@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -10,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError, TableError
-from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
-from glasswood.results._drawable import DrawnByOutput
+from glasswood.results._drawable import DrawnAsBars
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.results._ranking import by_output, colon_of, total_of, totals
@@ -49,7 +47,7 @@ def sample_column(result: FromRows) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Importance(DrawnByOutput):
+class Importance(DrawnAsBars):
     """The importance of each feature: how much the score varies with it over the rows.
 
     Total importance (the default) is the root of the mean squared change of the score if the feature is redrawn from
@@ -189,44 +187,3 @@ class Importance(DrawnByOutput):
         named = {name.replace("value", "error", 1): part for name, part in errors.items()}
         found = {"feature": list(self.names), **by_output(self.heights, self.outputs), **totals(self), **named}
         return {**found, "kind": [self.kind] * len(self), **sample_column(self)}
-
-    def plot(
-        self,
-        *,
-        top: int = 20,
-        output: Hashable = None,
-        output_index: int | None = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
-        ax: object = None,
-    ) -> Any:
-        """Draw a bar per feature, the most important first.
-
-        Parameters
-        ----------
-        top : int, default 20
-            The maximum number of features.
-        title : str, optional
-        figsize : (float, float), optional
-            Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
-        ax : matplotlib Axes, optional
-            The axes to draw on. By default, a new figure is created.
-        output : label, optional
-            The output (class or target) to draw. By default all outputs, up to eight.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
-
-        Returns
-        -------
-        Matplotlib or Plotly figure, or `ax` if given
-            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
-
-        Examples
-        --------
-        >>> ex.importance().plot(top=5)
-        <Drawing size ... with 1 Axes>
-        """
-        place = position_of(self.outputs, output, output_index)
-        return self._plot((engine, ax, title, figsize), place, top=top)

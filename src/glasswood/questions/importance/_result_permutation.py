@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glasswood.errors import BackgroundError, TableError
 from glasswood.parallel._once import Deferred
 from glasswood.questions.importance._result import sample_column, told_sample
-from glasswood.results._drawable import Drawable
+from glasswood.results._drawable import DrawnAsBarsOfAll
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
@@ -19,13 +19,13 @@ from glasswood.text._plain import number
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
-    from glasswood.plots._spec import Bars
+    pass
 
 __all__ = ["PermutationImportance"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class PermutationImportance(Drawable):
+class PermutationImportance(DrawnAsBarsOfAll):
     """Permutation importance: how much the mean loss increases if a feature is permuted, all others as they are.
 
     This is the mean over all permutations of the rows, and not over a few random ones, so it has no noise [1]_, [2]_::
@@ -171,58 +171,3 @@ class PermutationImportance(Drawable):
         errors = {} if self.find_folds is None else {"error": self.error}
         found = {"feature": list(self.names), "value": self.values, "ratio": self.ratio, **errors}
         return {**found, "loss": [self.loss] * len(self), **sample_column(self)}
-
-    def panel(self, **options: Any) -> Bars:
-        """Return the data that `plot` draws. Options are those of `plot`.
-
-        Examples
-        --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, target=y)
-        >>> ex.permutation_importance(loss="absolute_error").panel(top=2).labels
-        ('s5', 'bmi')
-        """
-        found: Bars = self._made("panel", **options)
-        return found
-
-    def plot(
-        self,
-        *,
-        top: int = 20,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
-        ax: object = None,
-    ) -> Any:
-        """Draw a bar per feature, the most important first, and its band of 95 % if there are folds.
-
-        Parameters
-        ----------
-        top : int, default 20
-            The maximum number of features.
-        title : str, optional
-        figsize : (float, float), optional
-            Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
-        ax : matplotlib Axes, optional
-            The axes to draw on. By default, a new figure is created.
-
-        Returns
-        -------
-        Matplotlib or Plotly figure, or `ax` if given
-            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
-
-        Examples
-        --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X, target=y, folds=5)
-        >>> ex.permutation_importance().plot(top=5)
-        <Drawing size ... with 1 Axes>
-        """
-        return self._plot((engine, ax, title, figsize), top=top)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError, BackgroundError, TableError
-from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
-from glasswood.results._drawable import DrawnByOutput
+from glasswood.results._drawable import DrawnAsBars
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
@@ -41,7 +40,7 @@ MAINS, PAIRS = _share("without mains", "score"), _share("without pairs", "score"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class HStatistics(DrawnByOutput):
+class HStatistics(DrawnAsBars):
     """Friedman and Popescu's H of each feature and of the whole model, and what curves and pairs leave over.
 
     With ``F`` the score of a row, ``F_j`` the partial dependence of feature j, ``F_-j`` that of all other features and
@@ -216,44 +215,3 @@ class HStatistics(DrawnByOutput):
             names = [what] if len(self.outputs) == 1 else [f"{what}_{output}" for output in self.outputs]
             found |= {name: np.array(part[:, k]) for k, name in enumerate(names)}
         return found
-
-    def plot(
-        self,
-        *,
-        top: int = 20,
-        output: Hashable = None,
-        output_index: int | None = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
-        ax: object = None,
-    ) -> Any:
-        """Draw H of each feature as a bar, the feature that interacts most first.
-
-        Parameters
-        ----------
-        top : int, default 20
-            The maximum number of features.
-        title : str, optional
-        figsize : (float, float), optional
-            Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
-        ax : matplotlib Axes, optional
-            The axes to draw on. By default, a new figure is created.
-        output : label, optional
-            The output (class or target) to draw. By default all outputs, up to eight.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
-
-        Returns
-        -------
-        Matplotlib or Plotly figure, or `ax` if given
-            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
-
-        Examples
-        --------
-        >>> ex.h_statistics().plot()
-        <Drawing size ... with 1 Axes>
-        """
-        place = position_of(self.outputs, output, output_index)
-        return self._plot((engine, ax, title, figsize), place, top=top)

@@ -17,7 +17,7 @@ from glasswood.parallel._once import Deferred
 from glasswood.questions.rating_tables._result_excel import Sheet, workbook
 from glasswood.questions.rating_tables._result_sql import dialect_of, literal
 from glasswood.results._axis import Axis
-from glasswood.results._drawable import Drawable
+from glasswood.results._drawable import DrawnAsBarsOfAll
 from glasswood.results._frames import to_frame
 from glasswood.tables._files import write_whole
 from glasswood.tables._given import given_table
@@ -28,7 +28,7 @@ from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
-    from glasswood.plots._spec import Bars
+    pass
 
 __all__ = ["LeftByTable", "RatingTable"]
 
@@ -75,7 +75,7 @@ class _Side(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RatingTable(Drawable):
+class RatingTable(DrawnAsBarsOfAll):
     """A model as tables: a base, entries for the values of each feature, and for those of some pairs.
 
     The raw score of a row is the sum of its entries, and of a remainder::
@@ -359,55 +359,6 @@ class RatingTable(Drawable):
         """The largest minus the smallest entry of each feature and pair, by name."""
         found = {name: float(np.ptp(heights)) for name, heights in self.mains.items()}
         return found | {f"{a} x {b}": float(np.ptp(heights)) for (a, b), heights in self.pairs.items()}
-
-    def panel(self, **options: Any) -> Bars:
-        """Return the data that `plot` draws. Options are those of `plot`.
-
-        Examples
-        --------
-        See `RatingTable`.
-        """
-        found: Bars = self._made("panel", **options)
-        return found
-
-    def plot(
-        self,
-        *,
-        top: int = 20,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
-        ax: object = None,
-    ) -> Any:
-        """Draw how far the entries of each feature and pair are apart.
-
-        Parameters
-        ----------
-        top : int, default 20
-            The maximum number of bars.
-        title : str, optional
-        figsize : (float, float), optional
-            Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
-        ax : matplotlib Axes, optional
-            The axes to draw on. By default, a new figure is created.
-
-        Returns
-        -------
-        Matplotlib or Plotly figure, or `ax` if given
-            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
-
-        Examples
-        --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=9).fit(X, y), X)
-        >>> ex.rating_table(pairs=2).plot()
-        <Drawing size ... with 1 Axes>
-        """
-        return self._plot((engine, ax, title, figsize), top=top)
 
 
 def _sides(axis: Axis, heights: Floats) -> list[_Side]:

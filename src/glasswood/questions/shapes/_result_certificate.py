@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
-from glasswood.models._outputs import position_of
-from glasswood.results._drawable import DrawnByOutput
+from glasswood.results._drawable import DrawnAsBars
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
@@ -79,7 +78,7 @@ class BrokenPromise:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Certificate(DrawnByOutput):
+class Certificate(DrawnAsBars):
     """What the trees alone prove about monotonicity, without any data, for every row that there can be.
 
     Two leaves l and r of a tree are joined along feature j if a change of j alone leads from one to the other: their
@@ -224,47 +223,6 @@ class Certificate(DrawnByOutput):
             "fall": self.falls.ravel(),
             "rise": self.rises.ravel(),
         }
-
-    def plot(
-        self,
-        *,
-        top: int = 20,
-        output: Hashable = None,
-        output_index: int | None = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
-        ax: object = None,
-    ) -> Any:
-        """Draw how far the score can fall and rise at most along each feature; a bar that is missing is a proof.
-
-        Parameters
-        ----------
-        top : int, default 20
-            The maximum number of features.
-        output : label, optional
-            The output (class or target) to draw. By default the largest of all outputs.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
-        title : str, optional
-        figsize : (float, float), optional
-            Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
-        ax : matplotlib Axes, optional
-            The axes to draw on. By default, a new figure is created.
-
-        Returns
-        -------
-        Matplotlib or Plotly figure, or `ax` if given
-            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
-
-        Examples
-        --------
-        >>> ex.certificate().plot()
-        <Drawing size ... with 1 Axes>
-        """
-        place = position_of(self.outputs, output, output_index)
-        return self._plot((engine, ax, title, figsize), place, top=top)
 
 
 def _counted(kinds: NDArray[np.str_], words: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasswood.errors import BackgroundError, TableError
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
-from glasswood.results._drawable import DrawnByOutput
+from glasswood.results._drawable import DrawnAsBars
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
@@ -52,7 +52,7 @@ class WorstRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RowMonotonicity(DrawnByOutput):
+class RowMonotonicity(DrawnAsBars):
     """How many rows have a curve of their own (ICE) that goes against a direction, how far, and where.
 
     With ``s_i(c)`` the response of row i if the feature is in cell c of its axis, missing left out, the row breaks
@@ -211,44 +211,3 @@ class RowMonotonicity(DrawnByOutput):
             "at": at.ravel(),
             "rows_at": most.ravel(),
         }
-
-    def plot(
-        self,
-        *,
-        top: int = 20,
-        output: Hashable = None,
-        output_index: int | None = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
-        ax: object = None,
-    ) -> Any:
-        """Draw the share of rows that go against the direction of each feature as a bar.
-
-        Parameters
-        ----------
-        top : int, default 20
-            The maximum number of features.
-        output : label, optional
-            The output (class or target) to draw. By default all outputs, up to eight.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
-        title : str, optional
-        figsize : (float, float), optional
-            Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
-        ax : matplotlib Axes, optional
-            The axes to draw on. By default, a new figure is created.
-
-        Returns
-        -------
-        Matplotlib or Plotly figure, or `ax` if given
-            Notebooks display it. In scripts, ``plt.show()`` displays it; ``savefig`` and ``write_html`` save it.
-
-        Examples
-        --------
-        >>> ex.monotonicity(rows=True).plot()
-        <Drawing size ... with 1 Axes>
-        """
-        place = position_of(self.outputs, output, output_index)
-        return self._plot((engine, ax, title, figsize), place, top=top)
