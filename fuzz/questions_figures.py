@@ -25,6 +25,7 @@ def figures(s: Session) -> None:
         s.ask("partial_dependence", player.name)
     s.ask("importance")
     drawn = [call for call in s.calls if hasattr(call.keep, "plot")]
+    drawn = [call for call in drawn if not isinstance(call.keep, gw.Curves) or len(call.keep)]
     for call in [drawn[k] for k in s.rng.permutation(len(drawn))[:3]]:
         engine = str(s.rng.choice(["matplotlib", "plotly"]))
         one = next(iter(call.keep.values())) if isinstance(call.keep, gw.Curves) else call.keep

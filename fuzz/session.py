@@ -77,9 +77,10 @@ class Session:
 
     def uses(self, column: str) -> bool:
         """Whether the model splits on a column; others are not read, so that all their rows are in one cell."""
-        ensemble = self.explainer.ensemble
-        names = list(ensemble.feature_names)
-        return column not in names or names.index(column) in ensemble.used_features
+        if self.setting.fitted.pipeline:
+            names = list(self.explainer.ensemble.feature_names)
+            return column not in names or names.index(column) in self.explainer.ensemble.used_features
+        return list(self.setting.train).index(column) in self.explainer.ensemble.used_features
 
     def start(self, question: str) -> None:
         """Begin a question: its random numbers do not depend on what was asked before."""

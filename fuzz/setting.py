@@ -167,10 +167,11 @@ class Setting:
             return
         response = "raw" if self.fitted.raw is not None else self.response
         first = gw.Explainer(self.fitted.model, self.train, response=response)
-        self.names = list(first.ensemble.feature_names)
+        self.names = list(self.explainer().ensemble.feature_names)  # which may be the model's own, without a table's
+        names = list(first.ensemble.feature_names)
         if self.case.get("shape") != "wide" and self.case.get("at_cuts", True):
             curves = first.partial_dependence()
-            self.cuts = {column: curves[name].cuts.copy() for column, name in zip(self.train, self.names, strict=True)}
+            self.cuts = {column: curves[name].cuts.copy() for column, name in zip(self.train, names, strict=True)}
 
     def _look_at_pipeline(self) -> None:
         """Learn which columns of a pipeline have curves: the others have points."""

@@ -12,7 +12,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifi
 
 import glasswood as gw
 from glasswood.parallel._kept import Kept
-from glasswood.questions.rows import _arithmetic as _evaluate
+from glasswood.questions.rows._arithmetic_leaf_tables import LeafTables
+from glasswood.study import _study
 from helpers.resource_tasks import X, Y
 
 
@@ -110,10 +111,8 @@ def test_what_is_asked_again_has_the_same_bits(regressor):
 
 
 def test_tables_are_made_once_per_question_and_outputs(monkeypatch):
-    made, init = [], _evaluate.LeafTables.__init__
-    monkeypatch.setattr(
-        _evaluate.LeafTables, "__init__", lambda self, *args: (made.append(args[2]), init(self, *args))[0]
-    )
+    made, init = [], LeafTables.__init__
+    monkeypatch.setattr(LeafTables, "__init__", lambda self, *args: (made.append(args[2]), init(self, *args))[0])
     model = RandomForestClassifier(3, max_depth=3, random_state=0).fit(X, np.digitize(Y, [-0.5, 0.5]))
     ex = gw.Explainer(model, X)
     for row in range(3):
@@ -142,21 +141,21 @@ def test_a_metric_that_changes_is_asked_anew(regressor):
 
 
 def test_a_model_beyond_the_limit_answers_all_the_same(regressor, monkeypatch):
-    monkeypatch.setattr(_evaluate, "MOST_KEPT", 1000)
+    monkeypatch.setattr(_study, "MAX_KEPT", 1000)
     ex = gw.Explainer(regressor, X)
     wanted = gw.Explainer(regressor, X).shap_values(X[:5]).values
     for _ in range(2):
         np.testing.assert_array_equal(ex.shap_values(X[:5]).values, wanted)
-    assert ex._study._evaluator.kept.n_bytes == 0
+    assert ex._study.kept.n_bytes == 0
 
 
 def test_a_pickled_explainer_takes_no_tables_along(regressor):
     ex = gw.Explainer(regressor, X)
     ex.shap_values(X[:5])
-    tables = ex._study._evaluator.kept.n_bytes
+    tables = ex._study.kept.n_bytes
     other = pickle.loads(pickle.dumps(ex))
     assert tables > 0
-    assert other._study._evaluator.kept.n_bytes == 0
+    assert other._study.kept.n_bytes == 0
     np.testing.assert_array_equal(other.shap_values(X[:5]).values, ex.shap_values(X[:5]).values)
 
 

@@ -16,6 +16,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import glasswood as gw
+from glasswood._explainer import _Asked
 from glasswood.counting._counter import Counter
 from glasswood.parallel import _limits, _memory, _threads
 from glasswood.parallel._limits import Memory, core_quota, memory_limit
@@ -115,7 +116,7 @@ def test_n_jobs_means_what_it_does_in_scikit_learn(model, frame, n_jobs, expecte
     found = []
     monkeypatch.setattr(_threads, "core_quota", lambda: None)
     ex = gw.Explainer(model, frame, n_jobs=n_jobs)
-    ex._ask(lambda _: found.append(n_threads()), None, None)
+    ex._ask(lambda _: found.append(n_threads()), _Asked(None, None, None))
     assert found == [expected]
     assert n_threads() == 8  # outside
 
@@ -164,7 +165,7 @@ def test_threads_share_the_limit_with_those_that_they_start():
 def test_limits_of_calls_in_several_threads_are_their_own(model, frame):
     def limit(n):
         ex = gw.Explainer(model, frame, n_jobs=n)
-        return ex._ask(lambda _: (threading.Event().wait(0.02), n_threads())[1], None, None)
+        return ex._ask(lambda _: (threading.Event().wait(0.02), n_threads())[1], _Asked(None, None, None))
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(limit, range(1, 13))) == list(range(1, 13))

@@ -200,7 +200,7 @@ class Grouped(Several):
         make, place = maker_of(type(first), "together"), position_of(first.outputs, output, output_index)
         if make is None:
             message = f"there is no figure of several {type(first).__name__} together"
-            raise NotImplementedError(message)
+            raise ArgumentError(message)
         panel: Panel = make(results, place, **{name: options[name] for name in options if name != "error"})
         return panel
 

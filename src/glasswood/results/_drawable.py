@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, TypeVar
 
+from glasswood.errors import ArgumentError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.plots._spec import Canvas, Panel
@@ -62,7 +63,7 @@ class Drawable(ReadOnly):
         make = maker_of(type(self), how)
         if make is None:
             message = f"there is no figure of {type(self).__name__}"
-            raise NotImplementedError(message)
+            raise ArgumentError(message)
         return make(self, *args, **options)
 
     def _plot(self, canvas: tuple[Any, ...], *args: Any, **options: Any) -> Any:

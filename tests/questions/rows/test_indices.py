@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import glasswood as gw
+from glasswood.questions.rows._answer_evaluator import evaluator_of
 from helpers.cube_metrics import PDIVMetric, ShapleyMetric
 from helpers.deep_trees import chains
 from helpers.games import Game, players_of
@@ -82,7 +83,7 @@ def test_indices_by_their_definitions(ensemble, seed):
 def test_all_ways_agree(ensemble, seed):
     for ex, _, rows in explained(ensemble, seed):
         study, outputs = ex._study, list(range(ex.ensemble.n_outputs))
-        evaluator, opened = study._evaluator, study.rows(rows)
+        evaluator, opened = evaluator_of(study), study.rows(rows)
         for metric in (
             *(index(1 + seed % 3) for index, _ in INDICES.values()),
             Halves(),

@@ -81,7 +81,7 @@ def opened(table: pd.DataFrame, target: pd.Series) -> dict[str, tuple[gw.Explain
 def _nothing_kept(opened):
     """Let each question make its own tables."""
     for ex, _ in opened.values():
-        ex._study._evaluator.kept = type(ex._study._evaluator.kept)(0)
+        ex._study.kept = type(ex._study.kept)(0)
 
 
 def in_blocks(patch: pytest.MonkeyPatch, n_entries: int) -> None:

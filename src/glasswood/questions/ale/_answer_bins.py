@@ -24,6 +24,7 @@ from glasswood.questions.ale._statistic_responses import ResponseEffects, Wanted
 from glasswood.study._study import Study
 from glasswood.study._summary_plan import SummaryPlan
 from glasswood.study._view import View
+from glasswood.tables._tables import frame_of
 
 __all__ = [
     "PlannedAle",
@@ -231,11 +232,13 @@ def order_of(study: Study, feature: int, bins: Bins, rows: NDArray[np.int64]) ->
 
 def _is_ordered(study: Study, feature: int) -> bool:
     """Return whether the user's table says that the categories of a feature have an order."""
-    table, name = study.user_table, study.ensemble.feature_names[feature]
-    try:
-        return bool(table[name].dtype.ordered)
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+    frame, schema = frame_of(study.user_table), study.ensemble.schema
+    if frame is None:
         return False
+    columns, name = frame.columns, study.ensemble.feature_names[feature]
+    if name not in columns and not schema.named and feature < len(columns):
+        name = columns[feature]  # columns are found by their positions
+    return name in columns and bool(getattr(frame[name].to_native().dtype, "ordered", False))
 
 
 def _by_similarity(study: Study, feature: int, bins: Bins, levels: NDArray[np.intp]) -> NDArray[np.intp] | None:

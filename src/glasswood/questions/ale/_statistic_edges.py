@@ -191,5 +191,6 @@ def _quantiles(
     found = np.array([ends[0], *inner.tolist(), ends[1]]) + 0.0
     found = np.unique(found[np.isfinite(found)])
     # LightGBM's cut next to 0 parts nothing from the least value, if that is 0.
-    near = np.diff(found) <= NEAR * (found[-1] - found[0]) if found.size > 2 else np.empty(0, dtype=bool)
+    half = found / 2  # whose differences are finite
+    near = np.diff(half) <= NEAR * (half[-1] - half[0]) if found.size > 2 else np.empty(0, dtype=bool)
     return np.delete(found, np.minimum(np.flatnonzero(near) + 1, found.size - 2)) if near.any() else found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,13 +37,12 @@ def evaluator_of(study: Study) -> Evaluator:
 def _find_evaluator(study: Study) -> Evaluator:
     study.plan(1).refuse_derived()
     over = study.over
-
-    def background_rows() -> BackgroundRows:
-        return BackgroundRows(study.own_rows(), over.shares)
-
-    in_memory = over.in_memory
-    background, n_background = (background_rows, over.n_rows) if in_memory else (None, 0)
+    background, n_background = (partial(_background_rows, study), over.n_rows) if over.in_memory else (None, 0)
     return Evaluator(study.plan, study.effects, background, n_background, over.only_counts, study.kept)
+
+
+def _background_rows(study: Study) -> BackgroundRows:
+    return BackgroundRows(study.own_rows(), study.over.shares)
 
 
 def refuse_uncountable_sets(study: Study, order: int, wanted: NDArray[np.bool_], n_outputs: int) -> None:
