@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from itertools import pairwise
 
 import lightgbm as lgb
@@ -666,3 +667,28 @@ def test_pyale_on_its_own_edges(rows):
     theirs = two.aleplot_2D_continuous(X, model, ["a", "b"], grid_size=8)
     edges = {"a": theirs.index.to_numpy(float), "b": theirs.columns.to_numpy(float)}
     np.testing.assert_allclose(ex.ale("a", "b", bins=edges).values, theirs.to_numpy(), atol=1e-9)
+
+
+def test_an_order_of_categories_is_found_by_position():
+    """A model that was fitted on an array has names of its own."""
+    rng = np.random.default_rng(0)
+    codes, numbers = rng.integers(0, 3, 300), rng.normal(size=300)
+    y = np.array([3.0, -1.0, 2.0])[codes] + numbers
+    options = {"n_estimators": 5, "max_depth": 3, "tree_method": "hist", "enable_categorical": True}
+    model = xgb.XGBRegressor(feature_types=["c", "q"], **options).fit(np.column_stack([codes, numbers]), y)
+    table = pd.DataFrame({"size": pd.Categorical.from_codes(codes, [0, 1, 2], ordered=True), "number": numbers})
+    assert gw.Explainer(model, table).ale(0).ordered_by == "of the categories"
+    polars = pytest.importorskip("polars").DataFrame({"size": codes, "number": numbers})
+    assert gw.Explainer(model, polars).ale(0).ordered_by == "of similarity"
+
+
+def test_edges_near_the_largest_numbers():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(size=998), [-1.7e308, 1.7e308]])
+    model = xgb.XGBRegressor(n_estimators=3, max_depth=2).fit(x[:998, None], np.sin(3 * x[:998]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ale = gw.Explainer(model, pd.DataFrame({"x": np.clip(x, -1e308, 1e308)})).ale(0)
+    assert ale.edges[0] == -1e308
+    assert ale.edges[-1] == 1e308
+    assert np.isfinite(ale.heights).all()

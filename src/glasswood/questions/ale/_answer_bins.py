@@ -238,7 +238,8 @@ def _is_ordered(study: Study, feature: int) -> bool:
     columns, name = frame.columns, study.ensemble.feature_names[feature]
     if name not in columns and not schema.named and feature < len(columns):
         name = columns[feature]  # columns are found by their positions
-    return name in columns and bool(getattr(frame[name].to_native().dtype, "ordered", False))
+    dtype = getattr(frame[name].to_native(), "dtype", None) if name in columns else None
+    return bool(getattr(dtype, "ordered", False))
 
 
 def _by_similarity(study: Study, feature: int, bins: Bins, levels: NDArray[np.intp]) -> NDArray[np.intp] | None:
