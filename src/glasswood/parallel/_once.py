@@ -16,11 +16,13 @@ import weakref
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
+from glasswood.errors import BackgroundError
 from glasswood.parallel._threads import thread_limit, threads_limited_to
 
 __all__ = ["Cache", "Deferred", "Lock", "Recent", "once", "once_here"]
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 class Lock:
@@ -186,21 +188,36 @@ class Cache:
 class Deferred(Generic[T]):
     """A function without arguments that computes its value when it is first called, and keeps it.
 
-    It is computed before it is pickled or copied, so that a result can be kept without what it was computed from. The
-    limit of threads is that of the call in which it is made.
+    It is computed before it is pickled or copied, so that a result can be kept without what it was computed from. What
+    may take long is not: a copy raises an error instead. The limit of threads is that of the call in which it is made.
 
     Parameters
     ----------
     compute : callable
+    lost : str, optional
+        What the error of a copy says, if the value is not to be computed for copies.
     """
 
-    def __init__(self, compute: Callable[[], T]) -> None:
-        self._compute, self._limit = compute, thread_limit()
+    def __init__(self, compute: Callable[[], T], lost: str = "") -> None:
+        self._compute, self._lost, self._limit = compute, lost, thread_limit()
 
     @classmethod
     def of(cls, value: T) -> Deferred[T]:
         """Return one that is computed already."""
         return cls(lambda: value)
+
+    @classmethod
+    def gone(cls, lost: str) -> Deferred[T]:
+        """Return one that cannot be computed any more."""
+
+        def refuse() -> T:
+            raise BackgroundError(lost)
+
+        return cls(refuse, lost)
+
+    def map(self, turn: Callable[[T], S]) -> Deferred[S]:
+        """Return a function of the value, which is as lost for copies."""
+        return Deferred(lambda: turn(self()), self._lost)
 
     @once
     def _value(self) -> T:
@@ -213,5 +230,7 @@ class Deferred(Generic[T]):
         """Return the value."""
         return self._value
 
-    def __reduce__(self) -> tuple[Any, tuple[T]]:
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        if self._lost and "_value" not in self.__dict__:
+            return Deferred.gone, (self._lost,)
         return Deferred.of, (self(),)

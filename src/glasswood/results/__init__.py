@@ -3,7 +3,7 @@
 from glasswood.results._axis import LARGEST, Axis, squeezed
 from glasswood.results._basis import BASES
 from glasswood.results._collections import Grouped, Lazy
-from glasswood.results._folds import NO_FOLDS, Folds, IfAsked, MeanIfAsked
+from glasswood.results._folds import LOST_ERROR, LOST_MEAN, NO_FOLDS, Folds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._joint_rows import JointRows
 from glasswood.results._report import Report
@@ -13,14 +13,14 @@ from glasswood.text._plain import text_of
 __all__ = [
     "BASES",
     "LARGEST",
+    "LOST_ERROR",
+    "LOST_MEAN",
     "NO_FOLDS",
     "Axis",
     "Folds",
     "Grouped",
-    "IfAsked",
     "JointRows",
     "Lazy",
-    "MeanIfAsked",
     "Report",
     "check_memory",
     "squeezed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,18 @@ from numpy.typing import NDArray
 from glasswood.effects._jackknife import jackknife, student
 from glasswood.errors import BackgroundError
 from glasswood.kernels._read_only import ReadOnly
-from glasswood.parallel._once import Deferred
 
-__all__ = ["NO_FOLDS", "Folds", "IfAsked", "MeanIfAsked"]
+__all__ = ["LOST_ERROR", "LOST_MEAN", "NO_FOLDS", "Folds"]
 
 
 T = TypeVar("T")
 
+
+LOST = (
+    "this result was copied or pickled before its {0} was computed, and no longer knows its rows; ask for the {0} "
+    "before that"
+)
+LOST_ERROR, LOST_MEAN = LOST.format("error"), LOST.format("mean prediction")
 
 NO_FOLDS = (
     "errors come from folds of the rows: make the Explainer with folds=20, or the Background with "
@@ -71,31 +76,3 @@ class Folds(ReadOnly):
     def first(self, n: int) -> Folds:
         """Return the same of the first n lines."""
         return Folds(self.heights[:, :n], self.shares, self.mean)
-
-
-class IfAsked(Deferred[T]):
-    """What is only computed if it is asked for, and not for a copy or a pickle: it may take long for each fold."""
-
-    what = "error"
-
-    @classmethod
-    def unknown(cls) -> Self:
-        """Return one that cannot be computed any more."""
-
-        def refuse() -> T:
-            message = (
-                f"this result was copied or pickled before its {cls.what} was computed, and no longer knows its rows; "
-                f"ask for the {cls.what} before that"
-            )
-            raise BackgroundError(message)
-
-        return cls(refuse)
-
-    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return (type(self).of, (self(),)) if "_value" in self.__dict__ else (type(self).unknown, ())
-
-
-class MeanIfAsked(IfAsked[T]):
-    """The mean prediction, which is only computed if it is asked for."""
-
-    what = "mean prediction"

@@ -17,7 +17,8 @@ from glasswood.questions.ale._result_collections import Ales
 from glasswood.questions.ale._result_pair import AleSurface
 from glasswood.questions.ale._statistic_bins import Bins
 from glasswood.questions.ale._statistic_pairs import WantedPair
-from glasswood.results import Folds, IfAsked
+from glasswood.results import Folds
+from glasswood.results._folds import LOST_ERROR
 from glasswood.study._rows_again import deviation_of_scores
 from glasswood.study._view import View
 from glasswood.text._printable import unlike
@@ -70,8 +71,8 @@ def _of_one(view: View, feature: int, bins: Bins, order: Any) -> Ale:
         missing_rows=n_missing if unit == 1 else n_missing * unit,
         outputs=view.labels,
         units=view.units,
-        find_left_out=IfAsked(lambda: _left_out(view, feature, bins)) if view.has_folds else None,
-        find_deviation=IfAsked(lambda: _deviation(view)[view.chosen.columns]),
+        find_left_out=Deferred(lambda: _left_out(view, feature, bins), LOST_ERROR) if view.has_folds else None,
+        find_deviation=Deferred(lambda: _deviation(view)[view.chosen.columns], LOST_ERROR),
     )
     return result if order is None else result.in_order(order)
 
@@ -95,7 +96,7 @@ def _of_pair(view: View, features: tuple[int, int], bins: Bins) -> AleSurface:
         outputs=view.labels,
         units=view.units,
         weighted=view.study.over.weighted,
-        find_folds=IfAsked(lambda: _folds_of_pair(view, features, bins)) if view.has_folds else None,
+        find_folds=Deferred(lambda: _folds_of_pair(view, features, bins), LOST_ERROR) if view.has_folds else None,
     )
 
 

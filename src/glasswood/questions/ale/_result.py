@@ -16,7 +16,7 @@ from glasswood.parallel._once import Deferred
 from glasswood.questions.ale._arithmetic import along_levels, rms_gap, weights_of_edges
 from glasswood.results._axis import Axis, spread, squeezed
 from glasswood.results._drawable import DrawnByOutput
-from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
+from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable, unlike
@@ -115,8 +115,8 @@ class Ale(DrawnByOutput):
     missing_rows: float
     outputs: tuple[Any, ...]
     units: str
-    find_left_out: IfAsked[AleLeftOut] | None = None
-    find_deviation: IfAsked[NDArray[np.float64]]
+    find_left_out: Deferred[AleLeftOut] | None = None
+    find_deviation: Deferred[NDArray[np.float64]]
 
     @property
     def name(self) -> str:

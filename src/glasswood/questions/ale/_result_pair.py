@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from glasswood.errors import BackgroundError
 from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
+from glasswood.parallel._once import Deferred
 from glasswood.results._axis import spread, squeezed
 from glasswood.results._drawable import Drawable
-from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
+from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import printable
@@ -58,7 +59,7 @@ class AleSurface(Drawable):
     outputs: tuple[Any, ...]
     units: str
     weighted: bool = False
-    find_folds: IfAsked[Folds] | None = None
+    find_folds: Deferred[Folds] | None = None
 
     def _close(self) -> None:
         super()._close()

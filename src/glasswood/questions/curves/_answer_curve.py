@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from glasswood.parallel._once import Deferred
 from glasswood.questions.curves._answer_observed import observations
-from glasswood.questions.curves._result import Curve
-from glasswood.questions.curves._result_spread import OtherScale, Spread
-from glasswood.results import Folds, IfAsked
+from glasswood.questions.curves._result import LOST_RELATIVITY, LOST_SPREAD, Curve
+from glasswood.results import Folds
+from glasswood.results._folds import LOST_ERROR
 from glasswood.study._view import View
 
 __all__ = ["curve_of", "heights_of"]
@@ -31,11 +31,11 @@ def curve_of(view: View, feature: int) -> Curve:
         mean=view.level,
         outputs=view.labels,
         units=view.units,
-        find_spread=Spread(lambda: view.spread(feature)),
+        find_spread=Deferred(lambda: view.spread(feature), LOST_SPREAD),
         find_observations=Deferred(lambda: observations(view, feature)) if study.has_targets else None,
         find_folds=Deferred(lambda: _folds(view, feature)) if view.has_folds else None,
-        of_log_link=_on_both_scales(view, lambda own: OtherScale(lambda: heights_of(own(), feature))),
-        folds_of_log_link=_on_both_scales(view, lambda own: IfAsked(lambda: _folds(own(), feature)))
+        of_log_link=_on_both_scales(view, lambda own: Deferred(lambda: heights_of(own(), feature), LOST_RELATIVITY)),
+        folds_of_log_link=_on_both_scales(view, lambda own: Deferred(lambda: _folds(own(), feature), LOST_ERROR))
         if view.has_folds
         else {},
     )

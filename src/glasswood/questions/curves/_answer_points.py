@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from glasswood.errors import TooLargeError
 from glasswood.parallel._once import Deferred
 from glasswood.questions.curves._result_points import Points
-from glasswood.results import Folds, IfAsked, check_memory
+from glasswood.results import Folds, check_memory
+from glasswood.results._folds import LOST_ERROR
 from glasswood.study._locations import Located, locate, rows_at_points
 from glasswood.study._view import View
 from glasswood.text._printable import how_many
@@ -51,7 +52,9 @@ def points_of_located(
         mean=view.level,
         find_rows=Deferred(lambda: rows_at_points(view.study, shown)),
         weighted=view.study.over.weighted,
-        find_folds=IfAsked(lambda: _folds(view, len(players), located, heights)) if view.has_folds else None,
+        find_folds=Deferred(lambda: _folds(view, len(players), located, heights), LOST_ERROR)
+        if view.has_folds
+        else None,
         grid=None if shape is None else _values_of_axes(shown, shape),
     )
 

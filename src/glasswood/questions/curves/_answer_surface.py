@@ -10,7 +10,8 @@ from glasswood.parallel._once import Deferred
 from glasswood.questions.curves._answer_curve import curve_of, heights_of
 from glasswood.questions.curves._answer_response_pair import ResponsePair
 from glasswood.questions.curves._result_surface import Surface, SurfaceFolds
-from glasswood.results import IfAsked, JointRows, check_memory
+from glasswood.results import JointRows, check_memory
+from glasswood.results._folds import LOST_ERROR
 from glasswood.study._folds import study_folds
 from glasswood.study._study import Study
 from glasswood.study._view import View
@@ -38,7 +39,7 @@ def surface_of(view: View, a: int, b: int) -> Surface:
         second=curve_of(view, b),
         pair=pair,
         find_rows=Deferred(lambda: _joint_rows(study, a, b)),
-        find_folds=IfAsked(lambda: _folds(view, a, b)) if view.has_folds else None,
+        find_folds=Deferred(lambda: _folds(view, a, b), LOST_ERROR) if view.has_folds else None,
     )
 
 

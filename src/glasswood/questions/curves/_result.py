@@ -14,17 +14,22 @@ from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.questions.curves._result_observed import Observations
-from glasswood.questions.curves._result_spread import OtherScale, Spread
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._drawable import DrawnByOutput
-from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
+from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
-__all__ = ["CURVES_ONLY", "Curve", "columns_of_curve", "told_in_cells"]
+__all__ = ["CURVES_ONLY", "LOST_RELATIVITY", "LOST_SPREAD", "Curve", "columns_of_curve", "told_in_cells"]
 
+
+LOST_SPREAD = (
+    "this curve was copied or pickled before its spread was computed, and no longer knows its rows; call std() before "
+    "that"
+)
+LOST_RELATIVITY = "this curve was copied or pickled, and no longer knows its rows; call relativity() before that"
 
 CURVES_ONLY = ("std", "observed", "error")  # options of figures that surfaces and points do not have
 
@@ -61,11 +66,11 @@ class Curve(DrawnByOutput):
     mean: NDArray[np.float64]
     outputs: tuple[Any, ...]
     units: str
-    find_spread: Spread = field(default_factory=Spread.unknown)
+    find_spread: Deferred[NDArray[np.float64]] = field(default_factory=lambda: Deferred.gone(LOST_SPREAD))
     find_observations: Deferred[Observations] | None = None
     find_folds: Deferred[Folds] | None = None
-    of_log_link: Mapping[str, OtherScale] = field(default_factory=dict)
-    folds_of_log_link: Mapping[str, IfAsked[Folds]] = field(default_factory=dict)
+    of_log_link: Mapping[str, Deferred[NDArray[np.float64]]] = field(default_factory=dict)
+    folds_of_log_link: Mapping[str, Deferred[Folds]] = field(default_factory=dict)
     centering: Centering = False
 
     @property
@@ -419,18 +424,12 @@ def told_in_cells(curve: Curve, place: NDArray[np.int64]) -> dict[str, Any]:
     folds, same = curve.find_folds, np.array_equal(place, np.arange(curve.axis.n_cells))
     return {
         "find_observations": curve.find_observations if same else None,
-        "find_folds": None if folds is None else Deferred(lambda: folds().at_cells(place)),
-        "of_log_link": {scale: _moved(find, place) for scale, find in curve.of_log_link.items()},
-        "folds_of_log_link": {scale: _moved_folds(find, place) for scale, find in curve.folds_of_log_link.items()},
+        "find_folds": None if folds is None else folds.map(lambda own: own.at_cells(place)),
+        "of_log_link": {scale: find.map(lambda own: own[place]) for scale, find in curve.of_log_link.items()},
+        "folds_of_log_link": {
+            scale: find.map(lambda own: own.at_cells(place)) for scale, find in curve.folds_of_log_link.items()
+        },
     }
-
-
-def _moved(find: OtherScale, place: NDArray[np.int64]) -> OtherScale:
-    return OtherScale(lambda: find()[place])
-
-
-def _moved_folds(find: IfAsked[Folds], place: NDArray[np.int64]) -> IfAsked[Folds]:
-    return IfAsked(lambda: find().at_cells(place))
 
 
 def _relative(heights: NDArray[np.float64], cell: int, scale: str) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from glasswood.parallel._once import Deferred
 from glasswood.questions.curves._result import CURVES_ONLY
 from glasswood.results._axis import squeezed
 from glasswood.results._drawable import DrawnByOutput
-from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
+from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
@@ -58,7 +58,7 @@ class Points(DrawnByOutput):
     mean: NDArray[np.float64] | None = None
     find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
     weighted: bool = False
-    find_folds: IfAsked[Folds] | None = None
+    find_folds: Deferred[Folds] | None = None
     grid: Mapping[str, Any] | None = None
     centering: Centering = False
 
@@ -143,7 +143,7 @@ class Points(DrawnByOutput):
     def _centered(self, level: NDArray[np.float64], without: Callable[[Folds], Folds], how: Centering) -> Points:
         """Return the points minus a level of each output; `without` does the same to those without each fold."""
         mean, folds = None if self.mean is None else self.mean - level, self.find_folds
-        centered = None if folds is None else IfAsked(lambda: without(folds()))
+        centered = None if folds is None else folds.map(without)
         return replace(self, heights=self.heights - level, mean=mean, find_folds=centered, centering=how)
 
     def plot(

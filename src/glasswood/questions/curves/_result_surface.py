@@ -17,7 +17,7 @@ from glasswood.parallel._once import Deferred, once
 from glasswood.questions.curves._result import CURVES_ONLY, Curve
 from glasswood.results._axis import columns_of, squeezed
 from glasswood.results._drawable import DrawnByOutput
-from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
+from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.results._joint_rows import JointRows
 from glasswood.text._html import facts_html
@@ -68,7 +68,7 @@ class Surface(DrawnByOutput):
     second: Curve
     pair: Pair | None
     find_rows: Deferred[JointRows | None] = UNKNOWN
-    find_folds: IfAsked[SurfaceFolds] | None = None
+    find_folds: Deferred[SurfaceFolds] | None = None
 
     @property
     def names(self) -> tuple[str, str]:

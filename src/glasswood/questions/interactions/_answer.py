@@ -12,6 +12,7 @@ from glasswood.effects._many_sets import ManySets
 from glasswood.effects._set_blocks import PlayerSets
 from glasswood.effects._statistics import Moments, strongest_first
 from glasswood.errors import BackgroundError, TooLargeError
+from glasswood.parallel._once import Deferred
 from glasswood.parallel._threads import in_order
 from glasswood.questions.interactions._answer_rows import (
     MOST_SENT,
@@ -28,7 +29,8 @@ from glasswood.questions.interactions._arithmetic import (
     point_moments,
 )
 from glasswood.questions.interactions._result import Strengths
-from glasswood.results import Folds, IfAsked, JointRows
+from glasswood.results import Folds, JointRows
+from glasswood.results._folds import LOST_ERROR
 from glasswood.study._study import Study
 from glasswood.study._view import View
 
@@ -98,7 +100,7 @@ def interaction_strengths(view: View, rows: Any = None) -> Strengths:
         outputs=view.labels,
         units=view.units,
         names=plan.players,
-        find_folds=IfAsked(lambda: _folds(view, listed, own=rows is None)) if view.has_folds else None,
+        find_folds=Deferred(lambda: _folds(view, listed, own=rows is None), LOST_ERROR) if view.has_folds else None,
     )
 
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError
 from glasswood.models._outputs import position_of
+from glasswood.parallel._once import Deferred
 from glasswood.results._basis import with_basis
 from glasswood.results._drawable import DrawnByOutput
-from glasswood.results._folds import NO_FOLDS, Folds, IfAsked
+from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
 from glasswood.results._ranking import by_output, colon_of, total_of, totals
 from glasswood.text._html import table_html
@@ -74,7 +75,7 @@ class Strengths(DrawnByOutput):
     outputs: tuple[Any, ...]
     units: str
     names: tuple[str, ...]
-    find_folds: IfAsked[dict[str, Folds]] | None = None
+    find_folds: Deferred[dict[str, Folds]] | None = None
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -158,7 +159,7 @@ class Strengths(DrawnByOutput):
         [('petal length (cm)', 'petal width (cm)')]
         """
         n, folds = max(0, n), self.find_folds
-        first = None if folds is None else IfAsked(lambda: {what: own.first(n) for what, own in folds().items()})
+        first = None if folds is None else folds.map(lambda found: {what: own.first(n) for what, own in found.items()})
         own = {name: getattr(self, name)[:n] for name in ("pairs", "heights", "h", "numerator", "denominator")}
         return replace(self, **own, find_folds=first)
 

@@ -13,7 +13,8 @@ from glasswood.questions.curves import Request, points_on_grid
 from glasswood.questions.rows._answer_sources import SourceRows, ice_of_source
 from glasswood.questions.rows._result_ice import Ice
 from glasswood.questions.rows._result_sources import SourceValues
-from glasswood.results import Axis, MeanIfAsked, check_memory
+from glasswood.results import Axis, check_memory
+from glasswood.results._folds import LOST_MEAN
 from glasswood.study._axes import axis_of_rows
 from glasswood.study._locations import Located, locate, rows_at_points
 from glasswood.study._view import View
@@ -59,5 +60,5 @@ def ice(view: View, features: Sequence[Any], rows: object, request: Request) -> 
         units=view.units,
         weight=shares,
         find_rows=Deferred(lambda: rows_at_points(study, shown, opened) if shown else np.empty(0)),
-        find_mean=MeanIfAsked(lambda: view.level),
+        find_mean=Deferred(lambda: view.level, LOST_MEAN),
     )

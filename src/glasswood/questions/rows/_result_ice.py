@@ -14,7 +14,7 @@ from glasswood.models._outputs import position_of
 from glasswood.parallel._once import Deferred
 from glasswood.results._axis import Axis, spread
 from glasswood.results._drawable import DrawnByOutput
-from glasswood.results._folds import MeanIfAsked
+from glasswood.results._folds import LOST_MEAN
 from glasswood.results._frames import check_memory, to_frame
 from glasswood.text._arguments import Centering
 from glasswood.text._html import facts_html
@@ -49,7 +49,7 @@ class Ice(DrawnByOutput):
     units: str
     weight: NDArray[np.float64] | None = None
     find_rows: Deferred[NDArray[Any]] = field(default_factory=lambda: Deferred.of(np.empty(0)))
-    find_mean: MeanIfAsked[NDArray[np.float64]] = field(default_factory=MeanIfAsked.unknown)
+    find_mean: Deferred[NDArray[np.float64]] = field(default_factory=lambda: Deferred.gone(LOST_MEAN))
 
     @property
     def weighted(self) -> bool:
