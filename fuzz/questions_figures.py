@@ -30,7 +30,7 @@ def figures(s: Session) -> None:
         engine = str(s.rng.choice(["matplotlib", "plotly"]))
         one = next(iter(call.keep.values())) if isinstance(call.keep, gw.Curves) else call.keep
         several = len(getattr(one, "outputs", ("",))) > 1 or isinstance(one, gw.Surface)
-        outputs = getattr(one, "outputs", None) or one.first.outputs
+        outputs = getattr(one, "outputs", None) or getattr(one, "first", one).outputs if several else ()
         figure = call.keep.plot(engine=engine, **({"output": outputs[-1]} if several else {}))
         _render(figure, engine)
         s.true("figures", figure is not None)

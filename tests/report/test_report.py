@@ -432,3 +432,16 @@ def test_a_report_without_a_path_is_saved_later(diabetes, tmp_path):
     with open(report, encoding="utf-8") as file:  # noqa: PTH123 (wherever a path does)
         assert file.read() == report.html
     assert pickle.loads(pickle.dumps(report)) == report
+
+
+def test_a_feature_of_which_only_missing_values_matter():
+    """Its curve has no cuts: a node asks whether the value is missing, and nothing else."""
+    rng = np.random.default_rng(0)
+    only = np.where(rng.random(200) < 0.8, np.nan, 1.0)
+    X = pd.DataFrame({"only": only, "x": rng.normal(size=200)})
+    model = HistGradientBoostingRegressor(max_iter=5).fit(X, np.where(np.isnan(only), 0.0, 5.0) + X["x"])
+    explainer = gw.Explainer(model, X)
+    assert not explainer.partial_dependence("only").cuts.size
+    text = str(sections_of(explainer)["checks"])
+    assert "Same curves" in text
+    assert "'bad'" not in text

@@ -192,6 +192,8 @@ def _values_in(study: Study, feature: int, cell: int) -> NDArray[np.float64]:
         value = np.nan
     elif n_codes:
         value = float(cell) if cell < n_codes else -1.0
-    else:
-        value = float(cuts[cell]) if cell < cuts.size else float(np.nextafter(cuts[-1], np.inf))
+    elif cell < cuts.size:
+        value = float(cuts[cell])
+    else:  # some nodes only ask whether a value is missing
+        value = float(np.nextafter(cuts[-1], np.inf)) if cuts.size else 1.0
     return np.full(study.over.n_rows, value)
