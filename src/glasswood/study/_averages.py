@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from enum import IntEnum
 from typing import Any, TypeVar
 
 import numpy as np
@@ -36,24 +37,24 @@ MANY_COUNTS = 2**24
 NO_ROWS = "the background has no rows, or only rows of weight 0; there is nothing to average over"
 
 
+class RowAccess(IntEnum):
+    """What can be done with rows; each includes those before it."""
+
+    NONE = 0  # there are none: answers are averages over the covers of training
+    COUNTED = 1  # they were counted before
+    ONCE = 2  # they can be read once, as those of an iterator
+    COUNT = 3  # they can be counted any number of times, as those of a frame of a cluster
+    READ = 4  # they can be read here any number of times, as files
+    MEMORY = 5  # they are a table in memory
+
+
 class Average(ABC):
     """What answers are averages over. This is the common part, for when there are no rows.
 
     Attributes
     ----------
-    basis : {"rows", "counts", "covers"}
-        What is at hand for questions about the rows themselves, see `glasswood.results.BASES`: "rows" (in memory, or in
-        a source that can be read again), "counts" of them, or "covers" of training.
-    in_memory : bool
-        Whether all rows are a table in memory.
-    has_rows : bool
-        Whether there are rows to average over, or counts of them; path-dependent answers do without.
-    only_counts : bool
-        Whether there are counts of rows (or will be), and the rows themselves are not at hand.
-    once_only : bool
-        Whether rows are better counted once, with the largest order that will be needed: some can be read only once.
-    can_count : bool
-        Whether rows can be counted any number of times.
+    access : RowAccess
+        What can be done with the rows.
     no_sums : str
         Why there are no sums of a response over the rows, and what to do; a format of the `response`.
     weight : array of shape (n_rows,), name of a column, or None
@@ -62,11 +63,40 @@ class Average(ABC):
         What else is known of the rows.
     """
 
-    basis = "covers"
-    in_memory = has_rows = only_counts = once_only = can_count = False
+    access = RowAccess.NONE
     no_sums = "this response is computed row by row, so it needs rows; pass them to Explainer as the background"
     weight: object = None
     columns: RowColumns = NO_COLUMNS
+
+    @property
+    def basis(self) -> str:
+        """What is at hand for questions about the rows themselves, "rows", "counts" or "covers": see `BASES`."""
+        return "rows" if self.access >= RowAccess.READ else "counts" if self.has_rows else "covers"
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows are a table in memory."""
+        return self.access is RowAccess.MEMORY
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are rows to average over, or counts of them; path-dependent answers do without."""
+        return self.access > RowAccess.NONE
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether there are counts of rows (or will be), and the rows themselves are not at hand."""
+        return self.has_rows and not self.in_memory
+
+    @property
+    def once_only(self) -> bool:
+        """Whether rows are better counted once, with the largest order that will be needed."""
+        return RowAccess.ONCE <= self.access < RowAccess.MEMORY
+
+    @property
+    def can_count(self) -> bool:
+        """Whether rows can be counted any number of times."""
+        return self.access >= RowAccess.COUNT
 
     @property
     @abstractmethod
@@ -198,8 +228,7 @@ class OverTable(Average):
         The same, if it was read already.
     """
 
-    basis = "rows"
-    in_memory = has_rows = can_count = True
+    access = RowAccess.MEMORY
 
     def __init__(
         self, rows: Pass, weight: object, columns: RowColumns = NO_COLUMNS, values: RowValues | None = None
@@ -329,7 +358,6 @@ class OverSource(Average):
         What else is read of the rows.
     """
 
-    has_rows = only_counts = once_only = True
     no_sums = (
         'this stream can be read only once; make the Explainer with response="{response}", so that the sums of the '
         "response are found in the same pass"
@@ -337,8 +365,8 @@ class OverSource(Average):
 
     def __init__(self, rows: Pass, weight: object, columns: RowColumns = NO_COLUMNS) -> None:
         self._rows, self.weight, self.columns = rows, weight, columns
-        self.can_count = rows.can_count_again
-        self.basis = "rows" if rows.can_read_again else "counts"
+        can_count = RowAccess.COUNT if rows.can_count_again else RowAccess.ONCE
+        self.access = RowAccess.READ if rows.can_read_again else can_count
         self._n_rows: int | None = None
 
     @property
@@ -412,8 +440,7 @@ class OverCounts(Average):
         None: weights were counted with.
     """
 
-    basis = "counts"
-    has_rows = only_counts = True
+    access = RowAccess.COUNTED
     no_sums = (
         "the Background has no sums of this response of this model; make it with "
         'summarize(model, rows, response="{response}")'
