@@ -19,11 +19,11 @@ BRUTE = "CatBoost's own predict on modified rows, at every category and cut of e
 CURVES = "curves of all features, at every category and cut"
 
 
-def curves_of(model: Any, X: pd.DataFrame) -> gw.results.Curves:
+def curves_of(model: Any, X: pd.DataFrame) -> gw.Curves:
     return gw.Explainer(model, X).partial_dependence()
 
 
-def values_of(curve: gw.results.Curve) -> list[Any]:
+def values_of(curve: gw.Curve) -> list[Any]:
     """Return a value of each cell of a curve in which rows can be."""
     axis = curve.axis
     if axis.column.categories:
