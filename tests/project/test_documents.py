@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -51,16 +53,64 @@ def test_the_number_of_deliberate_faults():
     )
 
 
-def test_weights_are_cut_where_the_architecture_says():
-    text = page("ARCHITECTURE.md")
+def test_the_page_of_files_is_that_of_the_files():
+    """`python tools/files.py` writes it."""
+    assert subprocess.run([sys.executable, "tools/files.py", "--check"], cwd=ROOT, check=False).returncode == 0
+
+
+CONTRIBUTORS = ["ARCHITECTURE.md", "docs/contributing/where-to-look.md", "docs/contributing/decisions.md"]
+PAGES = [
+    path.relative_to(ROOT).as_posix()
+    for folder in (".", "docs", "tests", "fuzz")
+    for path in (ROOT / folder).glob("*.md")
+]
+PAGES += [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*/*.md")]
+WRITTEN = {"docs/contributing/files.md", "docs/explanation/paper-results.md", "docs/explanation/performance-results.md"}
+
+
+@pytest.mark.parametrize("name", CONTRIBUTORS)
+def test_paths_of_pages_for_contributors_exist(name):
+    """Paths below the package or the repository, with or without the end of their name; NAME stands for a new one."""
+    paths = re.findall(r"`((?:src/core/|[a-z]+/)[\w./-]+)`", page(name))
+    assert len(paths) > 5
+    missing = []
+    for path in {path for path in paths if "NAME" not in path and not path.startswith("ray-project")}:
+        whole, _, last = path.rpartition("/")
+        found = [*SOURCES.glob(f"{path}*"), *ROOT.glob(f"{path}*")]
+        named = [*(SOURCES / whole).glob(f"{last.partition('.')[0]}.py")]  # a name in a file: `tables/_tables.encode`
+        missing += [] if found or named else [path]
+    assert missing == []
+
+
+def test_the_life_of_a_curve_names_what_there_is():
+    """Dotted names such as `counting/_plan.CountPlan`: the file has that class or function."""
+    named = re.findall(r"`([\w/]+/_\w+|_explainer)\.(?!py`)(\w+)`", page("ARCHITECTURE.md"))
+    assert len(named) > 5
+    for path, name in named:
+        text = (SOURCES / f"{path}.py").read_text(encoding="utf-8")
+        assert re.search(rf"^(?:class|def) {name}\b", text, re.MULTILINE), f"{path}.{name}"
+
+
+@pytest.mark.parametrize("name", sorted({*PAGES} - WRITTEN))
+def test_lines_of_documents_are_short(name):
+    """Tables, code, and directives with their captions are not prose."""
+    prose = re.sub(r"^( *)(`{3,}|:{3,})[^\n]*\n.*?^\1\2$", "", page(name), flags=re.MULTILINE | re.DOTALL)
+    long = [line for line in prose.splitlines() if len(line) > 120 and not line.lstrip().startswith(("|", "!["))]
+    assert [line for line in long if not line.startswith("    ")] == []
+
+
+def test_the_architecture_is_short():
+    assert len(page("ARCHITECTURE.md").split()) <= 1600
+
+
+def test_weights_are_cut_where_the_decisions_say():
+    text = page("docs/contributing/decisions.md")
     assert f"at fixed binary digits, every {_weights.WIDTH}," in text
     assert "2^-24" not in text
 
 
 def test_folders_and_files_of_the_architecture_are_there():
-    rows = re.findall(
-        r"^\| `([\w/]+)/`[^|]* \|", section("ARCHITECTURE.md", "Folders, from the top of the pipeline down"), re.M
-    )
+    rows = re.findall(r"`([\w]+)/`", section("ARCHITECTURE.md", "Folders"), re.M)
     assert {"cli", "study", "tables", "kernels"} <= set(rows)
     assert [name for name in rows if not (SOURCES / name).is_dir()] == []
 
