@@ -40,7 +40,7 @@ SAMPLE = 100_000  # rows whose time in memory is measured
 class Copied:
     """A question that costs nothing: its answers are the columns."""
 
-    told: tuple[str, ...] = ("copied",)
+    note: tuple[str, ...] = ("copied",)
     most_rows: int = 8192
 
     @property
@@ -232,8 +232,8 @@ def killed_driver(report: Report) -> None:
             raise SystemExit(message)
         check(path / "rows", path / "out", gw.Explainer(model, X))
     case = f"spark, {n_rows:,} rows, the driver is killed"
-    told = f"{kept} of {N_FILES} files were there and were kept; all bits compared"
-    report.add(Figure(case, "the second call, with the start of Spark", seconds, "s", None, told))
+    note = f"{kept} of {N_FILES} files were there and were kept; all bits compared"
+    report.add(Figure(case, "the second call, with the start of Spark", seconds, "s", None, note))
 
 
 FAULTS = {"killed executor": killed_executor, "killed driver": killed_driver}

@@ -70,7 +70,7 @@ certificate
 
 for broken in certificate.broken:
     before, after = advanced.predict_proba(broken.to_frame())[:, 1]
-    print(f"{broken.feature}: {broken.told}; LightGBM's own probabilities: {before:.4f}, then {after:.4f}")
+    print(f"{broken.feature}: {broken.text}; LightGBM's own probabilities: {before:.4f}, then {after:.4f}")
 
 # %%
 # How far can it go? The bars are bounds: no applicant's log-odds can move by more. A bar that is missing is a proof.

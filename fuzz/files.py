@@ -296,19 +296,19 @@ def _resources(seconds: float, grown: Sequence[int], size: int) -> tuple[str, st
 
 
 def _in_a_fork(work: Callable[[Callable[..., None]], None]) -> tuple[str, str]:
-    """Do some work in a fork of this process, and return the last outcome it told, or how it ended without one."""
+    """Do some work in a fork of this process, and return the last outcome it reported, or how it ended without one."""
     receiver, sender = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(receiver)
         _run(work, sender)
     os.close(sender)
-    told, ended = _listen(receiver, time.monotonic() + PATIENCE)
+    reported, ended = _listen(receiver, time.monotonic() + PATIENCE)
     os.close(receiver)
     if not ended:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    outcome, detail = told[-1] if told else ("", "")
+    outcome, detail = reported[-1] if reported else ("", "")
     if ended and status == 0:
         return outcome, detail
     cause = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
@@ -337,8 +337,8 @@ def _blame(path: Path, seed: Seed, found: tuple[str, str]) -> tuple[str, str]:
 def _run(work: Callable[[Callable[..., None]], None], sender: int) -> None:
     """Do the work of a child process, which does not return."""
 
-    def say(**told: str) -> None:
-        os.write(sender, json.dumps([told["outcome"], told["detail"]]).encode() + b"\n")
+    def say(**reported: str) -> None:
+        os.write(sender, json.dumps([reported["outcome"], reported["detail"]]).encode() + b"\n")
 
     status = 1
     try:
@@ -357,19 +357,19 @@ def _run(work: Callable[[Callable[..., None]], None], sender: int) -> None:
 
 
 def _listen(receiver: int, until: float) -> tuple[list[tuple[str, str]], bool]:
-    """Return what a child told until it ended, and whether it did end in time."""
+    """Return what a child reported until it ended, and whether it did end in time."""
     content = b""
     while True:
         ready, _, _ = select.select([receiver], [], [], max(0.0, until - time.monotonic()))
         if not ready:
-            return _told(content), False
+            return _facts(content), False
         block = os.read(receiver, 65536)
         if not block:
-            return _told(content), True
+            return _facts(content), True
         content += block
 
 
-def _told(content: bytes) -> list[tuple[str, str]]:
+def _facts(content: bytes) -> list[tuple[str, str]]:
     return [tuple(json.loads(line)) for line in content.splitlines()]
 
 

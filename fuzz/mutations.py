@@ -1,7 +1,7 @@
 """Ways to damage a file: bytes, JSON documents, lines of text, archives, and packed arrays with a digest made anew.
 
 Every function takes a `random.Random` and returns the damaged content and a few words on what was done, so that a
-mutant is told by the seed and its number alone.
+mutant follows from the seed and its number alone.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ UNIT = 2.0**-40  # to which values of rows are rounded
 
 @dataclass
 class Drawn:
-    """What is told of the rows: as the Explainer is given it, and as numbers, (n_rows, n_outputs)."""
+    """What is known of the rows: as the Explainer is given it, and as numbers, (n_rows, n_outputs)."""
 
     asked: dict[str, Any]
     target: np.ndarray
@@ -63,7 +63,7 @@ def _numbers(s: Session, n_rows: int) -> np.ndarray:
 
 
 def _draw(s: Session, *, folds: bool = False, exposure: bool = True) -> Drawn:
-    """Return what is told of the background's rows: a target that suits the model, its exposure, predictions, folds."""
+    """Return what is known of the rows: a target that suits the model, its exposure, predictions, folds."""
     rng, setting, n_rows = s.rng, s.setting, len(s.setting.background)
     labels = s.explainer.outputs if s.case["target"]["task"] in ("binary", "multiclass") else None
     labels = None if labels is None or len(labels) == 1 else labels  # a model of one class
@@ -304,25 +304,25 @@ def observed_parts(s: Session) -> None:
     columns["the key"] = s.rng.integers(0, 3, len(frame))
     if s.setting.weight is not None:
         columns["the weight"], asked["sample_weight"] = np.asarray(s.setting.weight, dtype=float), "the weight"
-    told = frame.assign(**columns)
-    _add_up(s, told, asked)
+    extended = frame.assign(**columns)
+    _add_up(s, extended, asked)
 
 
-def _add_up(s: Session, told: pd.DataFrame, asked: dict[str, Any]) -> None:
+def _add_up(s: Session, extended: pd.DataFrame, asked: dict[str, Any]) -> None:
     model = s.setting.fitted.model
-    whole = gw.summarize(model, told, **asked)
-    file = gw.summarize(model, str(write(s, told)), **asked)
+    whole = gw.summarize(model, extended, **asked)
+    file = gw.summarize(model, str(write(s, extended)), **asked)
     s.true("from a file", file == whole, f"{file.facts} and {whole.facts}")
     path = Path(s.case["folder"]) / "observed.gw"
     whole.save(path)
     s.true("saved and loaded", gw.Background.load(path) == whole)
     if s.case.get("weights", "none") not in WHOLE:
         return
-    half = int(s.rng.integers(0, len(told) + 1))
-    spans = [span for span in (told[:half], told[half:]) if len(span)]
+    half = int(s.rng.integers(0, len(extended) + 1))
+    spans = [span for span in (extended[:half], extended[half:]) if len(span)]
     parts = [gw.summarize(model, span.reset_index(drop=True), **asked) for span in spans]
     s.true("parts add up", sum(parts[1:], start=parts[0]) == whole)
-    groups = list(gw.summarize(model, told, by="the key", **asked).values())
+    groups = list(gw.summarize(model, extended, by="the key", **asked).values())
     s.true("groups add up", sum(groups[1:], start=groups[0]) == whole)
     s.true("groups are taken away", len(groups) == 1 or whole - groups[0] == sum(groups[2:], start=groups[1]))
 

@@ -126,9 +126,9 @@ def gate(s: Session) -> None:
         warnings.simplefilter("ignore", UserWarning)  # few rows
         found = gw.compare(explainers, reference="one", limits=rules).measures
     s.true("a group is as itself", not [one for one in found.violations if one.name == "same"], found.violations)
-    told = {one.output: one.value for one in found if (one.measure, one.name) == ("level", "two")}
-    outputs = [None] if len(told) == 1 else explainers["one"].outputs
-    level = np.array([[told[output] for output in outputs]])
+    reported = {one.output: one.value for one in found if (one.measure, one.name) == ("level", "two")}
+    outputs = [None] if len(reported) == 1 else explainers["one"].outputs
+    level = np.array([[reported[output] for output in outputs]])
     if level.shape[1] < deviation.size:  # the positive class of two
         deviation = deviation[1:]
     want = np.abs(scores[1].mean(axis=0) - scores[0].mean(axis=0))

@@ -28,7 +28,7 @@ def build(folder: Path, options: dict[str, str]) -> list[Path]:
 
 
 def options_of(target: str) -> dict[str, str]:
-    """Return what CMake is told to compile for another machine, such as aarch64-linux-musl."""
+    """Return the options with which CMake compiles for another machine, such as aarch64-linux-musl."""
     processor, system, *_ = target.split("-")
     zig = f"{sys.executable};-m;ziglang;c++;-target;{target}"
     return {

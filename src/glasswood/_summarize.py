@@ -163,6 +163,6 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         summary = SummaryPlan(opened, plan, scale, values, first, sample_weight)
         asked = {"importance": total or None, "permutation_importance": loss, "row_monotonicity": row_falls or None}
         asked["ale"] = None if ale is False else ale
-        offsets = () if offset is None else (WantedOffset(values.told("offset").removeprefix("offset ")),)
+        offsets = () if offset is None else (WantedOffset(values.description("offset").removeprefix("offset ")),)
         wanted = (WantedEnds(), *offsets, *responses, *targets, *wanted_of(summary, asked))
         return taken.count(plan, sample_weight, by, further=wanted, values=values)

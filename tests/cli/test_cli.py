@@ -469,7 +469,7 @@ def test_without_skops_the_extra_is_named(glasswood, home, monkeypatch):
         ("info model.json --nothing", "No such option"),
     ],
 )
-def test_wrong_input_is_told_on_one_line(glasswood, arguments, said):
+def test_wrong_input_is_reported_on_one_line(glasswood, arguments, said):
     if arguments.startswith("check model.json classes"):
         said = FORMULA
     message = refused(glasswood(*arguments.split()))

@@ -100,8 +100,8 @@ def test_limits_are_those_of_python(compare, home):
     wanted = gw.compare(explainers, reference="2026-02")
     assert code == bool(wanted.violations) == 1
     idle = ("output", "error")  # of one output, and without folds
-    told = [{name: value for name, value in one.items() if name not in idle} for one in wanted.measures.to_dicts()]
-    assert json.loads(out) == sorted(told, key=lambda one: not one["broken"])
+    reported = [{name: value for name, value in one.items() if name not in idle} for one in wanted.measures.to_dicts()]
+    assert json.loads(out) == sorted(reported, key=lambda one: not one["broken"])
 
 
 def test_errors_by_folds(compare, home):
@@ -112,9 +112,9 @@ def test_errors_by_folds(compare, home):
     found = json.loads(compare("--fail-if", "level > 0", "--json", data=files)[1])
     assert all(one["broken"] and one["error"] > 0 for one in found)
     code, out, _ = compare("--fail-if", "level > 0", "--error", "2.5", "--json", data=files)
-    told = {one["name"]: one["broken"] for one in json.loads(out)}
-    assert told == {one["name"]: one["value"] > 2.5 * one["error"] for one in found}
-    assert told == {"2026-02": False, "2026-03": True}
+    reported = {one["name"]: one["broken"] for one in json.loads(out)}
+    assert reported == {one["name"]: one["value"] > 2.5 * one["error"] for one in found}
+    assert reported == {"2026-02": False, "2026-03": True}
     assert code == 1
     assert compare("--fail-if", "level > 0", "--error", "1e9", data=files)[0] == 0
     code, _, err = compare("--fail-if", "level > 0", "--error", "2")
@@ -219,7 +219,7 @@ def test_scores_that_differ_are_not_a_broken_limit(compare, monkeypatch):
     assert compare()[0] == 1  # as before
 
 
-def test_few_rows_are_told(compare):
+def test_few_rows_are_reported(compare):
     files = ["--background=all=counts.gw", "--background=few=few.gw"]
     code, _, err = compare("--fail-if", "psi>9", data=files)
     assert (code, err) == (0, "glasswood: warning: 'few' has 100 rows: below 500 rows, psi may be large by chance\n")

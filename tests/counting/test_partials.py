@@ -89,7 +89,7 @@ def several_partials(draw, most=4):
     return partials
 
 
-def told(partial):
+def contents(partial):
     """What a partial says, comparable."""
     tallies = {
         key: (tally.vectors["counts"].tolist(), tally.vectors["cells"].tolist(), tally.n_rows, tally.total)
@@ -104,9 +104,9 @@ def unpacked(packed):
 
 @given(several_partials())
 def test_sums_are_exact_and_do_not_touch_what_is_added(partials):
-    before = [told(partial) for partial in partials]
-    whole = told(Partial.sum(partials))
-    assert [told(partial) for partial in partials] == before
+    before = [contents(partial) for partial in partials]
+    whole = contents(Partial.sum(partials))
+    assert [contents(partial) for partial in partials] == before
     for key, (counts, cells, n_rows, total) in whole[0].items():
         having = [partial.tallies[key] for partial in partials if key in partial.tallies]
         assert counts == [
@@ -126,29 +126,29 @@ def test_sums_are_exact_and_do_not_touch_what_is_added(partials):
 
 @given(several_partials(most=3))
 def test_the_order_of_addition_does_not_matter(partials):
-    whole = told(Partial.sum(partials))
+    whole = contents(Partial.sum(partials))
     for order in permutations(partials):
-        assert told(Partial.sum(order)) == whole
-        assert told(reduce(lambda one, two: Partial.sum([one, two]), order, Partial())) == whole
-        assert told(unpacked(add_packed(*(partial.pack() for partial in order)))) == whole
+        assert contents(Partial.sum(order)) == whole
+        assert contents(reduce(lambda one, two: Partial.sum([one, two]), order, Partial())) == whole
+        assert contents(unpacked(add_packed(*(partial.pack() for partial in order)))) == whole
 
 
 @given(several_partials(most=1), st.dictionaries(st.just("note"), st.binary(max_size=20)))
 def test_packing_keeps_everything(partials, notes):
     (partial,) = partials
     again, kept = Partial.unpack(partial.pack(**notes))
-    assert told(again) == told(partial)
+    assert contents(again) == contents(partial)
     assert kept == notes
     assert partial.pack(**notes) == partial.pack(**notes)
 
 
 @given(several_partials(), st.integers(1, 7))
 def test_slices_are_added_up_apart_and_joined(partials, n):
-    before = [told(partial) for partial in partials]
+    before = [contents(partial) for partial in partials]
     cut = [[unpacked(part.pack()) for part in partial.slices(n)] for partial in partials]
     sums = [Partial.sum(parts) for parts in zip(*cut, strict=True)]
-    assert told(Partial.join(sums)) == told(Partial.sum(partials))
-    assert [told(partial) for partial in partials] == before
+    assert contents(Partial.join(sums)) == contents(Partial.sum(partials))
+    assert [contents(partial) for partial in partials] == before
 
 
 def test_slices_of_different_rows_are_not_joined():

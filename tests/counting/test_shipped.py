@@ -80,8 +80,10 @@ def test_other_versions_of_glasswood_are_refused_before_anything_is_opened(job, 
     shipped = job.ship()
     monkeypatch.setattr(gw, "__version__", "9.9")
     monkeypatch.setattr(_shipped.pickle, "loads", lambda _: pytest.fail("it was opened"))
-    told = r"the driver has glasswood 0\.1\.0 and a worker has glasswood 9\.9; .* install glasswood 0\.1\.0 on all work"
-    with pytest.raises(gw.errors.WorkerVersionError, match=told):
+    message = (
+        r"the driver has glasswood 0\.1\.0 and a worker has glasswood 9\.9; .* install glasswood 0\.1\.0 on all work"
+    )
+    with pytest.raises(gw.errors.WorkerVersionError, match=message):
         shipped.open()
 
 

@@ -35,10 +35,10 @@ def test_the_stability_index_of_several_groups_is_the_largest_of_all_pairs():
 
 
 @pytest.mark.parametrize("sign", [1, -1], ids=["up", "down"])
-@pytest.mark.parametrize(("by", "told"), [(0.07, True), (0.04, False)])
-def test_a_spike_of_a_twentieth_of_the_range_is_told(sign, by, told):
+@pytest.mark.parametrize(("by", "reported"), [(0.07, True), (0.04, False)])
+def test_a_spike_of_a_twentieth_of_the_range_is_reported(sign, by, reported):
     found = missed(sign * np.array([0.0, by, 0.0, 1.0]), np.array([0, 2, 3]))
-    assert [spike.by for spike in found] == ([pytest.approx(sign * by)] if told else [])
+    assert [spike.by for spike in found] == ([pytest.approx(sign * by)] if reported else [])
 
 
 @pytest.mark.parametrize(("back", "direction"), [(1e-6, "neither"), (1e-12, "increasing")])

@@ -403,15 +403,15 @@ def drop_column(path):
 
 
 @pytest.mark.parametrize(
-    ("way", "change", "told"),
+    ("way", "change", "reported"),
     [
-        pytest.param(way, change, told, id=f"{way.__name__}-{change.__name__}")
+        pytest.param(way, change, reported, id=f"{way.__name__}-{change.__name__}")
         for way in [dask_files, ray_files, spark_files, connect_files]
-        for change, told in [(damage, "cannot be read"), (write_texts, "x0"), (drop_column, "lacks the column")]
+        for change, reported in [(damage, "cannot be read"), (write_texts, "x0"), (drop_column, "lacks the column")]
         if way in (dask_files, ray_files) or (way is spark_files) == (change is not write_texts)
     ],
 )
-def test_the_file_that_is_wrong_is_named(request, one_each, way, few, tmp_path, change, told):
+def test_the_file_that_is_wrong_is_named(request, one_each, way, few, tmp_path, change, reported):
     """It is the last one, so that workers meet it, and not the driver."""
     folder = tmp_path / "rows"
     folder.mkdir()
@@ -421,14 +421,14 @@ def test_the_file_that_is_wrong_is_named(request, one_each, way, few, tmp_path, 
         began = time.monotonic()
         with pytest.raises(TableError, match=re.escape(str(path))) as caught:
             gw.summarize(few.model, source, engine=engine, checkpoint=saved)
-        assert told in str(caught.value)
+        assert reported in str(caught.value)
         assert "Traceback" not in str(caught.value)
         assert time.monotonic() - began < 30
     assert list(saved.iterdir()) == []
 
 
 @names(ONE_OF_EACH, COSTLY)
-def test_a_missing_column_is_told_before_anything_is_counted(request, way, few, tmp_path, monkeypatch):
+def test_a_missing_column_is_reported_before_anything_is_counted(request, way, few, tmp_path, monkeypatch):
     for path in few.folder.rglob("*.parquet"):
         parquet.write_table(parquet.read_table(path, partitioning=None).drop_columns(["x1"]), tmp_path / path.name)
     monkeypatch.delattr(_passes, "finish")

@@ -25,7 +25,7 @@ import glasswood as gw
 from glasswood.engines import _pass
 from helpers.clusters_tasks import lasting
 
-kind, address, model, rows, beats, told = sys.argv[1:]
+kind, address, model, rows, beats, reported = sys.argv[1:]
 _pass.bundles = lambda fragments, *_: [[fragment] for fragment in fragments]
 logging.basicConfig(level=logging.INFO)
 
@@ -53,7 +53,7 @@ engine = begin()
 try:
     gw.summarize(pickle.loads(Path(model).read_bytes()), rows, engine=engine)
 except KeyboardInterrupt:
-    Path(told).write_text(json.dumps({"at": time.monotonic()}))
+    Path(reported).write_text(json.dumps({"at": time.monotonic()}))
     time.sleep(300)  # as a notebook goes on
 """
 
@@ -66,24 +66,24 @@ def beating(folder, seconds=0.5):
 
 def interrupt(kind, address, processes, few, tmp_path, **environment):
     """Start a pass in another process, press Ctrl-C there, and return the seconds until it ends and its tasks do."""
-    model, beats, told = tmp_path / "model", tmp_path / "beats", tmp_path / "told"
+    model, beats, reported = tmp_path / "model", tmp_path / "beats", tmp_path / "reported"
     model.write_bytes(pickle.dumps(few.model))
     beats.mkdir()
-    places = [str(path) for path in (model, few.folder, beats, told)]
+    places = [str(path) for path in (model, few.folder, beats, reported)]
     driver = processes.start("driver", [sys.executable, "-c", DRIVER, kind, address, *places], **environment)
     try:
         processes.wait("the first tasks", lambda: len(beating(beats)) >= 1)
         pressed, clock = time.monotonic(), time.time()
         driver.send_signal(signal.SIGINT)
-        processes.wait("the end of the pass", told.exists, 30)
-        told_at = json.loads(told.read_text())["at"]
+        processes.wait("the end of the pass", reported.exists, 30)
+        reported_at = json.loads(reported.read_text())["at"]
         processes.wait("the end of all tasks", lambda: not beating(beats, 3), 30)
         last = max(path.stat().st_mtime for path in beats.iterdir())
         time.sleep(2)  # queued tasks do not begin either
         assert beating(beats, 1.9) == []
     finally:
         processes.end("driver")
-    seconds = {"driver": told_at - pressed, "tasks": last - clock}
+    seconds = {"driver": reported_at - pressed, "tasks": last - clock}
     sys.stdout.write(f"{kind}: {seconds}\n")  # shown with pytest -s
     return seconds
 

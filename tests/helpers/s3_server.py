@@ -36,18 +36,18 @@ class Logged:
         self.app, self.delay, self.lock = app, delay, threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
-        told: dict[str, Any] = {"method": environ["REQUEST_METHOD"], "path": environ["PATH_INFO"]}
-        told |= {"query": environ["QUERY_STRING"], "range": environ.get("HTTP_RANGE"), "begin": time.time()}
+        request: dict[str, Any] = {"method": environ["REQUEST_METHOD"], "path": environ["PATH_INFO"]}
+        request |= {"query": environ["QUERY_STRING"], "range": environ.get("HTTP_RANGE"), "begin": time.time()}
         time.sleep(self.delay)
 
         def start(status: str, headers: Any, *rest: Any) -> Any:
-            told["status"] = int(status.split()[0])
+            request["status"] = int(status.split()[0])
             return start_response(status, headers, *rest)
 
         body = b"".join(self.app(environ, start))
-        told |= {"bytes": len(body), "end": time.time()}
+        request |= {"bytes": len(body), "end": time.time()}
         with self.lock:
-            say(told)
+            say(request)
         return [body]
 
 

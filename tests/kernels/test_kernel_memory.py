@@ -28,7 +28,7 @@ assert len(gw.summarize(model, X, by=(X[:, 0] > 0))) == 2
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the memory of other systems cannot be told to")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the memory of other systems cannot be controlled")
 def test_nothing_is_read_after_it_was_freed():
     # The C library overwrites whatever is freed: use of it would be a crash, or nonsense.
     tunables = "glibc.malloc.tcache_count=0:glibc.malloc.perturb=165"

@@ -452,8 +452,8 @@ def test_none_and_nan_are_two_values_for_an_encoder(knows, dtype):
     np.testing.assert_allclose(values.values.sum(1) + values.base_values, predicted, rtol=0, atol=1e-9)
     curve = explainer.partial_dependence("city")  # where nobody can tell them apart, a missing value is the known one
     assert curve(None) == curve(np.nan) == curve([np.nan, "a"])[0] != curve("never seen")
-    told = explainer.partial_dependence("city", at={"city": [None, "a"]})
-    np.testing.assert_allclose(told.heights[0], curve(None), rtol=0, atol=1e-12)
+    asked = explainer.partial_dependence("city", at={"city": [None, "a"]})
+    np.testing.assert_allclose(asked.heights[0], curve(None), rtol=0, atol=1e-12)
 
 
 def test_none_is_rejected_if_the_encoder_rejects_it():

@@ -77,7 +77,7 @@ def test_comparisons(comparison, cut, x):
     assert (found == np.where(left, 1.0, 2.0)).all()
 
 
-def test_missing_values_go_right_unless_told_otherwise():
+def test_missing_values_go_right_by_default():
     rows = np.array([[np.nan]])
     assert gw.read_trees([STUMP], ["a"]).predict(rows).tolist() == [2]
     assert gw.read_trees([STUMP | {"missing_left": [True, False, False]}], ["a"]).predict(rows).tolist() == [1]

@@ -90,7 +90,7 @@ def test_names_keep_both_ends_when_they_are_shortened():
     assert len(shorten("x" * 1000, 28)) == 28
 
 
-def test_names_that_look_alike_are_told_apart():
+def test_names_that_look_alike_are_distinct():
     assert several(["a" * 50 + "1" + "b" * 50, "a" * 50 + "2" + "b" * 50], 11) == ["aaaaa…bbbbb", "aaa…bbb (2)"]
     assert several(["", "x"]) == ["(empty)", "x"]
 
@@ -119,8 +119,8 @@ def test_numbers_are_for_people(x, text):
 
 def test_only_nothing_is_zero_and_only_all_is_a_hundred():
     shares = [0, 1e-9, 0.001, 0.0049, 0.06, 0.5, 0.9969, 0.9999, 1]
-    told = ["0 %", "< 0.1 %", "0.1 %", "0.5 %", "6.0 %", "50 %", "99.7 %", "> 99.9 %", "100 %"]
-    assert [percent(share) for share in shares] == told
+    reported = ["0 %", "< 0.1 %", "0.1 %", "0.5 %", "6.0 %", "50 %", "99.7 %", "> 99.9 %", "100 %"]
+    assert [percent(share) for share in shares] == reported
 
 
 # ------------------------------------------------------------------------------------------------ axes
@@ -510,8 +510,8 @@ def test_a_waterfall_adds_up():
     assert panel.values == (-5.0, 3.0)
     assert panel.start == ("average", 10.0)
     assert panel.end == ("this row", 8.0)
-    told = make.panel_of_row(attributions([[1, -5]], np.array([[0.5, "x"]], dtype=object)))
-    assert told.labels == ("b = x", "a = 0.5")
+    reported = make.panel_of_row(attributions([[1, -5]], np.array([[0.5, "x"]], dtype=object)))
+    assert reported.labels == ("b = x", "a = 0.5")
     pairs = make.panel_of_row(attributions([[[1, 0.5], [0.5, 2]]]))
     assert dict(zip(pairs.labels, pairs.values, strict=True)) == {"a": 1, "b": 2, "a x b": 1}
     with pytest.raises(gw.errors.TableError, match="there is no row 7"):
@@ -789,7 +789,7 @@ def test_rows_of_a_cell_without_a_known_end_are_drawn_pale():
     assert (pale > 0).tolist() == [True, False, True]
 
 
-def test_rows_beyond_the_axis_are_told():
+def test_rows_beyond_the_axis_are_reported():
     cuts = np.concatenate([np.linspace(0, 10, 21), np.geomspace(20, 1e6, 20)])
     rows = np.concatenate([np.full(22, 100.0), np.full(20, 0.1), [0]])
     assert make.panel_of_curve(curve(np.arange(43.0), cuts=cuts, rows=rows)).note.startswith(
@@ -942,9 +942,9 @@ def test_curves_of_weighted_rows_say_so(weighted_explainer):
     assert panel.note.startswith("the most frequent 30 of 40 categories (")
     assert panel.note.endswith(" % of the weight)")
     figure = weighted_explainer.partial_dependence("kind").plot(engine="plotly")
-    told = [text for trace in figure.data for text in trace.hovertext or ()]
-    assert any(text.endswith(" % of the weight") for text in told)
-    assert not any("of rows" in text for text in told)
+    reported = [text for trace in figure.data for text in trace.hovertext or ()]
+    assert any(text.endswith(" % of the weight") for text in reported)
+    assert not any("of rows" in text for text in reported)
 
 
 def test_every_figure_of_weighted_rows_says_so(weighted):
@@ -1034,8 +1034,8 @@ def points_at(values, rows=None):
 
 def test_hovering_over_a_point_tells_its_value():
     figure = points_at([0.25, 1.0, 40.0]).plot(engine="plotly")
-    told = [text for trace in figure.data for text in trace.hovertext or ()]
-    assert [text.partition("<br>")[0] for text in told] == ["x: 0.25", "x: 1", "x: 40"]
+    reported = [text for trace in figure.data for text in trace.hovertext or ()]
+    assert [text.partition("<br>")[0] for text in reported] == ["x: 0.25", "x: 1", "x: 40"]
 
 
 def test_ice_of_points_says_which_value_rows_are_compared_with():

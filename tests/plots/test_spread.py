@@ -185,10 +185,10 @@ def test_bands_have_the_colours_of_their_lines(three, feature):
 def test_hovering_tells_the_ends_of_the_band(two):
     band = two.partial_dependence("kind").panel(std=True).bands[0]
     figure = two.partial_dependence("kind").plot(std=True, engine="plotly")
-    told = [text for trace in figure.data for text in trace.hovertext or ()]
-    assert len(told) == 4
-    assert all(text.endswith(f": {SPREAD}") for text in told)
-    assert f"<br>{band.low[0]:.4f}".rstrip("0") in told[0]
+    reported = [text for trace in figure.data for text in trace.hovertext or ()]
+    assert len(reported) == 4
+    assert all(text.endswith(f": {SPREAD}") for text in reported)
+    assert f"<br>{band.low[0]:.4f}".rstrip("0") in reported[0]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -155,7 +155,7 @@ def plotly():
     assert "plotly" in explainer().plot(engine="plotly").to_html()
 
 
-def told_of(*arguments):
+def output_of(*arguments):
     """Return what the command line tells of a model file."""
     command = [sys.executable, "-m", "glasswood", "info", *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -164,7 +164,7 @@ def told_of(*arguments):
 def cli():
     """The command line."""
     explainer()
-    assert "lightgbm file" in told_of("model.txt")
+    assert "lightgbm file" in output_of("model.txt")
 
 
 def skops():
@@ -174,7 +174,7 @@ def skops():
 
     model = RandomForestRegressor(n_estimators=5, random_state=0).fit(X, Y)
     skops.io.dump(model, "model.skops")
-    assert "RandomForestRegressor" in told_of("model.skops", "--trust", "sklearn.tree._tree.Tree")
+    assert "RandomForestRegressor" in output_of("model.skops", "--trust", "sklearn.tree._tree.Tree")
 
 
 def parquet():

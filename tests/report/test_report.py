@@ -170,7 +170,7 @@ def test_several_outputs():
     assert "Output" in [column["name"] for column in sections["monotonicity"]["table"]["columns"]]
 
 
-def test_missing_values_are_told():
+def test_missing_values_are_reported():
     rng = np.random.default_rng(0)
     x = rng.normal(size=2000)
     y = np.where(rng.random(2000) < 0.2, 5.0, x)
@@ -182,22 +182,22 @@ def test_missing_values_are_told():
     assert any(item["tag"] == "Missing values" and item["names"] == ["x"] for item in sections["summary"]["list"])
 
 
-def test_spikes_are_told():
+def test_spikes_are_reported():
     salary = np.random.default_rng(0).uniform(0, 100_000, size=2000)
     salary[:300] = 33_800  # midway between two of a hundred sample points
     X = pd.DataFrame({"salary": salary})
     sections = sections_of(gw.Explainer(GradientBoostingRegressor(n_estimators=5).fit(X, salary == 33_800), X))
     row = sections["spikes"]["table"]["rows"][0]
     assert row[1] < 33_800 <= row[2]
-    told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Missed by a grid")
-    assert "A grid of 100 evenly spaced values between the smallest and the largest value misses it" in told
+    reported = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Missed by a grid")
+    assert "A grid of 100 evenly spaced values between the smallest and the largest value misses it" in reported
     assert "One of them has a twentieth of the rows or more" in sections["spikes"]["text"][0]
     assert re.match(
-        r"up by \S+ \(100 % of its range\) for values from 33,\S+, below 33,\S+, where there are 300 rows\.", told
+        r"up by \S+ \(100 % of its range\) for values from 33,\S+, below 33,\S+, where there are 300 rows\.", reported
     )
     sections = sections_of(gw.Explainer(GradientBoostingRegressor(n_estimators=5).fit(X, salary != 33_800), X))
-    told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Missed by a grid")
-    assert told.startswith("down by ")
+    reported = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Missed by a grid")
+    assert reported.startswith("down by ")
 
 
 # ------------------------------------------------------------------------------------------------------ groups
@@ -253,7 +253,7 @@ def test_wrong_groups_are_refused(diabetes, tmp_path, background, by, message):
 # ------------------------------------------------------------------------------------------------------ checks
 
 
-def test_a_proof_is_told(diabetes):
+def test_a_proof_is_reported(diabetes):
     X, model = diabetes
     explainer = gw.Explainer(model, X)
     item = _checks._read_check(subject_of(explainer))

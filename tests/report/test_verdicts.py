@@ -288,7 +288,7 @@ def test_a_step_back_of_many_rows_is_no_blemish():
         assert shapes == column_of(table, "Direction")
 
 
-def test_a_curve_that_goes_a_twentieth_further_where_no_rows_are_is_told():
+def test_a_curve_that_goes_a_twentieth_further_where_no_rows_are_is_reported():
     rows = [0, 1, 2]
     assert findings(by_heights([0.0, 5.0, 10.0, 10.51], rows), of_curves._beyond_rows) == [
         "at values without rows, the curve exceeds its range at values with rows by 0.51."
@@ -337,11 +337,11 @@ def test_missing_values_inside_and_outside_of_the_curve():
         assert row[2] == pytest.approx(at_missing, abs=1e-6)
         assert row[3] == pytest.approx(at_missing - y.mean(), rel=1e-5)
         assert row[4] == inside
-        told = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Missing values")
+        reported = next(item["text"] for item in sections["summary"]["list"] if item["tag"] == "Missing values")
         side = "above" if at_missing > y.mean() else "below"
-        assert told.startswith("33 % of rows; ")
-        assert f"{side} the average prediction" in told
-        assert ("outside the range of its curve" in told) == (inside == "outside")
+        assert reported.startswith("33 % of rows; ")
+        assert f"{side} the average prediction" in reported
+        assert ("outside the range of its curve" in reported) == (inside == "outside")
 
 
 # ------------------------------------------------------------------------------------------------------ groups
@@ -362,8 +362,8 @@ def test_groups_show_averages_and_selection_rates(census):
         assert column_of(table, "Average probability")[k] == pytest.approx(chance[here].mean(), rel=1e-5)
         assert column_of(table, "Selection rate")[k] == pytest.approx(model.predict(X)[here].mean(), rel=1e-5)
     assert "probability of True is above 0.5" in text_of(made)
-    told = [item["text"] for item in sections_of(gw.Explainer(model, X), by="sex")["summary"]["list"]]
-    assert any(re.match(r"selection rate from .* % \(female\) to .* % \(male\)\.", text) for text in told)
+    reported = [item["text"] for item in sections_of(gw.Explainer(model, X), by="sex")["summary"]["list"]]
+    assert any(re.match(r"selection rate from .* % \(female\) to .* % \(male\)\.", text) for text in reported)
 
 
 def test_groups_on_the_scale_of_probabilities_and_with_weights(census):
@@ -618,7 +618,7 @@ def test_the_rows_are_described(census):
     assert "missing values in 1 of them" in text_of(made)
 
 
-def test_parameters_are_told_if_the_model_tells_them(diabetes):
+def test_parameters_are_reported_if_the_model_has_them(diabetes):
     X, model = diabetes
     made = sections_of(gw.Explainer(model, X))["model"]
     assert ["max_iter", "20"] in made["table"]["rows"]
@@ -692,7 +692,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_work(diabetes, tmp_
         explainer.report(path)
 
 
-def test_values_of_a_pipelines_columns_are_told_as_they_are(diabetes):
+def test_values_of_a_pipelines_columns_are_reported_as_they_are(diabetes):
     X, _ = diabetes
     pipeline = make_pipeline(FunctionTransformer(np.square), HistGradientBoostingRegressor(max_iter=5)).fit(
         X, np.square(X["bmi"])

@@ -36,9 +36,10 @@ def test_shapes(direction, against, share, word):
 
 
 def test_reversals():
-    told = text_of_reversals("increasing", 0.25, 3.5, 0.02, weighted=False)
+    reported = text_of_reversals("increasing", 0.25, 3.5, 0.02, weighted=False)
     assert (
-        told == "increasing, except for small reversals; the largest is 0.25, at 3.5, and 2.0 % of rows are affected."
+        reported
+        == "increasing, except for small reversals; the largest is 0.25, at 3.5, and 2.0 % of rows are affected."
     )
     assert text_of_reversals("increasing", 0.25, 3.5, 0.02, weighted=True).endswith("2.0 % of the weight is affected.")
     assert text_of_reversals("increasing", 0.25, 3.5, np.nan, weighted=False).endswith("at 3.5.")
@@ -79,12 +80,14 @@ def test_a_stretch_with_many_rows_is_no_spike():
     for high, tag in ((wide, "Missed by a grid"), (narrow, "Spike")):
         ex = gw.Explainer(GradientBoostingClassifier(n_estimators=9, random_state=0).fit(X, high), X)
         sections = sections_of(ex)
-        (told,) = [one["text"] for one in sections["summary"]["list"] if one["tag"] in ("Spike", "Missed by a grid")]
+        (reported,) = [
+            one["text"] for one in sections["summary"]["list"] if one["tag"] in ("Spike", "Missed by a grid")
+        ]
         assert tag in [one["tag"] for one in sections["summary"]["list"]]
         spike = ex.spikes("x")[0]
         low, high_end = np.quantile(x, [0.05, 0.95])
         points = n_inside(spike.above, spike.to, np.linspace(low, high_end, 100))
-        assert f"percentile has {points} point" in told
+        assert f"percentile has {points} point" in reported
         assert sections["features"]["table"]["rows"][0][6] == (1 if tag == "Spike" else 0)
 
 

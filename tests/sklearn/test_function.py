@@ -486,14 +486,14 @@ def test_other_estimators_are_left_to_scikit_learn(model, iris):
     X, y = iris
     model.fit(X, y)
     target = {} if isinstance(model, LinearRegression) else {"target": 2}
-    with pytest.warns(UserWarning, match=f"{type(model).__name__} is left to scikit-learn's brute force.*: ") as told:
+    with pytest.warns(UserWarning, match=f"{type(model).__name__} is left to scikit-learn's brute force.*: ") as caught:
         found = partial_dependence(model, X, [2], kind="both", grid_resolution=5)
-    assert len(told) == 1
-    assert told[0].filename == __file__
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
     same(found, inspection.partial_dependence(model, X, [2], kind="both", grid_resolution=5), 0)
-    with pytest.warns(UserWarning, match="brute force") as told:
+    with pytest.warns(UserWarning, match="brute force") as caught:
         display = PartialDependenceDisplay.from_estimator(model, X, [0, 1, (2, 3)], grid_resolution=5, **target)
-    assert len(told) == 1
+    assert len(caught) == 1
     assert isinstance(display, PartialDependenceDisplay)
     assert display.lines_[0, 0].get_drawstyle() == "default"
     assert display.plot().lines_[0, 0].get_drawstyle() == "default"

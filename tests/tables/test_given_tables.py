@@ -71,7 +71,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_categories_are_told_by_the_labels_of_the_model(form, model, labelled):
+def test_categories_are_identified_by_the_labels_of_the_model(form, model, labelled):
     table = FORMS[form](labelled)
     if form == "other categories" and isinstance(model, xgb.XGBModel):
         with pytest.raises(TableError, match="'not used'"):  # XGBoost refuses it as well, though no row has it
@@ -236,7 +236,7 @@ def of_numbers():
     return HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=5).fit(X, X["a"] - 2 * X["b"]), X
 
 
-def test_columns_with_names_are_never_told_by_their_place(of_numbers):
+def test_columns_with_names_are_never_identified_by_their_place(of_numbers):
     model, X = of_numbers
     ex, expected = gw.Explainer(model, X), gw.Explainer(model, X).shap_values(X).values
     turned = pa.RecordBatch.from_pandas(X[["b", "a"]])

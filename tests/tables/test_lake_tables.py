@@ -160,7 +160,7 @@ def test_tables_in_s3(model, rows, left, tmp_path):
         write_deltalake("s3://lake/delta", rows.slice(600), mode="append", storage_options=options)
         table = DeltaTable("s3://lake/delta", storage_options=options)
         assert gw.summarize(model, table, order=2) == gw.summarize(model, rows, order=2)
-        told = {"s3.endpoint": keys["AWS_ENDPOINT_URL"], "s3.region": "us-east-1"}
-        told |= {"s3.access-key-id": server.key, "s3.secret-access-key": server.secret}
-        scanned = iceberg_table(rows, tmp_path, "s3://lake/iceberg", **told)
+        reported = {"s3.endpoint": keys["AWS_ENDPOINT_URL"], "s3.region": "us-east-1"}
+        reported |= {"s3.access-key-id": server.key, "s3.secret-access-key": server.secret}
+        scanned = iceberg_table(rows, tmp_path, "s3://lake/iceberg", **reported)
         assert gw.summarize(model, scanned, order=2) == gw.summarize(model, rows, order=2)

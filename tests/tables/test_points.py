@@ -177,7 +177,7 @@ def test_arrays_keep_their_type_if_it_holds_the_values():
     assert rows_with(np.array([["x", "y"]]), {"a": ["longer"]}, [0]).tolist() == [["longer", "y"]]
 
 
-def test_missing_objects_are_told_apart():
+def test_missing_objects_are_distinct():
     table = pd.DataFrame({"a": pd.Series(["x", None, np.nan, "x", pd.NA], dtype=object)})
     rows, points = distinct_points(table, ["a"], [0])
     assert rows["a"].iloc[0] == "x"

@@ -691,9 +691,9 @@ def test_keys_of_groups_that_are_hard_to_keep(boosting, tmp_path):
         "decimals": pa.array([Decimal("1.50"), Decimal("-2.25"), None] * thirds),
         "bytes": pa.array([b"a", b"b", None] * thirds),
     }.items():
-        told = table.append_column("g", column)
-        paths = write(told, tmp_path / name)
-        expected = gw.summarize(model, told, by="g")
+        extended = table.append_column("g", column)
+        paths = write(extended, tmp_path / name)
+        expected = gw.summarize(model, extended, by="g")
         assert len(expected) == 3
         for _ in range(2):
             assert gw.summarize(model, paths, by="g", checkpoint=tmp_path / "kept" / name) == expected

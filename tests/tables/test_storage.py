@@ -138,7 +138,7 @@ from glasswood.tables._listing import files_of, stamp_of
 from glasswood.tables._parquet import read_fragment
 from glasswood.tables._sources import open_source, stored
 
-ensemble, options = pickle.load(open("told.pickle", "rb"))
+ensemble, options = pickle.load(open("reported.pickle", "rb"))
 gw.summarize(ensemble, "s3://rows/all", order=2, storage_options=options).save("folder.gw")
 gw.summarize(ensemble, "s3://rows/all/*/*.parquet", order=2, storage_options=options).save("pattern.gw")
 gw.summarize(ensemble, "rows/all", order=2, filesystem=s3fs.S3FileSystem(**options)).save("opened.gw")
@@ -161,14 +161,14 @@ try:
     changed = "nothing"
 except gw.errors.TableError as error:
     changed = str(error)
-json.dump([refusal("s3://rows/all", secret="wrong"), refusal("s3://rows/no"), before, changed], open("told.json", "w"))
+json.dump([refusal("s3://rows/all", secret="wrong"), refusal("s3://rows/no"), before, changed], open("found.json", "w"))
 """
 
 
 def test_s3fs_in_a_process_of_its_own(server, uploaded, model, expected, tmp_path):
     """It needs other versions of libraries than the tests."""
     options = {"key": server.key, "secret": server.secret, "endpoint_url": server.environment["AWS_ENDPOINT_URL"]}
-    (tmp_path / "told.pickle").write_bytes(pickle.dumps((gw.read_model(model), options)))
+    (tmp_path / "reported.pickle").write_bytes(pickle.dumps((gw.read_model(model), options)))
     source = {"PYTHONPATH": str(Path(gw.__file__).parents[1]), "PATH": os.environ["PATH"]}
     done = subprocess.run(
         [moto_python(), "-c", WITH_S3FS], cwd=tmp_path, env=source, timeout=300, capture_output=True, text=True
@@ -176,7 +176,7 @@ def test_s3fs_in_a_process_of_its_own(server, uploaded, model, expected, tmp_pat
     assert done.returncode == 0, done.stderr
     for way in ("folder", "pattern", "opened"):
         assert gw.Background.load(tmp_path / f"{way}.gw") == expected, way
-    denied, nothing, before, changed = json.loads((tmp_path / "told.json").read_text())
+    denied, nothing, before, changed = json.loads((tmp_path / "found.json").read_text())
     assert "the storage denies access; check the credentials" in denied
     assert "there is no file or folder 's3://rows/no'" in nothing
     assert before == 1
@@ -246,9 +246,9 @@ def test_names_with_signs_of_patterns_and_of_refusals(server, model, table, tmp_
             assert gw.summarize(model, folder, filesystem=filesystem).n_rows == 100
             with filesystem.open_output_stream(f"{folder}/x.parquet") as file:
                 file.write(b"PAR1 no Parquet PAR1")
-            with pytest.raises(TableError, match="cannot be read") as told:
+            with pytest.raises(TableError, match="cannot be read") as caught:
                 gw.summarize(model, folder, filesystem=filesystem)
-            assert "denies" not in str(told.value)
+            assert "denies" not in str(caught.value)
 
 
 def test_values_of_every_row_from_a_storage_to_a_storage(server, aws, uploaded, model, table, folder, tmp_path):
@@ -319,11 +319,11 @@ def test_footers_are_read_at_once(model, table):
 @pytest.mark.parametrize("wrong", ["access_key", "secret_key"])
 def test_wrong_credentials(server, uploaded, model, path, wrong):
     begin = time.time()
-    with pytest.raises(TableError, match=r"the storage denies access; check the credentials") as told:
+    with pytest.raises(TableError, match=r"the storage denies access; check the credentials") as caught:
         gw.summarize(model, path, filesystem=server.filesystem(**{wrong: "wrong"}))
     assert time.time() - begin < 5
-    assert len(str(told.value)) < 500
-    assert server.secret not in str(told.value)
+    assert len(str(caught.value)) < 500
+    assert server.secret not in str(caught.value)
 
 
 @pytest.mark.parametrize(

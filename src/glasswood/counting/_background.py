@@ -183,9 +183,9 @@ class Background(ReadOnly):
             )
             raise BackgroundError(message)
         if self.folds != other.folds:
-            told = "; ".join("none" if own is None else str(own) for own in (self.folds, other.folds))
+            both = "; ".join("none" if own is None else str(own) for own in (self.folds, other.folds))
             message = (
-                f"backgrounds with different folds cannot be combined ({told}); summarize both with the same folds= "
+                f"backgrounds with different folds cannot be combined ({both}); summarize both with the same folds= "
                 "and fold_by="
             )
             raise BackgroundError(message)
@@ -222,7 +222,7 @@ class Background(ReadOnly):
     def _kept(self, other: Background, sign: int) -> dict[str, Combine]:
         """Return the vectors of a sum or a difference: what is no sum cannot be subtracted."""
         if self._sums.keys() != other._sums.keys():
-            names = sorted({_told(name) for name in self._sums.keys() ^ other._sums.keys()})
+            names = sorted({_question_of(name) for name in self._sums.keys() ^ other._sums.keys()})
             message = (
                 f"only one of the backgrounds has {', '.join(map(repr, names))} of this model; summarize both with the "
                 "same model and arguments"
@@ -347,7 +347,7 @@ def _content_of(path: str | PathLike[str]) -> bytes:
         raise FileError(message) from error
 
 
-def _told(name: str) -> str:
+def _question_of(name: str) -> str:
     """Return the name of a vector as users know it: "sums of the probability" without the hash behind it."""
     words, _, digest = name.rpartition(" ")
     return f"sums of the {words}" if words and len(digest) == 16 else name
@@ -378,15 +378,15 @@ def _checked(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {**facts, "groups": groups, "folds": _division(facts["folds"])}
 
 
-def _division(told: Any) -> Division | None:
+def _division(stored: Any) -> Division | None:
     """Return how rows are divided into folds, as it is in a file."""
-    if told is None:
+    if stored is None:
         return None
-    types = [type(told[name]) for name in ("number", "column", "given")]
+    types = [type(stored[name]) for name in ("number", "column", "given")]
     if types not in ([int, str, bool], [int, type(None), bool]):
-        message = f"its folds are {told!r}"
+        message = f"its folds are {stored!r}"
         raise ValueError(message)
-    return Division(**told)
+    return Division(**stored)
 
 
 def _check_folds(division: Division | None, arrays: Mapping[str, NDArray[np.int64]]) -> None:

@@ -128,9 +128,9 @@ class Job:
     @once
     def key(self) -> str:
         """A hash of everything that the counts depend on, the data excepted."""
-        told = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight)
+        parts = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight)
         further = [wanted.key for wanted in self.further]
-        return blake2b(repr((*told, *further, self.values.whole_key)).encode(), digest_size=16).hexdigest()
+        return blake2b(repr((*parts, *further, self.values.whole_key)).encode(), digest_size=16).hexdigest()
 
     def ship(self, dumps: Dumps | None = None) -> ShippedJob:
         """Return the job as bytes, made by an engine's own way to pickle: that can send functions of a notebook."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 __all__ = ["SIZES", "bins_of", "ends_of"]
 
-PER_OCTAVE, OCTAVES, ABOVE = 8, 64, 16  # sizes that are told apart, from 2**-48 to 2**16 times the unit
+PER_OCTAVE, OCTAVES, ABOVE = 8, 64, 16  # sizes that are distinct, from 2**-48 to 2**16 times the unit
 
 SIZES = PER_OCTAVE * OCTAVES
 

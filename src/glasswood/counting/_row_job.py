@@ -43,7 +43,7 @@ class RowQuestion(Protocol):
     """What is asked of each row, see `glasswood.questions.rows._arithmetic_any_rows`."""
 
     @property
-    def told(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """What the answers depend on."""
 
     @property
@@ -104,8 +104,8 @@ class RowJob:
     @once
     def key(self) -> str:
         """A hash of everything that the answers depend on, the data excepted."""
-        told = (self.question.told, self.reading.names, self.reading.schema, dict(self.keep))
-        return blake2b(repr(told).encode(), digest_size=16).hexdigest()
+        parts = (self.question.cache_key, self.reading.names, self.reading.schema, dict(self.keep))
+        return blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
     def explain(self, table: object) -> Iterator[Any]:
         """Yield Arrow tables of the answers of a table's rows, one per block."""

@@ -91,10 +91,10 @@ class Shipped(ABC):
                     "steps on all workers, in the same versions"
                 )
                 raise UnsupportedModelError(message) from error
-            told = ", ".join(f"{name} {theirs[name]} and {own[name]}" for name in own)
+            both = ", ".join(f"{name} {theirs[name]} and {own[name]}" for name in own)
             message = (
                 f"a worker cannot open what the driver sent ({type(error).__name__}: {error}). Versions of driver and "
-                f"worker: {told}. Install the same versions, and the libraries of the pipeline's steps, on all workers"
+                f"worker: {both}. Install the same versions, and the libraries of the pipeline's steps, on all workers"
             )
             raise WorkerVersionError(message) from error
 

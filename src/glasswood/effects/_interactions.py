@@ -86,7 +86,7 @@ class Lookups(WholeSets):
             yield np.arange(some.start, some.stop), SomeLookups(self, some)
 
     @property
-    def told(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """What the values of rows depend on."""
         return "lookups", self.sets, self.outputs, self.mean.tobytes(), self._table.tobytes()
 

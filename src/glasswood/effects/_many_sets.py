@@ -140,7 +140,7 @@ class ManySets:
         return 2**62
 
     @property
-    def told(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """What the values of rows depend on."""
         return "blocks of sets", list(self.sets), self.outputs, self._find_effects().counts.tobytes()
 

@@ -70,7 +70,7 @@ class WantedResponses:
         if columns.offset is None or scale.is_score:
             return cls(scale, key)
         units, _, digest = key.rpartition(" ")
-        words = f"{WITH_OFFSET if columns.exposure is None else PER_UNIT}{columns.told_offset}"
+        words = f"{WITH_OFFSET if columns.exposure is None else PER_UNIT}{columns.offset_description}"
         return cls(scale, f"{units}{words} {digest}", offset=True, exposure=columns.exposure is not None)
 
     def known_in(self, background: Background) -> WantedResponses:

@@ -164,7 +164,7 @@ class PlayerSets:
     @once
     def _distinct_paths(self) -> list[int]:
         """How many different paths have 0 players, 1, 2 and so on."""
-        # Paths are told apart by sums of random numbers, one for each player. Comparing rows takes ten times as long.
+        # Sums of random numbers, one for each player, identify paths. Comparing rows takes ten times as long.
         hashes = np.random.default_rng(0).integers(0, 2**64, self.wanted.size + 1, dtype=np.uint64)
         hashes[-1] = 0  # behind the players of a path
         sums = np.zeros(len(self._paths), dtype=np.uint64)

@@ -56,7 +56,7 @@ def target_columns(columns: RowColumns, model: Opened, sample_weight: object) ->
     if not columns.observes:
         return columns
     if columns.target is None and (columns.exposure is not None or columns.prediction is not None):
-        message = "exposure= and prediction= are told beside what was observed; pass target=, too"
+        message = "exposure= and prediction= go with target=; pass target=, too"
         raise ArgumentError(message)
     scale = scale_of_targets(model, own=columns.prediction is None and columns.target is not None)
     classes, targets = scale.classes, scale.score.target_classes
@@ -122,8 +122,8 @@ class WantedTargets:
 
 def _digest(ensemble: TreeEnsemble, scale: Scale, *, own: bool) -> str:
     """Return a hash of the model if its own predictions are added up, and of its outputs in any case."""
-    told = f"{scale.outputs.labels!r} {scale.outputs.n_columns} {name_of(ensemble, scale) if own else ''}"
-    return blake2b(told.encode(), digest_size=8).hexdigest()
+    key = f"{scale.outputs.labels!r} {scale.outputs.n_columns} {name_of(ensemble, scale) if own else ''}"
+    return blake2b(key.encode(), digest_size=8).hexdigest()
 
 
 class TargetSums(RowSums):
@@ -331,6 +331,6 @@ def find_targets(model: Opened, background: Background) -> TargetMoments | None:
             scale = scale_of_targets(model, own=own)
             if name.rpartition(" ")[2] == _digest(model.ensemble, scale, own=own):
                 weights = Weights(background.cells, background.total, background.unit)
-                told = {"exposed": ", exposure " in name, "offset": ", offset " in name}
-                return TargetMoments(model.ensemble, scale, limbs, weights, **told)
+                flags = {"exposed": ", exposure " in name, "offset": ", offset " in name}
+                return TargetMoments(model.ensemble, scale, limbs, weights, **flags)
     return None

@@ -391,11 +391,11 @@ class Pass:
             return schema
         columns = list(schema.columns)
 
-        def told(part: RowsPart) -> dict[int, Sequence[Hashable]]:
+        def labels_of(part: RowsPart) -> dict[int, Sequence[Hashable]]:
             values = part.columns.values
-            return {index: schema.columns[index].labelled(values[index]).told_labels for index in wanting}
+            return {index: schema.columns[index].labelled(values[index]).own_labels for index in wanting}
 
-        for labels in self.each(schema, wanting, sample_weight, told):
+        for labels in self.each(schema, wanting, sample_weight, labels_of):
             for index in wanting:
                 columns[index] = columns[index].labelled(Dictionary(labels[index], np.empty(0, dtype=np.intp)))
         return replace(schema, columns=tuple(columns))

@@ -115,7 +115,7 @@ def _stopping(stop: str) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        log.info("tasks are told to stop")
+        log.info("asking tasks to stop")
         with suppress(Exception):
             internal_kv._internal_kv_put(stop, b"1")
         raise

@@ -78,8 +78,8 @@ def own_errors(*kinds: type[BaseException]) -> Iterator[None]:
         yield
     except kinds as error:
         # The last one: its causes come before it.
-        told = re.findall(r"glasswood\.errors\.(\w+): (.*)", str(error))
-        kind = getattr(errors, told[-1][0], None) if told else None
+        named = re.findall(r"glasswood\.errors\.(\w+): (.*)", str(error))
+        kind = getattr(errors, named[-1][0], None) if named else None
         if kind is None:
             raise
-        raise kind(told[-1][1]) from error
+        raise kind(named[-1][1]) from error

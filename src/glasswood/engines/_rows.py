@@ -42,7 +42,7 @@ class ExplainedRows:
     rows : Pass
     job : RowJob
     threads : int or None
-        How many may be used, as told by the question; None for the default.
+        How many may be used, as given by the question; None for the default.
     """
 
     rows: Pass

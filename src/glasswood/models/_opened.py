@@ -112,7 +112,7 @@ class Opened:
         """Refuse a pipeline where trees that split on the user's own columns are needed."""
         if self.columns is not None:
             message = (
-                f"{self.columns.told_reasons}, so the trees cannot be read with the columns before the pipeline; read "
+                f"{self.columns.reasons_text}, so the trees cannot be read with the columns before the pipeline; read "
                 "those of its last step: pipeline[-1]"
             )
             raise UnsupportedModelError(message)

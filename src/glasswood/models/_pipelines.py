@@ -169,7 +169,7 @@ class Chain:
     def only(self, wanted: Iterable[int]) -> tuple[Chain, list[int]] | None:
         """Return the transformers that some transformed columns need, and the numbers of all columns that they make.
 
-        A column transformer is told to drop its other parts, which saves time where few columns are tried. None if
+        A column transformer can be made to drop its other parts, which saves time where few columns are tried. None if
         there are other transformers.
         """
         first = self.steps[0]

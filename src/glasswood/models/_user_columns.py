@@ -56,7 +56,7 @@ class UserColumns:
         return Schema(tuple(Column(name) for name in self.names), named=self.own_names is not None)
 
     @property
-    def told_reasons(self) -> str:
+    def reasons_text(self) -> str:
         """Why columns could not be folded, for messages."""
         return "; ".join(f"the column {name!r} {reason}" for name, reason in self.reasons.items())
 
@@ -143,8 +143,8 @@ def transformed(steps: Callable[[Any], Any], table: object) -> Any:
     except GlasswoodError:
         raise
     except Exception as error:
-        told = " ".join(str(error).split())
-        message = f"the steps of the pipeline reject these rows ({type(error).__name__}: {told})"
+        details = " ".join(str(error).split())
+        message = f"the steps of the pipeline reject these rows ({type(error).__name__}: {details})"
         raise TableError(message) from error
     if n_rows(made) != n_rows(table):
         message = (

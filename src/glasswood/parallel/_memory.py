@@ -61,7 +61,7 @@ def memory_left() -> int:
 
 
 def _memory() -> int:
-    """Return the bytes of memory of this machine, or a terabyte where that cannot be told."""
+    """Return the bytes of memory of this machine, or a terabyte where that is unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # Windows
@@ -69,7 +69,7 @@ def _memory() -> int:
 
 
 def _left(allowed: Memory | None) -> int:
-    """Return the bytes of memory that this process can still get, or a terabyte where that cannot be told."""
+    """Return the bytes of memory that this process can still get, or a terabyte where that is unknown."""
     most = 10**12 if allowed is None else allowed.left
     with suppress(OSError, ValueError, IndexError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()

@@ -96,13 +96,13 @@ def threads_of(n_jobs: int | None) -> int | None:
 
 def _default() -> int:
     """Return the number of threads unless something else is said: that of the environment, or one per core."""
-    told = os.environ.get(VARIABLE, "").strip()
-    if not told:
+    given = os.environ.get(VARIABLE, "").strip()
+    if not given:
         return _cores()
-    if not told.isdecimal() or int(told) == 0:
-        message = f"the environment variable {VARIABLE} must be a number of threads, at least 1, not {told!r}"
+    if not given.isdecimal() or int(given) == 0:
+        message = f"the environment variable {VARIABLE} must be a number of threads, at least 1, not {given!r}"
         raise ArgumentError(message)
-    return int(told)
+    return int(given)
 
 
 def _cores() -> int:
@@ -288,7 +288,7 @@ def in_order(
 ) -> Iterator[Iterable[T]]:
     """Give ``work(0)``, ``work(1)``, ... in this order, worked on in threads, a few of them ahead of the reader.
 
-    With a progress bar, if it is told what is done and that takes long. The limit of threads is that of this call if
+    With a progress bar, if `label` says what is done and that takes long. The limit of threads is that of this call if
     none is given.
     """
     most = limit or n_threads()

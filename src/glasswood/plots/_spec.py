@@ -225,7 +225,7 @@ class Dots:
     """A dot per row (or point), coloured by a third number: grey where that is NaN, all alike if there is none.
 
     `x_labels` and `y_labels` are at 0, 1, 2 and so on, for categories and for a line of dots per feature. `colour_ends`
-    are told at the ends of the bar of colours, in place of numbers. `zero` draws a line where x is 0.
+    are shown at the ends of the colour bar, in place of numbers. `zero` draws a line where x is 0.
     """
 
     title: str

@@ -45,10 +45,10 @@ def report_of(subject: Subject) -> Report:
 
 def sections_of(subject: Subject) -> list[Section]:
     """Return the sections of a report, in their order."""
-    for prepare in subject.told("prepare"):
+    for prepare in subject.functions("prepare"):
         prepare(subject)
     placed = [*_own_sections(subject)]
-    for sections in subject.told("sections"):
+    for sections in subject.functions("sections"):
         placed += sections(subject)
     listed = sorted(placed, key=lambda one: one.place)
     made = {one.made["id"]: one.made for one in listed}

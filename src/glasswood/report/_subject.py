@@ -56,7 +56,7 @@ class Subject:
         """Return an answer that several sections need; it is found once."""
         return self._cache.cached(key, make)
 
-    def told(self, what: str) -> Iterator[Callable[..., Any]]:
+    def functions(self, what: str) -> Iterator[Callable[..., Any]]:
         """Yield the functions of a name that families have."""
         for family in self.families:
             found = getattr(family, what, None)
@@ -86,7 +86,7 @@ class Subject:
     @once
     def names(self) -> list[str]:
         """All players, the most important first, unused ones last."""
-        first = [name for ranking in self.told("ranking") for name in ranking(self) if name in self.used]
+        first = [name for ranking in self.functions("ranking") for name in ranking(self) if name in self.used]
         players = self.study.plan(1).players
         first += [name for name in players if name in self.used and name not in set(first)]
         return [*first, *(name for name in players if name not in self.used)]
@@ -101,12 +101,14 @@ class Subject:
     @once
     def number_of(self) -> Mapping[str, int]:
         """The number of the figure of each player that has one."""
-        return {name: k for numbers in self.told("number_of") for name, k in numbers(self).items()}
+        return {name: k for numbers in self.functions("number_of") for name, k in numbers(self).items()}
 
     @once
     def columns(self) -> list[ColumnOfFeatures]:
         """The columns of the table of features, in their order."""
-        return sorted((one for columns in self.told("columns") for one in columns(self)), key=lambda one: one.place)
+        return sorted(
+            (one for columns in self.functions("columns") for one in columns(self)), key=lambda one: one.place
+        )
 
     @property
     def without_curves(self) -> list[str]:

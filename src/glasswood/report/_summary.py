@@ -14,7 +14,7 @@ __all__ = ["summary_section"]
 
 def summary_section(subject: Subject, made: Mapping[str, Section]) -> Section:
     """Return the list of findings, given the other sections by their anchors."""
-    found = [one for findings in subject.told("findings") for one in findings(subject, made)]
+    found = [one for findings in subject.functions("findings") for one in findings(subject, made)]
     found += [Placed(10, item) for item in _failed(made["checks"])]
     found += [Placed(110, item) for item in _unused(subject)]
     found += [Placed(120, item) for item in _alike(subject)]

@@ -94,7 +94,7 @@ class Column:
         return 0
 
     @property
-    def told_labels(self) -> tuple[Hashable, ...]:
+    def own_labels(self) -> tuple[Hashable, ...]:
         """The categories as far as the user's own values are known."""
         return self.categories or ()
 
@@ -336,7 +336,7 @@ def dictionary_of(values: Numbers | Dictionary) -> Dictionary:
 def index_labels(values: Sequence[Hashable], *, objects: bool = False) -> Dictionary:
     """Return the distinct labels of a sequence in order of appearance, and the position of each value.
 
-    If `objects`, NaN and None are told apart, as libraries do in tables of Python's objects.
+    If `objects`, NaN and None are distinct, as libraries do in tables of Python's objects.
     """
     position_of: dict[Hashable, int] = {}
     try:

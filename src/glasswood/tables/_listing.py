@@ -149,8 +149,8 @@ def stamp_of(filesystem: FileSystem, path: str, opened: Any = None) -> str:
             facts = {"size": file.size()} | {str(k).lower(): v for k, v in (file.metadata() or {}).items()}
     else:
         facts = {}
-    told = next((facts[name] for name in ("etag", *TIMES) if facts.get(name)), None)
-    if told is not None:
-        return f"{facts['size']}|{told.decode() if isinstance(told, bytes) else told}"
+    stamp = next((facts[name] for name in ("etag", *TIMES) if facts.get(name)), None)
+    if stamp is not None:
+        return f"{facts['size']}|{stamp.decode() if isinstance(stamp, bytes) else stamp}"
     info = filesystem.get_file_info(path)
     return f"{info.size}|{info.mtime_ns}"

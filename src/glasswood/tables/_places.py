@@ -115,7 +115,7 @@ def place_of(
     if uri is None or uri["scheme"].lower() == "file":
         _refuse_options(storage_options, text)
         return _local(text)
-    name = _told(uri)
+    name = _shown_uri(uri)
     with naming(name):
         if storage_options is not None:
             return _by_fsspec(f"{uri['scheme']}://{uri['host']}{uri['path']}", name, storage_options)
@@ -145,7 +145,7 @@ def _root(path: str) -> tuple[str, ...]:
     return () if uri is None else (uri["scheme"], uri["host"], uri["query"] or "")
 
 
-def _told(uri: re.Match[str]) -> str:
+def _shown_uri(uri: re.Match[str]) -> str:
     """Return a URI without a password. What stands before the @ of Azure's is a container."""
     before, at, host = uri["host"].rpartition("@")
     shown = f"{before}@{host}" if at and ":" not in before and uri["scheme"].startswith("abfs") else host
@@ -205,7 +205,7 @@ def _inside(filesystem: Any, text: str) -> Place:
     from pyarrow import fs
 
     uri = URI.fullmatch(text)
-    name = text if uri is None else _told(uri)
+    name = text if uri is None else _shown_uri(uri)
     filesystem = fsspec_of(filesystem) or filesystem
     if isinstance(filesystem, fs.FileSystem):
         if uri is not None:

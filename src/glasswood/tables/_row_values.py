@@ -99,10 +99,10 @@ class RowColumns:
         return any(given is not None for _, given in self._given())
 
     @property
-    def told_offset(self) -> str:
+    def offset_description(self) -> str:
         """The offset in words, and the exposure beside it; nothing, if there is no offset."""
         roles = [] if self.offset is None else ["offset"] if self.exposure is None else ["offset", "exposure"]
-        return ", ".join(map(self.told, roles))
+        return ", ".join(map(self.description, roles))
 
     @property
     def division(self) -> Division | None:
@@ -149,9 +149,9 @@ class RowColumns:
     @property
     def key(self) -> str:
         """What the values are, in words: columns by their names, arrays as such."""
-        return ", ".join(self.told(role) for role, given in self._given() if given is not None)
+        return ", ".join(self.description(role) for role, given in self._given() if given is not None)
 
-    def told(self, role: str) -> str:
+    def description(self, role: str) -> str:
         """Return the values of a role in words."""
         return f"{role} {', '.join(map(repr, self._names(role, getattr(self, role)))) or 'given'}"
 
@@ -197,29 +197,29 @@ class RowColumns:
 
     def _values(self, role: str, given: Any, table: object, counts: NDArray[np.bool_]) -> Floats:
         names = self._names(role, given)
-        told = f"{role}= ({', '.join(map(repr, names))})" if names else f"{role}="
-        columns = [_column(role, name, table) for name in names] or _columns_of(given, told, counts.size)
+        name = f"{role}= ({', '.join(map(repr, names))})" if names else f"{role}="
+        columns = [_column(role, name, table) for name in names] or _columns_of(given, name, counts.size)
         if role == "target" and self.targets:
-            return _indicators_of_targets(columns, told, self.targets, self.n_outputs, counts)
+            return _indicators_of_targets(columns, name, self.targets, self.n_outputs, counts)
         if role == "target" and self.classes is not None:
-            return _indicators(columns, told, self.classes, self.n_outputs, counts)
-        values = np.column_stack([_numbers(told, column) for column in columns])
-        self._check(role, told, values[counts])
+            return _indicators(columns, name, self.classes, self.n_outputs, counts)
+        values = np.column_stack([_numbers(name, column) for column in columns])
+        self._check(role, name, values[counts])
         wanted = 1 if role == "exposure" else self.n_outputs
         values = _for_outputs(values, wanted) if role == "prediction" and self.classes is not None else values
         if values.shape[1] != wanted:
-            message = f"{told} needs {how_many(wanted, 'column')}, one for each output, but there are {values.shape[1]}"
+            message = f"{name} needs {how_many(wanted, 'column')}, one for each output, but there are {values.shape[1]}"
             raise TableError(message)
         # Rows of weight 0 may have any; what is computed of it must be a number.
         return values if role not in NEUTRAL else np.where(counts[:, None], values, NEUTRAL[role])
 
-    def _check(self, role: str, told: str, values: Floats) -> None:
+    def _check(self, role: str, name: str, values: Floats) -> None:
         """Refuse values that are missing, infinite, or that the model cannot have."""
-        _refuse(told, ~np.isfinite(values), "are missing or infinite")
+        _refuse(name, ~np.isfinite(values), "are missing or infinite")
         if role == "exposure":
-            _refuse(told, values <= 0, "are not positive")
+            _refuse(name, values <= 0, "are not positive")
         if role == "target" and self.least > -np.inf:
-            _refuse(told, values < self.least, f"are below {self.least:g}, which the model cannot predict")
+            _refuse(name, values < self.least, f"are below {self.least:g}, which the model cannot predict")
 
 
 NO_COLUMNS = RowColumns()
@@ -257,7 +257,7 @@ def _column(role: str, name: str, table: object) -> Any:
     return frame_values(frame, name)
 
 
-def _columns_of(given: Any, told: str, n_rows: int) -> list[Any]:
+def _columns_of(given: Any, name: str, n_rows: int) -> list[Any]:
     """Return the columns of an array or frame, if it has as many rows as the table."""
     frame = frame_of(given)
     columns = None if frame is None else [frame_values(frame, name) for name in frame.columns]
@@ -267,35 +267,35 @@ def _columns_of(given: Any, told: str, n_rows: int) -> list[Any]:
     sizes = {len(column.positions if isinstance(column, Dictionary) else column) for column in columns}
     if sizes != {n_rows}:
         size = f"has {how_many(max(sizes), 'value')}" if sizes else f"is {brief(given)}"
-        message = f"{told} is one value per row, and the table has {how_many(n_rows, 'row')}, but this {size}"
+        message = f"{name} is one value per row, and the table has {how_many(n_rows, 'row')}, but this {size}"
         raise TableError(message)
     return columns
 
 
-def _numbers(told: str, column: Any) -> Floats:
+def _numbers(name: str, column: Any) -> Floats:
     try:
         if not isinstance(column, Dictionary) and column.dtype.kind == "O":
             return np.array([np.nan if value is None else value for value in column.tolist()], dtype=np.float64)
-        return np.asarray(numbers_of(told, column), dtype=np.float64)
+        return np.asarray(numbers_of(name, column), dtype=np.float64)
     except (TableError, TypeError, ValueError) as error:
-        message = f"{told} must be numbers ({error})"
+        message = f"{name} must be numbers ({error})"
         raise TableError(message) from error
 
 
 def _indicators(
-    columns: Sequence[Any], told: str, classes: Sequence[Any], n_outputs: int, counts: NDArray[np.bool_]
+    columns: Sequence[Any], name: str, classes: Sequence[Any], n_outputs: int, counts: NDArray[np.bool_]
 ) -> Floats:
     """Return an indicator per class; that of the second one, if there is one output for two classes."""
     if len(columns) != 1:
-        message = f"{told} is one label per row, but has {len(columns)} columns"
+        message = f"{name} is one label per row, but has {len(columns)} columns"
         raise TableError(message)
     found = dictionary_of(columns[0])
     codes = found.take(np.array([_code(label, classes) for label in found.labels], dtype=np.float64))
-    _refuse(told, np.isnan(codes)[counts], "are missing")
+    _refuse(name, np.isnan(codes)[counts], "are missing")
     unknown = np.unique(found.positions[counts & (codes < 0)])
     if unknown.size:
         examples = ", ".join(repr(found.labels[place]) for place in unknown[:3])
-        message = f"{told} has labels that are no classes of the model: {examples}; its classes are {classes!r}"
+        message = f"{name} has labels that are no classes of the model: {examples}; its classes are {classes!r}"
         raise TableError(message)
     first = len(classes) - n_outputs  # 1 for the second of two classes
     found_there: Floats = (codes[:, None] == np.arange(first, len(classes))).astype(np.float64)
@@ -304,7 +304,7 @@ def _indicators(
 
 def _indicators_of_targets(
     columns: Sequence[Any],
-    told: str,
+    name: str,
     targets: Sequence[Sequence[Any]],
     n_outputs: int,
     counts: NDArray[np.bool_],
@@ -312,13 +312,13 @@ def _indicators_of_targets(
     """Return the indicators of each target, side by side: of every class, or of the second of two."""
     if len(columns) != len(targets):
         message = (
-            f"the model predicts classes of {len(targets):,} targets, so {told} needs {len(targets):,} columns of "
+            f"the model predicts classes of {len(targets):,} targets, so {name} needs {len(targets):,} columns of "
             f"labels, one for each, but there {'is' if len(columns) == 1 else 'are'} {len(columns):,}"
         )
         raise TableError(message)
     sizes = [1 if n_outputs == len(targets) else len(classes) for classes in targets]
     parts = zip(columns, targets, sizes, strict=True)
-    return np.hstack([_indicators([column], told, classes, size, counts) for column, classes, size in parts])
+    return np.hstack([_indicators([column], name, classes, size, counts) for column, classes, size in parts])
 
 
 def _code(label: Any, classes: Sequence[Any]) -> float:
@@ -338,10 +338,10 @@ def _for_outputs(values: Floats, wanted: int) -> Floats:
     return values[:, 1:] if values.shape[1] == 2 and wanted == 1 else values
 
 
-def _refuse(told: str, wrong: NDArray[np.bool_], what: str) -> None:
+def _refuse(name: str, wrong: NDArray[np.bool_], what: str) -> None:
     n_wrong = int(np.count_nonzero(wrong.any(axis=tuple(range(1, wrong.ndim)))))  # there may be no rows
     if n_wrong:
         message = (
-            f"{told}: {how_many(n_wrong, 'value')} of {len(wrong):,} {what}; drop these rows, or give them weight 0"
+            f"{name}: {how_many(n_wrong, 'value')} of {len(wrong):,} {what}; drop these rows, or give them weight 0"
         )
         raise TableError(message)

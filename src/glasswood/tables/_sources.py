@@ -296,7 +296,7 @@ def _delta(table: Any) -> Source:
     library = sys.modules["deltalake"]
     features = set(table.protocol().reader_features or ())
     if "deletionVectors" not in features:
-        with _told("Delta table", library.exceptions.DeltaError):
+        with _as_table_error("Delta table", library.exceptions.DeltaError):
             return _dataset(table.to_pyarrow_dataset())
     if "columnMapping" in features or not hasattr(table, "deletion_vectors"):
         message = (
@@ -310,7 +310,7 @@ def _delta(table: Any) -> Source:
         return read_stream(library.QueryBuilder().register("given", table).execute(query))[1]
 
     names = [field.name for field in table.schema().fields]
-    with _told("Delta table", library.exceptions.DeltaError):
+    with _as_table_error("Delta table", library.exceptions.DeltaError):
         return Stream(names, next(run(names, f" limit {HEAD}"), None), run)
 
 
@@ -320,13 +320,13 @@ def _iceberg(scanned: Any) -> Stream:
     def tables(names: Sequence[Any]) -> Iterator[Any]:
         return read_stream(scanned.select(*names).to_arrow_batch_reader())[1]
 
-    with _told("Iceberg table", (ValueError, NotImplementedError)):  # such as deletes by values
+    with _as_table_error("Iceberg table", (ValueError, NotImplementedError)):  # such as deletes by values
         names, few = read_stream(scanned.to_arrow_batch_reader())
         return Stream(names, next(few, None), tables)
 
 
 @contextmanager
-def _told(what: str, errors: type[Exception] | tuple[type[Exception], ...]) -> Iterator[None]:
+def _as_table_error(what: str, errors: type[Exception] | tuple[type[Exception], ...]) -> Iterator[None]:
     """Make a library's refusal of a table a TableError."""
     try:
         yield

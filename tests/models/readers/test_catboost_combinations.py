@@ -389,11 +389,11 @@ def test_categories_that_only_combinations_know_are_solved_for():
     assert len(found[1]) <= len(set(b.tolist())) + 1
 
 
-def test_categories_that_cannot_be_told_are_refused():
+def test_categories_that_cannot_be_recovered_are_refused():
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 2**32, (2, 100), dtype=np.uint32)
     both = statistic((Category(0), Category(1)), signed(a), signed(b))
-    with pytest.raises(UnsupportedModelError, match=r"cannot be told.*max_ctr_complexity=1"):
+    with pytest.raises(UnsupportedModelError, match=r"cannot be recovered.*max_ctr_complexity=1"):
         hashes_of_tables([both], {})
 
 

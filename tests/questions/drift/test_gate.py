@@ -346,7 +346,7 @@ def test_the_reference_is_the_first_one_by_default(explainers):
         gw.compare(explainers, reference="tehn")
 
 
-def test_names_are_told_apart(explainers):
+def test_names_are_distinct(explainers):
     assert (
         gw.compare({1: explainers["then"], 2: explainers["now"]}, reference="2", limits="level > 9").measures[0].name
         == "1"
@@ -387,10 +387,10 @@ def test_results_print_pickle_and_become_frames(explainers):
         assert list(frame)[:5] == ["name", "measure", "feature", "value", "limit"]
         assert "<table" in result._repr_html_()
         assert [one.value for one in result] == frame["value"].tolist()
-    told = json.loads(json.dumps(found.violations.to_dicts()))[0]
-    assert told == found.violations[0].as_dict()
-    assert {"rule", "feature", "output", "value", "limit", "rows", "reference_rows", "chance"} <= told.keys()
-    assert (told["rows"], told["reference_rows"]) == (900, 600)
+    reported = json.loads(json.dumps(found.violations.to_dicts()))[0]
+    assert reported == found.violations[0].as_dict()
+    assert {"rule", "feature", "output", "value", "limit", "rows", "reference_rows", "chance"} <= reported.keys()
+    assert (reported["rows"], reported["reference_rows"]) == (900, 600)
 
 
 def refused(explainers, limits, error, word, **settings):

@@ -211,7 +211,7 @@ def test_a_limit_is_exceeded_by_more_than_some_errors(model, rule):
         assert bool(gw.compare(explainers, limits=[rule.format(limit)], error=0).violations) == (n_errors > 0)
 
 
-def test_errors_are_told(model):
+def test_errors_are_reported(model):
     explainers = {"then": explained(model, THEN, folds=K), "now": explained(model, NOW, folds=K)}
     found = gw.compare(explainers, reference="then", error=2)
     assert repr(found.measures).endswith("beyond the limit by more than 2 standard errors)")
@@ -222,8 +222,8 @@ def test_errors_are_told(model):
     )
     frame = found.measures.to_frame()
     assert frame["error"].isna().sum() == (frame["measure"].isin(["largest", "ndcg"])).sum() > 0
-    told = json.loads(json.dumps(found.measures.to_dicts()))
-    assert told[0]["error"] == found.measures[0].error > 0
+    reported = json.loads(json.dumps(found.measures.to_dicts()))
+    assert reported[0]["error"] == found.measures[0].error > 0
     same = pickle.loads(pickle.dumps(found.measures))
     assert (same.margin, same.to_dicts(), same.violations.margin) == (2, found.measures.to_dicts(), 2)
     plain = gw.compare({name: explained(model, rows) for name, rows in (("a", THEN), ("b", NOW))}, limits={"level": 1})
@@ -285,11 +285,13 @@ def test_figures_show_errors(model, margin, n_errors):
     explainers = {"then": explained(model, THEN, folds=K), "now": explained(model, NOW, folds=K)}
     found = gw.compare(explainers, limits={"psi": 0.2, "ndcg": 0.5}, error=margin).measures
     panel = found.panel("psi")
-    told = {one.feature: one.error for one in found if one.measure == "psi"}
-    assert {track.name: track.errors for track in panel.tracks} == {f: (n_errors * error,) for f, error in told.items()}
+    reported = {one.feature: one.error for one in found if one.measure == "psi"}
+    assert {track.name: track.errors for track in panel.tracks} == {
+        f: (n_errors * error,) for f, error in reported.items()
+    }
     assert panel.note == f"bars: ± {n_errors:g} standard error{'s' if n_errors > 1 else ''}"
     assert all(track.errors == () for track in found.panel("ndcg").tracks)
     top = max(track.values[0] + track.errors[0] for track in panel.tracks)
     assert found.plot("psi").axes[0].get_ylim()[1] > top
     drawn = found.plot(engine="plotly").to_dict()["data"]
-    assert sum("error_y" in trace for trace in drawn) == len(told)
+    assert sum("error_y" in trace for trace in drawn) == len(reported)

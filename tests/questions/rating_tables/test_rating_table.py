@@ -82,9 +82,9 @@ def test_sql_in_duckdb_at_and_beside_cuts(make, depth):
     table = ex.rating_table(pairs=20 if depth == 2 else 3)
     assert table.exact == (depth == 2)
     rows = beside_cuts(X, table)
-    told = table.score(rows)
+    tabulated = table.score(rows)
     found = run_sql(table.to_sql(), rows)
-    assert np.abs(found - told).max() <= 1e-12
+    assert np.abs(found - tabulated).max() <= 1e-12
     if depth == 2:
         raw = gw.read_model(model).predict(rows)
         tolerance = 1e-5 if make is xgboost else 1e-12  # XGBoost adds in float32

@@ -296,7 +296,7 @@ def test_values_have_one_digest_however_they_are_divided():
         assert digest(pa.table({**table.to_pydict(), **column})) != digest(table)
 
 
-def test_a_name_that_is_taken_is_told(explainer, folder, tmp_path):
+def test_a_name_that_is_taken_is_reported(explainer, folder, tmp_path):
     for keep, column in (({"id": "a"}, "id"), (["a"], "a")):
         with pytest.raises(TableError, match=re.escape(f"keep={{'{column}': 'another name'}}")):
             explainer.shap_values(str(folder), keep=keep).to_parquet(tmp_path / "out")

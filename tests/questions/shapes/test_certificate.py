@@ -247,14 +247,14 @@ def test_blocks_of_pairs_change_nothing(monkeypatch):
 
 def test_what_files_declare(tmp_path):
     X, y = rows_of(300)
-    told = [1, 0, 0, 0, -1]
+    reported = [1, 0, 0, 0, -1]
     text, binary, xgb = (str(tmp_path / name) for name in ("model.txt", "model.cbm", "model.json"))
-    fitted(lightgbm().set_params(monotone_constraints=told), X, y).booster_.save_model(text)
+    fitted(lightgbm().set_params(monotone_constraints=reported), X, y).booster_.save_model(text)
     fitted(catboost().set_params(monotone_constraints={0: 1, 4: -1}), X, y).save_model(binary)
     model = fitted(xgboost().set_params(monotone_constraints={"a": 1, "e": -1}), X, y)
     model.save_model(xgb)
     for known in (text, binary, model, model.get_booster()):
-        assert gw.read_model(known).promised[:, 0].tolist() == told
+        assert gw.read_model(known).promised[:, 0].tolist() == reported
         assert gw.Explainer(known).certificate()["a"] == "increasing"
     assert gw.read_model(xgb).promised is None  # the file does not say so
     assert gw.Explainer(xgb).certificate()["a"] == "increasing"  # but the trees do

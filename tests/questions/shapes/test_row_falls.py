@@ -221,7 +221,7 @@ def test_declared_directions_are_judged():
     assert found["a"] == 0
 
 
-def test_sizes_are_told_apart_to_a_twelfth():
+def test_sizes_are_distinct_to_a_twelfth():
     sizes = 2.0 ** np.linspace(-47.9, 15.9, 5000)
     expected = np.floor(8 * np.log2(sizes)).astype(int) + 8 * 48
     assert (np.abs(bins_of(sizes) - expected) <= 0).mean() > 0.999

@@ -217,8 +217,8 @@ class _Folder:
 
     def _hash(self, columns: tuple[Column, ...], places: tuple[tuple[int, int], ...]) -> str:
         """Return a hash of what is done before the trees: of columns and categories, and of what stays transformed."""
-        told = [(column.name, column.categories, getattr(column, "missing_between", None)) for column in columns]
-        before = blake2b(repr((told, list(places))).encode(), digest_size=16)
+        described = [(column.name, column.categories, getattr(column, "missing_between", None)) for column in columns]
+        before = blake2b(repr((described, list(places))).encode(), digest_size=16)
         if any(m >= 0 for _, m in places):
             before.update(learned(self._trials.chain.steps).encode())
         return before.hexdigest()

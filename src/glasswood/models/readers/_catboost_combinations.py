@@ -150,7 +150,7 @@ def hashes_of_tables(
         if not solvable or work > MOST_SOLVED:
             message = (
                 "the model has statistics of combinations of columns (CTRs) from which the categories of a column "
-                f"cannot be told; {ADVICE}"
+                f"cannot be recovered; {ADVICE}"
             )
             raise UnsupportedModelError(message)
         for column, own in solvable.items():
@@ -242,9 +242,9 @@ def derived_of(
         known = statistics[members[0]].keys
         ranks = [_ranks(statistics[number]) for number in members]
         # Keys that no column tells from unknown ones are left out.
-        told = np.any([rank[1:] != rank[0] for rank in ranks], axis=0)
-        keep = np.append(True, told)
-        keys.append(Key(_parts(elements, columns, cut_of), known[told], [rank[keep] for rank in ranks]))
+        differs = np.any([rank[1:] != rank[0] for rank in ranks], axis=0)
+        keep = np.append(True, differs)
+        keys.append(Key(_parts(elements, columns, cut_of), known[differs], [rank[keep] for rank in ranks]))
         numbers += members
     place = [0] * len(statistics)
     for at, number in enumerate(numbers):

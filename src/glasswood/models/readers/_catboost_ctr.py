@@ -48,7 +48,7 @@ class HashColumn(Column):
         return len(self.hashes)
 
     @property
-    def told_labels(self) -> tuple[Hashable, ...]:
+    def own_labels(self) -> tuple[Hashable, ...]:
         """The labels that are not only hashes."""
         return tuple(label for label, known in zip(self.labels, self.hashes, strict=True) if label != known)
 

@@ -101,10 +101,10 @@ def refusing_damage(what: str) -> Iterator[None]:
             raise
         raise type(error)(f"{str(error)[:LONGEST_MESSAGE]}...") from error  # some quote the file at length
     except DAMAGE as error:
-        told = " ".join(str(error).split())[:200]
+        details = " ".join(str(error).split())[:200]
         message = (
-            f"{what} is damaged, or it has parts that Glasswood does not know ({type(error).__name__}: {told}). Save "
-            "or fit the model again; if its own library does predict with it, please report it"
+            f"{what} is damaged, or it has parts that Glasswood does not know ({type(error).__name__}: {details}). "
+            "Save or fit the model again; if its own library does predict with it, please report it"
         )
         raise UnsupportedModelError(message) from error
 
@@ -234,8 +234,8 @@ def _loaded(model: object) -> Any:
     except GlasswoodError:
         raise
     except Exception as error:
-        told = " ".join(str(error).split())[:200]
-        message = f"the model's own library cannot read {path.name!r} ({type(error).__name__}: {told})"
+        details = " ".join(str(error).split())[:200]
+        message = f"the model's own library cannot read {path.name!r} ({type(error).__name__}: {details})"
         raise UnsupportedModelError(message) from error
 
 
@@ -271,9 +271,9 @@ def library_errors(source: str) -> Iterator[None]:
         except GlasswoodError:
             raise
         except Exception as error:
-            told = (str(error).strip().splitlines() or [""])[0]
+            details = (str(error).strip().splitlines() or [""])[0]
             message = (
-                f"{source}: the library itself cannot predict these rows ({type(error).__name__}: {told}). "
+                f"{source}: the library itself cannot predict these rows ({type(error).__name__}: {details}). "
                 "Pass a table with columns of the same types as in training"
             )
             raise TableError(message) from error

@@ -53,8 +53,8 @@ def decode(content: bytes) -> str:
     sizes = re.search(rb"^tree_sizes=(.*)$", body.partition(b"\nTree=")[0], flags=re.MULTILINE)
     if sizes:  # LightGBM looks for trees there, and nowhere else
         found = list(_places(body, b"\nTree="))
-        told = [whole(size) for size in sizes[1].decode("ascii").split()]
-        if found and list(accumulate(told[:-1], initial=found[0])) != found:
+        sizes_of_trees = [whole(size) for size in sizes[1].decode("ascii").split()]
+        if found and list(accumulate(sizes_of_trees[:-1], initial=found[0])) != found:
             message = "the LightGBM model text is damaged: its trees are not of the sizes that it says (tree_sizes)"
             raise UnsupportedModelError(message)
     try:

@@ -253,11 +253,11 @@ def _check_forest(forest: Part) -> None:
     if not n_trees:
         message = "the model has no trees; train it first"
         raise UnsupportedModelError(message)
-    told = [whole_number(forest["gbtree_model_param"].get("num_trees", n_trees)), len(forest["tree_info"])]
+    declared = [whole_number(forest["gbtree_model_param"].get("num_trees", n_trees)), len(forest["tree_info"])]
     ends = numbers_of(forest.get("iteration_indptr", [0, n_trees]), "iteration_indptr", np.int64)
     ids = sorted(whole_number(part["id"]) for part in forest["trees"])
     whole = ids == list(range(n_trees)) and ends[0] == 0 and ends[-1] == n_trees and not np.any(np.diff(ends) < 0)
-    if told != [n_trees, n_trees] or not whole:
+    if declared != [n_trees, n_trees] or not whole:
         message = (
             f"the model has {how_many(n_trees, 'tree')}, but its header does not agree; it is damaged: save it again"
         )
@@ -404,7 +404,7 @@ def _labels(encoder: Part, version: tuple[int, ...]) -> tuple[Any, ...] | None:
     if not text.isascii() and version < (3, 4):
         message = (
             "a category's label is not ASCII. XGBoost before 3.4 cuts such labels in the wrong places when it keeps "
-            "them (dmlc/xgboost#12371), so they cannot be told. Rename the categories, and fit again."
+            "them (dmlc/xgboost#12371), so they are unknown. Rename the categories, and fit again."
         )
         raise UnsupportedModelError(message)
     ends = numbers_of(encoder["offsets"], "offsets", np.int64)

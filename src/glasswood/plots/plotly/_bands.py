@@ -1,4 +1,4 @@
-"""Bands for Plotly: their colours, their place in the legend, and what is told about them."""
+"""Bands for Plotly: their colours, their place in the legend, and their hover texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def whisker(colour: str) -> dict[str, Any]:
 
 
 def ends_of(band: Band, ends: Sequence[float]) -> str:
-    """Return what is told about a band in a cell."""
+    """Return the hover text of a band in a cell."""
     low, high = ends
     return f"{number(low)} to {number(high)}: {safe(band.name)}"
 

@@ -89,8 +89,8 @@ def _draw_marks(paper: Paper, axes: Axes, panel: Steps, k: int) -> None:
     if band is not None:
         ends = _ends(panel, band)
         texts = [
-            (cell, told if at is None else f"{told}<br>{ends_of(band, at)}")
-            for (cell, told), at in zip(texts, ends, strict=True)
+            (cell, text if at is None else f"{text}<br>{ends_of(band, at)}")
+            for (cell, text), at in zip(texts, ends, strict=True)
         ]
     shift = SPREAD * dodge(k, len(panel.lines))
     places = [place + shift for place, height in enumerate(heights) if height is not None]
@@ -121,8 +121,8 @@ def _all_cells(panel: Steps, line: Line) -> tuple[list[float | None], list[tuple
     for field, label in beside(panel):
         height = getattr(line, field)
         heights.append(height)
-        told = "" if height is None else number(height)
-        texts.append((f"{safe(panel.x.label)} {label.replace(chr(10), ', ')}", told))
+        text = "" if height is None else number(height)
+        texts.append((f"{safe(panel.x.label)} {label.replace(chr(10), ', ')}", text))
     empty = [share == 0 for share in support] or [False] * len(line.heights)
     return heights, texts, empty + [False] * len(beside(panel))
 

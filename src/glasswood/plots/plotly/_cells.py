@@ -49,11 +49,11 @@ def draw_cells(paper: Paper, place: Place, panel: Cells) -> None:
     bar |= {"x": place.x[1], "xpad": 6, "y": sum(place.up(0, top)) / 2, "len": place.up(0, top)[1] - place.y[0]}
     colours: dict[str, Any] = {"colorscale": DIVERGING, "zmid": 0} if panel.diverging else {"colorscale": SEQUENTIAL}
     grid = {"x": _places(panel.x), "y": _places(panel.y)}
-    told: dict[str, Any] = {"hovertext": _texts(panel), "hoverinfo": "text"}
+    texts: dict[str, Any] = {"hovertext": _texts(panel), "hoverinfo": "text"}
     if panel.with_numbers and place.width >= WIDE * panel.x.n_cells:
         shown = [[_short(value) for value in line] for line in panel.heights]
-        told |= {"text": shown, "texttemplate": "%{text}", "textfont": {"size": 9}}
-    paper.add(axes, type="heatmap", z=panel.heights, colorbar=bar, **grid, **colours, **told)
+        texts |= {"text": shown, "texttemplate": "%{text}", "textfont": {"size": 9}}
+    paper.add(axes, type="heatmap", z=panel.heights, colorbar=bar, **grid, **colours, **texts)
     if panel.density:
         empty = hollow_pairs(panel.x, panel.y, panel.density).tolist()
         veil = [[1 if hide else None for hide in row] for row in empty]
@@ -67,7 +67,7 @@ def _short(value: float) -> str:
 
 
 def _texts(panel: Cells) -> list[list[str]]:
-    """Return what is told of each pair of cells."""
+    """Return the hover text of each pair of cells."""
     across, along = cell_texts(panel.x), cell_texts(panel.y)
     shares = [[f"<br>{share_of_rows(share, weighted=panel.weighted)}" for share in line] for line in panel.density]
     return [

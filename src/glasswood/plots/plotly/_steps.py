@@ -77,7 +77,7 @@ def _axes_of(
 
 
 def _draw_mean(paper: Paper, axes: Axes, mean: float) -> None:
-    """Draw the average as a line to compare with; alone it is told what it is."""
+    """Draw the average as a line to compare with; alone, it has a label."""
     across = {"x0": 0, "x1": 1, "xref": f"{axes[0]} domain"}
     paper.line(y0=mean, y1=mean, yref=axes[1], **across)
     where = {"x": 1, "xref": f"{axes[0]} domain", "y": mean, "yref": axes[1], "xanchor": "right", "yanchor": "bottom"}

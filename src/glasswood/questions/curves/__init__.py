@@ -6,7 +6,7 @@ from glasswood.questions.curves._answer_grids import grid_spec
 from glasswood.questions.curves._answer_observed import actual_expected, actual_expected_without_folds
 from glasswood.questions.curves._answer_request import EVERYWHERE, Request
 from glasswood.questions.curves._answer_surface import surface_of
-from glasswood.questions.curves._result import Curve, told_in_cells
+from glasswood.questions.curves._result import Curve, columns_in_cells
 from glasswood.questions.curves._result_collections import Curves
 from glasswood.questions.curves._result_observed import Observations
 from glasswood.questions.curves._result_points import Points
@@ -22,6 +22,7 @@ __all__ = [
     "Surface",
     "actual_expected",
     "actual_expected_without_folds",
+    "columns_in_cells",
     "curve_of",
     "grid_spec",
     "joint_grids",
@@ -29,5 +30,4 @@ __all__ = [
     "partial_dependence",
     "points_on_grid",
     "surface_of",
-    "told_in_cells",
 ]

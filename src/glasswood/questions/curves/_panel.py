@@ -131,7 +131,7 @@ def panel_of_curves(
 ) -> Steps:
     """Return the panel of curves of one feature over each other, with the same cells.
 
-    They have shares of missing values of their own, so that no single share is told. `std` adds the spread of rows
+    They have shares of missing values of their own, so that no single share is shown. `std` adds the spread of rows
     around each. `observed` shows what was observed and predicted in place of the curves.
     """
     if std and observed:

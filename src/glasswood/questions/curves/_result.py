@@ -22,7 +22,7 @@ from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
-__all__ = ["CURVES_ONLY", "LOST_RELATIVITY", "LOST_SPREAD", "Curve", "columns_of_curve", "told_in_cells"]
+__all__ = ["CURVES_ONLY", "LOST_RELATIVITY", "LOST_SPREAD", "Curve", "columns_in_cells", "columns_of_curve"]
 
 
 LOST_SPREAD = (
@@ -416,7 +416,7 @@ class Curve(DrawnByOutput):
         )
 
 
-def told_in_cells(curve: Curve, place: NDArray[np.int64]) -> dict[str, Any]:
+def columns_in_cells(curve: Curve, place: NDArray[np.int64]) -> dict[str, Any]:
     """Return what else a curve tells, in other cells, each of which is a part of one of its own.
 
     What was observed is not known for parts of cells.

@@ -120,7 +120,7 @@ class Observations(ReadOnly):
         return np.asarray(self.mean_observed / zero)
 
     def __repr__(self) -> str:
-        means = f"observed {_told(self.mean_observed)}, predicted {_told(self.mean_predicted)}"
+        means = f"observed {_text_of(self.mean_observed)}, predicted {_text_of(self.mean_predicted)}"
         return f"Observations({printable(self.axis.name)}: {how_many(self.axis.n_cells, 'cell')}, {means})"
 
     def _repr_html_(self) -> str:
@@ -157,5 +157,5 @@ COLUMNS = ("observed", "predicted", "residual", "actual_expected", "spread")
 ERRORS = COLUMNS[:4]
 
 
-def _told(values: NDArray[np.float64]) -> str:
+def _text_of(values: NDArray[np.float64]) -> str:
     return ", ".join(f"{value:.6g}" for value in values[:3].tolist()) + (", ..." if values.size > 3 else "")

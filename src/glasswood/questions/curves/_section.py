@@ -112,7 +112,7 @@ def _features(subject: Subject) -> Section:
             numbers.append(None)
             continue
         numbers.append(len(figures))
-        sub = "".join(subtitle(subject, name) for subtitle in subject.told("subtitle"))
+        sub = "".join(subtitle(subject, name) for subtitle in subject.functions("subtitle"))
         figures.append(figure(anchor, [name], [("", _panel(subject, result, most))], sub))
     listed = subject.columns
     table = {
@@ -189,7 +189,7 @@ def _panel(subject: Subject, result: Curve | Points, most: int) -> dict[str, Any
     if isinstance(result, Curve):
         error = result.find_folds is not None and len(result.outputs) == 1
         panel = panel_of_curve(result, fit=False, observed=_shows_observations(result), error=error)
-        for beside in subject.told("beside"):
+        for beside in subject.functions("beside"):
             panel = beside(subject, result, panel)
     else:
         panel = steps_of_points(result, fit=False)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import TableError
 from glasswood.parallel._once import Deferred
-from glasswood.questions.curves import Curve, curve_of, told_in_cells
+from glasswood.questions.curves import Curve, columns_in_cells, curve_of
 from glasswood.questions.drift._arithmetic import apart, on_common_cuts, stability_index
 from glasswood.questions.drift._result import Comparison
 from glasswood.results import BASES, Axis
@@ -115,7 +115,7 @@ def _common_cells(curves: Sequence[Curve]) -> list[_Cells]:
         message = f"{curves[0].name!r} is categorical in one of the models and numeric in another"
         raise TableError(message)
     if all(coded):
-        return _cells_of_labels([_told(curve, curves) for curve in curves])
+        return _cells_of_labels([_with_all_labels(curve, curves) for curve in curves])
     cuts, places = on_common_cuts([curve.cuts for curve in curves])
     return [
         _Cells(curve.axis.column, cuts, place, curve.axis.rows if curve.cuts.size == cuts.size else None)
@@ -149,7 +149,7 @@ def _on_cells(curves: Sequence[Curve], cells: Sequence[_Cells], rows: Sequence[N
             axis=Axis(own.column, own.cuts, seen, extent, curve.axis.weighted),
             heights=curve.heights[own.place],
             find_spread=curve.find_spread.map(partial(_take, own.place)),
-            **told_in_cells(curve, own.place),
+            **columns_in_cells(curve, own.place),
         )
         for curve, own, seen in zip(curves, cells, rows, strict=True)
     )
@@ -197,13 +197,13 @@ def _with_labels(column: Column, labels: tuple[Hashable, ...]) -> Column:
     return LabelColumn(column.name, labels)
 
 
-def _told(curve: Curve, curves: Sequence[Curve]) -> Axis:
+def _with_all_labels(curve: Curve, curves: Sequence[Curve]) -> Axis:
     """Return the axis of a curve with labels found in the rows of the others, because CatBoost only stores hashes."""
     column = curve.axis.column
-    told = list(dict.fromkeys(label for other in curves for label in other.axis.column.told_labels))
-    if not told or not column.wants_labels:
+    labels = list(dict.fromkeys(label for other in curves for label in other.axis.column.own_labels))
+    if not labels or not column.wants_labels:
         return curve.axis
-    return replace(curve.axis, column=column.labelled(Dictionary(told, np.empty(0, dtype=np.intp))))
+    return replace(curve.axis, column=column.labelled(Dictionary(labels, np.empty(0, dtype=np.intp))))
 
 
 def _comparison(names: tuple[str, ...], shared: dict[str, tuple[Curve, ...]], basis: str) -> Comparison:

@@ -130,7 +130,7 @@ def compare(  # noqa: PLR0913 (one command has all its options)
             write_table(columns_of(compared(explainers, **asked).top(top or TOP)), destination)
             return
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # it is told below
+            warnings.simplefilter("ignore", UserWarning)  # it is written below
             found = compared(explainers, reference=reference, limits=rules or None, error=error, **asked)
     except ModelMismatchError as error:
         if not gated:
@@ -181,8 +181,8 @@ def _tell(found: Comparison, destination: tuple[str, str | None], top: int | Non
         raise click.exceptions.Exit(NOT_JUDGED)
     if figure is not None:
         _draw(measures, figure)
-    told = sorted(measures.to_dicts(), key=lambda one: not one["broken"])[:top]
-    columns = {name: [one[name] for one in told] for name in Measured.__dataclass_fields__}
+    listed = sorted(measures.to_dicts(), key=lambda one: not one["broken"])[:top]
+    columns = {name: [one[name] for one in listed] for name in Measured.__dataclass_fields__}
     idle = [name for name in ("output", "chance", "error") if all(value is None for value in columns[name])]
     write_table({name: values for name, values in columns.items() if name not in idle}, destination)
     if measures.caveat:

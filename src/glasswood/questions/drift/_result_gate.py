@@ -157,7 +157,7 @@ class _Listed:
         return columns
 
 
-def _told(one: Measured) -> str:
+def _text_of(one: Measured) -> str:
     """Return a value as text."""
     of = "" if one.feature is None else f"{printable(one.feature)} "
     output = "" if one.output is None else f" of {printable(one.output)}"
@@ -329,7 +329,9 @@ class Violations(_Listed):
     n_judged: int
 
     def __repr__(self) -> str:
-        shown = ": " + ", ".join(map(_told, self.found[:3])) + (", ..." if len(self) > 3 else "") if self.found else ""
+        shown = (
+            ": " + ", ".join(map(_text_of, self.found[:3])) + (", ..." if len(self) > 3 else "") if self.found else ""
+        )
         return f"Violations({len(self) or 'none'} of {how_many(self.n_judged, 'value')}{shown})"
 
     def _repr_html_(self) -> str:

@@ -45,10 +45,10 @@ def gate_section(measures: Measures) -> Section:
     allowed = measures.allowance and f"{measures.allowance[0].upper()}{measures.allowance[1:]}."
     caveat = measures.caveat and f"{measures.caveat}."
     judged = dict.fromkeys(one.measure for one in measures)
-    told = "; ".join(f"{name}: {MEASURES[name].text}" for name in judged)
+    explained = "; ".join(f"{name}: {MEASURES[name].text}" for name in judged)
     listed = sorted(measures, key=lambda one: not one.broken)
     cut = f"The first {MAX_LINES:,} of {len(listed):,} lines are listed." if len(listed) > MAX_LINES else ""
-    about = f"Measures: {told}." if told else ""
+    about = f"Measures: {explained}." if explained else ""
     return section(
         "gate", "Gate", text, allowed, caveat, about, cut, table=_table(listed[:MAX_LINES]), tools=len(listed) > FEW
     )

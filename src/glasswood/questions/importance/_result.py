@@ -17,7 +17,7 @@ from glasswood.results._ranking import by_output, colon_of, total_of, totals
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
-__all__ = ["MEANINGS", "Importance", "sample_column", "told_sample"]
+__all__ = ["MEANINGS", "Importance", "sample_column", "sample_note"]
 
 
 MEANINGS = {
@@ -36,7 +36,7 @@ class FromRows(Protocol):
     def __len__(self) -> int: ...
 
 
-def told_sample(result: FromRows) -> str:
+def sample_note(result: FromRows) -> str:
     """Return from how many rows a result was computed, if these are a sample."""
     return f" of {result.n_rows:,} sampled rows" if result.sampled else ""
 
@@ -147,11 +147,11 @@ class Importance(DrawnAsBars):
         more = ", ..." if len(self) > 3 else ""
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         colon = colon_of(self) if shown else ""
-        features = f"{self.kind}{told_sample(self)}, {how_many(len(self), 'feature')}{outputs}"
+        features = f"{self.kind}{sample_note(self)}, {how_many(len(self), 'feature')}{outputs}"
         return f"Importance({features}, {self.units}{colon}{', '.join(shown)}{more})"
 
     def _repr_html_(self) -> str:
-        return table_html(f"Importance: {MEANINGS[self.kind]} ({self.units}){told_sample(self)}", self._columns())
+        return table_html(f"Importance: {MEANINGS[self.kind]} ({self.units}){sample_note(self)}", self._columns())
 
     def top(self, n: int = 10) -> Importance:
         """Return the n most important features.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError, TableError
 from glasswood.parallel._once import Deferred
-from glasswood.questions.importance._result import sample_column, told_sample
+from glasswood.questions.importance._result import sample_column, sample_note
 from glasswood.results._drawable import DrawnAsBarsOfAll
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import to_frame
@@ -134,11 +134,11 @@ class PermutationImportance(DrawnAsBarsOfAll):
     def __repr__(self) -> str:
         shown = [f"{printable(name)} {value:+.4g}" for name, value in zip(self.names[:3], self.values[:3], strict=True)]
         more = ", ..." if len(self) > 3 else ""
-        told = f"{how_many(len(self), 'feature')}{told_sample(self)}, {printable(self.loss)} {number(self.base)}"
-        return f"PermutationImportance({told}{': ' if shown else ''}{', '.join(shown)}{more})"
+        summary = f"{how_many(len(self), 'feature')}{sample_note(self)}, {printable(self.loss)} {number(self.base)}"
+        return f"PermutationImportance({summary}{': ' if shown else ''}{', '.join(shown)}{more})"
 
     def _repr_html_(self) -> str:
-        title = f"Permutation importance: increase of the {self.loss}, which is {number(self.base)}{told_sample(self)}"
+        title = f"Permutation importance: increase of the {self.loss}, which is {number(self.base)}{sample_note(self)}"
         return table_html(title, self._columns())
 
     def top(self, n: int = 10) -> PermutationImportance:

@@ -99,8 +99,8 @@ class WantedLoss:
         exposure = offset and loss.is_change and columns.exposure is not None
         roles = [*([] if loss.is_change else ["target"]), *(["offset"] if offset else [])]
         roles += ["exposure"] if exposure else []
-        told = ", ".join(columns.told(role) for role in roles) or "all rows"
-        return cls(loss, scale, f"{prefix_of(loss)}{told} {digest_of(ensemble, scale)}", offset, exposure)
+        read = ", ".join(columns.description(role) for role in roles) or "all rows"
+        return cls(loss, scale, f"{prefix_of(loss)}{read} {digest_of(ensemble, scale)}", offset, exposure)
 
     def known_in(self, background: Background) -> WantedLoss:
         """Return those that a background has, whatever the names of the columns that were read."""
@@ -131,8 +131,8 @@ def prefix_of(loss: Loss) -> str:
 
 def digest_of(ensemble: TreeEnsemble, scale: Scale) -> str:
     """Return a hash of what predictions depend on."""
-    told = f"{scale.outputs.labels!r} {name_of(ensemble, scale)}"
-    return blake2b(told.encode(), digest_size=8).hexdigest()
+    key = f"{scale.outputs.labels!r} {name_of(ensemble, scale)}"
+    return blake2b(key.encode(), digest_size=8).hexdigest()
 
 
 class RowLosses:

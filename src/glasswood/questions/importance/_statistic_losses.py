@@ -197,8 +197,6 @@ def _level(given: str, level: str) -> float:
     except ValueError:
         found = np.nan
     if not 0.0 < found < 1.0:
-        message = (
-            f"the quantile is told behind a colon, as in loss='quantile:0.9', a number between 0 and 1, not {given!r}"
-        )
+        message = f"the quantile follows a colon, as in loss='quantile:0.9', a number between 0 and 1, not {given!r}"
         raise ArgumentError(message)
     return found

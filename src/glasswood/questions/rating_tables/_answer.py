@@ -120,8 +120,8 @@ def _worst(view: View, table: Table) -> tuple[int, float]:
     best = (0, 0.0)
     for start in range(0, rows.n_rows, BLOCK):
         end = min(rows.n_rows, start + BLOCK)
-        score, told = rest.of_cells(rows.cells(start, end))
-        left = score - told if weight is None else np.where(weight[start:end] > 0, score - told, 0.0)
+        score, tabulated = rest.of_cells(rows.cells(start, end))
+        left = score - tabulated if weight is None else np.where(weight[start:end] > 0, score - tabulated, 0.0)
         row = int(np.abs(left).argmax())
         if abs(left[row]) > abs(best[1]):
             best = (start + row, float(left[row]))

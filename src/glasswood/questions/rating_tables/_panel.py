@@ -23,4 +23,4 @@ def panel_of_rating_table(found: RatingTable, *, top: int = 20) -> Bars:
     ranked = Ranked(heights, [name for name, _ in spans], (found.output,), found.units)
     units = scale_label(found.units, ranked.outputs, [0], average=False)
     bars = ranked_bars(ranked, None, top, "Entries of the rating table", f"largest minus smallest entry ({units})")
-    return replace(bars, note=joined(bars.note, found.told_left))
+    return replace(bars, note=joined(bars.note, found.remainder_text))

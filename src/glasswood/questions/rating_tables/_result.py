@@ -156,7 +156,7 @@ class RatingTable(DrawnAsBarsOfAll):
         return sum(part.size for parts in (self.mains, self.pairs) for part in parts.values()) + 1
 
     @property
-    def told_left(self) -> str:
+    def remainder_text(self) -> str:
         """The remainder in words."""
         if self.exact:
             return "exact"
@@ -165,12 +165,12 @@ class RatingTable(DrawnAsBarsOfAll):
 
     def __repr__(self) -> str:
         size = f"{how_many(len(self.mains), 'feature')}, {how_many(len(self.pairs), 'pair')}"
-        return f"RatingTable({size}, {self.told_left}, {self.units})"
+        return f"RatingTable({size}, {self.remainder_text}, {self.units})"
 
     def _repr_html_(self) -> str:
         pairs = ", ".join(f"{printable(a)} x {printable(b)}" for a, b in self.pairs)
         facts = {"base": self.base, "features": ", ".join(map(printable, self.mains)), "pairs": pairs}
-        return facts_html("Rating table", facts | {"remainder": self.told_left, "units": self.units})
+        return facts_html("Rating table", facts | {"remainder": self.remainder_text, "units": self.units})
 
     def score(self, rows: Any) -> Floats:
         """Return the sum of entries of each row of a table, as the model takes it: the score without the remainder.
@@ -305,9 +305,9 @@ class RatingTable(DrawnAsBarsOfAll):
             names, grid = (a, b), heights
             if len(across) > len(down):
                 names, grid, down, across = (b, a), heights.T, across, down
-            told = "factors" if self.link == "exp" else "values"
+            unit = "factors" if self.link == "exp" else "values"
             lines: list[list[Any]] = [
-                [f"{names[0]} (down) x {names[1]} (across), {told}", "", ""],
+                [f"{names[0]} (down) x {names[1]} (across), {unit}", "", ""],
                 ["", "", f"{names[1]}: above", *(side.above for side in across)],
                 ["", "", "to", *(side.to for side in across)],
                 [f"{names[0]}: above", "to", "category", *(_shown(side.category) for side in across)],
@@ -328,7 +328,7 @@ class RatingTable(DrawnAsBarsOfAll):
         Parameters
         ----------
         dialect : {"duckdb", "postgres", "spark", "ansi"}, default "duckdb"
-            How names are quoted, and how NaN is told from numbers. "duckdb" was run in DuckDB and "ansi" in SQLite.
+            How names are quoted and how NaN is handled. "duckdb" was run in DuckDB and "ansi" in SQLite.
             "ansi" does not test for NaN, for databases that have none.
 
         Returns

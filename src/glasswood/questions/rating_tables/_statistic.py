@@ -139,8 +139,8 @@ class RemainderSums(RowSums):
         """Add rows to the tallies of their groups."""
         proceed()
         cells = self.cells_of(batch)
-        score, told = self._rest.of_cells(cells)
-        left = score - told
+        score, tabulated = self._rest.of_cells(cells)
+        left = score - tabulated
         values = np.stack([score, left, np.abs(left)])[:, None] * self._factor
         if not (np.abs(values) < 1.0).all():
             raise TooLargeError(TOO_LARGE)

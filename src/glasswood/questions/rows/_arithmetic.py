@@ -64,10 +64,10 @@ class AgainstRows:
     walked: bool = False
 
     @property
-    def told(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """What the values of rows depend on."""
         cells = None if self.cells is None else self.cells.tobytes()
-        return "walks" if self.walked else "paths", *self.values.told, self.outputs, cells, self.shares.tobytes()
+        return "walks" if self.walked else "paths", *self.values.cache_key, self.outputs, cells, self.shares.tobytes()
 
     @once_here
     def _walks(self) -> Walks:
@@ -205,7 +205,7 @@ class Evaluator:
             templates = templates_of(values, self.plan)  # first: too large ones are refused before any counting
             return LeafTables(self.effects(self.plan.most_players), values, outputs, templates)
 
-        return self.kept.get((LeafTables, *values.told, tuple(outputs)), make)
+        return self.kept.get((LeafTables, *values.cache_key, tuple(outputs)), make)
 
     def by_paths(self, values: CubeValues, rows: Rows, outputs: list[int]) -> LongPaths:
         """Return the values of a metric path by path."""

@@ -35,7 +35,7 @@ class OfAnyRows(Protocol):
     """The values of sets for any rows, see `_arithmetic` and `glasswood.effects._interactions`."""
 
     @property
-    def told(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """What the values of rows depend on."""
 
     def of_rows(self, rows: CellBlock) -> Any:
@@ -93,9 +93,9 @@ class SetsOfRows:
     negated: bool = False
 
     @once
-    def told(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """What the answers depend on."""
-        return self.plan.fingerprint, self.labels, self.arranged, self.negated, *self.values.told
+        return self.plan.fingerprint, self.labels, self.arranged, self.negated, *self.values.cache_key
 
     @once_here
     def _cells(self) -> CellsOfColumns:
@@ -149,9 +149,9 @@ class LargestSets:
     skipped: int
 
     @once
-    def told(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """What the answers depend on."""
-        return "largest", self.k, self.skipped, *self.sets.told
+        return "largest", self.k, self.skipped, *self.sets.cache_key
 
     @property
     def most_rows(self) -> int:
@@ -196,7 +196,7 @@ class ResponsesOfRows:
     scale: str = field(default="raw")
 
     @once
-    def told(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """What the answers depend on."""
         player, features, cells = self.asked
         asked = (player, features.tobytes(), cells.tobytes())

@@ -63,7 +63,7 @@ class CubeValues:
         return size * (size + 1) // 2 + outside
 
     @property
-    def told(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """What the values of rows depend on."""
         nodes = () if self.nodes is None else tuple(array.tobytes() for array in self.nodes)
         return self.orders.start, self.orders.stop, self.table.shape, self.table.tobytes(), *nodes

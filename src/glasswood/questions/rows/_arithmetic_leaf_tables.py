@@ -100,7 +100,7 @@ class LeafTables:
         return int(self.table.nbytes + self.table_first.nbytes) + self.leaves.n_bytes
 
     @property
-    def told(self) -> tuple[Any, ...]:
+    def cache_key(self) -> tuple[Any, ...]:
         """What the values of rows depend on."""
         return "tables", self.leaves.numbers.sets, self.constant.tobytes(), self.table.tobytes()
 

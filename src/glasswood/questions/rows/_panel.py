@@ -98,7 +98,7 @@ def _swarm(result: Attributions, k: int, top: int) -> Dots:
     columns = [None if data is None else places_of(data[:, feature].tolist()) for feature in order]
     colours = [np.full(rows.size, np.nan) if places is None else _ranks(places) for places in columns]
     texts = [
-        f"row {row}, {plain(result.names[feature])}{_told(places, i)}: {number(values[i, line])}"
+        f"row {row}, {plain(result.names[feature])}{_value_text(places, i)}: {number(values[i, line])}"
         for line, (feature, places) in enumerate(zip(order, columns, strict=True))
         for i, row in enumerate(rows)
     ]
@@ -119,7 +119,7 @@ def _swarm(result: Attributions, k: int, top: int) -> Dots:
     )
 
 
-def _told(places: Places | None, i: int) -> str:
+def _value_text(places: Places | None, i: int) -> str:
     return "" if places is None else f" = {places.labels[places.cells[i]]}"
 
 
@@ -162,7 +162,7 @@ def _scatter(result: Attributions, k: int, feature: str | None = None, color: st
     at = x.cells.astype(np.float64) if x.values is None else x.values[x.cells]
     colours = np.empty(0) if other is None else _numbers(places[other])
     names = [plain(name) for name in result.names]
-    texts = [f"row {row}, {names[f]}{_told(x, i)}: {number(values[i])}" for i, row in enumerate(rows)]
+    texts = [f"row {row}, {names[f]}{_value_text(x, i)}: {number(values[i])}" for i, row in enumerate(rows)]
     kept = np.flatnonzero(~missing)
     return Dots(
         title=f"{result.name} of {names[f]}",

@@ -92,7 +92,7 @@ class _Witnesses:
         if best is None:
             return None
         _, row, low, high = best
-        return self._told(row, feature, (low, high), (output, direction))
+        return self._example(row, feature, (low, high), (output, direction))
 
     def _row(self, pair: Pair | None, feature: int, random: np.random.Generator) -> dict[int, float] | None:
         """Return the encoded values of a row that a change of a feature leads from one leaf to the other, if any.
@@ -149,7 +149,7 @@ class _Witnesses:
         low = int(curves[k, :high].argmax())
         return float(fall[k, high]), rows[k], int(axis[low]), int(axis[high])
 
-    def _told(
+    def _example(
         self, row: dict[int, float], feature: int, cells: tuple[int, int], asked: tuple[int, int]
     ) -> BrokenPromise:
         """Return a broken constraint with the values and labels that users know."""
@@ -159,14 +159,14 @@ class _Witnesses:
         scores = self._e.scores_of(columns, 2).astype(np.float64)
         before, after = self._chosen.levels(scores)[:, output].tolist()
         turned = -1 if self._chosen.total is not None else 1
-        told = [_told_value(c, row.get(f)) for f, c in enumerate(self._e.schema.columns)]
+        values = [_user_value(c, row.get(f)) for f, c in enumerate(self._e.schema.columns)]
         return BrokenPromise(
             feature=self._e.feature_names[feature],
             output=self._chosen.labels[output],
             declared="increasing" if direction * turned > 0 else "decreasing",
             values=(low, high),
             scores=(before, after),
-            row=dict(zip(self._e.feature_names, told, strict=True)) | {self._e.feature_names[feature]: low},
+            row=dict(zip(self._e.feature_names, values, strict=True)) | {self._e.feature_names[feature]: low},
         )
 
 
@@ -177,7 +177,7 @@ def _values_in_cells(column: Column, plan: CountPlan, feature: int) -> NDArray[n
     """
     cells = plan.cells
     if column.n_codes:
-        known = [not column.wants_labels or label in column.told_labels for label in column.categories or ()]
+        known = [not column.wants_labels or label in column.own_labels for label in column.categories or ()]
         codes = np.where(known, np.arange(column.n_codes, dtype=np.float64), np.nan)
         return np.append(codes, [np.nan, np.nan])
     cuts = cells.cuts_of(feature)
@@ -194,7 +194,7 @@ def _values_in_cells(column: Column, plan: CountPlan, feature: int) -> NDArray[n
     return np.append(np.where(right, found, np.nan), np.nan)
 
 
-def _told_value(column: Column, encoded: float | None) -> Any:
+def _user_value(column: Column, encoded: float | None) -> Any:
     """Return an encoded value as users know it; some value for a column that the model does not use."""
     if not column.n_codes:
         return 0.0 if encoded is None else encoded

@@ -70,7 +70,7 @@ def missed(heights: Floats, sampled: NDArray[np.int64]) -> list[Missed]:
     """Return what a curve of one output does between neighbouring sample points, beyond the heights of both.
 
     `sampled` are the cells of the sample points, in ascending order. A stretch leaves the range of both points by more
-    than 5 % of the curve's whole range, on one side; the stretches of the two sides of an interval are told apart.
+    than 5 % of the curve's whole range, on one side; the stretches of the two sides of an interval are separate.
     """
     least = WORTH_A_WORD * float(np.ptp(heights))
     if least <= NOISE * float(np.abs(heights).max()):

@@ -50,7 +50,7 @@ def certificate(
     found = explain(opened(model)).certificate(*features, **asked)
     write_table(columns_of(found), destination)
     for broken in found.broken:
-        click.echo(f"glasswood: broken promise: {broken.told}", err=True)
+        click.echo(f"glasswood: broken promise: {broken.text}", err=True)
     if found.broken:
         ctx.exit(1)
 

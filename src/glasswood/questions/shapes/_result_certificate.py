@@ -59,7 +59,7 @@ class BrokenPromise:
         return abs(self.scores[1] - self.scores[0])
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """The promise and what breaks it, in words."""
         moves = "falls" if self.declared == "increasing" else "rises"
         return (
@@ -186,9 +186,11 @@ class Certificate(DrawnAsBars):
     def __repr__(self) -> str:
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
         proven = _counted(self.proven, {"increasing": "", "decreasing": "", "constant": "", "": "not proven"})
-        told = f"; {self._declared}" if self.promised.any() else ""
+        promises = f"; {self._declared}" if self.promised.any() else ""
         caveat = f"; {self.caveat}" if self.caveat else ""
-        return f"Certificate({how_many(len(self), 'feature')}{outputs}{': ' if proven else ''}{proven}{told}{caveat})"
+        return (
+            f"Certificate({how_many(len(self), 'feature')}{outputs}{': ' if proven else ''}{proven}{promises}{caveat})"
+        )
 
     @property
     def _declared(self) -> str:
@@ -197,7 +199,7 @@ class Certificate(DrawnAsBars):
         if (verdicts == "proven").sum() == n_declared:
             return f"{n_declared:,} declared, all proven"
         found = _counted(verdicts[verdicts != ""], {"broken": "", "proven": "", "open": "neither proven nor broken"})
-        first = f": {printable(self.broken[0].feature)} {self.broken[0].told}" if self.broken else ""
+        first = f": {printable(self.broken[0].feature)} {self.broken[0].text}" if self.broken else ""
         return f"{n_declared:,} declared, {found}{first}"
 
     def _repr_html_(self) -> str:

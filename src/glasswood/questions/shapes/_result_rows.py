@@ -178,8 +178,8 @@ class RowMonotonicity(DrawnAsBars):
         order = np.argsort(-of, kind="stable")
         shown = ", ".join(f"{of[i]:,.6g} of {printable(self.names[i])}" for i in order[:3])
         more = ", ..." if len(self) > 3 else ""
-        told = f": against its direction go {shown}{more}" if shown else ""
-        return f"RowMonotonicity({how_many(len(self), 'feature')}{several}, {self.total:,.6g} rows{told})"
+        violations = f": against its direction go {shown}{more}" if shown else ""
+        return f"RowMonotonicity({how_many(len(self), 'feature')}{several}, {self.total:,.6g} rows{violations})"
 
     def _repr_html_(self) -> str:
         return table_html(f"Rows that are not monotonic ({self.units})", self._columns())

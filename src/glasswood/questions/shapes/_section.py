@@ -239,14 +239,14 @@ def _nearly_monotone(subject: Subject) -> Iterator[Item]:
     if not numbers_of(subject):
         return
     found = _monotonicity(subject)
-    told = 0
+    n_findings = 0
     for name in subject.names:
-        if name not in found.names or told == EACH:
+        if name not in found.names or n_findings == EACH:
             continue
         i = found.names.index(name)
         k = int(found.against[i].argmax())
         if _shapes_of(subject, found, i)[k].startswith("nearly"):
-            told += 1
+            n_findings += 1
             against, share = float(found.against[i, k]), float(found.shares[i, k])
             at = shown_cut(float(found.at[i, k])).number
             text = text_of_reversals(str(found.mains[i, k]), against, at, share, weighted=subject.weighted)

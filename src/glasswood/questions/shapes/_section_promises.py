@@ -98,7 +98,9 @@ def _of_rows(broken: tuple[BrokenPromise, ...]) -> dict[str, Any]:
     """Return the two scores of each row that breaks a constraint, and the values of its other features."""
     lines = []
     for one in broken:
-        others = ", ".join(f"{plain(name)} = {_told(value)}" for name, value in one.row.items() if name != one.feature)
+        others = ", ".join(
+            f"{plain(name)} = {_text_of(value)}" for name, value in one.row.items() if name != one.feature
+        )
         ends = [rounded(value) for pair in zip(one.values, one.scores, strict=True) for value in pair]
         lines.append([one.feature, *ends, others])
     heads = [
@@ -112,7 +114,7 @@ def _of_rows(broken: tuple[BrokenPromise, ...]) -> dict[str, Any]:
     return {"caption": "Rows that break a promise", "columns": heads, "rows": lines}
 
 
-def _told(value: Any) -> str:
+def _text_of(value: Any) -> str:
     missing = value is None or (isinstance(value, float) and math.isnan(value))
     return "missing" if missing else f"{value:.6g}" if isinstance(value, float) else plain(value)
 

@@ -67,7 +67,7 @@ class WantedFalls:
     def of_model(cls, ensemble: TreeEnsemble, scale: Scale, columns: RowColumns = NO_COLUMNS) -> WantedFalls:
         """Return those of a model, given what is read of the rows."""
         offset = columns.offset is not None and not scale.is_score
-        words = f"{columns.told_offset} " if offset else ""
+        words = f"{columns.offset_description} " if offset else ""
         exposure = offset and columns.exposure is not None
         return cls(scale, f"{PREFIX}{words}{name_of(ensemble, scale)}", offset, exposure)
 

@@ -134,8 +134,8 @@ def _labels_in_order(columns: Mapping[str, Any]) -> tuple[list[str], NDArray[np.
     texts = [[place.labels[k] for k in place.cells] for place in places]
     if len(names) == 1:
         return texts[0], order
-    told = [[f"{name}={text}" for text in column] for name, column in zip(names, texts, strict=True)]
-    return [", ".join(point) for point in zip(*told, strict=True)], order
+    named = [[f"{name}={text}" for text in column] for name, column in zip(names, texts, strict=True)]
+    return [", ".join(point) for point in zip(*named, strict=True)], order
 
 
 class Places(NamedTuple):
