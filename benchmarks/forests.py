@@ -26,7 +26,7 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, Random
 import glasswood as gw
 
 LIMIT = float(os.environ.get("FORESTS_LIMIT", "300"))  # seconds
-MOST_MEMORY = 20 * GIGABYTE
+MAX_MEMORY = 20 * GIGABYTE
 Question = Callable[[Any, pd.DataFrame], dict[str, float]]
 
 
@@ -149,7 +149,7 @@ def answer(path: str, what: str, sent: Any) -> None:
     """Answer one question about a model in a file, and send the time, the peak memory and other figures."""
     import resource
 
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     model, X = pickle.loads(Path(path).read_bytes())
     before = memory("VmRSS")
     try:

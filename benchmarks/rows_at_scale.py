@@ -41,7 +41,7 @@ class Copied:
     """A question that costs nothing: its answers are the columns."""
 
     note: tuple[str, ...] = ("copied",)
-    most_rows: int = 8192
+    max_rows: int = 8192
 
     @property
     def kinds(self) -> dict[str, str]:

@@ -46,7 +46,7 @@ SECONDS = 1.0  # of the processor, for reading
 PATIENCE = 40  # seconds after which a process is ended; machines are shared
 MEGABYTE = 2**20
 ROOM = 3 * 2**29  # of addresses, for everything
-MOST_SECONDS = 3  # of the processor, for everything
+MAX_SECONDS = 3  # of the processor, for everything
 
 
 class Finding(NamedTuple):
@@ -343,7 +343,7 @@ def _run(work: Callable[[Callable[..., None]], None], sender: int) -> None:
     status = 1
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
+        resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (_memory()[1] + ROOM,) * 2)
         silence = os.open(os.devnull, os.O_RDWR)
         os.dup2(silence, 1)

@@ -12,7 +12,7 @@ from fuzz.models import LibraryRefusedError, Score
 
 __all__ = ["Oracle", "banzhaf", "moebius", "shapley", "shapley_pairs"]
 
-MOST_ROWS = 3_000_000  # that are scored at once
+MAX_ROWS = 3_000_000  # that are scored at once
 Game = dict[tuple[int, ...], np.ndarray]
 
 
@@ -47,7 +47,7 @@ class Oracle:
         """Return the score of every row at every point: (n_rows, n_points, n_outputs)."""
         rows = self.rows if rows is None else rows
         n_rows, n_points = len(rows), len(points)
-        if n_rows * n_points > MOST_ROWS:
+        if n_rows * n_points > MAX_ROWS:
             message = "this would be too much for brute force"
             raise LibraryRefusedError(message)
         table = rows.iloc[np.tile(np.arange(n_rows), n_points)].reset_index(drop=True)

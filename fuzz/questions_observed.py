@@ -18,7 +18,7 @@ from fuzz.tables import KINDS
 
 __all__ = ["QUESTIONS"]
 
-MOST_ROWS = 50  # of a background that is counted again without each fold
+MAX_ROWS = 50  # of a background that is counted again without each fold
 EVEN = ("none", "whole", "fractions", "float32", "tiny")  # weights of about the same size
 WHOLE = ("none", "whole", "one_row")
 UNIT = 2.0**-40  # to which values of rows are rounded
@@ -204,7 +204,7 @@ def _can_leave_out(s: Session, drawn: Drawn) -> bool:
     """Whether every fold has rows that count, and the case is small."""
     even = s.case.get("weights", "none") in EVEN and s.case.get("shape") not in ("wide", "large")
     shares = np.bincount(drawn.folds, weights=_weight(s), minlength=drawn.asked["folds"])
-    return even and len(s.setting.background) <= MOST_ROWS and bool((shares > 0).all())
+    return even and len(s.setting.background) <= MAX_ROWS and bool((shares > 0).all())
 
 
 def _of_rows(s: Session, rows: np.ndarray, **changes: Any) -> gw.Explainer:

@@ -11,7 +11,7 @@ from fuzz.snapshots import snapshot, vandalize
 
 __all__ = ["QUESTIONS"]
 
-MOST_CALLS = 12
+MAX_CALLS = 12
 N_THREADS = 4
 
 
@@ -22,7 +22,7 @@ def _chosen(s: Session) -> list[Call]:
             s.ask("partial_dependence", player.name)
         if s.setting.response == "raw":
             s.ask("shap_values", s.setting.rows_table)
-    return [s.calls[k] for k in s.rng.permutation(len(s.calls))[:MOST_CALLS]]
+    return [s.calls[k] for k in s.rng.permutation(len(s.calls))[:MAX_CALLS]]
 
 
 def _compare(s: Session, what: str, call: Call, answer: dict) -> None:

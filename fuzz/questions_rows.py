@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 import glasswood as gw
-from fuzz.oracle import MOST_ROWS, Game, banzhaf, moebius, shapley, shapley_pairs
+from fuzz.oracle import MAX_ROWS, Game, banzhaf, moebius, shapley, shapley_pairs
 from fuzz.session import Session
 
 __all__ = ["QUESTIONS"]
 
-MOST_PLAYERS = 13  # of a game that is played by brute force
+MAX_PLAYERS = 13  # of a game that is played by brute force
 FIRST = 6  # rows, whose games are played by brute force
 
 
@@ -25,7 +25,7 @@ def _game(s: Session) -> Game | None:
     n_players = len(s.setting.players)
     if s.setting.fitted.raw is None:
         return None
-    if n_players > MOST_PLAYERS or 2**n_players * FIRST * len(s.setting.background) > MOST_ROWS // 10:
+    if n_players > MAX_PLAYERS or 2**n_players * FIRST * len(s.setting.background) > MAX_ROWS // 10:
         return None
     if not hasattr(s.setting, "game"):
         first = s.setting.rows[:FIRST]

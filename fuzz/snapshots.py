@@ -15,7 +15,7 @@ __all__ = ["arrays_of", "digest", "snapshot", "vandalize"]
 DEEPEST = 4
 # Methods without arguments that hand out arrays.
 METHODS = ("mean_abs", "mean_square", "std", "matrix")
-MOST_OF_A_MAPPING = 3
+MAX_OF_A_MAPPING = 3
 # Not what computes them, which may differ.
 RESULTS = re.compile(r"glasswood\.(results|questions\.\w+\._result|counting\._background)")
 # Attributes of results that hold objects without a public name, and words, which may change.
@@ -29,7 +29,7 @@ def _is_result(value: Any) -> bool:
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parts of a result: entries of mappings and sequences, public attributes and properties."""
     if isinstance(value, Mapping):
-        for key in list(value)[:MOST_OF_A_MAPPING]:
+        for key in list(value)[:MAX_OF_A_MAPPING]:
             yield f"[{key!r}]", value[key]
     elif isinstance(value, list | tuple):
         for number, part in enumerate(value[:20]):

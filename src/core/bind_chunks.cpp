@@ -41,18 +41,18 @@ void check_forest(const Forest& trees, int64_t n_leaves) {
 }
 
 nb::dict bound_make_chunks(const Array<const int32_t>& root, const Array<const int32_t>& left, const Array<const int32_t>& right,
-                           const Held<Boxes>& boxes, const Array<const int32_t>& player, int64_t most_states, int64_t order) {
+                           const Held<Boxes>& boxes, const Array<const int32_t>& player, int64_t max_states, int64_t order) {
     ChunkLists made;
     {
         const nb::gil_scoped_release without;
         const Forest trees{span_of(root), span_of(left), span_of(right)};
-        check(most_states >= 1 && most_states <= MOST_STATES, "most_states is none of the numbers of states that a seat can have");
+        check(max_states >= 1 && max_states <= MAX_STATES, "max_states is none of the numbers of states that a seat can have");
         check(order >= 0, "order is negative");
         check_size(player.size(), boxes.view.n_cells.size(), "player");
         check_range(span_of(player), 0, std::numeric_limits<int32_t>::max(), "player");
         check_range(boxes.view.n_cells, 2, std::numeric_limits<int32_t>::max(), "n_cells");
         check_forest(trees, boxes.view.n_leaves());
-        made = make_chunks(trees, boxes.view, span_of(player), most_states, order);
+        made = make_chunks(trees, boxes.view, span_of(player), max_states, order);
     }
     nb::dict out;
     const auto give = [&](const char* name, auto& values) {
@@ -87,9 +87,9 @@ HeldLeaves* make_chunked_leaves(const Array<const int64_t>& chunk_first, const A
     const ChunkedLeaves view{span_of(chunk_first), span_of(leaf_order),  span_of(seat_first),
                              span_of(seat_player), span_of(state_first), span_of(words)};
     for (int64_t chunk = 0; chunk < view.n_chunks(); ++chunk)
-        check(view.chunk_first[chunk + 1] - view.chunk_first[chunk] <= MOST_LEAVES, "a chunk has more than 64 leaves");
+        check(view.chunk_first[chunk + 1] - view.chunk_first[chunk] <= MAX_LEAVES, "a chunk has more than 64 leaves");
     for (int64_t seat = 0; seat < view.n_seats(); ++seat)
-        check(view.n_states(seat) >= 1 && view.n_states(seat) <= MOST_STATES, "a seat has no states, or too many");
+        check(view.n_states(seat) >= 1 && view.n_states(seat) <= MAX_STATES, "a seat has no states, or too many");
     return new HeldLeaves(view, chunk_first, leaf_order, seat_first, seat_player, state_first, words);
 }
 
@@ -100,14 +100,14 @@ int64_t check_axis(const Axes& axes, int64_t axis, int64_t n_before) {
     const int64_t head = kind < 0 ? 1 : 2, n_entries = kind < 0 ? axes.missing[axis] + 1 : kind;
     check(at >= 0 && at <= size && head + n_entries <= size - at, "the table of an axis ends behind the table");
     const int64_t n_classes = axes.table[at + head - 1];
-    check(n_classes >= 1 && n_classes <= MOST_STATES, "an axis has no classes, or too many");
+    check(n_classes >= 1 && n_classes <= MAX_STATES, "an axis has no classes, or too many");
     if (kind < 0) check_range(axes.table.subspan(at + 1, n_entries), 0, n_classes, "the classes of an axis");
     else check(kind < n_classes && axes.table[at] >= 0 && axes.table[at] < n_classes, "an axis leads to more classes than it has");
     if (n_before == 0) return n_classes;
     const int64_t following = at + head + n_entries, n_pairs = n_before * n_classes;
     check(n_pairs <= size - following, "the states of an axis end behind the table");
     const std::span<const int32_t> states = axes.table.subspan(following, n_pairs);
-    check_range(states, 0, MOST_STATES, "the states of an axis");
+    check_range(states, 0, MAX_STATES, "the states of an axis");
     return *std::max_element(states.begin(), states.end()) + 1;
 }
 
@@ -165,7 +165,7 @@ void bind_chunks(nb::module_& m) {
     nb::class_<HeldAxes>(m, "Axes")
         .def(nb::new_(&make_axes), nb::arg("leaves"), arg("first"), arg("line"), arg("missing"), arg("start"), arg("kind"), arg("table"));
     m.def("make_chunks", &bound_make_chunks, arg("root"), arg("left"), arg("right"), nb::arg("boxes"), arg("player"),
-          nb::arg("most_states"), nb::arg("order"));
+          nb::arg("max_states"), nb::arg("order"));
     m.def("write_states", &bound_write_states, arg("cells"), nb::arg("first"), nb::arg("last"), nb::arg("axes"), arg("seats"),
           arg("states"), without_gil());
 }

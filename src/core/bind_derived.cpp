@@ -112,7 +112,7 @@ void bound_write_changed_replies(const Array2<const int32_t>& cells, int64_t cel
     for (const int64_t seat : c.seat)
         check(word_first.data()[seat] >= 0 && word_first.data()[seat] + n_ranks <= int64_t(word.size()), "a seat has no words of ranks");
     check_size(value.shape(0), std::size_t(chunks.view.n_chunks()), "value");
-    check_size(value.shape(2), MOST_LEAVES + 1, "values of a chunk");
+    check_size(value.shape(2), MAX_LEAVES + 1, "values of a chunk");
     check_size(reply.shape(0), c.line_chunk.size(), "reply");
     check_size(reply.shape(1), value.shape(1), "reply, for a line,");
     write_changed_replies(matrix_of(cells), cell_row, matrix_of(states), row, chunks.view, derived.view, derived.places, c,

@@ -141,7 +141,7 @@ HeldTerms* make_term_tables(const HeldChunks& chunks, const Array<const int32_t>
 }
 
 // The number of players of the largest set.
-int64_t most_players(std::span<const int32_t> rest) {
+int64_t max_players(std::span<const int32_t> rest) {
     std::vector<int64_t> n_of(rest.size(), 0);
     for (std::size_t i = 1; i < rest.size(); ++i) n_of[i] = n_of[rest[i]] + 1;
     return *std::max_element(n_of.begin(), n_of.end());
@@ -154,7 +154,7 @@ void bound_fill_tables(int64_t first, int64_t last, const HeldChunks& chunks, co
     const std::size_t n_leaves = chunks.view.leaf_order.size();
     check_chunks_and_players(chunks.view, players.view);
     const WantedSets sets = sets_of(size, rest);
-    check(int64_t(block.view.prefix.size()) + most_players(sets.rest) <= counted.view.order, "a set has more players than were counted");
+    check(int64_t(block.view.prefix.size()) + max_players(sets.rest) <= counted.view.order, "a set has more players than were counted");
     check(first >= 0 && first <= last && last <= chunks.view.n_chunks(), "there are no such chunks");
     check_size(terms.view.pair_first.size(), n_leaves + 1, "pair_first");
     check_size(value.shape(0), n_leaves, "value");

@@ -31,7 +31,7 @@ HeldLeaves* make_metric_leaves(const HeldChunks& chunks, const Array<const int32
     check_parts(view.slot_first, seat.size(), "slot_first");
     check_parts(view.set_first, set.size(), "set_first");
     check(n_values >= 0 && n_outputs >= 0 && n_numbers >= 0, "a number is negative");
-    check_range(view.n_players, 0, std::min<int64_t>(int64_t(n_sets.size()), MOST_PATH_PLAYERS + 1), "n_players");
+    check_range(view.n_players, 0, std::min<int64_t>(int64_t(n_sets.size()), MAX_PATH_PLAYERS + 1), "n_players");
     check_range(view.set, 0, n_numbers, "set");
     check_range(view.output_place, -1, n_outputs, "output_place");
     check_range(view.output, 0, int64_t(output_place.size()) - n_values + 1, "output");
@@ -49,7 +49,7 @@ HeldLeaves* make_metric_leaves(const HeldChunks& chunks, const Array<const int32
 HeldTemplates* make_templates(const Array<const int64_t>& n_sets, const Array<const int64_t>& first, const Array<const int32_t>& target,
                               const Array<const int32_t>& broken, const Array<const double>& value) {
     const Templates view{span_of(n_sets), span_of(first), span_of(target), span_of(broken), span_of(value)};
-    check(n_sets.size() <= MOST_TABLE_PLAYERS + 1, "templates have too many players");
+    check(n_sets.size() <= MAX_TABLE_PLAYERS + 1, "templates have too many players");
     check_size(first.size(), n_sets.size() + 1, "first");
     check_parts(view.first, value.size(), "first");
     check_size(target.size(), value.size(), "target");
@@ -119,7 +119,7 @@ void bound_add_leaf_tables(const Array2<const std::uint16_t>& states, const Held
     check_states(matrix_of(states), chunks.view.state_first);
     check_size(l.n_players.size(), chunks.view.leaf_order.size(), "leaves");
     check_size(table_first.size(), l.n_players.size(), "table_first");
-    check_range(l.n_players, 0, MOST_TABLE_PLAYERS + 1, "n_players");
+    check_range(l.n_players, 0, MAX_TABLE_PLAYERS + 1, "n_players");
     check_tables(l.n_players, l.n_sets, span_of(table_first), l.n_values, table.size());
     check_size(out.shape(0), std::size_t(l.n_numbers * l.n_outputs), "out");
     check_size(out.shape(1), states.shape(1), "a line of out");
@@ -129,7 +129,7 @@ void bound_add_leaf_tables(const Array2<const std::uint16_t>& states, const Held
 HeldMasks* make_set_masks(const Array<const int64_t>& first, const Array<const Word>& mask) {
     const SetMasks view{span_of(first), span_of(mask)};
     check_parts(view.first, mask.size(), "first");
-    check(first.size() <= MOST_PATH_PLAYERS + 2, "masks have too many players");
+    check(first.size() <= MAX_PATH_PLAYERS + 2, "masks have too many players");
     for (std::size_t used = 0; used + 1 < first.size(); ++used) {
         const std::span<const Word> masks = view.mask.subspan(view.first[used], view.first[used + 1] - view.first[used]);
         for (const Word one : masks) check(one >> used == 0, "a mask has more players than its path");

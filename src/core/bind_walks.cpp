@@ -31,8 +31,8 @@ HeldWalkTrees* make_walk_trees(const HeldTrees& trees, const Array<const int32_t
     check_size(player.size(), n_columns, "player");
     check_size(output.size(), t.root.size(), "output");
     check_size(value.shape(0), std::size_t(t.n_leaves), "value");
-    check(n_slots >= 0 && n_slots <= MOST_WALK_PLAYERS, "a path has too many players");
-    check(int64_t(n_columns) <= MOST_WALK_COLUMNS, "there are too many columns");
+    check(n_slots >= 0 && n_slots <= MAX_WALK_PLAYERS, "a path has too many players");
+    check(int64_t(n_columns) <= MAX_WALK_COLUMNS, "there are too many columns");
     check_range(span_of(slot), 0, n_slots, "slot");
     check_range(span_of(column), 0, int64_t(n_columns), "column");
     check_range(span_of(rank), 0, int64_t(RANK_MISSING), "rank");
@@ -79,12 +79,12 @@ int64_t bound_add_walks(int64_t first_tree, int64_t last_tree, const HeldWalkTre
     check(first_here >= 0 && first_here <= last_here && last_here <= int64_t(here.shape(1)), "rows that there are not");
     check(first_there >= 0 && first_there <= last_there && last_there <= int64_t(there.shape(1)), "background rows that there are not");
     const int64_t n_here = last_here - first_here, n_there = last_there - first_there;
-    check(n_here <= MOST_WALK_PAIRS && n_there <= MOST_WALK_PAIRS, "too many rows at a time");
+    check(n_here <= MAX_WALK_PAIRS && n_there <= MAX_WALK_PAIRS, "too many rows at a time");
     check_codes(t, here, first_here, last_here);
     check_codes(t, there, first_there, last_there);
     int64_t room = 1;
     while (room < n_there) room *= 2;
-    check(n_here * room <= MOST_WALK_PAIRS, "too many pairs of rows at a time");
+    check(n_here * room <= MAX_WALK_PAIRS, "too many pairs of rows at a time");
     check(int64_t(values.shape(0)) >= kind_of_set(pairs.shape(0) > 0 ? 3 : 2, 0), "there are no values of a set");
     check(int64_t(values.shape(1)) > t.n_slots && values.shape(2) == values.shape(1), "there are no values of a path");
     int64_t n_players = 0;

@@ -142,8 +142,8 @@ WithMask(Add) -> WithMask<Add>;
 class Walk {
   public:
     Walk(const BitsetTrees& trees, const Subsets& subsets, const Block* masks)
-        : trees_(trees), subsets_(subsets), masks_(masks), most_(subsets.size.back()),
-          scratch_((trees.depth + 1) * most_), rows_of_((trees.depth + 1) * most_) {}
+        : trees_(trees), subsets_(subsets), masks_(masks), max_subsets_(subsets.size.back()),
+          scratch_((trees.depth + 1) * max_subsets_), rows_of_((trees.depth + 1) * max_subsets_) {}
 
     template <class Add>
     void all(const Block& everyone, const Add& add) {
@@ -165,7 +165,7 @@ class Walk {
 
     template <class Add>
     void branch(int32_t child, int32_t node, int slot, int used, int64_t level, Word flip, const Add& add) {
-        const Block* const* here = rows_of_.data() + level * most_;
+        const Block* const* here = rows_of_.data() + level * max_subsets_;
         const Block& mask = masks_[trees_.condition[node]];
         const bool* has = subsets_.has[slot];
         const bool is_new = slot == used;
@@ -181,8 +181,8 @@ class Walk {
                 if (const Block* rows = here[subsets_.rest[i]]) add(at + i, *rows);
             return;
         }
-        const Block** below = rows_of_.data() + (level + 1) * most_;
-        Block* out = scratch_.data() + (level + 1) * most_;
+        const Block** below = rows_of_.data() + (level + 1) * max_subsets_;
+        Block* out = scratch_.data() + (level + 1) * max_subsets_;
         bool alive = false;
         for (int64_t i = 0; i < n; ++i) {
             const Block* rows = here[i];
@@ -198,7 +198,7 @@ class Walk {
     const BitsetTrees& trees_;
     const Subsets& subsets_;
     const Block* masks_;
-    int64_t most_;
+    int64_t max_subsets_;
     std::vector<Block> scratch_;
     std::vector<const Block*> rows_of_;  // of each level and player set; null if there are none
 };

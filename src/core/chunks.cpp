@@ -88,17 +88,17 @@ class BoxesOfChunk {
 
 class ChunkMaker {
   public:
-    ChunkMaker(const Boxes& boxes, std::span<const int32_t> player, int64_t most_states, int64_t order, ChunkLists& out)
-        : boxes_(boxes), player_(player), most_states_(most_states), order_(order), out_(out), of_chunk_(boxes, player),
+    ChunkMaker(const Boxes& boxes, std::span<const int32_t> player, int64_t max_states, int64_t order, ChunkLists& out)
+        : boxes_(boxes), player_(player), max_states_(max_states), order_(order), out_(out), of_chunk_(boxes, player),
           seat_of_(player.size()) {}
 
     // Makes a chunk of some leaves, the next ones of leaf_order from `first` on, if their rows have few enough states.
     bool add(int64_t first, int64_t last) {
-        if (last - first > MOST_LEAVES) return false;
+        if (last - first > MAX_LEAVES) return false;
         const std::span<const int32_t> leaves(out_.leaf_order.data() + first, out_.leaf_order.data() + last);
         const Sizes before = sizes();
         const bool single = last - first == 1;
-        most_here_ = single ? std::numeric_limits<int64_t>::max() : most_states_;
+        max_here_ = single ? std::numeric_limits<int64_t>::max() : max_states_;
         if (!trace(leaves) || (!single && !few_states(leaves))) {
             shrink(before);
             return false;
@@ -171,7 +171,7 @@ class ChunkMaker {
         out_.table.push_back(0);
         for (int64_t cell = 0; cell < n_cells; ++cell) {
             const int64_t number = number_of(leaves_with(cell, members), start);
-            if (int64_t(out_.words.size() - start) > most_here_) return false;
+            if (int64_t(out_.words.size() - start) > max_here_) return false;
             out_.table.push_back(int32_t(number));
         }
         out_.table[at] = int32_t(out_.words.size() - start);
@@ -217,7 +217,7 @@ class ChunkMaker {
     // one and the other.
     bool combine(std::size_t seat_start, std::size_t classes_start) {
         const std::size_t n_before = classes_start - seat_start, n_classes = out_.words.size() - classes_start;
-        if (int64_t(n_before * n_classes) > most_here_) return false;
+        if (int64_t(n_before * n_classes) > max_here_) return false;
         const std::size_t new_start = out_.words.size();
         for (std::size_t s = 0; s < n_before; ++s)
             for (std::size_t c = 0; c < n_classes; ++c)
@@ -246,7 +246,7 @@ class ChunkMaker {
             int64_t product = 1;
             for (std::size_t i = 0; i < std::min<std::size_t>(order_, n); ++i) {
                 product *= seats[i].n_states;
-                if (product > most_states_) return false;
+                if (product > max_states_) return false;
             }
         }
         return true;
@@ -254,8 +254,8 @@ class ChunkMaker {
 
     const Boxes& boxes_;
     std::span<const int32_t> player_;
-    const int64_t most_states_, order_;
-    int64_t most_here_ = 0;  // states that a seat of the chunk may have
+    const int64_t max_states_, order_;
+    int64_t max_here_ = 0;  // states that a seat of the chunk may have
     ChunkLists& out_;
     BoxesOfChunk of_chunk_;
     std::vector<int64_t> seat_of_;  // of a feature
@@ -264,11 +264,11 @@ class ChunkMaker {
 
 }  // namespace
 
-ChunkLists make_chunks(const Forest& trees, const Boxes& boxes, std::span<const int32_t> player, int64_t most_states, int64_t order) {
+ChunkLists make_chunks(const Forest& trees, const Boxes& boxes, std::span<const int32_t> player, int64_t max_states, int64_t order) {
     LeafOrder found = order_leaves(trees, boxes.n_leaves());
     ChunkLists out;
     out.leaf_order = std::move(found.leaves);
-    ChunkMaker maker(boxes, player, most_states, order, out);
+    ChunkMaker maker(boxes, player, max_states, order, out);
     std::vector<int32_t> waiting;
     int64_t n_done = 0;
     for (const int32_t root : trees.root) {

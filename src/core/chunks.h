@@ -9,8 +9,8 @@
 
 namespace glasswood {
 
-constexpr int64_t MOST_LEAVES = 64;   // of a chunk: the bits of a word
-constexpr int64_t MOST_STATES = 65536;  // of a seat: what a uint16 can tell
+constexpr int64_t MAX_LEAVES = 64;   // of a chunk: the bits of a word
+constexpr int64_t MAX_STATES = 65536;  // of a seat: what a uint16 can tell
 
 // Leaves in chunks. Chunk c has the leaves from chunk_first[c] on in leaf_order, and the seats from seat_first[c] on: a
 // seat is a player in a chunk. It has the states from state_first[seat] on; bit i of a state's word tells whether such a
@@ -60,8 +60,8 @@ struct Forest {
 
 // Cuts trees into chunks: the largest subtrees whose rows have few enough states. `player` is that of each feature.
 //
-// Any `order` players of a leaf may have up to most_states combinations of states; a chunk of one leaf may have more.
-ChunkLists make_chunks(const Forest& trees, const Boxes& boxes, std::span<const int32_t> player, int64_t most_states, int64_t order);
+// Any `order` players of a leaf may have up to max_states combinations of states; a chunk of one leaf may have more.
+ChunkLists make_chunks(const Forest& trees, const Boxes& boxes, std::span<const int32_t> player, int64_t max_states, int64_t order);
 
 // Writes the states of some seats, one line each, for the rows from first to last. One line of `cells` per used feature.
 void write_states(Matrix<const int32_t> cells, int64_t first, int64_t last, const Axes& axes, std::span<const int64_t> seats,

@@ -83,7 +83,7 @@ struct WordsOfRanks {
 
 // Writes the replies of chunks to questions, (n_lines, n_values, n_rows), for the rows that are the columns of `states` from
 // `row` on, and those of `cells` from `cell_row` on; those that `cells` lacks are padding. `value` has the values of the leaves
-// of each chunk, (n_chunks, n_values, MOST_LEAVES + 1), and last a 0.
+// of each chunk, (n_chunks, n_values, MAX_LEAVES + 1), and last a 0.
 void write_changed_replies(Matrix<const int32_t> cells, int64_t cell_row, Matrix<const std::uint16_t> states, int64_t row,
                            const ChunkedLeaves& chunks, const DerivedColumns& derived, const Places& places, const Changes& changes,
                            const WordsOfRanks& words, Cube<const double> value, Cube<double> reply);

@@ -6,7 +6,7 @@
 namespace glasswood {
 namespace {
 
-constexpr int64_t MOST_FEATURES = int64_t(1) << 31;
+constexpr int64_t MAX_FEATURES = int64_t(1) << 31;
 
 // The number of inner nodes below the roots, if no node has two parents.
 int64_t n_reached(const Trees& trees) {
@@ -103,7 +103,7 @@ bool take_apart(const LibraryTree& tree, int64_t first_node, int64_t first_leaf,
         if (left >= 0) {
             const int64_t right = tree.right[place], feature = tree.feature[place];
             if (std::max(left, right) >= size || right < 0) return false;
-            if (feature < 0 || feature >= MOST_FEATURES) return false;
+            if (feature < 0 || feature >= MAX_FEATURES) return false;
             out.feature[node] = int32_t(feature);
             out.cut[node] = tree.cut[place];
             out.left[node] = number[left];

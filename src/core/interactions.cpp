@@ -24,7 +24,7 @@ void sort_players(int64_t leaf, const PlayersOfLeaves& players, std::vector<Path
     }
 }
 
-int64_t most_boxes(const PlayersOfLeaves& players) {
+int64_t max_boxes(const PlayersOfLeaves& players) {
     int64_t most = 0;
     for (std::size_t leaf = 0; leaf + 1 < players.first.size(); ++leaf)
         most = std::max(most, players.first[leaf + 1] - players.first[leaf]);
@@ -89,7 +89,7 @@ class PathOfBlock {
     PathOfBlock(const PlayersOfLeaves& players, const WantedSets& sets, const SetBlock& block)
         : players_(players), sets_(sets), block_(block), last_(last_positions(sets)), first_(sets.rest.size()) {
         for (std::size_t i = 1; i < first_.size(); ++i) first_[i] = sets.rest[i] == 0 ? last_[i] : first_[sets.rest[i]];
-        path_.reserve(most_boxes(players));
+        path_.reserve(max_boxes(players));
     }
 
     // Finds the players of a leaf's path; returns whether it has sets of the block.

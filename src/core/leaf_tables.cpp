@@ -51,7 +51,7 @@ void add_leaf_tables(Matrix<const std::uint16_t> states, const ChunkedLeaves& ch
     std::vector<std::uint16_t> met(width);    // the players of a leaf whose conditions each row meets
     const std::uint16_t* const index = met.data();
     const std::uint16_t one = 1;
-    std::array<const Word*, MOST_TABLE_PLAYERS> lines;
+    std::array<const Word*, MAX_TABLE_PLAYERS> lines;
     for (int64_t chunk = 0; chunk < chunks.n_chunks(); ++chunk) {
         const int64_t first_seat = chunks.seat_first[chunk], first_place = chunks.chunk_first[chunk];
         for (int64_t seat = first_seat; seat < chunks.seat_first[chunk + 1]; ++seat) {

@@ -7,7 +7,7 @@
 
 namespace glasswood {
 
-constexpr int MOST_TABLE_PLAYERS = 16;  // of a path with tables: the bits of an index
+constexpr int MAX_TABLE_PLAYERS = 16;  // of a path with tables: the bits of an index
 
 // The templates of paths with u players are the entries from first[u] on, see glasswood.questions.rows._arithmetic_cubes.
 struct Templates {

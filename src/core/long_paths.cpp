@@ -79,7 +79,7 @@ void add_worth(int32_t leaf, const MetricLeaves& leaves, Matrix<const double> va
 class Patterns {
   public:
     Patterns(const Met& there, std::size_t n_rows)
-        : there_(there), count_(n_rows), breaks_(MOST_PATH_PLAYERS * (n_rows / 64 + 1)), n_columns_(int64_t(n_rows / 64 + 1)) {}
+        : there_(there), count_(n_rows), breaks_(MAX_PATH_PLAYERS * (n_rows / 64 + 1)), n_columns_(int64_t(n_rows / 64 + 1)) {}
 
     void find(int used, std::span<const double> weight) {
         const int64_t n = there_.n_distinct();
@@ -299,7 +299,7 @@ void add_weighed_paths(int64_t chunk, Matrix<const std::uint16_t> states, std::s
                        const MetricLeaves& leaves, Matrix<const double> value, const SetMasks& sets, Cube<const double> values,
                        Cube<double> out) {
     Met met(states);
-    Counts counts(MOST_PATH_PLAYERS);
+    Counts counts(MAX_PATH_PLAYERS);
     std::array<Known, N_KNOWN> known;
     std::vector<double> worth;
     for (int64_t place = chunks.chunk_first[chunk]; place < chunks.chunk_first[chunk + 1]; ++place) {

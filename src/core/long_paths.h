@@ -8,7 +8,7 @@
 
 namespace glasswood {
 
-constexpr int MOST_PATH_PLAYERS = 63;  // the bits of a mask
+constexpr int MAX_PATH_PLAYERS = 63;  // the bits of a mask
 
 // The sets of paths with u players, as masks, from first[u] on; if the first has one player, the first u are those of one
 // player each, in order.

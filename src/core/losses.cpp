@@ -7,7 +7,7 @@
 namespace glasswood {
 namespace {
 
-constexpr double LEAST_SHARE = 1e-280;  // whose power was not cut off
+constexpr double MIN_SHARE = 1e-280;  // whose power was not cut off
 
 // What a loss has of the target alone, once for all questions: t log t - t, or -1 - log t.
 void write_constants(Loss loss, const double* target, int64_t n, double* out) {
@@ -51,7 +51,7 @@ void add_output(const LossSums& losses, const double* y, const double* target, c
 
 // Writes the logarithm of the share of the class that was observed.
 void write_log(const LossSums& losses, Matrix<const double> y, double* out) {
-    const Doubles level = all(losses.level), least = all(LEAST_SHARE), not_a_number = all(std::numeric_limits<double>::quiet_NaN());
+    const Doubles level = all(losses.level), least = all(MIN_SHARE), not_a_number = all(std::numeric_limits<double>::quiet_NaN());
     for (int64_t i = 0; i < y.n_columns; i += DOUBLES) {
         Doubles share = all(0.0);
         if (y.n_rows == 1) {

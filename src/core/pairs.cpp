@@ -8,7 +8,7 @@
 namespace glasswood {
 namespace {
 
-constexpr int64_t MOST_BYTES = int64_t(1) << 26;  // of the steps that are sorted at a time
+constexpr int64_t MAX_BYTES = int64_t(1) << 26;  // of the steps that are sorted at a time
 constexpr int64_t COARSE = 128;                   // columns whose sum is kept
 
 enum Term { NONE, ONE_A, ONE_B, BOTH, N_TERMS };
@@ -140,7 +140,7 @@ void Sweep::each_step(int64_t first_row, int64_t end_row, Emit emit) const {
 
 // Sorts the steps of rows from this one on, as many as are held at a time.
 void Sweep::load(int64_t row) {
-    const int64_t n_values = leaves_.value.n_columns, most = MOST_BYTES / (4 + 8 * n_values);
+    const int64_t n_values = leaves_.value.n_columns, most = MAX_BYTES / (4 + 8 * n_values);
     first_loaded_ = end_loaded_ = row;
     starts_.assign(1, 0);
     while (end_loaded_ < n_rows_ && (end_loaded_ == row || starts_.back() + n_steps_[end_loaded_] <= most))

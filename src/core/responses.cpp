@@ -14,7 +14,7 @@ void write_replies(Matrix<const std::uint16_t> states, int64_t row, const Chunke
     for (int64_t chunk = 0; chunk < chunks.n_chunks(); ++chunk)
         most = std::max(most, chunks.seat_first[chunk + 1] - chunks.seat_first[chunk]);
     std::vector<Word> suits_of(most * n_rows), rest_of((most + 1) * n_rows), before(n_rows), others(n_rows);
-    constexpr int64_t N_ENTRIES = MOST_LEAVES + 1;  // a value for each leaf, and a 0 for none
+    constexpr int64_t N_ENTRIES = MAX_LEAVES + 1;  // a value for each leaf, and a 0 for none
     std::vector<double> values(n_values * N_ENTRIES);
     for (int64_t chunk = 0; chunk < chunks.n_chunks(); ++chunk) {
         const int64_t first = chunks.chunk_first[chunk], n_leaves = chunks.chunk_first[chunk + 1] - first;
@@ -22,7 +22,7 @@ void write_replies(Matrix<const std::uint16_t> states, int64_t row, const Chunke
         for (int64_t k = 0; k < n_values; ++k)
             for (int64_t i = 0; i < N_ENTRIES; ++i)
                 values[k * N_ENTRIES + i] = i < n_leaves ? value[chunks.leaf_order[first + i]][k] : 0.0;
-        const Word all_leaves = n_leaves == MOST_LEAVES ? ~Word(0) : (Word(1) << n_leaves) - 1;
+        const Word all_leaves = n_leaves == MAX_LEAVES ? ~Word(0) : (Word(1) << n_leaves) - 1;
         // rest: the leaves that suit a row in the seats from i on; before: in those up to i.
         std::fill_n(rest_of.begin() + n_seats * n_rows, n_rows, all_leaves);
         std::fill(before.begin(), before.end(), all_leaves);

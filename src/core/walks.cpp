@@ -8,21 +8,21 @@ namespace {
 
 constexpr int PAIR_BITS = 14;
 constexpr int LANES = 8;  // players that are added to at a time
-static_assert(int64_t(1) << PAIR_BITS == MOST_WALK_PAIRS && PAIR_BITS + 2 * MOST_NARROW_PLAYERS == 64);
+static_assert(int64_t(1) << PAIR_BITS == MAX_WALK_PAIRS && PAIR_BITS + 2 * MAX_NARROW_PLAYERS == 64);
 
 // A pair of rows and its two sets, in one word: for paths of up to 25 players.
 struct NarrowItem {
     Word word;
 
     static NarrowItem of(std::uint32_t pair) { return {pair}; }
-    std::uint32_t pair() const { return std::uint32_t(word & (MOST_WALK_PAIRS - 1)); }
-    Word plus() const { return word >> PAIR_BITS & ((Word(1) << MOST_NARROW_PLAYERS) - 1); }
-    Word minus() const { return word >> (PAIR_BITS + MOST_NARROW_PLAYERS); }
+    std::uint32_t pair() const { return std::uint32_t(word & (MAX_WALK_PAIRS - 1)); }
+    Word plus() const { return word >> PAIR_BITS & ((Word(1) << MAX_NARROW_PLAYERS) - 1); }
+    Word minus() const { return word >> (PAIR_BITS + MAX_NARROW_PLAYERS); }
 
     // What is added to both sets' words, for a player.
     class Player {
       public:
-        explicit Player(int slot) : plus_(Word(1) << (PAIR_BITS + slot)), minus_(plus_ << MOST_NARROW_PLAYERS) {}
+        explicit Player(int slot) : plus_(Word(1) << (PAIR_BITS + slot)), minus_(plus_ << MAX_NARROW_PLAYERS) {}
         bool in_plus(NarrowItem item) const { return item.word & plus_; }
         bool in_minus(NarrowItem item) const { return item.word & minus_; }
         // The item of the left child, and of the right one, if the rows part (or not).
@@ -269,7 +269,7 @@ class Walk {
     std::vector<Item> items_;
     std::vector<Branch> waiting_;
     std::vector<std::pair<int64_t, int64_t>> columns_;
-    int32_t player_at_[MOST_WALK_PLAYERS + 1] = {};  // of each slot, on the path to the node at hand
+    int32_t player_at_[MAX_WALK_PLAYERS + 1] = {};  // of each slot, on the path to the node at hand
 };
 
 template <class Item>
@@ -285,7 +285,7 @@ int64_t walk(int64_t first_tree, int64_t last_tree, const WalkTrees& trees, cons
 int64_t add_walks(int64_t first_tree, int64_t last_tree, const WalkTrees& trees, const WalkRows& rows, Cube<const double> values,
                   std::span<const int64_t> output_place, Cube<double> single, Cube<double> pairs) {
     if (rows.first_here == rows.last_here || rows.first_there == rows.last_there) return 0;
-    return (trees.n_slots <= MOST_NARROW_PLAYERS ? walk<NarrowItem> : walk<WideItem>)(first_tree, last_tree, trees, rows, values, output_place, single, pairs);
+    return (trees.n_slots <= MAX_NARROW_PLAYERS ? walk<NarrowItem> : walk<WideItem>)(first_tree, last_tree, trees, rows, values, output_place, single, pairs);
 }
 
 }  // namespace glasswood

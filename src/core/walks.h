@@ -10,10 +10,10 @@
 
 namespace glasswood {
 
-constexpr int MOST_WALK_PLAYERS = 63;                       // of a path: the bits of a mask
-constexpr int MOST_NARROW_PLAYERS = 25;                     // of a path, for items of one word
-constexpr int64_t MOST_WALK_PAIRS = int64_t(1) << 14;       // of a row and a background row, at a time
-constexpr int64_t MOST_WALK_COLUMNS = int64_t(1) << 22;
+constexpr int MAX_WALK_PLAYERS = 63;                       // of a path: the bits of a mask
+constexpr int MAX_NARROW_PLAYERS = 25;                     // of a path, for items of one word
+constexpr int64_t MAX_WALK_PAIRS = int64_t(1) << 14;       // of a row and a background row, at a time
+constexpr int64_t MAX_WALK_COLUMNS = int64_t(1) << 22;
 constexpr int32_t RANK_MISSING = 0x7FFFFFFF, RANK_UNSEEN = -1;  // in place of a cell
 
 // A node in 16 bytes, since nodes far apart are visited one after the other.

@@ -34,7 +34,7 @@ __all__ = ["STEPS", "Constants", "capacity", "measure_constants"]
 
 DEPTH = 6
 FEW, MANY = 20, 100  # features, and trees: two models of one and the other tell the two costs apart
-LEAST_ROWS, MOST_ROWS = 2**14, 2**20
+MIN_ROWS, MAX_ROWS = 2**14, 2**20
 STEPS = 6  # of a measurement, for progress
 ROWS_PER_TASK = 2**21
 
@@ -119,11 +119,11 @@ def _measured(share: float) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _counting(model: TreeEnsemble, order: int, share: float) -> float:
     """Return the seconds that counting takes per row, with as many rows as there is time for."""
-    n_rows = LEAST_ROWS
+    n_rows = MIN_ROWS
     while True:
         rows = made_rows(n_rows, len(model.feature_names))
         took = _seconds(partial(summarize, model, rows, order=order))
-        if took > share / 3 or n_rows >= MOST_ROWS:
+        if took > share / 3 or n_rows >= MAX_ROWS:
             return took / n_rows
         n_rows *= 2 if took > share / 10 else 4
 

@@ -28,7 +28,7 @@ __all__ = ["BackgroundArtifact", "GlasswoodEvaluator", "PageArtifact"]
 FOLDER = "glasswood"  # of a run's artifacts
 MODEL_TYPES = ("classifier", "regressor")
 SETTINGS = ("response", "title", "by", "n_interactions", "notes")
-MOST_METRICS = 50  # features, the most important ones
+MAX_METRICS = 50  # features, the most important ones
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ def _raw(model: Any) -> object:
 def _metrics(names: Sequence[str], importance: NDArray[np.float64]) -> dict[str, float]:
     """Return the largest importances by names that MLflow allows; features whose names become the same get numbers."""
     metrics: dict[str, float] = {}
-    for k in np.argsort(-importance, kind="stable")[:MOST_METRICS].tolist():
+    for k in np.argsort(-importance, kind="stable")[:MAX_METRICS].tolist():
         name = "glasswood/importance/" + re.sub(r"[^\w\-. ]", "_", names[k])
         metrics[f"{name} {k}" if name in metrics else name] = float(importance[k])
     return metrics

@@ -12,7 +12,7 @@ import numpy as np
 
 import glasswood as gw
 
-MOST = 6  # numbers of an array that are written out; a larger one is summed up in a line
+MAX_NUMBERS = 6  # numbers of an array that are written out; a larger one is summed up in a line
 RTOL = 1e-12  # of the largest number of an answer, where numbers may be added up in several ways
 
 RESULTS = tuple(
@@ -148,7 +148,7 @@ def _scalar(value):
 def _array(array, exact):
     if array.dtype.kind == "f" and array.dtype != np.float64:
         array = array.astype(np.float64)
-    if array.dtype.kind in "OUST" or array.ndim == 0 or array.size <= MOST:
+    if array.dtype.kind in "OUST" or array.ndim == 0 or array.size <= MAX_NUMBERS:
         return _plain(array.tolist(), exact)
     return digest(array) if exact or array.dtype.kind in "iub" else sums(array)
 

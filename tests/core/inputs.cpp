@@ -175,8 +175,8 @@ std::vector<Column> Rows::strided_columns() const {
     return columns;
 }
 
-ChunksOfModel::ChunksOfModel(const Model& model, int64_t most_states, int64_t order)
-    : made(make_chunks(Forest{model.root, model.left, model.right}, model.boxes(), model.player, most_states, order)),
+ChunksOfModel::ChunksOfModel(const Model& model, int64_t max_states, int64_t order)
+    : made(make_chunks(Forest{model.root, model.left, model.right}, model.boxes(), model.player, max_states, order)),
       leaf_chunk(model.n_leaves()) {
     for (const int32_t f : made.axis_feature) missing.push_back(model.n_cells[f] - 1);
     for (int64_t chunk = 0; chunk < n_chunks(); ++chunk) {

@@ -116,7 +116,7 @@ struct Rows {
 
 // Chunks of a model's leaves, and states of rows in them.
 struct ChunksOfModel {
-    ChunksOfModel(const Model& model, int64_t most_states, int64_t order);
+    ChunksOfModel(const Model& model, int64_t max_states, int64_t order);
 
     ChunkLists made;
     std::vector<int64_t> missing, seat_chunk, leaf_chunk;

@@ -86,17 +86,17 @@ void run_derived(const Inputs& in, Digests& out) {
         }
         line_first.push_back(int64_t(line_chunk.size()));
     }
-    std::vector<double> value(chunks.n_chunks() * N_OUTPUTS * (MOST_LEAVES + 1), 0.0);
+    std::vector<double> value(chunks.n_chunks() * N_OUTPUTS * (MAX_LEAVES + 1), 0.0);
     for (int64_t c = 0; c < chunks.n_chunks(); ++c)
         for (int64_t i = chunks.made.chunk_first[c]; i < chunks.made.chunk_first[c + 1]; ++i)
             for (int k = 0; k < N_OUTPUTS; ++k)
-                value[(c * N_OUTPUTS + k) * (MOST_LEAVES + 1) + i - chunks.made.chunk_first[c]] = m.value_of()[chunks.made.leaf_order[i]][k];
+                value[(c * N_OUTPUTS + k) * (MAX_LEAVES + 1) + i - chunks.made.chunk_first[c]] = m.value_of()[chunks.made.leaf_order[i]][k];
     const Changes changes{key,        kept_part_first, kept_part,  {part.data(), n_changed, 1}, chunk,     kept_seat_first, kept_seat, seat_first, seat,
                           column,     line_first,      line_chunk, line_word};
     const std::vector<std::uint16_t> states = chunks.states(matrix(std::as_const(cells), WIDTH));
     std::vector<double> reply(line_chunk.size() * N_OUTPUTS * WIDTH);
     write_changed_replies(matrix(std::as_const(cells), WIDTH), 0, matrix(states, WIDTH), 0, chunks.leaves(), derived, places, changes,
-                          {word_first, words}, {value.data(), chunks.n_chunks(), N_OUTPUTS, MOST_LEAVES + 1},
+                          {word_first, words}, {value.data(), chunks.n_chunks(), N_OUTPUTS, MAX_LEAVES + 1},
                           {reply.data(), int64_t(line_chunk.size()), N_OUTPUTS, WIDTH});
     out.add("replies with derived columns", reply);
     bool equal = true;

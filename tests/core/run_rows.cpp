@@ -219,7 +219,7 @@ void run_walks(const Inputs& in, bool by_player, bool wide, Digests& out) {
         nodes.emplace_back(m.left[node], m.right[node], set < 0 ? m.rank[node] : set, f, by_player ? m.player[f] : m.slot[node], set >= 0,
                            m.missing_left[node], m.unseen_left[node]);
     }
-    const int64_t n_slots = wide ? MOST_NARROW_PLAYERS + 1 : N_PLAYERS, n_counts = n_slots + 1;
+    const int64_t n_slots = wide ? MAX_NARROW_PLAYERS + 1 : N_PLAYERS, n_counts = n_slots + 1;
     const std::vector<double> values_on_cubes = shapley_values(n_counts);
     const std::vector<int64_t> output(m.root.size(), 0), output_place{0, 1};
     const WalkTrees trees{m.root, nodes, m.words, m.n_codes, m.player, output, m.value_of(), n_slots, by_player};

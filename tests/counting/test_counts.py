@@ -165,7 +165,7 @@ def test_many_chunks_of_conditions(case, monkeypatch):
     X, models = case
     plan = make_plan(models["small trees"], 1, None)
     whole = count(plan, X)
-    monkeypatch.setattr(_counts, "MOST_CONDITIONS", 10)
+    monkeypatch.setattr(_counts, "MAX_CONDITIONS", 10)
     assert len(_counts.LeafCounts(plan).chunks) > 3
     assert count(plan, X) == whole
 

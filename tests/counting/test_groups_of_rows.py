@@ -130,7 +130,7 @@ def test_models(case, model, sizes):
 
 
 def test_several_chunks_of_trees(case, monkeypatch):
-    monkeypatch.setattr(_counts, "MOST_CONDITIONS", 40)
+    monkeypatch.setattr(_counts, "MAX_CONDITIONS", 40)
     X, models = case
     counter = Counter(make_plan(models["boosted"], 2, None), lists_only=False)
     assert len(_counts.LeafCounts(counter.plan).chunks) > 3

@@ -19,7 +19,7 @@ from glasswood.tables._columns import CodeColumn, Column, LabelColumn, NumberCol
 
 Columns = Mapping[int, Sequence[Any]]  # values of columns, by their number
 
-MOST_VALUES = 60
+MAX_VALUES = 60
 
 
 @dataclass
@@ -113,7 +113,7 @@ class Tries:
         return self.take([0, *np.sort(between), *range(last, len(self))])
 
 
-def tries(case: Case, ensemble: TreeEnsemble, feature: int, rng: np.random.Generator, most: int = MOST_VALUES) -> Tries:
+def tries(case: Case, ensemble: TreeEnsemble, feature: int, rng: np.random.Generator, most: int = MAX_VALUES) -> Tries:
     """A value of every cell of a feature (or of some, if there are many), more beside the cuts, missing and unseen."""
     column = ensemble.schema.columns[feature]
     if isinstance(column, NumberColumn):

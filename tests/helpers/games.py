@@ -20,7 +20,7 @@ from helpers.brute import Case, answered
 Indices = dict[tuple[str, ...], NDArray[Any]]
 Players = dict[str, list[int]]
 
-MOST_ROWS = 2**17  # of a table that a library scores at once
+MAX_ROWS = 2**17  # of a table that a library scores at once
 
 
 def players_of(ensemble: TreeEnsemble, groups: Mapping[str, Sequence[str]] | None = None) -> Players:
@@ -247,7 +247,7 @@ def _columns(players: Players, mask: int) -> list[int]:
 
 def _parts(masks: Sequence[int], n_rows_each: int) -> list[Sequence[int]]:
     """Some coalitions at a time, so that tables stay small."""
-    step = max(1, MOST_ROWS // n_rows_each)
+    step = max(1, MAX_ROWS // n_rows_each)
     return [masks[first : first + step] for first in range(0, len(masks), step)]
 
 

@@ -129,7 +129,7 @@ def fitted(table, steps, model, shared, **parameters):
     return make_pipeline(STEPS[steps](numbers, texts), core).fit(X, y), X, texts
 
 
-def check_curves(pipeline, X, texts, n_rows, most_cuts=None):
+def check_curves(pipeline, X, texts, n_rows, max_cuts=None):
     """Compare the curves of all used columns with predictions of the pipeline: at cuts and one number beside each."""
     opened = open_model(pipeline, X)
     assert opened.columns is None, opened.columns.reasons
@@ -145,7 +145,7 @@ def check_curves(pipeline, X, texts, n_rows, most_cuts=None):
         if name in texts:
             values += [*X[name].dropna().unique(), *([] if encoder_is_strict else ["never seen"])]
         else:
-            cuts = curve.cuts if most_cuts is None else curve.cuts[:: max(1, curve.cuts.size // most_cuts)]
+            cuts = curve.cuts if max_cuts is None else curve.cuts[:: max(1, curve.cuts.size // max_cuts)]
             values += [*beside(cuts), X[name].min(), X[name].max()]
         n_values += len(values)
         found = np.array([curve(x) for x in values])
@@ -158,7 +158,7 @@ def check_curves(pipeline, X, texts, n_rows, most_cuts=None):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("table", "steps", "model"), all_pairs(TABLES, STEPS, MODELS))
 def test_curves_at_cuts_and_one_number_beside_them(table, steps, model, shared):
-    assert check_curves(*fitted(table, steps, model, shared), n_rows=60, most_cuts=60) > 100
+    assert check_curves(*fitted(table, steps, model, shared), n_rows=60, max_cuts=60) > 100
 
 
 ROUNDS = {"HGB": "max_iter", "CatBoost": "iterations"}  # of others: n_estimators

@@ -140,7 +140,7 @@ def test_the_order_of_questions_does_not_matter(kind, model, frame, monkeypatch)
         model = HistGradientBoostingClassifier(max_iter=8, max_leaf_nodes=6).fit(frame, frame.a * frame.b > 0)
         settings, only = {"response": "probability"}, ON_THE_RESPONSE
     elif kind == "in parts":
-        monkeypatch.setattr(_study, "MOST_COUNTS", 100)
+        monkeypatch.setattr(_study, "MAX_COUNTS", 100)
         only = ["curve", "curves", "ice", "ice of the background", "importance", "monotonicity", "spikes", "comparison"]
     wanted = None
     names = list(questions_of(None, frame, NAMES, only=only))

@@ -15,7 +15,7 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor,
 import glasswood as gw
 from glasswood.effects._chunks import Chunks
 from glasswood.plots._spec import Band, Line, Scale, Steps
-from glasswood.results.panels._display import MOST_CELLS, MOST_STEPS, blocks_of, fitted
+from glasswood.results.panels._display import MAX_CELLS, MAX_STEPS, blocks_of, fitted
 from glasswood.results.panels._layout import Layout
 from helpers import panels as make
 
@@ -45,7 +45,7 @@ def test_no_visible_step_is_lost(n, seed, kind):
     bands = (Band("b", tuple(heights[0] - 1), tuple(heights[0] + 1)),)
     exact = panel_of(edges.tolist(), heights.tolist(), support=tuple(support), bands=bands, faint=(tuple(heights[1]),))
     found = fitted(exact)
-    assert found.x.n_cells <= MOST_STEPS
+    assert found.x.n_cells <= MAX_STEPS
     assert found.note == (f"drawn at {found.x.n_cells:,} of {n:,} steps: simplified for display; extremes are kept")
     assert np.isclose(sum(found.support), support.sum())
     assert set(found.x.edges) <= set(exact.x.edges)
@@ -91,7 +91,7 @@ def test_cells_beyond_the_view_are_drawn_apart():
     edges = np.concatenate([np.linspace(-1000, 0, 2000, endpoint=False), np.linspace(0, 1, 3001)])
     layout = Layout(Scale("x", tuple(edges), view=(0.0, 1.0), cuts=tuple(edges[1:-1])), np.arange(edges.size - 1))
     blocks = blocks_of(layout)
-    assert blocks.n <= MOST_CELLS
+    assert blocks.n <= MAX_CELLS
     assert 0.0 in blocks.scale.edges
     assert sum(edge < 0 for edge in blocks.scale.edges) > 10
 
@@ -110,7 +110,7 @@ def test_results_of_very_many_steps_are_drawn(deep):
     model, X = deep
     ex = gw.Explainer(model, X)
     curve, ice = ex.partial_dependence("a"), ex.ice("a", rows=X[:200])
-    assert len(curve.values) > 5 * MOST_STEPS
+    assert len(curve.values) > 5 * MAX_STEPS
     compared = gw.compare({"first": gw.Explainer(model, X[:700]), "second": gw.Explainer(model, X[700:])})
     for panel in (
         make.panel_of_curve(curve),
@@ -119,7 +119,7 @@ def test_results_of_very_many_steps_are_drawn(deep):
         make.panel_of_ice(ice, centered=True),
         make.panel_of_comparison(compared, "a"),
     ):
-        assert panel.x.n_cells <= MOST_STEPS
+        assert panel.x.n_cells <= MAX_STEPS
         assert "drawn at " in panel.note
         for line in panel.lines:
             assert len(line.heights) == panel.x.n_cells
@@ -173,12 +173,12 @@ def test_strengths_of_counts_are_the_same_block_by_block(monkeypatch):
     model = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(X["a"] * X["b"] + X["c"], 3, labels=False))
     background = gw.summarize(model, X, order=2)
     want = gw.Explainer(model, background).interaction_strengths()
-    monkeypatch.setattr("glasswood.questions.interactions._answer.MOST_CELLS_OF_PAIR", 0)
+    monkeypatch.setattr("glasswood.questions.interactions._answer.MAX_CELLS_OF_PAIR", 0)
     found = gw.Explainer(model, background).interaction_strengths()
     assert found.pairs == want.pairs
     np.testing.assert_allclose(found.heights, want.heights, rtol=1e-9)
     np.testing.assert_allclose(found.h, want.h, rtol=1e-6)
-    monkeypatch.setattr("glasswood.questions.interactions._answer.MOST_CELLS", 1000)
+    monkeypatch.setattr("glasswood.questions.interactions._answer.MAX_CELLS", 1000)
     with pytest.raises(gw.errors.TooLargeError, match=r"Pass rows=, a table of rows"):
         gw.Explainer(model, background).interaction_strengths()
 
@@ -192,7 +192,7 @@ def test_points_and_grids_of_large_models_are_those_of_small_ones(monkeypatch):
     asked = [("a",), ("a", "b"), ("c", "a"), ("a", "b", "c")]
     want = [ex.partial_dependence(*names, at=X[list(names)]).values for names in asked]
     on_grids = ex.joint_grids(grids)
-    monkeypatch.setattr("glasswood.questions.curves._answer_points.MOST_VISITS", 0)
+    monkeypatch.setattr("glasswood.questions.curves._answer_points.MAX_VISITS", 0)
     for names, values in zip(asked, want, strict=True):
         np.testing.assert_allclose(ex.partial_dependence(*names, at=X[list(names)]).values, values, atol=1e-12)
     for pair, values in ex.joint_grids(grids).items():
@@ -213,7 +213,7 @@ def test_states_that_change_along_an_axis_are_read_from_its_cuts(monkeypatch):
             patch.setattr(Chunks, "changes_along", lambda *_: None)
             for name, heights in fast.items():
                 np.testing.assert_array_equal(gw.Explainer(model, X).ice(name, rows=X[:20]).heights, heights)
-            patch.setattr("glasswood.effects._responses.MOST_STATES_HELD", 1)
+            patch.setattr("glasswood.effects._responses.MAX_STATES_HELD", 1)
             np.testing.assert_array_equal(gw.Explainer(model, X).ice("b", rows=X[:20]).heights, fast["b"])
 
 
@@ -222,7 +222,7 @@ def test_ice_is_the_same_whatever_is_held_at_a_time(monkeypatch):
     X = pd.DataFrame(rng.normal(size=(300, 3)), columns=list("abc"))
     model = RandomForestClassifier(5, random_state=0).fit(X, pd.cut(X["a"] + X["c"], 3, labels=False))
     want = gw.Explainer(model, X).ice("a").heights
-    monkeypatch.setattr("glasswood.effects._responses.MOST_HELD", 1)
+    monkeypatch.setattr("glasswood.effects._responses.MAX_HELD", 1)
     np.testing.assert_array_equal(gw.Explainer(model, X).ice("a").heights, want)
     frame = gw.Explainer(model, X[:3]).ice("a", output_index=1, at=X[["a"]][:2]).to_frame()
     assert frame["row"].tolist() == [0, 0, 1, 1, 2, 2]

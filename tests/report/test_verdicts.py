@@ -153,7 +153,7 @@ def test_how_many_curves_are_computed_again_is_limited_and_the_text_says_so(diab
 
 def test_costly_checks_are_run_on_a_sample(diabetes, monkeypatch):
     X, model = diabetes
-    monkeypatch.setattr(_checks, "MOST_VISITS", 20 * 200)  # 20 trees
+    monkeypatch.setattr(_checks, "MAX_VISITS", 20 * 200)  # 20 trees
     weight = np.where(np.arange(len(X)) % 2, 0.0, np.linspace(1, 2, len(X)))
     for explainer in (gw.Explainer(model, X), gw.Explainer(model, X, sample_weight=weight)):
         assert set(states(explainer).values()) == {"good"}
@@ -161,15 +161,15 @@ def test_costly_checks_are_run_on_a_sample(diabetes, monkeypatch):
         weighed = "rows with their weights" in text_of_check(explainer, "Same average")
         assert weighed == (explainer._study.over.weight is not None)
         assert "on a sample of 200 of 442 rows" in text_of_check(explainer, "Same curves")
-    monkeypatch.setattr(_checks, "MOST_VISITS", 1)
+    monkeypatch.setattr(_checks, "MAX_VISITS", 1)
     assert "a sample of 100 of 442" in text_of_check(gw.Explainer(model, X), "Same average")
-    monkeypatch.setattr(_checks, "MOST_VISITS", 20 * 442)
+    monkeypatch.setattr(_checks, "MAX_VISITS", 20 * 442)
     assert "of all 442 rows" in text_of_check(gw.Explainer(model, X), "Same average")
 
 
 def test_a_sample_is_of_rows_that_have_a_weight(diabetes, monkeypatch):
     X, model = diabetes
-    monkeypatch.setattr(_checks, "MOST_VISITS", 1)
+    monkeypatch.setattr(_checks, "MAX_VISITS", 1)
     weight = np.zeros(len(X))
     weight[[2, 7, 11]] = 1.0  # few, so that hardly any sample of all rows has them
     explainer = gw.Explainer(model, X, sample_weight=weight)
@@ -189,7 +189,7 @@ def test_values_that_are_scored_anew_are_in_the_cell_they_stand_for(census):
 
 def test_a_check_on_a_sample_can_fail(diabetes, monkeypatch):
     X, model = diabetes
-    monkeypatch.setattr(_checks, "MOST_VISITS", 1)
+    monkeypatch.setattr(_checks, "MAX_VISITS", 1)
     monkeypatch.setattr(View, "mean", property(lambda view: view.study.effects(1).mean + 1.0))
     assert states(gw.Explainer(model, X))["Same average"] == "bad"
 
@@ -467,7 +467,7 @@ def test_groups_with_names_that_look_alike_stay_apart(diabetes):
 
 def test_predictions_of_very_many_rows_are_those_of_the_counts(census, monkeypatch):
     X, _, model = census
-    monkeypatch.setattr(_section_groups, "MOST_VISITS", 15 * len(X) - 1)
+    monkeypatch.setattr(_section_groups, "MAX_VISITS", 15 * len(X) - 1)
     made = sections_of(gw.Explainer(model, X), by="sex")["groups"]
     assert [head["name"] for head in made["more"][0]["columns"]][-1] == "Average score (log-odds)"
     assert "selection rates cannot be computed from counts" in text_of(made)

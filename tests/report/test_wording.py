@@ -96,7 +96,7 @@ def test_sampled_importance_says_so_wherever_it_stands(monkeypatch):
     X = pd.DataFrame(generator.normal(size=(2000, 2)), columns=["a", "b"])
     ex = gw.Explainer(RandomForestRegressor(5, max_leaf_nodes=40, random_state=0).fit(X, X.a * X.b), X)
     whole = ex.report().html
-    monkeypatch.setattr(_losses, "MOST_NUMBERS", 2**18)
+    monkeypatch.setattr(_losses, "MAX_NUMBERS", 2**18)
     sampled = gw.Explainer(RandomForestRegressor(5, max_leaf_nodes=40, random_state=0).fit(X, X.a * X.b), X)
     n_rows = sampled.importance().n_rows
     assert n_rows < 2000

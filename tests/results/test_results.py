@@ -194,7 +194,7 @@ def test_counts_that_do_not_fit_are_folded(monkeypatch):
     X, y = make_regression(400, 5, random_state=0)
     model = RandomForestRegressor(7, random_state=0).fit(X, y)
     whole = gw.Explainer(model, X).partial_dependence()
-    monkeypatch.setattr(_study, "MOST_COUNTS", 4000)
+    monkeypatch.setattr(_study, "MAX_COUNTS", 4000)
     weight = np.full(len(X), 2.0)
     for folded in (gw.Explainer(model, X), gw.Explainer(model, X, sample_weight=weight)):
         curves = folded.partial_dependence()

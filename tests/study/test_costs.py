@@ -114,7 +114,7 @@ def test_too_much_memory_is_refused_before_anything_is_computed(model, rows, mon
 
 
 def test_points_that_take_hours_are_refused(model, rows, monkeypatch):
-    monkeypatch.setattr("glasswood.questions.curves._answer_points.MOST_HOURS", 1e-9)
+    monkeypatch.setattr("glasswood.questions.curves._answer_points.MAX_HOURS", 1e-9)
     with pytest.raises(gw.errors.TooLargeError, match=r"10 points and 1,310,720 leaves .* h\. Ask for fewer points"):
         gw.Explainer(model, rows[:10]).partial_dependence("x0", at=np.arange(10.0)[:, None])
 
@@ -132,7 +132,7 @@ def test_one_row_of_it_is_explained(model, rows):
 
 
 def test_a_slow_metric_of_all_sets_is_refused(rows, monkeypatch):
-    monkeypatch.setattr("glasswood.questions.rows._arithmetic_cube_values.MOST_ASKING", 5)
+    monkeypatch.setattr("glasswood.questions.rows._arithmetic_cube_values.MAX_ASKING", 5)
     rng = np.random.default_rng(0)
     schema = Schema(tuple(NumberColumn(f"x{j}") for j in range(22)))
     score = Score(base=np.zeros(1), labels=("prediction",), units="value")

@@ -358,7 +358,7 @@ def test_features_of_classifier_pipelines_are_ranked_by_the_raw_score(monkeypatc
     steps = make_column_transformer((SplineTransformer(), ["age"]), ("passthrough", ["income", "rooms"]))
     ex = gw.Explainer(make_pipeline(steps, HistGradientBoostingClassifier(max_iter=5)).fit(X, TWO), X)
     with monkeypatch.context() as patched:
-        patched.setattr("glasswood.study._group_values.MOST_RESPONSES", 10)
+        patched.setattr("glasswood.study._group_values.MAX_RESPONSES", 10)
         with pytest.raises(TooLargeError, match='ask for response="raw"'):
             ex.importance(kind="main", response="probability")
     figure = ex.plot()

@@ -152,7 +152,7 @@ def test_strengths_in_small_blocks_and_many_passes(source, way, monkeypatch):
     monkeypatch.setattr(_statistics, "VALUES_OF_A_BATCH", 1)  # batches of 64 rows
     expected = gw.Explainer(model, rows).interaction_strengths()
     monkeypatch.setattr(_pair_rows, "ROWS_AT_A_TIME", 70)
-    monkeypatch.setattr(_pair_rows, "MOST_CELLS", 1)  # a pass for each pair
+    monkeypatch.setattr(_pair_rows, "MAX_CELLS", 1)  # a pass for each pair
     assert_same_strengths(gw.Explainer(model, source(rows)).interaction_strengths(), expected)
 
 

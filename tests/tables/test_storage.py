@@ -287,12 +287,12 @@ def test_only_the_columns_that_are_used_are_read_and_by_requests_at_once(model, 
         time.sleep(0.2)
         reads = slow.reads()
         assert sum(one["bytes"] for one in reads) < size / 3, "the head has all columns of one row group"
-        assert most_at_once(reads) >= 4
+        assert max_at_once(reads) >= 4
         tails = [one for one in reads if one["range"].endswith(f"-{size - 1}")]
         assert 1 <= len(tails) <= 4, "the footer: by the dataset, by the plan, and once by the readers"
 
 
-def most_at_once(requests):
+def max_at_once(requests):
     """The largest number of requests that were under way at the same time."""
     times = sorted([(one["begin"], 1) for one in requests] + [(one["end"], -1) for one in requests])
     return max(np.cumsum([step for _, step in times]))
@@ -309,7 +309,7 @@ def test_footers_are_read_at_once(model, table):
         assert len(open_source(stored("many", slow.filesystem(), None)).fragments) == 40
         assert time.time() - begin < 40 * 0.15, "three requests per file, but not one after the other"
         time.sleep(0.2)
-        assert most_at_once(slow.requests) >= 8
+        assert max_at_once(slow.requests) >= 8
 
 
 # ------------------------------------------------------------------------------------------------------ refusals

@@ -15,7 +15,7 @@ from helpers.versions import needs
 VERSION = tuple(int(number) for number in xgb.__version__.split(".")[:2])
 SMALL = {"n_estimators": 8, "max_depth": 4, "n_jobs": 1, "random_state": 0}
 WITH_LABELS = needs("xgboost", (3, 1))  # models keep the labels of their categories
-MOST = 3000  # hostile rows with one odd value
+MAX_ODD = 3000  # hostile rows with one odd value
 # Codes that are no category, or only become one when they are rounded to float32.
 CODES = (np.nan, -1.0, -0.5, -0.0, -1e-50, 0.4, 1.9999999999, 2.0, 2.5, 70.0, 1e6, 2.0**24, 1e37)
 
@@ -275,11 +275,11 @@ def hostile(model, table):
     odd = FINITE_OR_MISSING if isinstance(model, xgb.Booster) else ODD
     if isinstance(table, pd.DataFrame):
         known = {name: [*table[name].cat.categories, None] for name in ("city", "store") if name in table}
-        return lambda ensemble: hostile_frame(table, ensemble, odd=odd, categories=known, most=MOST)
+        return lambda ensemble: hostile_frame(table, ensemble, odd=odd, categories=known, most=MAX_ODD)
     odd = [*odd, *CODES] if getattr(model, "feature_types", None) else odd
     missing = getattr(model, "missing", np.nan)
     odd = odd if np.isnan(missing) else [*odd, *beside([missing]), missing]
-    return lambda ensemble: hostile_array(table, ensemble, odd=odd, most=MOST)
+    return lambda ensemble: hostile_array(table, ensemble, odd=odd, most=MAX_ODD)
 
 
 REAL = [

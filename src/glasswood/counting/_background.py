@@ -33,7 +33,7 @@ FORMAT = "glasswood background 4"  # file type and version
 
 OF_FOLDS = "folds "  # the beginning of the names of vectors that have one part for each fold of the rows
 SUMS: tuple[Combine, ...] = ("sum", "wide sum")
-MOST_EXACT = 10**12  # units: a smaller sum of rounded counts is not right to twelve digits
+MAX_EXACT = 10**12  # units: a smaller sum of rounded counts is not right to twelve digits
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -196,7 +196,7 @@ class Background(ReadOnly):
             unit *= 2
         one, two = self._in(unit), other._in(unit)
         total = one.total + sign * two.total
-        if unit > finest and 0 < abs(total) < MOST_EXACT:
+        if unit > finest and 0 < abs(total) < MAX_EXACT:
             message = (
                 "the weights of these backgrounds differ too much to be subtracted: the remainder "
                 f"{total * unit:.3g} of {self.weight:.3g} is not accurate to twelve digits; summarize the rows again"

@@ -18,7 +18,7 @@ from glasswood.parallel._once import once_here
 
 __all__ = ["CellCounts"]
 
-MOST_ROWS = 2**16  # at a time
+MAX_ROWS = 2**16  # at a time
 
 
 class CellCounts:
@@ -32,7 +32,7 @@ class CellCounts:
     def __init__(self, plan: CountPlan) -> None:
         self._cells, self._used = plan.cells, plan.ensemble.used_features
 
-    most_rows = MOST_ROWS
+    max_rows = MAX_ROWS
 
     @property
     def vectors(self) -> tuple[Vector, ...]:

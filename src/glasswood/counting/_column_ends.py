@@ -23,7 +23,7 @@ from glasswood.tables._columns import Extent
 __all__ = ["ColumnEnds", "WantedEnds", "extents_of"]
 
 NAMES = ("least", "greatest", "whole")
-BLOCK, MOST_BLOCKS = 4096, 2**14  # rows, and such blocks of all columns in a fraction of a second
+BLOCK, MAX_BLOCKS = 4096, 2**14  # rows, and such blocks of all columns in a fraction of a second
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class ColumnEnds:
         return Vector("least", size, "smallest"), Vector("greatest", size, "largest"), Vector("whole", size, "smallest")
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """The number of rows that it adds in a fraction of a second."""
-        return BLOCK * max(1, MOST_BLOCKS // max(1, self.features.size))
+        return BLOCK * max(1, MAX_BLOCKS // max(1, self.features.size))
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups. Rows of weight 0 are not among them."""

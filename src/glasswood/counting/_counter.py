@@ -43,9 +43,9 @@ class Counter:
         return [vector for statistic in self._statistics for vector in statistic.vectors]
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """The number of rows of a batch, which a kernel counts in a fraction of a second."""
-        return min(statistic.most_rows for statistic in self._statistics)
+        return min(statistic.max_rows for statistic in self._statistics)
 
     def start(self) -> Tally:
         """Return the tally of no rows."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._counter import Counter
 from glasswood.counting._partial import WHOLE, Partial, add_packed, kept, ledger_of
-from glasswood.counting._plan import MOST_COUNTS, CountPlan
+from glasswood.counting._plan import MAX_COUNTS, CountPlan
 from glasswood.counting._reading import Reading
 from glasswood.counting._shipped import Dumps, Shipped
 from glasswood.counting._statistic import Columns, Tally, Wanted
@@ -275,7 +275,7 @@ class Sums:
     def _add_whole(self, columns: OpenColumns, weight: NDArray[Any] | None, values: RowValues) -> None:
         """Count rows that are one group."""
         self.rows.setdefault(WHOLE, 0)  # for a table of no rows
-        batch = min(BATCH, self.job.counter.most_rows)
+        batch = min(BATCH, self.job.counter.max_rows)
         for first in range(0, columns.n_rows, batch):
             last = min(first + batch, columns.n_rows)
             part = None if weight is None else weight[first:last]
@@ -351,10 +351,10 @@ class Sums:
 def new_tally(counter: Counter, n_before: int) -> Tally:
     """Return an empty tally for one more group of rows."""
     n_counts = sum(vector.size for vector in counter.vectors)
-    if n_before and (n_before + 1) * n_counts > MOST_COUNTS:
+    if n_before and (n_before + 1) * n_counts > MAX_COUNTS:
         message = (
             f"this needs more than {n_before:,} sums of {n_counts:,} counts each, which is more than fits "
-            f"({8 * MOST_COUNTS / 1e9:.0f} GB). There is one for each group of rows and each fold, or up to four if "
+            f"({8 * MAX_COUNTS / 1e9:.0f} GB). There is one for each group of rows and each fold, or up to four if "
             "weights are not whole numbers: pass coarser groups in by= or fewer folds, summarize some at a time, or "
             "round the weights"
         )
@@ -391,7 +391,7 @@ def add_sorted(
 ) -> None:
     """Count rows that are sorted by group, given where each group ends and the encoded columns of any of the rows."""
     n_rows = int(ends[-1]) if ends.size else 0  # of an empty table
-    batch = min(BATCH, counter.most_rows)
+    batch = min(BATCH, counter.max_rows)
     for first in range(0, n_rows, batch):
         last = min(first + batch, n_rows)
         low, high = (int(np.searchsorted(ends, row, side="right")) for row in (first, last - 1))

@@ -17,10 +17,10 @@ from glasswood.parallel._once import once, once_here
 __all__ = ["LeafCounts", "float32_at_most"]
 
 LARGE_TREE = 1024  # leaves; beyond that, lists of rows beat bitsets
-MOST_CONDITIONS = 4096  # whose masks, 512 bytes each, take two megabytes
+MAX_CONDITIONS = 4096  # whose masks, 512 bytes each, take two megabytes
 # What a kernel does at a time, a few tenths of a second, so that Ctrl-C is noticed: counts of trees with bitsets, and
 # those times blocks of rows; rows times nodes and sets with lists.
-MOST_COUNTS, MOST_COUNTED, MOST_STEPS = 2**23, 2**24, 2**26
+MAX_COUNTS, MAX_COUNTED, MAX_STEPS = 2**23, 2**24, 2**26
 ROWS_OF_A_BITSET = 4096
 
 
@@ -81,10 +81,10 @@ class LeafCounts:
         self.chunks = self._make_chunks()
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """The number of rows of a batch, which a kernel counts in a fraction of a second."""
         most = max((chunk.n_counts for chunk in self.chunks), default=1)
-        return ROWS_OF_A_BITSET * max(1, int(MOST_COUNTED / max(1.0, most)))
+        return ROWS_OF_A_BITSET * max(1, int(MAX_COUNTED / max(1.0, most)))
 
     @once_here
     def digested(self) -> frozenset[int]:
@@ -121,7 +121,7 @@ class LeafCounts:
         large = np.flatnonzero(self.large[plan.leaf_tree])
         if large.size:
             size, minus = plan.subsets.size, plan.subsets.minus
-            for leaves in np.array_split(large, 1 + plan.n_counts // MOST_COUNTS):
+            for leaves in np.array_split(large, 1 + plan.n_counts // MAX_COUNTS):
                 _core.subset_sums(plan.leaf_offset[leaves], plan.n_players[leaves], size, minus, counts)
         cells, offset = plan.cells, plan.cells.offset
         at = np.flatnonzero(self._cumulative)
@@ -174,8 +174,8 @@ class LeafCounts:
     def parts_of_lists(self, block: int) -> tuple[int, list[NDArray[np.int32]]]:
         """Return how many rows, and which roots of trees, are counted with lists at a time: a fraction of a second."""
         steps = self._steps_per_row[self.large]
-        block = int(min(block, max(64, MOST_STEPS // max(1, steps.max(initial=0)))))
-        ends = np.flatnonzero(np.diff(np.cumsum(steps) * block // MOST_STEPS)) + 1
+        block = int(min(block, max(64, MAX_STEPS // max(1, steps.max(initial=0)))))
+        ends = np.flatnonzero(np.diff(np.cumsum(steps) * block // MAX_STEPS)) + 1
         return block, np.split(self.plan.ensemble.root[self.large], ends)
 
     def _add_categories(
@@ -205,7 +205,7 @@ class LeafCounts:
             here = before[bounds[tree] : bounds[tree + 1]]
             more = np.count_nonzero(here < (trees[0] if trees else tree))  # conditions that are new to the chunk
             n_counts += self._counts[tree]
-            if trees and (n_counts > MOST_COUNTS or n_distinct + more > MOST_CONDITIONS):
+            if trees and (n_counts > MAX_COUNTS or n_distinct + more > MAX_CONDITIONS):
                 chunks.append(self._make_chunk(np.array(trees), order, bounds, keys, condition))
                 trees, n_distinct, n_counts = [], 0, self._counts[tree]
                 more = np.count_nonzero(here < tree)

@@ -45,7 +45,7 @@ class OffsetRows:
         The name of the vector.
     """
 
-    most_rows = 2**20
+    max_rows = 2**20
 
     def __init__(self, name: str) -> None:
         self._name = name

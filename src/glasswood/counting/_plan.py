@@ -21,10 +21,10 @@ from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._once import once, once_here
 from glasswood.text._arguments import whole_number
 
-__all__ = ["MOST_COUNTS", "CountPlan", "make_plan"]
+__all__ = ["MAX_COUNTS", "CountPlan", "make_plan"]
 
-MOST_COUNTS = 2**27  # a gigabyte
-MOST_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
+MAX_COUNTS = 2**27  # a gigabyte
+MAX_SETS = 2**19  # of players of one path: what an item of the list kernel has room for
 
 COMBINATIONS = (
     "the model splits on combinations of columns (CatBoost's CTRs), and this question needs splits on single columns; "
@@ -177,7 +177,7 @@ class CountPlan:
     def subsets(self) -> Subsets:
         """The tables of player sets, for the path with the most players."""
         most = int(self.n_players.max(initial=0))
-        if sum(comb(most, size) for size in range(min(self.order, most) + 1)) > MOST_SETS:
+        if sum(comb(most, size) for size in range(min(self.order, most) + 1)) > MAX_SETS:
             self.refuse_uncountable(self.order)
         return Subsets.up_to(self.order, most)
 
@@ -189,7 +189,7 @@ class CountPlan:
         return np.concatenate([[0], np.cumsum(self.subsets.size[self.n_players])])
 
     @once
-    def most_players(self) -> int:
+    def max_players(self) -> int:
         """The number of players of the path that has the most, at least 1."""
         if self.ensemble.derived is not None:  # whose leaves are not counted
             return 1
@@ -213,8 +213,8 @@ class CountPlan:
         """Return whether there are at most so many counts of sets of up to `order` players; by default a gigabyte."""
         if self.ensemble.derived is not None:
             return True
-        of_one_path = sum(comb(self.most_players, size) for size in range(min(order, self.most_players) + 1))
-        return of_one_path <= MOST_SETS and self.n_sets(order) <= (MOST_COUNTS if max_counts is None else max_counts)
+        of_one_path = sum(comb(self.max_players, size) for size in range(min(order, self.max_players) + 1))
+        return of_one_path <= MAX_SETS and self.n_sets(order) <= (MAX_COUNTS if max_counts is None else max_counts)
 
     def refuse_uncountable(
         self,
@@ -229,14 +229,14 @@ class CountPlan:
         """
         if self.countable(order, max_counts):
             return
-        needed, most = self.n_sets(order), self.most_players
+        needed, most = self.n_sets(order), self.max_players
         smaller = next((k for k in range(order - 1, 0, -1) if self.countable(k, max_counts) and fits(k)), None)
         advice = f"ask for {argument}={smaller}" if smaller else "there is no smaller order that fits"
         of_one_path = sum(comb(most, size) for size in range(min(order, most) + 1))
         message = (
             f"paths of this model have up to {most} features. Sets of up to {order} of them need {needed:,} counts "
-            f"({8 * needed / 1e9:,.1f} GB), up to {of_one_path:,} for one path; at most {max_counts or MOST_COUNTS:,} "
-            f"and {MOST_SETS:,} are handled: {advice}"
+            f"({8 * needed / 1e9:,.1f} GB), up to {of_one_path:,} for one path; at most {max_counts or MAX_COUNTS:,} "
+            f"and {MAX_SETS:,} are handled: {advice}"
         )
         raise TooLargeError(message)
 
@@ -406,7 +406,7 @@ def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Se
             raise TableError(message)
     order = None if order is None else whole_number(order, "order is the number of features fixed together")
     if order is None or order > 1:  # larger sets than those of the longest path add no counts
-        most = CountPlan(ensemble, 1, groups).most_players
+        most = CountPlan(ensemble, 1, groups).max_players
         order = most if order is None else min(order, most)
     plan = CountPlan(ensemble, order, groups)
     if order > 1:  # the curves of larger models are made part by part, see `count_in_parts`

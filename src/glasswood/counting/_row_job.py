@@ -36,7 +36,7 @@ __all__ = [
 
 Explain = Callable[[Any], Iterable[Any]]
 N_SUMS = 3  # of a column: of absolute values, of squares and of values
-MOST_HELD = 2**25  # values of a partition that are held to find out whether they were written before
+MAX_HELD = 2**25  # values of a partition that are held to find out whether they were written before
 
 
 class RowQuestion(Protocol):
@@ -47,7 +47,7 @@ class RowQuestion(Protocol):
         """What the answers depend on."""
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """The number of rows of a block."""
 
     @property
@@ -120,7 +120,7 @@ class RowJob:
 
     def blocks(self, n: int) -> list[tuple[int, int]]:
         """Return the first row of each block and the one behind its last."""
-        size = self.question.most_rows
+        size = self.question.max_rows
         return [(first, min(n, first + size)) for first in range(0, n, size)]
 
     def sums(self, table: object) -> Iterator[list[int] | None]:
@@ -253,7 +253,7 @@ def explain_tables(job: RowJob, tables: Iterable[Any], number: int, explain: Exp
         for table in waiting:
             held.append(table)
             n_held += n_rows(table)
-            if n_held * len(job.columns) > MOST_HELD:
+            if n_held * len(job.columns) > MAX_HELD:
                 break
         else:
             if digest.text == known.digest:

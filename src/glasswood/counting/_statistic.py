@@ -160,7 +160,7 @@ class Statistic(Protocol):
         """The vectors that it adds to."""
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """The number of rows that it adds in a fraction of a second."""
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:

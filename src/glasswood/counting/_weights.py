@@ -44,7 +44,7 @@ WIDTH = 28  # binary digits of a plane
 KEPT = 4  # planes of a group of rows
 BITS = 62  # of a sum of weights in its unit
 SMALLEST, LARGEST = -1074, 1024  # every float64 is a multiple of 2**-1074, and less than 2**1024
-MOST_WEIGHTED = 2 ** (BITS - WIDTH)  # rows, so that no sum of digits overflows
+MAX_WEIGHTED = 2 ** (BITS - WIDTH)  # rows, so that no sum of digits overflows
 
 
 Digits = NDArray[np.int64] | None
@@ -172,7 +172,7 @@ def refuse_large_sum(planes: Mapping[int, Tally], name: object) -> None:
         return
     if any(tally.total >= 2**BITS for tally in planes.values()):
         message = (
-            f"there are more than {MOST_WEIGHTED:,} rows with weights in {name!r}, too many for one sum; summarize "
+            f"there are more than {MAX_WEIGHTED:,} rows with weights in {name!r}, too many for one sum; summarize "
             "them in parts, and add the backgrounds"
         )
         raise TooLargeError(message)

@@ -65,14 +65,14 @@ class Chunks:
     words: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, plan: CountPlan, order: int, most_states: int) -> Chunks:
+    def of(cls, plan: CountPlan, order: int, max_states: int) -> Chunks:
         """Cut the trees of a plan so that `order` players of a leaf have a limited number of combinations of states.
 
         With derived columns, each column is a player of its own: what users know as a player changes several.
         """
         e = plan.ensemble
         player = plan.player_of if e.derived is None else np.arange(e.n_columns, dtype=np.int32)
-        made = _core.make_chunks(e.root, e.left, e.right, plan.core_boxes, player, most_states, order)
+        made = _core.make_chunks(e.root, e.left, e.right, plan.core_boxes, player, max_states, order)
         return cls(plan, **made)
 
     @property

@@ -85,7 +85,7 @@ class Effects:
         """The number of rows that break exactly the players of each set, laid out as `counts`."""
         plan, exact = self.plan, self.counts.astype(np.float64)
         size, minus = plan.subsets.size, plan.subsets.minus
-        n_leaves = max(1, STEPS_AT_A_TIME // (plan.most_players * plan.subsets.rest.size))
+        n_leaves = max(1, STEPS_AT_A_TIME // (plan.max_players * plan.subsets.rest.size))
         for one in range(0, plan.n_players.size, n_leaves):
             proceed()
             some = plan.n_players[one : one + n_leaves]
@@ -142,7 +142,7 @@ class Effects:
         """
         n_points = grids.shape[1]
         out = self._blank(n_pairs, n_points, n_points)
-        for one, two in self._some_leaves((n_points * self.plan.most_players) ** 2):
+        for one, two in self._some_leaves((n_points * self.plan.max_players) ** 2):
             _core.add_grids(self._leaves, one, two, grids, pair_number, out)
         return out * self.unit
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._chunks import Chunks
 from glasswood.kernels import _core
-from glasswood.models._derived import MOST_RANKS, CellsOfDerived, Derived
+from glasswood.models._derived import MAX_RANKS, CellsOfDerived, Derived
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
 
@@ -26,8 +26,8 @@ __all__ = ["DerivedQuestions", "DerivedReplies"]
 WIDTH = 64  # rows at a time
 REPLIES_IN_CACHE = 2**19  # doubles
 STATES_IN_CACHE = 2**22
-MOST_STATES_HELD = 2**22  # of seats at questions
-MOST_LEAVES = 64  # of a chunk
+MAX_STATES_HELD = 2**22  # of seats at questions
+MAX_LEAVES = 64  # of a chunk
 
 
 class Span(NamedTuple):
@@ -106,7 +106,7 @@ class DerivedReplies:
         sizes = np.diff(chunks.chunk_first)
         chunk = np.repeat(np.arange(chunks.n_chunks), sizes)
         place = np.arange(chunk.size) - chunks.chunk_first[chunk]
-        found = np.zeros((chunks.n_chunks, value.shape[1], MOST_LEAVES + 1))
+        found = np.zeros((chunks.n_chunks, value.shape[1], MAX_LEAVES + 1))
         found[chunk, :, place] = value[chunks.leaf_order]
         return found
 
@@ -117,10 +117,10 @@ class DerivedReplies:
         n_lines = self._plan.ensemble.used_features.size
         seats = np.flatnonzero(chunks.seat_player >= n)
         first = np.full(chunks.n_seats, -1, dtype=np.int64)
-        first[seats] = np.arange(seats.size) * MOST_RANKS
+        first[seats] = np.arange(seats.size) * MAX_RANKS
         n_cells = self._plan.column_cells.n_cells
-        rank = np.minimum(np.arange(MOST_RANKS, dtype=np.int32), (n_cells[n:] - 2)[:, None])
-        cells = np.concatenate([np.zeros((n_lines, MOST_RANKS), dtype=np.int32), rank.astype(np.int32)])
+        rank = np.minimum(np.arange(MAX_RANKS, dtype=np.int32), (n_cells[n:] - 2)[:, None])
+        cells = np.concatenate([np.zeros((n_lines, MAX_RANKS), dtype=np.int32), rank.astype(np.int32)])
         states = chunks.states_of(seats, np.ascontiguousarray(cells))
         return first, chunks.words[chunks.state_first[seats][:, None] + states].ravel()
 
@@ -169,8 +169,8 @@ class DerivedReplies:
         """Yield questions about some columns in spans of few enough replies."""
         concerned = self._concerned(features)
         n_points = points.shape[1]
-        block = max(1, MOST_STATES_HELD // (1 + concerned.chunk.size + concerned.direct.size + concerned.key.size))
-        most_lines = REPLIES_IN_CACHE // (WIDTH * self._plan.ensemble.value.shape[1])
+        block = max(1, MAX_STATES_HELD // (1 + concerned.chunk.size + concerned.direct.size + concerned.key.size))
+        max_lines = REPLIES_IN_CACHE // (WIDTH * self._plan.ensemble.value.shape[1])
         for at in range(0, n_points, block):
             proceed()
             here = points[:, at : at + block]
@@ -179,7 +179,7 @@ class DerivedReplies:
             starts = [0]
             n_lines = concerned.chunk.size
             for question, more in enumerate(changes.sum(axis=0).tolist()):
-                if question and n_lines + more > most_lines:
+                if question and n_lines + more > max_lines:
                     starts.append(question)
                     n_lines = concerned.chunk.size
                 elif question:

@@ -16,7 +16,7 @@ from glasswood.parallel._interrupts import proceed
 
 __all__ = ["JointCounts", "WantedJoint"]
 
-MOST_ROWS = 2**13  # at a time: then sums of digits of weights are exact in floating point
+MAX_ROWS = 2**13  # at a time: then sums of digits of weights are exact in floating point
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class JointCounts(RowSums):
     wanted : WantedJoint
     """
 
-    most_rows = MOST_ROWS
+    max_rows = MAX_ROWS
 
     def __init__(self, plan: CountPlan, wanted: WantedJoint) -> None:
         super().__init__(plan)

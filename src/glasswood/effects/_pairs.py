@@ -21,7 +21,7 @@ __all__ = ["KnownPair", "LeafPair", "Pair", "PairArrays", "averaged", "middle_ce
 Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
 
-MOST_KEPT = 2**22  # heights of pairs of cells that are computed at once and looked up: 32 megabytes
+MAX_KEPT = 2**22  # heights of pairs of cells that are computed at once and looked up: 32 megabytes
 NO_RANKS: Cells = np.empty(0, dtype=np.int64)
 SUMS_AT_A_TIME = 2**26  # of a kernel: a tenth of a second
 
@@ -98,7 +98,7 @@ class LeafPair:
     @property
     def is_known(self) -> bool:
         """Whether all heights are computed in a moment, and kept."""
-        return self.shape[0] * self.shape[1] * self.shape[2] <= MOST_KEPT
+        return self.shape[0] * self.shape[1] * self.shape[2] <= MAX_KEPT
 
     @once
     def _kept(self) -> Floats:

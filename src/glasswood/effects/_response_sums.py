@@ -32,7 +32,7 @@ from glasswood.tables._row_values import NO_COLUMNS, RowColumns
 __all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "refuse_offset"]
 
 
-MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time
+MAX_ANSWERS = 2**22  # of a function of Python's that are held at a time
 
 DIGITS = 52  # binary digits of a response behind the unit of the kernel
 
@@ -165,7 +165,7 @@ class ResponseSums(RowSums):
         """Add the responses of a function of Python's, in multiples of 2**-40."""
         n_rows = cells.shape[1]
         digits = digits_of(weight if weight.size else np.ones(n_rows, dtype=np.int64))
-        step = max(1, MOST_ANSWERS // int(np.prod(self._shape[:2])))
+        step = max(1, MAX_ANSWERS // int(np.prod(self._shape[:2])))
         for first in range(0, n_rows, step):
             here = slice(first, first + step)
             own = None if offset is None else offset[here]

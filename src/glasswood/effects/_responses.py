@@ -27,15 +27,15 @@ from glasswood.parallel._threads import in_order
 
 __all__ = ["AnyQuestions", "Asked", "KernelLoss", "Responses", "Unit", "all_responses", "batch_of", "sum_responses"]
 
-MOST_STATES = 2**15
-MOST_STATES_HELD = 2**23  # of seats at questions
+MAX_STATES = 2**15
+MAX_STATES_HELD = 2**23  # of seats at questions
 REPLIES_IN_CACHE = 2**19  # doubles
 STATES_IN_CACHE = 2**22
-MOST_WIDTH = 64
+MAX_WIDTH = 64
 BATCH = 4096  # rows that a thread takes at a time
 AT_A_TIME = 4096  # scores that a function of Python's gets
-MOST_HELD = 2**23  # answers of single rows that a thread holds at a time
-MOST_ANSWERS = 2**22  # that are held at a time, if a function of Python's has to see them
+MAX_HELD = 2**23  # answers of single rows that a thread holds at a time
+MAX_ANSWERS = 2**22  # that are held at a time, if a function of Python's has to see them
 Asked = tuple[int, NDArray[np.intp], NDArray[np.int64]]
 """A player, its features, and the cell of each feature for each question. With player -1, rows are unchanged."""
 
@@ -126,7 +126,7 @@ class Responses:
     def __init__(self, plan: CountPlan, link: Link, inverse: Callable[[Any], Any] | None = None) -> None:
         self.plan = plan
         self.inverse = inverse
-        self.chunks = Chunks.of(plan, 1, MOST_STATES)
+        self.chunks = Chunks.of(plan, 1, MAX_STATES)
         score, derived = plan.ensemble.score, plan.ensemble.derived
         self._derived = None if derived is None else DerivedReplies(plan, derived, self.chunks)
         scale = 1.0 if link == "identity" else score.link_scale
@@ -171,7 +171,7 @@ class Responses:
             return along
         parts: list[tuple[NDArray[np.int64], ...]] = []
         first = np.empty(seats.size, dtype=np.int64)
-        n_seats = max(1, MOST_STATES_HELD // max(1, cells.shape[1]))
+        n_seats = max(1, MAX_STATES_HELD // max(1, cells.shape[1]))
         for at in range(0, seats.size, n_seats):
             proceed()
             some = seats[at : at + n_seats]
@@ -346,7 +346,7 @@ class Responses:
         """Yield blocks of rows, all questions, and the replies of chunks to them."""
         chunks, value = self.chunks, self.plan.ensemble.value
         n_states, n_rows = self.n_states, cells.shape[1]
-        width = min(MOST_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
+        width = min(MAX_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
         block = width * max(1, STATES_IN_CACHE // max(1, chunks.n_seats) // width)
         states = np.zeros((chunks.n_seats, block), dtype=np.uint16)
         reply = np.empty((n_states, value.shape[1], width))
@@ -391,7 +391,7 @@ def _turned(function: Callable[[Any], Any], scores: NDArray[np.float64]) -> NDAr
 
 def batch_of(responses: Responses, questions: AnyQuestions) -> int:
     """Return how many rows are added up at a time."""
-    return BATCH if responses.inverse is None else max(1, min(BATCH, MOST_ANSWERS // questions.n_questions))
+    return BATCH if responses.inverse is None else max(1, min(BATCH, MAX_ANSWERS // questions.n_questions))
 
 
 def sum_responses(
@@ -421,7 +421,7 @@ def sum_responses(
 def all_responses(responses: Responses, asked: Asked, rows: Cells) -> NDArray[np.float64]:
     """Return the response of every row to a player's questions: (n_rows, n_questions, n_outputs)."""
     questions = responses.questions([asked])
-    batch = min(BATCH, max(MOST_WIDTH, MOST_HELD // max(1, questions.n_questions)))
+    batch = min(BATCH, max(MAX_WIDTH, MAX_HELD // max(1, questions.n_questions)))
 
     def work(index: int) -> NDArray[np.float64]:
         return responses.write(rows, (index * batch, min(rows.n_rows, (index + 1) * batch)), questions)

@@ -19,7 +19,7 @@ from glasswood.tables._tables import OpenColumns, open_columns
 
 __all__ = ["CellBlock", "CellsOfColumns", "Rows"]
 
-MOST_ROWS = 2**16  # at a time
+MAX_ROWS = 2**16  # at a time
 
 
 class CellsOfColumns:
@@ -75,9 +75,9 @@ class Rows:
 
     def cells(self, first: int, last: int) -> NDArray[np.int32]:
         """Return the cells of the rows from first to last: one line per feature that the model uses."""
-        if last - first > MOST_ROWS:
-            starts = range(first, last, MOST_ROWS)
-            return np.concatenate([self.cells(start, min(last, start + MOST_ROWS)) for start in starts], axis=1)
+        if last - first > MAX_ROWS:
+            starts = range(first, last, MAX_ROWS)
+            return np.concatenate([self.cells(start, min(last, start + MAX_ROWS)) for start in starts], axis=1)
         proceed()
         self.check(first, last)
         return self._cells_of(self._columns.encode(first, last), last - first)

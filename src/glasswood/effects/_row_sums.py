@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-MOST_ROWS = 2**13  # at a time
+MAX_ROWS = 2**13  # at a time
 
 HALF = 40  # binary digits that are added up at a time
 
@@ -140,7 +140,7 @@ class RowSums:
         A function of Python's in place of the link.
     """
 
-    most_rows = MOST_ROWS
+    max_rows = MAX_ROWS
 
     def __init__(self, plan: CountPlan, link: Link = "identity", inverse: Callable[[Any], Any] | None = None) -> None:
         self.plan, self._link, self._inverse = plan, link, inverse

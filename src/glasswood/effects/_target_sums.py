@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 PREFIX = "target "  # of the names of vectors
-MOST_ROWS = 2**14  # at a time
+MAX_ROWS = 2**14  # at a time
 FRACTION = 40  # binary digits behind the point
 LARGEST, LARGEST_WEIGHTED = 2.0**60, 2.0**92  # numbers, or these times their weights: sums fit if one of both is less
 TOO_LARGE = "a target, a prediction or its square is too large for exact sums; divide the target by a power of ten"
@@ -140,7 +140,7 @@ class TargetSums(RowSums):
         Whether rows have an offset.
     """
 
-    most_rows = MOST_ROWS
+    max_rows = MAX_ROWS
 
     def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str, *, offset: bool = False) -> None:
         super().__init__(make_plan(ensemble, 1, {}), scale.link, scale.inverse)

@@ -33,7 +33,7 @@ __all__ = ["count", "count_files", "count_groups", "count_stream", "count_table"
 BLOCK = 8192  # of which the kernels' own blocks are parts
 BATCH = 8 * BLOCK
 FEW_LEAVES = 64  # of a tree, for which bitsets are always the better way
-FEW_GROUPS, MOST_HELD = 64, 2**24  # groups that are counted in the order of the rows, and the counts of all threads
+FEW_GROUPS, MAX_HELD = 64, 2**24  # groups that are counted in the order of the rows, and the counts of all threads
 ROWS_PER_LEAF = 3  # of a tree, from which on they are: a bitset takes as long for one row as for 4,096
 
 
@@ -88,7 +88,7 @@ def _count_rows(
             own = None if weight is None else weight[some]
             counter.add(tally, encoded, last - first, own, digests, values.take(some))
 
-    batch = min(batch_size(n_rows), counter.most_rows)
+    batch = min(batch_size(n_rows), counter.max_rows)
     tallies = sum_over_batches(n_rows, batch, counter.start, add, threads or threads_for(counter))
     for other in tallies[1:]:
         tallies[0] += other
@@ -150,7 +150,7 @@ def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: O
     are far apart cost twice as much to bring together.
     """
     n_counts = sum(vector.size for vector in counter.vectors)
-    if len(tallies) <= FEW_GROUPS and n_threads() * len(tallies) * n_counts <= MOST_HELD:
+    if len(tallies) <= FEW_GROUPS and n_threads() * len(tallies) * n_counts <= MAX_HELD:
         _count_in_order(counter, tallies, columns, some)
         return
     ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))

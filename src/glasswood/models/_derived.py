@@ -19,7 +19,7 @@ from glasswood.parallel._once import once, once_here
 
 __all__ = ["CellsOfDerived", "Derived", "Key", "Part"]
 
-MOST_RANKS = 256
+MAX_RANKS = 256
 
 
 class Part(NamedTuple):
@@ -120,7 +120,7 @@ class Derived(ReadOnly):
         return np.repeat(np.arange(self.n_keys), np.diff(self.part_first))
 
     @once
-    def most_ranks(self) -> NDArray[np.int64]:
+    def max_ranks(self) -> NDArray[np.int64]:
         """The largest rank of each derived column."""
         sizes = 1 + np.diff(self.entry_first)[self.key_of]
         columns = zip(self.rank_first.tolist(), sizes.tolist(), strict=True)

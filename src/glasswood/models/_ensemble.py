@@ -29,7 +29,7 @@ BLOCK = 4096  # rows routed at a time, unless they are very wide: a block of enc
 NUMBERS_IN_CACHE = 2**18
 
 MANY_NODES = 2**20  # from here on threads are worth starting
-MOST_NODES = 2**31  # which 32 bits can number
+MAX_NODES = 2**31  # which 32 bits can number
 
 Link = Literal["identity", "logistic", "softmax", "exp", "unknown"]
 Margin = Literal["added", "replaces base", "unknown"]
@@ -135,7 +135,7 @@ class Tree(NamedTuple):
 
 def int32(numbers: NDArray[np.int64], name: str) -> NDArray[np.int32]:
     """Return whole numbers in 32 bits; `name` describes them in the error if one does not fit."""
-    if numbers.size and not -MOST_NODES <= numbers.min() <= numbers.max() < MOST_NODES:
+    if numbers.size and not -MAX_NODES <= numbers.min() <= numbers.max() < MAX_NODES:
         message = f"{name} holds {numbers.min()} to {numbers.max()}, which are out of range; the model is damaged"
         raise UnsupportedModelError(message)
     return numbers.astype(np.int32)
@@ -440,8 +440,8 @@ def stack(trees: Iterable[Tree], sets: CategorySets | None = None) -> dict[str, 
     _check_lengths(trees)
     leaves = np.array([np.sum(tree.left < 0) if tree.n_leaves is None else tree.n_leaves for tree in trees])
     inner = np.array([tree.left.size for tree in trees]) - leaves
-    if int(max(inner.sum(), leaves.sum())) >= MOST_NODES:
-        message = f"the model has {leaves.sum():,} leaves; up to {MOST_NODES:,} are read"
+    if int(max(inner.sum(), leaves.sum())) >= MAX_NODES:
+        message = f"the model has {leaves.sum():,} leaves; up to {MAX_NODES:,} are read"
         raise UnsupportedModelError(message)
     arrays = _allocate(trees, int(inner.sum()), int(leaves.sum()))
     stacked = _core.StackedTrees(**{name: arrays[name] for name in STACKED})

@@ -20,7 +20,7 @@ __all__ = ["NO_LABELS", "Chosen", "Outputs", "labels_of", "position_of"]
 NO_LABELS = ("prediction", "depth")
 """Names of the only output of a model without labels, which can also be called 0."""
 
-MOST_LISTED = 20
+MAX_LISTED = 20
 
 
 def labels_of(classes: object) -> tuple[Any, ...]:
@@ -76,8 +76,8 @@ def _kind(label: object) -> str:
 
 
 def _listed(labels: Sequence[Any]) -> str:
-    more = f", ... ({len(labels):,} in all)" if len(labels) > MOST_LISTED else ""
-    return f"the labels are {', '.join(map(repr, labels[:MOST_LISTED]))}{more}"
+    more = f", ... ({len(labels):,} in all)" if len(labels) > MAX_LISTED else ""
+    return f"the labels are {', '.join(map(repr, labels[:MAX_LISTED]))}{more}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,17 +36,17 @@ class Kept:
 
     Parameters
     ----------
-    most_bytes : int
+    max_bytes : int
         The maximum size of the cache. A larger value is computed anew for every question.
     """
 
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._lock = Lock()
         self._entries: OrderedDict[Hashable, _Entry[Any]] = OrderedDict()
 
     def __reduce__(self) -> tuple[type[Kept], tuple[int]]:
-        return Kept, (self._most_bytes,)
+        return Kept, (self._max_bytes,)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of a key. `make` makes it; values of equal keys must be equal."""
@@ -69,14 +69,14 @@ class Kept:
     def _keep(self, key: Hashable, entry: _Entry[T], value: T) -> None:
         """Keep a value, and let go of those not asked for the longest, until they take few enough bytes."""
         with self._lock:
-            if value.n_bytes > self._most_bytes:
+            if value.n_bytes > self._max_bytes:
                 if self._entries.get(key) is entry:
                     del self._entries[key]
                 return
             entry.value = value
             n_bytes = self.n_bytes
             for other, old in list(self._entries.items()):
-                if n_bytes <= self._most_bytes:
+                if n_bytes <= self._max_bytes:
                     return
                 if old.value is not None:
                     n_bytes -= old.value.n_bytes

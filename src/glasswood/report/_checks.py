@@ -14,8 +14,8 @@ from glasswood.text._printable import how_many
 
 __all__ = ["checks_section"]
 
-MOST_VISITS = 2 * 10**7  # rows x trees that scoring anew for a check may cost: a second or two
-FEWEST_ROWS = 100  # of a sample
+MAX_VISITS = 2 * 10**7  # rows x trees that scoring anew for a check may cost: a second or two
+MIN_ROWS = 100  # of a sample
 TRIED = 5  # features whose curves are computed again, at most
 SECONDS = 1.0  # after which no further curve is
 NEAR = 1e-9  # of the size of the score: rounding due to the order of summation
@@ -136,7 +136,7 @@ def _affordable(subject: Subject) -> Tried | str:
         return "there are no rows"
     if subject.rows == "counts":
         return "it needs the rows themselves, and only counts of them are available"
-    n, most = study.over.n_rows, max(FEWEST_ROWS, MOST_VISITS // max(1, study.ensemble.n_trees))
+    n, most = study.over.n_rows, max(MIN_ROWS, MAX_VISITS // max(1, study.ensemble.n_trees))
     if n <= most:
         return Tried(subject, None)
     weight = study.over.weights

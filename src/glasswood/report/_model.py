@@ -26,7 +26,7 @@ def _longest_path(plan: CountPlan) -> str:
     splits, derived = how_many(plan.depth, "split"), plan.ensemble.derived
     if derived is not None:
         return f"{splits}, also on {how_many(derived.n_columns, 'statistic')} of combinations of features"
-    return f"{splits}, {how_many(plan.most_players, 'different feature')}"
+    return f"{splits}, {how_many(plan.max_players, 'different feature')}"
 
 
 def model_section(subject: Subject, version: str) -> Section:
@@ -42,7 +42,7 @@ def model_section(subject: Subject, version: str) -> Section:
             else []
         ),
         ("Trees", f"{e.n_trees:,}"),
-        ("Leaves", f"{e.n_leaves:,} (up to {_most_leaves(subject):,} in a tree)"),
+        ("Leaves", f"{e.n_leaves:,} (up to {_max_leaves(subject):,} in a tree)"),
         ("Longest path", _longest_path(plan)),
         ("Features", f"{len(plan.players):,}, of which {len(subject.used):,} are used"),
         ("Outputs", _outputs(subject.view.scale.outputs.labels)),
@@ -71,7 +71,7 @@ def model_section(subject: Subject, version: str) -> Section:
     )
 
 
-def _most_leaves(subject: Subject) -> int:
+def _max_leaves(subject: Subject) -> int:
     return int(np.bincount(subject.study.plan(1).leaf_tree).max(initial=0))
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glasswood.plots._cuts import shown_cuts
 from glasswood.plots._spec import Band, Cells, Line, Scale, Steps
-from glasswood.results.panels._display import MOST_STEPS, fitted, merged_pale, merged_scale, without_drawn
+from glasswood.results.panels._display import MAX_STEPS, fitted, merged_pale, merged_scale, without_drawn
 
 __all__ = ["anchors", "cells_json", "merge_runs", "merged_cells", "merged_steps", "rounded", "steps_json"]
 
@@ -151,7 +151,7 @@ def merged_steps(panel: Steps, most: int) -> Steps:
     """
     if not panel.x.edges or panel.x.n_cells <= most:
         return panel
-    if most >= MOST_STEPS:
+    if most >= MAX_STEPS:
         return fitted(panel, most)
     heights = np.array([line.heights for line in panel.lines]).T
     starts = merge_runs(heights, most)

@@ -13,7 +13,7 @@ from glasswood.study._study import Study
 __all__ = ["GroupValues", "group_values", "groups_of"]
 
 
-MOST_RESPONSES = 2**33  # of rows with a group at other values
+MAX_RESPONSES = 2**33  # of rows with a group at other values
 
 
 class GroupValues(NamedTuple):
@@ -41,7 +41,7 @@ def group_values(study: Study, player: int, remedy: str) -> GroupValues:
         return GroupValues(used[lines], np.empty((0, 1), dtype=np.int64), np.zeros(rows.n_rows, dtype=np.intp))
     held = rows.cells(0, rows.n_rows)[lines]
     cells, place = np.unique(held, axis=1, return_inverse=True)
-    if cells.shape[1] * rows.n_rows > MOST_RESPONSES:
+    if cells.shape[1] * rows.n_rows > MAX_RESPONSES:
         sizes = [np.unique(line).size for line in held]
         largest = study.ensemble.feature_names[int(used[lines[int(np.argmax(sizes))]])]
         message = (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
 from glasswood.counting._column_ends import extents_of
-from glasswood.counting._plan import MOST_COUNTS, CountPlan, make_plan
+from glasswood.counting._plan import MAX_COUNTS, CountPlan, make_plan
 from glasswood.counting._players import Players
 from glasswood.counting._statistic import Wanted
 from glasswood.effects._closed_forms import Effects, path_dependent
@@ -291,7 +291,7 @@ class Study:
         if order == 1:
             return make_plan(self.ensemble, order, self.groups)
         base = self.plan(1)
-        fits = min(order, base.most_players)  # larger sets than those of the longest path add no counts
+        fits = min(order, base.max_players)  # larger sets than those of the longest path add no counts
         base.refuse_uncountable(fits, max_counts=self.max_counts)
         return base.of_order(fits) if fits > 1 else base
 
@@ -347,7 +347,7 @@ class Study:
     @property
     def in_parts(self) -> bool:
         """Whether the counts are too many to keep, so that curves are made part by part of the model."""
-        return self.over.in_memory and self.plan(1).n_counts > MOST_COUNTS
+        return self.over.in_memory and self.plan(1).n_counts > MAX_COUNTS
 
     @once
     def raw_curves(self) -> dict[int, NDArray[np.float64]]:
@@ -358,7 +358,7 @@ class Study:
     @once
     def _folded(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64], NDArray[Any]]:
         """Curves, mean and rows per cell of a model whose counts are too many to keep: folded part by part of it."""
-        return count_in_parts(self.plan(1), self.over, MOST_COUNTS)
+        return count_in_parts(self.plan(1), self.over, MAX_COUNTS)
 
     @property
     def raw_mean(self) -> NDArray[np.float64]:
@@ -483,8 +483,8 @@ class Study:
     def max_counts(self) -> int:
         """The number of counts of large sets for which there is room, where rows are counted in this process."""
         if not (self.over.in_memory or self.over.counted is None):
-            return MOST_COUNTS
-        return max(MOST_COUNTS, memory_left() // BYTES_PER_COUNT)
+            return MAX_COUNTS
+        return max(MAX_COUNTS, memory_left() // BYTES_PER_COUNT)
 
     def player(self, feature: str | int) -> str:
         """Return the name of a player, given by its name or the number of its column."""

@@ -26,8 +26,8 @@ __all__ = ["Division", "draws_of_positions", "fold_of_keys", "fold_of_positions"
 Keys = NDArray[np.uint64]
 MISSING = np.uint64(0x7FF8000000000000)
 FNV_START, FNV_PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-MOST_EXACT = 2.0**53
-MOST_OF_64_BITS = 2.0**64
+MAX_EXACT = 2.0**53
+MAX_OF_64_BITS = 2.0**64
 NUMBERS = (bool, int, float, np.number, np.bool_, Decimal)
 EPOCH = datetime(1970, 1, 1)
 
@@ -141,14 +141,14 @@ def keys_of_values(values: Any) -> Keys:
 def _keys_of_floats(values: NDArray[np.float64]) -> Keys:
     values = values + 0.0  # -0.0 becomes 0.0
     size = np.abs(values)
-    rounded = (size >= MOST_EXACT) & (size < MOST_OF_64_BITS)
+    rounded = (size >= MAX_EXACT) & (size < MAX_OF_64_BITS)
     if rounded.any():
         message = (
             f"fold_by= has floats such as {values[rounded][0]:.17g}, which are too large to tell whole numbers apart: "
             "different ids may have become one; pass a column of integers (in pandas, Int64 if some are missing)"
         )
         raise TableError(message)
-    whole = (values == np.floor(values)) & (size < MOST_EXACT)
+    whole = (values == np.floor(values)) & (size < MAX_EXACT)
     keys = np.where(
         whole, np.where(whole, values, 0.0).astype(np.int64).view(np.uint64), _mixed(values.view(np.uint64))
     )

@@ -43,7 +43,7 @@ __all__ = [
 BATCH = 131072  # rows decoded at a time
 PAGE = 2**20  # bytes of a column that are fetched for a few rows
 MANY_FILES = 10000  # whose footers are left to those who read the files
-MOST_FOOTERS = 16
+MAX_FOOTERS = 16
 
 _footers: dict[tuple[str, str], Any] = {}
 
@@ -263,7 +263,7 @@ def _footer(fragment: Fragment, opened: object) -> Any:
     footer = _footers.get(key)
     if footer is None:
         footer = parquet.read_metadata(opened)
-        if len(_footers) >= MOST_FOOTERS:
+        if len(_footers) >= MAX_FOOTERS:
             _footers.clear()
         _footers[key] = footer
     return footer

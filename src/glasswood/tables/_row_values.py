@@ -223,7 +223,7 @@ class RowColumns:
 
 
 NO_COLUMNS = RowColumns()
-MOST_FOLDS = 1000
+MAX_FOLDS = 1000
 
 
 def n_folds(folds: object, fold_by: object) -> int:
@@ -234,8 +234,8 @@ def n_folds(folds: object, fold_by: object) -> int:
             raise ArgumentError(message)
         return 0
     found = whole_number(folds, "folds is a number of parts of the rows", 2)
-    if found > MOST_FOLDS:
-        message = f"folds must be at most {MOST_FOLDS:,}, not {found:,}; 20 are enough"
+    if found > MAX_FOLDS:
+        message = f"folds must be at most {MAX_FOLDS:,}, not {found:,}; 20 are enough"
         raise ArgumentError(message)
     return found
 

@@ -13,7 +13,7 @@ from glasswood.text._printable import printable
 
 __all__ = ["facts_html", "table_html"]
 
-MOST_ROWS = 20
+MAX_ROWS = 20
 
 
 def table_html(caption: str, columns: Mapping[str, Sequence[Any] | np.ndarray[Any, Any]]) -> str:
@@ -26,10 +26,10 @@ def table_html(caption: str, columns: Mapping[str, Sequence[Any] | np.ndarray[An
     lines = [f'<table class="glasswood"><caption>{_escaped(caption)}</caption>', "<thead><tr>"]
     lines += [f'<th scope="col">{_escaped(name)}</th>' for name in columns]
     lines.append("</tr></thead><tbody>")
-    for row in zip(*(column[:MOST_ROWS] for column in lists), strict=True):
+    for row in zip(*(column[:MAX_ROWS] for column in lists), strict=True):
         lines.append("<tr>" + "".join(_cell(value) for value in row) + "</tr>")
-    if n_rows > MOST_ROWS:
-        lines.append(f'<tr><td colspan="{len(lists)}">… {n_rows - MOST_ROWS:,} more</td></tr>')
+    if n_rows > MAX_ROWS:
+        lines.append(f'<tr><td colspan="{len(lists)}">… {n_rows - MAX_ROWS:,} more</td></tr>')
     lines.append("</tbody></table>")
     return "\n".join(lines)
 

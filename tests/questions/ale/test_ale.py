@@ -626,7 +626,7 @@ def test_pairs_from_other_sources_and_by_folds(rows, tmp_path, monkeypatch):
     for least in (0, 9):
         with monkeypatch.context() as patch:
             patch.setattr(_leaf_counts, "LARGE_TREE", least)
-            patch.setattr("glasswood.questions.ale._statistic_pairs.MOST_HELD", 1)
+            patch.setattr("glasswood.questions.ale._statistic_pairs.MAX_HELD", 1)
             np.testing.assert_array_equal(gw.Explainer(model, X).ale("a", "b", bins=5).values, whole.values)
     fold = gw.Explainer(model, X, folds=3)._study.over.fold
     edges = dict(zip("ab", whole.edges, strict=True))

@@ -171,7 +171,7 @@ def test_models_with_too_many_counts_are_counted_in_parts(ensemble, n_rows, seed
     case = invented(ensemble, n_rows, seed)
     weight = np.random.default_rng(seed).random(n_rows) + 0.1 if weighted else None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_study, "MOST_COUNTS", most)
+        patch.setattr(_study, "MAX_COUNTS", most)
         proof = Proof(case, seed, weight=weight)
         proof.curves()
         rows = {name: curve.rows for name, curve in proof.ex.partial_dependence().items()}

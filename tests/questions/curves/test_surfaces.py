@@ -37,8 +37,8 @@ def rows_of(n, seed=0):
 @pytest.fixture
 def nothing_kept(monkeypatch):
     """Let every surface be too large to be computed as a whole."""
-    monkeypatch.setattr("glasswood.effects._pairs.MOST_KEPT", 0)
-    monkeypatch.setattr("glasswood.questions.curves._answer_response_pair.MOST_RESPONSES", 0)
+    monkeypatch.setattr("glasswood.effects._pairs.MAX_KEPT", 0)
+    monkeypatch.setattr("glasswood.questions.curves._answer_response_pair.MAX_RESPONSES", 0)
 
 
 def explainers():
@@ -132,7 +132,7 @@ def test_responses_at_points_are_those_of_all_cells(monkeypatch):
     assert not surface.pair.is_known
     values = surface.values
     assert surface.pair.is_known
-    monkeypatch.setattr("glasswood.questions.curves._answer_response_pair.MOST_RESPONSES", 0)
+    monkeypatch.setattr("glasswood.questions.curves._answer_response_pair.MAX_RESPONSES", 0)
     lazily = ex.partial_dependence("a", "kind")
     x, kinds = np.linspace(-2, 2, 9), ["u", "v", "w", "x"]
     np.testing.assert_allclose(lazily(x[:, None], kinds), surface(x[:, None], kinds), rtol=1e-12)
@@ -245,7 +245,7 @@ def test_pairs_of_too_many_counts_are_counted_one_by_one(monkeypatch):
     weight = np.arange(300) % 3
     want = gw.Explainer(model, X, sample_weight=weight).partial_dependence("a", "c").heights
     ex = gw.Explainer(model, X, sample_weight=weight)
-    monkeypatch.setattr("glasswood.counting._plan.MOST_COUNTS", ex._study.plan(1).n_sets(2) - 1)
+    monkeypatch.setattr("glasswood.counting._plan.MAX_COUNTS", ex._study.plan(1).n_sets(2) - 1)
     np.testing.assert_array_equal(ex.partial_dependence("a", "c").heights, want)
     with pytest.raises(TooLargeError, match="of some features"):
         ex.interaction_strengths()

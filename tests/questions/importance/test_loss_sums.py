@@ -239,7 +239,7 @@ def test_groups_are_redrawn_together():
 
 def test_groups_of_too_many_values(monkeypatch):
     model = fitted(lgb.LGBMRegressor(**SMALL), X, TARGETS["number"])
-    monkeypatch.setattr(_group_values, "MOST_RESPONSES", 100)
+    monkeypatch.setattr(_group_values, "MAX_RESPONSES", 100)
     ex = gw.Explainer(model, X, groups={"ac": ["a", "c"]})
     with pytest.raises(TooLargeError, match="leave out the column 'a'"):
         ex.importance(all_rows=True)
@@ -307,8 +307,8 @@ def test_errors_are_those_of_the_rows_without_each_fold(case):
 def test_samples_of_tables_and_files(case, tmp_path, monkeypatch):
     model, frame = case
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=90)
-    monkeypatch.setattr(_losses, "MOST_NUMBERS", 2**12)
-    monkeypatch.setattr(_losses, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(_losses, "MAX_NUMBERS", 2**12)
+    monkeypatch.setattr(_losses, "MIN_ROWS", 100)
     ex = gw.Explainer(model, frame, target="y", sample_weight="w", folds=3)
     assert ex.importance().kind == "main"  # a sample would take long, too
     found = ex.importance(kind="total")
@@ -319,12 +319,12 @@ def test_samples_of_tables_and_files(case, tmp_path, monkeypatch):
     assert f"sample of {found.n_rows} rows" in found.panel().note
     assert (found.error[:2] > 0).all()
     part = _losses.fold_of_positions(_losses.SAMPLED, len(frame), 4) == 0
-    monkeypatch.setattr(_losses, "MOST_NUMBERS", 2**40)
+    monkeypatch.setattr(_losses, "MAX_NUMBERS", 2**40)
     same = gw.Explainer(model, frame[part], sample_weight="w").importance()
     assert (same.heights == found.heights).all()
     assert ex.permutation_importance(all_rows=True).n_rows == len(frame)
     assert not ex.importance(kind="total", all_rows=True).sampled
-    monkeypatch.setattr(_losses, "MOST_NUMBERS", 2**12)
+    monkeypatch.setattr(_losses, "MAX_NUMBERS", 2**12)
     files = gw.Explainer(model, str(tmp_path / "rows.parquet"), sample_weight="w", folds=3).importance(kind="total")
     assert (files.n_rows, files.sampled) == (found.n_rows, True)
     assert (files.heights == found.heights).all()

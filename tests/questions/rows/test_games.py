@@ -150,6 +150,6 @@ def test_tables_scored_in_parts(monkeypatch):
     model = RandomForestClassifier(5, random_state=0).fit(X, y)
     case, players = Case(model, X[:30], sklearn_models.raw), {"x1": [1], "rest": [0, 2], "x4": [4]}
     whole = Game.of_model(case, players, X[40:44])
-    monkeypatch.setattr("helpers.games.MOST_ROWS", 300)
+    monkeypatch.setattr("helpers.games.MAX_ROWS", 300)
     np.testing.assert_array_equal(Game.of_model(case, players, X[40:44]).values, whole.values)
     assert whole.values.shape == (4, 8, 3)

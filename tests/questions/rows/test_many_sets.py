@@ -184,7 +184,7 @@ def test_the_order_of_too_many_counts(opened, monkeypatch):
     n_counts = ex._study.plan(1).n_sets(4)
     monkeypatch.setattr(_study, "memory_left", lambda: 0)
     for module in (_study, _plan):
-        monkeypatch.setattr(module, "MOST_COUNTS", n_counts)
+        monkeypatch.setattr(module, "MAX_COUNTS", n_counts)
     monkeypatch.setattr(_many_sets, "memory_left", lambda: 6000)
     with pytest.raises(TooLargeError, match=r"need .* counts") as refused:
         ex.interaction_values(rows)
@@ -208,7 +208,7 @@ def test_values_of_too_many_rows_name_an_order(opened, monkeypatch):
 def test_a_bound_on_the_number_of_sets(opened):
     for ex, rows in opened.values():
         plan = ex._study.plan(1)
-        for order in range(1, plan.most_players + 1):
+        for order in range(1, plan.max_players + 1):
             sets = PlayerSets(plan, order, np.ones(len(plan.players), dtype=bool))
             assert len(ex.interaction_values(rows, max_order=order)) <= sets.max_sets(order)
 

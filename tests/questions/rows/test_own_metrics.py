@@ -91,7 +91,7 @@ def test_forests_of_several_classes_with_weights(tmp_path):
     y, weight = rng.integers(3, size=240), rng.integers(1, 4, size=240)
     model = ExtraTreesClassifier(2, max_features=1, random_state=0).fit(X, y)
     ex = gw.Explainer(model, X[:40], sample_weight=weight[:40])
-    assert ex._study.plan(1).most_players > 13
+    assert ex._study.plan(1).max_players > 13
     found, shap = ex.evaluate(ShapleyMetric(), X[40:44]), ex.shap_values(X[40:44])
     assert found.outputs == shap.outputs
     np.testing.assert_allclose(
@@ -188,12 +188,12 @@ def test_how_often_a_metric_is_asked(small):
         return dict.fromkeys(s_plus, 1.0)
 
     ex.evaluate(saying(answer), rows)
-    most = ex._study.plan(1).most_players
+    most = ex._study.plan(1).max_players
     assert sorted(cubes) == [(p, m) for p in range(most + 1) for m in range(most + 1 - p)]
 
 
 def test_too_many_sets_are_refused_before_large_cubes(monkeypatch):
-    monkeypatch.setattr(_cube_values, "MOST_PLACES", 5000)
+    monkeypatch.setattr(_cube_values, "MAX_PLACES", 5000)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 16))
     ex = gw.Explainer(ExtraTreesRegressor(2, max_features=1, random_state=0).fit(X, X[:, 0]), X[:20])

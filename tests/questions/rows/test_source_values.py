@@ -74,7 +74,7 @@ def explainer(model, frame):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("glasswood.questions.rows._arithmetic_any_rows.MOST_ROWS", 50)
+    monkeypatch.setattr("glasswood.questions.rows._arithmetic_any_rows.MAX_ROWS", 50)
 
 
 QUESTIONS = {

@@ -70,9 +70,9 @@ def questions(draw):
     return case, tables(case.model, draw(st.integers(1, 5)), draw(SEEDS)), groups, draw(st.sampled_from([None, weight]))
 
 
-@pytest.mark.parametrize("most", [_walks.MOST_NARROW, 0], ids=["players", "slots"])
+@pytest.mark.parametrize("most", [_walks.MAX_NARROW, 0], ids=["players", "slots"])
 def test_invented_ensembles(most, monkeypatch):
-    monkeypatch.setattr(_walks, "MOST_NARROW", most)  # whether masks are of players, or of those of a path
+    monkeypatch.setattr(_walks, "MAX_NARROW", most)  # whether masks are of players, or of those of a path
 
     @given(questions())
     @settings(max_examples=60)

@@ -22,7 +22,7 @@ Evaluate = Callable[[Mapping[int, Floats]], Mapping[int, NDArray[np.floating[Any
 STEPS = np.array([1, 2, 4, 16, 256, 2**16, 2**30, 2**44])  # away from a guess, in numbers of float64
 NEAR = np.concatenate([np.arange(1, 9), 2 ** np.arange(4, 53, 4)])  # away from a cut, where the order is checked
 N_EVEN = 7  # further numbers, evenly between the ends
-MOST_ROWS = 100_000  # that transformers are given at once
+MAX_ROWS = 100_000  # that transformers are given at once
 ALL_BITS = np.int64(2**63 - 1)
 EXPONENTS = np.array([-1022, -500, -200, -100, -60, -40, -30, -20, -15, -10, *range(-7, 30, 2), 40, 60, 100, 200, 500])
 
@@ -147,7 +147,7 @@ def search(cuts: Cuts, evaluate: Evaluate) -> set[int]:
 
 def _parts(entries: NDArray[np.intp], n_points: int) -> list[NDArray[np.intp]]:
     """Return cuts in parts of so many that their points are rows for transformers."""
-    most = max(1, MOST_ROWS // n_points)
+    most = max(1, MAX_ROWS // n_points)
     return [entries[first : first + most] for first in range(0, entries.size, most)]
 
 

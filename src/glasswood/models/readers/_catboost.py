@@ -57,7 +57,7 @@ UNITS_AND_LINK: dict[str, tuple[str, Link]] = {
 }
 
 MANY_BITS = 2**26  # of category sets
-MOST_CTR_BORDERS = 255
+MAX_CTR_BORDERS = 255
 
 ONE_TARGET = ("MultiClass", "MultiClassOneVsAll", "RMSEWithUncertainty", "MultiQuantile")  # with several outputs
 WITHOUT_TARGET = ("Counter", "FeatureFreq")  # statistics of the rows only
@@ -148,7 +148,7 @@ def _check_claims(features: Mapping[str, Any], tables: Mapping[str, Any], size: 
     n_borders = [len(ctr["borders"]) for ctr in features.get("ctrs") or ()]
     n_hashes = max((len(table["hash_map"]) // 2 for table in tables.values()), default=0)
     n_bits = sum(n * n for n in n_values) + sum(max(1, n) for n in n_borders) * n_hashes
-    if n_bits > MANY_BITS + 64 * size or max(n_borders, default=0) > MOST_CTR_BORDERS:
+    if n_bits > MANY_BITS + 64 * size or max(n_borders, default=0) > MAX_CTR_BORDERS:
         message = (
             f"the model has up to {max(n_values, default=0):,} values and {max(n_borders, default=0):,} borders of one "
             "column of categories. If the file is not damaged, load it with CatBoost and pass the model"

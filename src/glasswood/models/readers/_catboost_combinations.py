@@ -33,7 +33,7 @@ __all__ = [
 MULTIPLIER = 0x4906BA494954CB65
 WHOLE = 1 << 64
 OTHERS = np.uint64(0x9E3779B97F4A7C15)  # stands for a category that the model does not know
-MOST_SOLVED = 2**24  # keys times combinations of known elements
+MAX_SOLVED = 2**24  # keys times combinations of known elements
 
 ADVICE = (
     "train with max_ctr_complexity=1, which keeps the statistics of single columns, or with a one_hot_max_size as "
@@ -147,7 +147,7 @@ def hashes_of_tables(
                 if all(e.column in {column, *whole} for e in table.elements if isinstance(e, Category)):
                     solvable[column].append(table)
                     work += _n_combinations(table, column, found) * table.keys.size
-        if not solvable or work > MOST_SOLVED:
+        if not solvable or work > MAX_SOLVED:
             message = (
                 "the model has statistics of combinations of columns (CTRs) from which the categories of a column "
                 f"cannot be recovered; {ADVICE}"

@@ -27,7 +27,7 @@ KNOWN = PER_NODE | COVER | {"id", "tree_param", "leaf_weights", "base_weights"}
 KNOWN |= {"categories", "categories_nodes", "categories_segments", "categories_sizes"}
 PER_NODE_NOT_READ = {"loss_changes", "parents"}
 KNOWN |= PER_NODE_NOT_READ
-MOST_CODES = 2**24  # larger numbers are not categories for XGBoost
+MAX_CODES = 2**24  # larger numbers are not categories for XGBoost
 
 # The kinds of numbers that become a type.
 KINDS: dict[Any, str] = {np.int64: "iu", np.float32: "iuf", np.bool_: "biu", np.uint8: "iu"}
@@ -125,7 +125,7 @@ def _sets_of(part: Part) -> Iterator[tuple[int, NDArray[np.int64]]]:
     names = ("categories_nodes", "categories_segments", "categories_sizes")
     for node, start, size in zip(*(numbers_of(part[name], name, np.int64) for name in names), strict=True):
         known = categories[max(start, 0) : max(start, 0) + max(size, 0)]
-        if start < 0 or size < 1 or known.size != size or known.min() < 0 or known.max() >= MOST_CODES or node < 0:
+        if start < 0 or size < 1 or known.size != size or known.min() < 0 or known.max() >= MAX_CODES or node < 0:
             message = f"the categories of node {node} are damaged"
             raise UnsupportedModelError(message)
         if part["left_children"][node] >= 0:  # pruning keeps the sets of nodes that it turns into leaves

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-MOST_JOINT = 2**22  # pairs of a category and a cell, which workers of a cluster send
+MAX_JOINT = 2**22  # pairs of a category and a cell, which workers of a cluster send
 
 N_OF_PAIRS = 10  # bins of each of two features
 
@@ -250,7 +250,7 @@ def _by_similarity(study: Study, feature: int, bins: Bins, levels: NDArray[np.in
         return levels
     others = [f for f in used.tolist() if f != feature]
     n_joint = int(cells.n_cells[feature]) * int(cells.n_cells[others].sum())
-    if not study.over.can_count or n_joint > MOST_JOINT or not others:
+    if not study.over.can_count or n_joint > MAX_JOINT or not others:
         return None
     asked = WantedJoint(tuple((feature, f) for f in others))
     found = study.one_pass(asked).vectors[asked.key]

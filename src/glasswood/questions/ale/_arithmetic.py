@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-MOST_ENTRIES = 2**24  # of leaves times categories, at a time
+MAX_ENTRIES = 2**24  # of leaves times categories, at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class LocalEffects:
         value, output = self._values
         leaf = self._leaf_of_box[box]
         found = np.zeros((counts.shape[1], gain.shape[1], self.numbers.plan.ensemble.n_outputs))
-        step = max(1, MOST_ENTRIES // max(1, counts.shape[1] + gain.shape[1]))
+        step = max(1, MAX_ENTRIES // max(1, counts.shape[1] + gain.shape[1]))
         for first in range(0, box.size, step):
             here = slice(first, first + step)
             for k in range(value.shape[1]):

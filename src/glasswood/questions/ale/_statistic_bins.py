@@ -10,15 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.counting._plan import MOST_COUNTS, CountPlan
+from glasswood.counting._plan import MAX_COUNTS, CountPlan
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.parallel._once import once_here
 
-__all__ = ["MOST_LEVELS", "Bins", "BinsOfRows", "Jobs", "add_rows", "bin_jobs", "ends_of_intervals"]
+__all__ = ["MAX_LEVELS", "Bins", "BinsOfRows", "Jobs", "add_rows", "bin_jobs", "ends_of_intervals"]
 
 
-MOST_LEVELS = 256  # of a feature of categories: the less frequent ones are one bin
+MAX_LEVELS = 256  # of a feature of categories: the less frequent ones are one bin
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,9 +223,9 @@ def _refuse_too_many(plan: CountPlan, bins: Bins, bounds: NDArray[np.int64]) -> 
     """Refuse bins that would need too many counts."""
     n_boxes = np.diff(bounds)
     needed = sum(int(n_boxes[f]) * (bins.n_bins(plan, f) if f in bins.levels else 3) for f in bins.features)
-    if needed > MOST_COUNTS:
+    if needed > MAX_COUNTS:
         message = (
             f"the local effects of {len(bins.features)} features of this model need up to {needed:,} counts "
-            f"({8 * needed / 1e9:,.1f} GB); at most {MOST_COUNTS:,} are handled: ask for fewer features"
+            f"({8 * needed / 1e9:,.1f} GB); at most {MAX_COUNTS:,} are handled: ask for fewer features"
         )
         raise TooLargeError(message)

@@ -78,9 +78,9 @@ class AleCounts:
         return Vector(self._name, size), Vector(EDGES + self._name, self._bins.packed().size, "same")
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """The number of rows that it adds in a fraction of a second."""
-        return max(ROWS_OF_A_BITSET, self._leaves.most_rows // 2)
+        return max(ROWS_OF_A_BITSET, self._leaves.max_rows // 2)
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Count rows that are sorted by group."""

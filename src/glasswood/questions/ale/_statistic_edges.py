@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from glasswood.counting._plan import CountPlan
 from glasswood.errors import ArgumentError, TableError
-from glasswood.questions.ale._statistic_bins import MOST_LEVELS, Bins
+from glasswood.questions.ale._statistic_bins import MAX_LEVELS, Bins
 from glasswood.tables._columns import Extent
 from glasswood.text._arguments import whole_number
 
@@ -22,7 +22,7 @@ N_BINS = 20
 
 LARGEST = 3.4e38  # numbers that float32 holds are smaller: CatBoost puts a border there
 
-MOST_BINS = 10_000
+MAX_BINS = 10_000
 
 NEAR = 1e-9  # of the range: edges that are no closer are chosen
 
@@ -56,7 +56,7 @@ class AskedBins:
         return [
             names[f]
             for f in self.features(plan)
-            if (cells.n_codes[f] > MOST_LEVELS if cells.n_codes[f] else isinstance(self.of(f), int))
+            if (cells.n_codes[f] > MAX_LEVELS if cells.n_codes[f] else isinstance(self.of(f), int))
         ]
 
 
@@ -103,8 +103,8 @@ def feature_of(plan: CountPlan, feature: Any) -> int:
 
 def _number(bins: Any) -> int:
     found = whole_number(bins, "bins is the number of bins, or an array of their edges")
-    if found > MOST_BINS:
-        message = f"at most {MOST_BINS:,} bins are handled, not {found:,}"
+    if found > MAX_BINS:
+        message = f"at most {MAX_BINS:,} bins are handled, not {found:,}"
         raise ArgumentError(message)
     return found
 
@@ -127,8 +127,8 @@ def _of_feature(plan: CountPlan, feature: int, bins: Any) -> int | NDArray[np.fl
     if edges.ndim != 1 or edges.size < 2 or not np.isfinite(edges).all() or not (np.diff(edges) > 0).all():
         message = f"the edges of {name!r} must be at least two finite numbers that increase, as for numpy.histogram"
         raise ArgumentError(message)
-    if edges.size > MOST_BINS:
-        message = f"at most {MOST_BINS:,} bins are handled, not {edges.size - 1:,}"
+    if edges.size > MAX_BINS:
+        message = f"at most {MAX_BINS:,} bins are handled, not {edges.size - 1:,}"
         raise ArgumentError(message)
     edges = edges + 0.0  # no negative zeros
     encoded = np.asarray(plan.ensemble.schema.columns[feature].of_any_type().encode(edges), dtype=np.float64)
@@ -160,7 +160,7 @@ def bins_of(
     for feature in asked.features(plan):
         wanted, n_codes = asked.of(feature), int(plan.cells.n_codes[feature])
         if n_codes:
-            levels[feature] = np.arange(n_codes) if n_codes <= MOST_LEVELS else _frequent(rows(feature)[:n_codes])
+            levels[feature] = np.arange(n_codes) if n_codes <= MAX_LEVELS else _frequent(rows(feature)[:n_codes])
         elif isinstance(wanted, np.ndarray):
             edges[feature] = wanted
         elif wanted is not None:
@@ -170,7 +170,7 @@ def bins_of(
 
 def _frequent(rows: NDArray[Any]) -> NDArray[np.int64]:
     """Return the codes of the most frequent categories, in order: all others share a bin."""
-    return np.sort(np.argsort(-rows, kind="stable")[: MOST_LEVELS - 1])
+    return np.sort(np.argsort(-rows, kind="stable")[: MAX_LEVELS - 1])
 
 
 def _quantiles(

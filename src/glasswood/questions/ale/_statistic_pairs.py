@@ -29,7 +29,7 @@ from glasswood.questions.ale._statistic_bins import Bins, BinsOfRows, ends_of_in
 __all__ = ["PairCounts", "PairNumbers", "WantedPair"]
 
 
-MOST_HELD = 2**23  # counts at a time
+MAX_HELD = 2**23  # counts at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +136,9 @@ class PairCounts:
         return (Vector(self._name, self._jobs.leaf.size + self._n_pairs),)
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """The number of rows that it adds in a fraction of a second."""
-        return max(4096, self._leaves.most_rows // 4)
+        return max(4096, self._leaves.max_rows // 4)
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Count rows that are sorted by group."""
@@ -151,7 +151,7 @@ class PairCounts:
         rows = rows[np.argsort(key[rows], kind="stable")]
         keys, starts = np.unique(key[rows], return_index=True)
         starts = np.append(starts, rows.size)
-        step = max(1, MOST_HELD // max(1, self._plan.n_counts))
+        step = max(1, MAX_HELD // max(1, self._plan.n_counts))
         for first in range(0, keys.size, step):
             proceed()
             some = keys[first : first + step]

@@ -32,9 +32,9 @@ from glasswood.questions.ale._statistic_counts import EDGES
 __all__ = ["AleResponses", "ResponseEffects", "WantedAleResponses"]
 
 
-MOST_ROWS = 2**12  # at a time
+MAX_ROWS = 2**12  # at a time
 
-MOST_ANSWERS = 2**23  # of rows to questions that are held at a time
+MAX_ANSWERS = 2**23  # of rows to questions that are held at a time
 
 FRACTION = 40  # binary digits of a change behind its unit
 
@@ -111,7 +111,7 @@ class AleResponses(RowSums):
     wanted : WantedAleResponses
     """
 
-    most_rows = MOST_ROWS
+    max_rows = MAX_ROWS
 
     def __init__(self, ensemble: TreeEnsemble, wanted: WantedAleResponses) -> None:
         super().__init__(make_plan(ensemble, 1, {}), wanted.scale.link, wanted.scale.inverse)
@@ -140,7 +140,7 @@ class AleResponses(RowSums):
         """The questions of a few features at a time: at all edges of a number, and in all cells of a category."""
         found: list[tuple[list[Part], AnyQuestions]] = []
         some: list[tuple[Part, NDArray[np.int64]]] = []
-        most = max(1, MOST_ANSWERS // (MOST_ROWS * self._n_outputs))
+        most = max(1, MAX_ANSWERS // (MAX_ROWS * self._n_outputs))
         for part in self._parts:
             edges = self._bins.edges.get(part.feature)
             cells = np.arange(part.n_cells) if edges is None else self.plan.cells.locate(part.feature, edges)
@@ -164,8 +164,8 @@ class AleResponses(RowSums):
             for feature in self._bins.features:
                 line = bins[self._place[feature], first:last]
                 add_rows(tally.vectors[ROWS + self._name], line, batch.weight[first:last])
-        for first in range(0, batch.n_rows, MOST_ROWS):
-            here = slice(first, min(batch.n_rows, first + MOST_ROWS))
+        for first in range(0, batch.n_rows, MAX_ROWS):
+            here = slice(first, min(batch.n_rows, first + MAX_ROWS))
             for parts, questions in self._questions:
                 proceed()
                 found = self.responses.write_cells(np.ascontiguousarray(cells[:, here]), questions)
@@ -220,7 +220,7 @@ class AleResponses(RowSums):
                 continue
             place = self._place[part.feature]
             gone = np.flatnonzero(bins[place] == self._of_rows.first[place + 1] - 1)
-            for rows in _some(gone, max(1, MOST_ANSWERS // (part.n_cells * self._n_outputs))):
+            for rows in _some(gone, max(1, MAX_ANSWERS // (part.n_cells * self._n_outputs))):
                 proceed()
                 questions = self.responses.questions([self._asked(part.feature, np.arange(part.n_cells))])
                 found = self.responses.write_cells(np.ascontiguousarray(cells[:, rows]), questions)

@@ -14,7 +14,7 @@ from glasswood.errors import ArgumentError, TableError
 from glasswood.questions.curves._answer_curve import curve_of
 from glasswood.questions.curves._answer_grids import GridSpec, PointsOnGrid, Sampled
 from glasswood.questions.curves._answer_pairs import PairsOnGrid
-from glasswood.questions.curves._answer_points import MOST_VISITS, points_at
+from glasswood.questions.curves._answer_points import MAX_VISITS, points_at
 from glasswood.questions.curves._answer_request import Request
 from glasswood.questions.curves._answer_surface import surface_of, surface_of_names
 from glasswood.questions.curves._result import Curve
@@ -27,7 +27,7 @@ from glasswood.study._view import View
 __all__ = ["curves", "joint_grids", "joint_partial_dependence", "partial_dependence", "points_on_grid"]
 
 
-MOST_VISITS_OF_GRIDS = 16  # times more pairs of points on grids take that long
+GRID_VISIT_FACTOR = 16  # times more pairs of points on grids take that long
 
 
 def partial_dependence(view: View, features: Sequence[Any], request: Request) -> Any:
@@ -151,7 +151,7 @@ def _interactions_on_grids(
     wanted = [(a, b) for a, b in combinations(sorted(features), 2) if study.shares_path(a, b)]
     shape = (max(1, len(features) * (len(features) - 1) // 2), n_points, n_points, e.n_outputs)
     check_memory(shape, 3, "Ask for fewer features or points at a time")
-    if e.n_leaves * (n_points * effects.plan.most_players) ** 2 > MOST_VISITS * MOST_VISITS_OF_GRIDS:
+    if e.n_leaves * (n_points * effects.plan.max_players) ** 2 > MAX_VISITS * GRID_VISIT_FACTOR:
         return {(a, b): effects.pair(a, b).grid(cells[a], cells[b]) for a, b in wanted}
     pair_number = np.full((e.n_features, e.n_features), -1, dtype=np.int32)
     for number, pair in enumerate(wanted):

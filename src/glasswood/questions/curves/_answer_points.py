@@ -18,12 +18,12 @@ from glasswood.study._locations import Located, locate, rows_at_points
 from glasswood.study._view import View
 from glasswood.text._printable import how_many
 
-__all__ = ["MOST_VISITS", "points_at", "points_of_located"]
+__all__ = ["MAX_VISITS", "points_at", "points_of_located"]
 
 
-MOST_VISITS = 2**30  # of leaves by points: about a second
+MAX_VISITS = 2**30  # of leaves by points: about a second
 
-PER_VISIT, MOST_HOURS = 1e-9, 4  # seconds of one; of all
+PER_VISIT, MAX_HOURS = 1e-9, 4  # seconds of one; of all
 
 
 Floats = NDArray[np.float64]
@@ -90,8 +90,8 @@ def _heights_at(view: View, located: Located, n_players: int) -> Floats:
     if not view.scale.additive:
         return view.responses_at(features, cells)
     visits = n_points * view.ensemble.n_leaves
-    leaf_by_leaf = n_players != features.size or n_players > 2 or visits < MOST_VISITS
-    if leaf_by_leaf and visits * PER_VISIT > MOST_HOURS * 3600:
+    leaf_by_leaf = n_players != features.size or n_players > 2 or visits < MAX_VISITS
+    if leaf_by_leaf and visits * PER_VISIT > MAX_HOURS * 3600:
         message = (
             f"{how_many(n_points, 'point')} and {how_many(view.ensemble.n_leaves, 'leaf', 'leaves')} would take "
             f"about {visits * PER_VISIT / 3600:,.0f} h. Ask for fewer points, or for one or two features"

@@ -16,7 +16,7 @@ from glasswood.study._view import View
 __all__ = ["ResponsePair"]
 
 
-MOST_RESPONSES = 2**16  # pairs of cells whose responses are computed at once
+MAX_RESPONSES = 2**16  # pairs of cells whose responses are computed at once
 
 BYTES_OF_RESPONSE = 400  # while it is computed
 
@@ -37,7 +37,7 @@ class ResponsePair:
         self._view, self._features = view, features
         n_a, n_b = (int(n) for n in view.study.plan(1).cells.n_cells[list(features)])
         self.shape = (n_a, n_b, len(view.labels))
-        self._is_small = n_a * n_b <= MOST_RESPONSES
+        self._is_small = n_a * n_b <= MAX_RESPONSES
         self._limit = thread_limit()
 
     @property

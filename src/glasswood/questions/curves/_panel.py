@@ -23,7 +23,7 @@ from glasswood.results.panels._display import fitted
 from glasswood.results.panels._layout import Layout, layout_of, line_of, shares_of
 from glasswood.results.panels._outputs import (
     CURVE,
-    MOST_LINES,
+    MAX_LINES,
     OTHER_ROWS,
     average_word,
     centered_label,
@@ -141,7 +141,7 @@ def panel_of_curves(
     first = curves[names[0]]
     k = one_output(first.heights, first.outputs, output, "a comparison")
     layout = layout_of(first.axis, first.heights[:, k], sort)
-    most = MOST_LINES // 2 if observed else MOST_LINES
+    most = MAX_LINES // 2 if observed else MAX_LINES
     shown = names[:most]
     note = f"the first {most} of {len(names)}" if len(names) > most else ""
     shares = {name: shares_of(curves[name].axis) for name in shown}

@@ -34,7 +34,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 FEW = 5  # of claims: what was observed for so few says little
 
-LEAST = 0.05  # of the exposure: neighbouring cells are drawn together until they have as much
+MIN_POOL_SHARE = 0.05  # of the exposure: neighbouring cells are drawn together until they have as much
 
 
 def lines_of_observations(curve: Curve, output: int, layout: Layout) -> list[Line]:
@@ -173,7 +173,7 @@ def pools_of(exposure: NDArray[np.float64]) -> NDArray[np.intp]:
     array([0, 1, 3, 4, 5])
     """
     heavy = exposure > exposure.sum() / 2
-    least, starts, so_far = LEAST * exposure[~heavy].sum(), [0], 0.0
+    least, starts, so_far = MIN_POOL_SHARE * exposure[~heavy].sum(), [0], 0.0
     for cell, here in enumerate(exposure.tolist()):
         if cell and (so_far >= least > 0 or heavy[cell] or heavy[cell - 1]):
             starts.append(cell)

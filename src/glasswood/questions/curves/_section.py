@@ -35,7 +35,7 @@ from glasswood.text._plain import number, percent, plain, share_of_rows
 __all__ = ["columns", "curves_of", "findings", "number_of", "numbers_of", "results_of", "sections"]
 
 NUMBERS_OF_CURVES = 300_000  # about 2.5 MB
-FEWEST_STEPS, MOST_STEPS = 64, 2000
+MIN_STEPS, MAX_STEPS = 64, 2000
 
 
 def curves_of(subject: Subject) -> Mapping[str, Any]:
@@ -103,7 +103,7 @@ def sections(subject: Subject) -> Iterator[Placed]:
 
 def _features(subject: Subject) -> Section:
     """Return the curves of all features, the most important first, and a table of all of them."""
-    most = _most_steps(subject)
+    most = _max_steps(subject)
     numbers: list[int | None] = []
     figures: list[dict[str, Any]] = []
     for name, anchor in zip(subject.names, anchors("feature", subject.names), strict=True):
@@ -167,9 +167,9 @@ def _about_columns(subject: Subject) -> Iterator[str]:
         yield "Groups of columns are shown at the combinations of values that occur in the rows."
 
 
-def _most_steps(subject: Subject) -> int:
+def _max_steps(subject: Subject) -> int:
     each = NUMBERS_OF_CURVES // max(1, len(subject.used)) // (min(8, len(subject.labels)) + 2)
-    return min(MOST_STEPS, max(FEWEST_STEPS, each))
+    return min(MAX_STEPS, max(MIN_STEPS, each))
 
 
 def _range(result: Curve | Points | None, output: int | None = None) -> tuple[float, float]:

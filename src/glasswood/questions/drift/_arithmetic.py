@@ -25,7 +25,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 
-LEAST = 0.005  # of the rows of both groups: smaller cells are joined before the largest distance is looked for
+MIN_SHARE = 0.005  # of the rows of both groups: smaller cells are joined before the largest distance is looked for
 
 
 def index_and_chance(
@@ -70,13 +70,13 @@ def _stretches(share: Floats, n_joined: int) -> NDArray[np.int64]:
     found, number = np.full(share.shape[1], -1), 0
     start, p, q = 0, 0.0, 0.0  # a run of small cells, and what it holds
     for cell, (first, second) in enumerate(share.T.tolist()):
-        if first >= LEAST and second >= LEAST:
+        if first >= MIN_SHARE and second >= MIN_SHARE:
             start, p, q = cell, first, second  # a stretch of its own; a run before it has too few rows
         elif cell < n_joined:
             p, q = p + first, q + second
         else:
             start, p, q = cell + 1, 0.0, 0.0
-        if p >= LEAST and q >= LEAST:
+        if p >= MIN_SHARE and q >= MIN_SHARE:
             found[start : cell + 1] = number
             number, start, p, q = number + 1, cell + 1, 0.0, 0.0
     return found

@@ -17,9 +17,9 @@ from glasswood.text._plain import plain
 __all__ = ["panel_of_measures"]
 
 
-MOST_LINES = 6  # that are named and coloured
+MAX_LINES = 6  # that are named and coloured
 
-MOST_LIMITS = 4
+MAX_LIMITS = 4
 
 MODEL = (None, None)  # the feature and the output of measures of the whole model
 
@@ -44,7 +44,7 @@ def panel_of_measures(measures: Measures, measure: str, features: Sequence[str] 
         labels=tuple(plain(name) for name in places),
         tracks=tuple(lines[key] for key in [*shown, MODEL] if key in lines),
         faint=tuple(lines[key].values for key in further),
-        limits=tuple((limit, plain(rule)) for limit, rule in list(rules)[:MOST_LIMITS]),
+        limits=tuple((limit, plain(rule)) for limit, rule in list(rules)[:MAX_LIMITS]),
         chance=_chance(judged, places),
         note="; ".join(filter(None, (_grey(len(further)), _bars(lines.values(), n_errors)))),
     )
@@ -83,7 +83,7 @@ def _worst(judged: Sequence[Measured]) -> list[tuple[str | None, Any]]:
         sign = 1.0 if MEASURES[one.measure].op == ">" else -1.0
         far = sign * (one.value - one.limit) / max(abs(one.limit), SMALL)
         beyond[_key(one)] = max(beyond.get(_key(one), -np.inf), far)
-    return sorted((key for key in beyond if key != MODEL), key=lambda key: -beyond[key])[:MOST_LINES]
+    return sorted((key for key in beyond if key != MODEL), key=lambda key: -beyond[key])[:MAX_LINES]
 
 
 def _lines(

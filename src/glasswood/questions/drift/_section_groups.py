@@ -32,10 +32,10 @@ from glasswood.text._plain import number, percent, plain
 __all__ = ["Groups", "findings_of_groups", "groups_of", "groups_section"]
 
 MAX_FIGURES = 40
-MOST_STEPS = 300
+MAX_STEPS = 300
 MAX_GROUPS = 24
 MAX_LISTED = 200
-MOST_VISITS = 10**9  # rows x trees that predictions of groups may cost: as much as counting, or so
+MAX_VISITS = 10**9  # rows x trees that predictions of groups may cost: as much as counting, or so
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +262,7 @@ class _Found(NamedTuple):
 def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | None:
     """Return the predictions for the rows of each group; None if there are no rows, or too many."""
     study, members = subject.study, groups.members
-    if members is None or study.over.n_rows * study.ensemble.n_trees > MOST_VISITS:
+    if members is None or study.over.n_rows * study.ensemble.n_trees > MAX_VISITS:
         return None
     all_given = subject.view.scored_anew({})
     given = subject.chosen(all_given)
@@ -323,7 +323,7 @@ def _figures(subject: Subject, comparison: Comparison, names: list[str]) -> list
                 "id": anchor,
                 "names": [name],
                 "sub": "",
-                "panels": [{"label": "", "panel": steps_json(merged_steps(panel, MOST_STEPS), total)}],
+                "panels": [{"label": "", "panel": steps_json(merged_steps(panel, MAX_STEPS), total)}],
             }
         )
     return figures

@@ -31,9 +31,9 @@ from glasswood.tables._row_values import NO_VALUES, RowValues
 __all__ = ["MeanLosses", "has_losses", "mean_losses", "refuse_total", "too_many_leaves", "wanted_loss", "without_folds"]
 
 
-MOST_NUMBERS = 2**32  # leaf values and responses of rows: what is more is sampled, unless all rows are asked for
+MAX_NUMBERS = 2**32  # leaf values and responses of rows: what is more is sampled, unless all rows are asked for
 
-FEWEST_ROWS = 256  # of a sample
+MIN_ROWS = 256  # of a sample
 
 OF_PYTHON = 16  # how many times as long a response takes that Python computes
 
@@ -151,13 +151,13 @@ def _parts(study: Study, wanted: WantedLoss) -> int:
         return 1
     n_rows, numbers = study.n_rows, _numbers_of_row(study, wanted)
     if groups_of(study).size:
-        numbers += min(n_rows, int(MOST_NUMBERS**0.5)) * groups_of(study).size  # as many values as rows, at most
-    return max(1, min(-(-n_rows * numbers // MOST_NUMBERS), n_rows // FEWEST_ROWS))
+        numbers += min(n_rows, int(MAX_NUMBERS**0.5)) * groups_of(study).size  # as many values as rows, at most
+    return max(1, min(-(-n_rows * numbers // MAX_NUMBERS), n_rows // MIN_ROWS))
 
 
 def too_many_leaves(study: Study, wanted: WantedLoss) -> bool:
     """Return whether a model is so large that a sample takes long, too."""
-    return FEWEST_ROWS * _numbers_of_row(study, wanted) > 2 * MOST_NUMBERS
+    return MIN_ROWS * _numbers_of_row(study, wanted) > 2 * MAX_NUMBERS
 
 
 def _numbers_of_row(study: Study, wanted: WantedLoss) -> int:

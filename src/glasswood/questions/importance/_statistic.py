@@ -29,7 +29,7 @@ from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
-from glasswood.questions.importance._statistic_losses import LEAST_SHARE, Loss
+from glasswood.questions.importance._statistic_losses import MIN_SHARE, Loss
 from glasswood.tables._row_values import RowColumns, RowValues
 
 __all__ = [
@@ -41,11 +41,11 @@ __all__ = [
 ]
 
 
-FEWEST_ROWS, MOST_ROWS = 64, 2**13  # at a time
+MIN_ROWS, MAX_ROWS = 64, 2**13  # at a time
 
-MOST_NUMBERS = 2**25  # leaf values of rows at a time
+MAX_NUMBERS = 2**25  # leaf values of rows at a time
 
-MOST_ANSWERS = 2**22  # of a function of Python's that are held at a time
+MAX_ANSWERS = 2**22  # of a function of Python's that are held at a time
 
 FRACTION = 40  # binary digits behind the point of a loss that Python computes
 
@@ -175,7 +175,7 @@ class RowLosses:
             return KernelLoss(CODES[name], self._loss.level, unit.factor, unit.large or name != "change")
         if name == "log_loss":
             single = link == "logistic" and self._scale.outputs.n_columns == 1
-            return KernelLoss(LOGIT if single else LOG, LEAST_SHARE if link == "identity" else 0.0, 1.0, large=True)
+            return KernelLoss(LOGIT if single else LOG, MIN_SHARE if link == "identity" else 0.0, 1.0, large=True)
         of_log = link == "exp"
         codes = {"poisson": (POISSON, POISSON_OF_LOG), "gamma": (GAMMA, GAMMA_OF_LOG)}
         return KernelLoss(codes[name][of_log], 0.0, 1.0, large=True)
@@ -225,7 +225,7 @@ class RowLosses:
     ) -> bool:
         n_rows, (offset, exposure) = cells.shape[1], further
         digits = digits_of(weight if weight.size else np.ones(n_rows, dtype=np.int64))
-        step = max(1, MOST_ANSWERS // (self.questions.n_questions * self._scale.outputs.n_columns))
+        step = max(1, MAX_ANSWERS // (self.questions.n_questions * self._scale.outputs.n_columns))
         for first in range(0, n_rows, step):
             here = slice(first, first + step)
             own = None if offset is None else offset[here]
@@ -263,7 +263,7 @@ class LossSums(RowSums):
         self._name, self._losses = wanted.key, RowLosses(plan, wanted, asked_of(plan))
         self._size = (1 + int(plan.cells.n_cells[ensemble.used_features].sum())) * self._losses.n_sums * LIMBS
 
-        self.most_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_NUMBERS // max(1, ensemble.value.size)))
+        self.max_rows = min(MAX_ROWS, max(MIN_ROWS, MAX_NUMBERS // max(1, ensemble.value.size)))
 
     @property
     def vectors(self) -> tuple[Vector, ...]:

@@ -13,7 +13,7 @@ from glasswood.errors import ArgumentError, TableError
 from glasswood.models._scale import Scale
 from glasswood.text._arguments import brief
 
-__all__ = ["CHANGE", "LEAST_SHARE", "Loss", "loss_of"]
+__all__ = ["CHANGE", "MIN_SHARE", "Loss", "loss_of"]
 
 
 Floats = NDArray[np.float64]
@@ -23,7 +23,7 @@ OF_CLASSES = ("log_loss", "brier")
 
 OF_NUMBERS = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")
 
-LEAST_SHARE = 2.0**-52  # of a class: what is less counts as this, as scikit-learn has it
+MIN_SHARE = 2.0**-52  # of a class: what is less counts as this, as scikit-learn has it
 
 AUC = (
     "AUC is no mean of a loss over rows, so it has no exact permutation importance; ask for loss='log_loss' or "
@@ -99,7 +99,7 @@ CHANGE = Loss("change")
 def _log_loss(_: float, target: Floats, share: Floats) -> Floats:
     single = target.shape[1] == 1
     found = np.where(target > 0, share, 1.0 - share)[:, 0] if single else (target * share).sum(axis=1)
-    return np.asarray(-np.log(np.maximum(found, LEAST_SHARE)))
+    return np.asarray(-np.log(np.maximum(found, MIN_SHARE)))
 
 
 def _poisson(_: float, target: Floats, mean: Floats) -> Floats:

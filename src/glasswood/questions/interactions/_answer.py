@@ -15,7 +15,7 @@ from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.parallel._once import Deferred
 from glasswood.parallel._threads import in_order
 from glasswood.questions.interactions._answer_rows import (
-    MOST_SENT,
+    MAX_SENT,
     CountedRows,
     JointlyCounted,
     PairRows,
@@ -44,15 +44,15 @@ PER_LOOKUP = 12e-9
 
 MANY_LEAVES = 2**17
 
-MOST_CELLS_OF_PAIR = 2**25  # that are held at a time, and as many of rows
+MAX_CELLS_OF_PAIR = 2**25  # that are held at a time, and as many of rows
 
 FEW_CELLS = 2**22  # of all pairs: then surfaces are made, whatever the rows, so that all sources have the same bits
 
-MOST_REPLIES = 2**40  # of trees to rows: about half an hour
+MAX_REPLIES = 2**40  # of trees to rows: about half an hour
 
 PER_REPLY = 2e-9  # seconds
 
-MOST_CELLS = 2**36  # of all pairs: about a quarter of an hour
+MAX_CELLS = 2**36  # of all pairs: about a quarter of an hour
 
 MAX_PAIRS_ON_PATHS = 2**26  # pairs of players on paths of leaves, whose values are found row by row
 
@@ -79,7 +79,7 @@ def interaction_strengths(view: View, rows: Any = None) -> Strengths:
     moments = np.zeros((4, 0, len(outputs)))
     if study.ensemble.derived is not None:
         pairs, moments = _moments_of_responses(view, over)
-    elif plan.most_players >= 2:  # otherwise no path has a pair
+    elif plan.max_players >= 2:  # otherwise no path has a pair
         rows_only = not _by_points(view, over) and not study.over.once_only and not _by_cells(view, over)
         if rows_only:  # what is too large is refused before counting
             _refuse_many_pairs(PlayerSets(plan, 2, np.ones(len(plan.players), dtype=bool)).n_pairs)
@@ -133,7 +133,7 @@ def pair_rows(study: Study, rows: Any = None) -> PairRows:
 
 def _few_cells(study: Study) -> bool:
     """Return whether pairs are of single features, with few enough cells for workers to send a table of each."""
-    return not _has_groups(study) and bool(_cells_of_pairs(study).max(initial=0.0) <= MOST_SENT)
+    return not _has_groups(study) and bool(_cells_of_pairs(study).max(initial=0.0) <= MAX_SENT)
 
 
 def _has_groups(study: Study) -> bool:
@@ -179,7 +179,7 @@ def _refuse_many_pairs(n_pairs: int) -> None:
 
 def _refuse_many_cells(n_cells: float) -> None:
     """Raise an error if all pairs of cells would take too long."""
-    if n_cells > MOST_CELLS:
+    if n_cells > MAX_CELLS:
         message = (
             f"with counts alone, interactions are computed for all pairs of cells; this model has {n_cells:,.0f}, "
             f"which would take about {n_cells * PER_CELL / 60:,.0f} minutes. Pass rows=, a table of rows (a sample "
@@ -200,7 +200,7 @@ def _by_cells(view: View, over: PairRows) -> bool:
     few = n_cells * view.scale.outputs.n_columns <= FEW_CELLS
     if few or over.basis == "counts" or isinstance(over, JointlyCounted):
         return True
-    if plan.cells.n_cells.max(initial=0) > 2**16 or of_pairs.max(initial=0.0) * n_outputs > MOST_CELLS_OF_PAIR:
+    if plan.cells.n_cells.max(initial=0) > 2**16 or of_pairs.max(initial=0.0) * n_outputs > MAX_CELLS_OF_PAIR:
         return False
     n_rows = over.n_rows
     by_cells = of_pairs.size * (PER_PAIR + n_rows * PER_ROW + int(plan.n_players.sum()) * PER_BOX)
@@ -257,7 +257,7 @@ def _moments_of_responses(view: View, over: PairRows) -> PairMoments:
     cells = dict(zip(study.ensemble.used_features.tolist(), block.cells(0, block.n_rows), strict=True))
     rows = {(a, b): JointRows.of(cells[a], cells[b], weight) for a, b in found}
     n_replies = sum(own.x.size for own in rows.values()) * float(study.over.n_rows) * study.ensemble.n_trees
-    if n_replies > MOST_REPLIES:
+    if n_replies > MAX_REPLIES:
         message = (
             f"interactions of this model, which has statistics of combinations (CTRs), would take about "
             f"{n_replies * PER_REPLY / 60:,.0f} minutes; make an Explainer of a sample of the rows, or ask for the "
@@ -286,7 +286,7 @@ def _moments_of_cells(view: View, over: PairRows) -> PairMoments:
             a, b = pairs[number]
             both = (curves[a][:, outputs], curves[b][:, outputs])
             pair = effects.pair(a, b, outputs)
-            if np.prod(pair.shape) <= MOST_CELLS_OF_PAIR:
+            if np.prod(pair.shape) <= MAX_CELLS_OF_PAIR:
                 return pair_moments(pair.all(), both, joint(number))
             of_rows = study.rows_per_cell
             return independent_moments(pair, both, (of_rows(a), of_rows(b)))

@@ -21,7 +21,7 @@ from glasswood.study._view import View
 __all__ = ["purified"]
 
 
-MOST_CELLS = 2**20  # of a pair
+MAX_CELLS = 2**20  # of a pair
 
 
 def purified(view: View, pairs: Sequence[Sequence[Any]]) -> PurifiedEffects:
@@ -86,10 +86,10 @@ def _features_of(view: View, pair: Sequence[str]) -> tuple[int, int]:
         raise TableError(message)
     a, b = (study.ensemble.feature_names.index(name) for name in pair)
     n_cells = study.plan(1).cells.n_cells
-    if int(n_cells[a]) * int(n_cells[b]) > MOST_CELLS:
+    if int(n_cells[a]) * int(n_cells[b]) > MAX_CELLS:
         message = (
             f"{pair[0]!r} and {pair[1]!r} have {int(n_cells[a]) * int(n_cells[b]):,} pairs of cells; at most "
-            f"{MOST_CELLS:,} are purified"
+            f"{MAX_CELLS:,} are purified"
         )
         raise ArgumentError(message)
     return a, b

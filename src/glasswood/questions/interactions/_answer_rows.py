@@ -16,7 +16,7 @@ from glasswood.questions.interactions._arithmetic import joint_rows
 from glasswood.study._rows_again import blocks_of_cells
 from glasswood.study._study import Study
 
-__all__ = ["MOST_SENT", "CountedRows", "JointlyCounted", "PairRows", "RowsAgain", "RowsInMemory"]
+__all__ = ["MAX_SENT", "CountedRows", "JointlyCounted", "PairRows", "RowsAgain", "RowsInMemory"]
 
 
 Floats = NDArray[np.float64]
@@ -28,9 +28,9 @@ Joint = Callable[[int], Floats]
 """From a position in a list of pairs to the number (or weight) of rows in each pair of cells."""
 
 
-MOST_CELLS = 2**26  # of all pairs that are counted in one pass: 512 megabytes
+MAX_CELLS = 2**26  # of all pairs that are counted in one pass: 512 megabytes
 
-MOST_SENT = 2**22  # the same on a cluster, where workers send them: 32 megabytes
+MAX_SENT = 2**22  # the same on a cluster, where workers send them: 32 megabytes
 
 ROWS_AT_A_TIME = 2**17
 
@@ -118,7 +118,7 @@ class RowsAgain:
     def joint(self, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Joint]]:
         """Yield pairs in blocks whose cells fit in memory; each block takes one pass over the rows."""
         n_cells = self._study.plan(1).cells.n_cells
-        for some in _in_blocks(self._study, pairs, MOST_CELLS):
+        for some in _in_blocks(self._study, pairs, MAX_CELLS):
             yield some, self._count(some, [np.zeros((n_cells[a], n_cells[b])) for a, b in some]).__getitem__
 
     def _count(self, pairs: Sequence[Pair], tables: list[Floats]) -> list[Floats]:
@@ -162,7 +162,7 @@ class JointlyCounted:
 
     def joint(self, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Joint]]:
         """Yield pairs in blocks whose cells fit in memory."""
-        for some in _in_blocks(self._study, pairs, MOST_SENT):
+        for some in _in_blocks(self._study, pairs, MAX_SENT):
             wanted = WantedJoint(tuple(some))
             found = self._study.one_pass(wanted)
             tables = JointCounts(self._study.plan(1), wanted).tables_of(found.vectors[wanted.key])
@@ -197,7 +197,7 @@ class CountedRows:
 
     def __init__(self, study: Study) -> None:
         self._study, plan = study, study.plan(1)
-        if plan.most_players > 1 and np.bincount(plan.player_of).max(initial=0) > 1:
+        if plan.max_players > 1 and np.bincount(plan.player_of).max(initial=0) > 1:
             message = "interactions of groups need the rows themselves, not only counts; pass rows=, a table"
             raise BackgroundError(message)
 

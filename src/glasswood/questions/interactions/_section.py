@@ -89,7 +89,7 @@ def _interactions(subject: Subject) -> Section:
         "figures": [number_of.get(tuple(pair)) for pair in top.pairs],
     }
     notes = " ".join(_notes_on_pairs(subject, strengths, figures, n_surfaces))
-    whole = ALL_IN_PAIRS if subject.study.plan(1).most_players == 2 else ""
+    whole = ALL_IN_PAIRS if subject.study.plan(1).max_players == 2 else ""
     parts = {"figures": figures, "tools": True, "linked": True, "page": 6}
     return section(name, title, ABOUT_PAIRS, whole, notes, table=table, **parts)
 

@@ -32,7 +32,7 @@ from glasswood.parallel._once import Deferred, once_here
 __all__ = ["Complement", "LeftMoments", "LeftSums", "Parts", "WantedLeft"]
 
 
-MOST_VALUES = 2**22  # of rows that are held at a time
+MAX_VALUES = 2**22  # of rows that are held at a time
 
 
 class Complement(NamedTuple):
@@ -165,7 +165,7 @@ class LeftSums(RowSums):
         """Add rows to the tallies of their groups."""
         cells = self.cells_of(batch)
         held = max(self._questions.n_questions, len(self._lookups.sets)) * self._ensemble.n_outputs
-        step = max(1, MOST_VALUES // held)
+        step = max(1, MAX_VALUES // held)
         for tally, rows in zip(tallies, batch.groups, strict=True):
             sums = tally.vectors[self._wanted.key].reshape(self._shape)
             for first in range(rows.start, rows.stop, step):

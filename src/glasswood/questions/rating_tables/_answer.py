@@ -19,7 +19,7 @@ from glasswood.text._arguments import whole_number
 __all__ = ["rating_table"]
 
 
-MOST_ENTRIES = 2**24
+MAX_ENTRIES = 2**24
 
 BLOCK = 2**14  # rows at a time
 
@@ -46,8 +46,8 @@ def rating_table(view: View, pairs: int | Sequence[Sequence[Any]] = 10) -> Ratin
     places = [(names.index(a), names.index(b)) for a, b in listed]
     cells = study.plan(1).cells.n_cells
     n_entries = sum(int(cells[a]) * int(cells[b]) for a, b in places) + int(cells[used].sum())
-    if n_entries > MOST_ENTRIES:
-        message = f"the table would have {n_entries:,} entries, at most {MOST_ENTRIES:,} are made; ask for fewer pairs"
+    if n_entries > MAX_ENTRIES:
+        message = f"the table would have {n_entries:,} entries, at most {MAX_ENTRIES:,} are made; ask for fewer pairs"
         raise TooLargeError(message)
     curves = {f: curve_of(view, f) for f in used}
     base = float(view.level[0])
@@ -99,7 +99,7 @@ def _refuse(view: View) -> None:
 def _is_exact(view: View, pairs: set[tuple[int, int]]) -> bool:
     """Return whether no path has more than two features, and all pairs that share a path are in the table."""
     study, plan = view.study, view.study.plan(1)
-    if plan.most_players > 2:
+    if plan.max_players > 2:
         return False
     found = {(int(a), int(b)) for a, b in zip(*np.nonzero(study.pairs), strict=True) if a != b}
     known = {(min(pair), max(pair)) for pair in pairs}

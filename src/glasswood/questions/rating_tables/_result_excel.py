@@ -11,7 +11,7 @@ from glasswood.errors import MissingExtraError, TooLargeError
 __all__ = ["Sheet", "workbook"]
 
 
-MOST_ROWS, MOST_COLUMNS = 2**20, 2**14  # of a sheet of Excel
+MAX_ROWS, MAX_COLUMNS = 2**20, 2**14  # of a sheet of Excel
 
 LONGEST = 31  # characters of the name of a sheet
 
@@ -38,7 +38,7 @@ def workbook(sheets: Sequence[Sheet], widths: Mapping[int, int]) -> bytes:
     number = book.add_format({"num_format": "0.000000"})
     taken: set[str] = set()
     for name, lines, n_heads in sheets:
-        if len(lines) > MOST_ROWS or max(map(len, lines), default=0) > MOST_COLUMNS:
+        if len(lines) > MAX_ROWS or max(map(len, lines), default=0) > MAX_COLUMNS:
             message = (
                 f"{name} has {len(lines):,} lines of {max(map(len, lines)):,} cells, too many for a sheet of Excel; "
                 "write CSV, or leave the pair out"

@@ -30,7 +30,7 @@ from glasswood.parallel._once import once_here
 __all__ = ["Remainder", "RemainderSums", "Rest", "Table", "WantedRemainder"]
 
 
-MOST_ROWS = 2**14  # at a time
+MAX_ROWS = 2**14  # at a time
 
 LINES = 3  # score, what the table leaves, its absolute value
 
@@ -123,7 +123,7 @@ class RemainderSums(RowSums):
     wanted : WantedRemainder
     """
 
-    most_rows = MOST_ROWS
+    max_rows = MAX_ROWS
 
     def __init__(self, ensemble: TreeEnsemble, wanted: WantedRemainder) -> None:
         self._key, self._rest = wanted.key, Rest(ensemble, wanted.table)

@@ -79,7 +79,7 @@ def interaction_values(
 ) -> Interactions | SourceValues:
     """Return the interaction values of rows, of sets of some features or of all."""
     study, plan, columns = view.study, view.study.plan(1), view.chosen.columns
-    order = plan.most_players if max_order is None else min(max_order, plan.most_players)
+    order = plan.max_players if max_order is None else min(max_order, plan.max_players)
     wanted = np.full(len(plan.players), features is None)
     for feature in () if features is None else features:
         wanted[plan.players.index(study.player(feature))] = True

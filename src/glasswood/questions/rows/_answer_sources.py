@@ -32,7 +32,7 @@ __all__ = ["SourceRows", "attributions_of_source", "explained_rows", "ice_of_sou
 
 MANY_ROWS = 10**6  # whose number is not known
 
-MOST_COLUMNS = 20_000  # of values
+MAX_COLUMNS = 20_000  # of values
 
 
 class SourceRows:
@@ -74,9 +74,9 @@ class SourceRows:
 
 def refuse_columns(n_columns: int) -> None:
     """Refuse values of too many sets, features or outputs."""
-    if n_columns > MOST_COLUMNS:
+    if n_columns > MAX_COLUMNS:
         message = (
-            f"these are {n_columns:,} columns of values; at most {MOST_COLUMNS:,} are handled. Ask for a smaller "
+            f"these are {n_columns:,} columns of values; at most {MAX_COLUMNS:,} are handled. Ask for a smaller "
             "max_order, for fewer features, or for one output"
         )
         raise TableError(message)

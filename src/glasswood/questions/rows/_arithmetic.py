@@ -18,7 +18,7 @@ from glasswood.parallel._kept import Kept
 from glasswood.parallel._memory import check_memory
 from glasswood.parallel._once import once, once_here
 from glasswood.questions.rows._arithmetic_cube_values import CubeValues, values_on_cubes
-from glasswood.questions.rows._arithmetic_leaf_sets import most_sets
+from glasswood.questions.rows._arithmetic_leaf_sets import max_sets
 from glasswood.questions.rows._arithmetic_leaf_tables import LeafTables, TabledRows, seconds_for_tables, templates_of
 from glasswood.questions.rows._arithmetic_long_paths import LongPaths, refuse_hours, seconds_for_paths
 from glasswood.questions.rows._arithmetic_walks import Ground, WalkedRows, Walks, can_walk, seconds_for_walks
@@ -124,7 +124,7 @@ class Evaluator:
         way = self._way(values, rows.n_rows, len(outputs))
         if way == "tables":
             return self.tables(values, outputs).of_rows(rows)
-        check_memory((rows.n_rows, most_sets(self.plan, values.orders), len(outputs)))
+        check_memory((rows.n_rows, max_sets(self.plan, values.orders), len(outputs)))
         return (self.by_walks if way == "walks" else self.by_paths)(values, rows, outputs)
 
     def for_any_rows(self, metric: HasCalcMetric, n_rows: int, outputs: list[int]) -> LeafTables | AgainstRows:
@@ -153,7 +153,7 @@ class Evaluator:
     def _way(self, values: CubeValues, n_rows: int, n_outputs: int) -> Literal["tables", "paths", "walks"]:
         """Return how the values of some rows are computed; refuse what takes too long, or has too many sets."""
         plan, orders = self.plan, values.orders
-        by_tables = seconds_for_tables(orders, plan) if plan.countable(plan.most_players) else float("inf")
+        by_tables = seconds_for_tables(orders, plan) if plan.countable(plan.max_players) else float("inf")
         if by_tables < WORTH_A_THOUGHT or (self.only_counts and by_tables < float("inf")):
             return "tables"
         n_background = self.n_background
@@ -170,7 +170,7 @@ class Evaluator:
     def _rows(self) -> BackgroundRows:
         if self.background is None:
             message = (
-                f"a path of the model has {self.plan.most_players} features, too many for tables of all their sets; "
+                f"a path of the model has {self.plan.max_players} features, too many for tables of all their sets; "
                 "pass the rows themselves as the background, or nothing for path-dependent values"
             )
             raise BackgroundError(message)
@@ -203,7 +203,7 @@ class Evaluator:
 
         def make() -> LeafTables:
             templates = templates_of(values, self.plan)  # first: too large ones are refused before any counting
-            return LeafTables(self.effects(self.plan.most_players), values, outputs, templates)
+            return LeafTables(self.effects(self.plan.max_players), values, outputs, templates)
 
         return self.kept.get((LeafTables, *values.cache_key, tuple(outputs)), make)
 

@@ -26,9 +26,9 @@ from glasswood.tables._tables import OpenColumns
 __all__ = ["LargestSets", "OfAnyRows", "ResponsesOfRows", "SetsOfRows", "arrange"]
 
 
-MOST_VALUES = 2**21  # of a block of rows: 16 megabytes
+MAX_VALUES = 2**21  # of a block of rows: 16 megabytes
 
-MOST_ROWS = 8192  # of a block
+MAX_ROWS = 8192  # of a block
 
 
 class OfAnyRows(Protocol):
@@ -102,9 +102,9 @@ class SetsOfRows:
         return CellsOfColumns(self.plan)
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """The number of rows of a block."""
-        return max(1, min(MOST_ROWS, MOST_VALUES // max(1, len(self.labels))))
+        return max(1, min(MAX_ROWS, MAX_VALUES // max(1, len(self.labels))))
 
     def numbers(self, columns: OpenColumns, first: int, last: int) -> NDArray[np.float64]:
         """Return the values of some rows, (n_columns, n_rows)."""
@@ -154,9 +154,9 @@ class LargestSets:
         return "largest", self.k, self.skipped, *self.sets.cache_key
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """The number of rows of a block."""
-        return self.sets.most_rows
+        return self.sets.max_rows
 
     def answer(self, columns: OpenColumns, first: int, last: int) -> dict[str, Any]:
         """Return the lists of some rows; names as numbers of labels."""
@@ -212,10 +212,10 @@ class ResponsesOfRows:
         return responses, responses.questions([self.asked])
 
     @property
-    def most_rows(self) -> int:
+    def max_rows(self) -> int:
         """The number of rows of a block."""
         n_points = int(self.asked[2].shape[1])
-        return max(1, min(MOST_ROWS, MOST_VALUES // max(1, n_points * len(self.labels))))
+        return max(1, min(MAX_ROWS, MAX_VALUES // max(1, n_points * len(self.labels))))
 
     def answer(self, columns: OpenColumns, first: int, last: int) -> dict[str, Any]:
         """Return the responses of some rows, (n_rows, n_points) for each output."""

@@ -17,14 +17,14 @@ from glasswood.metrics import HasCalcMetric, InteractionIndex, members_of
 from glasswood.parallel._interrupts import proceed
 from glasswood.text._printable import how_many
 
-__all__ = ["MOST_SLOTS", "CubeValues", "n_sets", "values_on_cubes"]
+__all__ = ["MAX_SLOTS", "CubeValues", "n_sets", "values_on_cubes"]
 
 
-MOST_SLOTS = 63  # players of a path: the bits of a mask
+MAX_SLOTS = 63  # players of a path: the bits of a mask
 
-MOST_PLACES = 2**27  # of sets on paths: their numbers alone take a gigabyte
+MAX_PLACES = 2**27  # of sets on paths: their numbers alone take a gigabyte
 
-MOST_ASKING = 900  # seconds that a metric may take to tell its values
+MAX_ASKING = 900  # seconds that a metric may take to tell its values
 
 TELLING = 0.05  # seconds of a level that tell how long the others take
 
@@ -83,9 +83,9 @@ def values_on_cubes(metric: HasCalcMetric, plan: CountPlan, *, shared: bool) -> 
 
     `shared` is whether there is no background, so that nodes are of use.
     """
-    most = plan.most_players
-    if most > MOST_SLOTS:
-        message = f"a path of the model has {most} features; at most {MOST_SLOTS} are handled"
+    most = plan.max_players
+    if most > MAX_SLOTS:
+        message = f"a path of the model has {most} features; at most {MAX_SLOTS} are handled"
         raise TooLargeError(message)
     if isinstance(metric, InteractionIndex):
         orders = metric.orders(most)
@@ -128,11 +128,11 @@ def _nodes(metric: InteractionIndex, most: int, degree_more: int) -> Nodes | Non
 def _refuse_places(plan: CountPlan, orders: range) -> None:
     """Refuse more sets on paths than can be numbered."""
     n_places = sum(n * n_sets(orders, used) for used, n in enumerate(plan.n_paths))
-    if n_places > MOST_PLACES:
+    if n_places > MAX_PLACES:
         sizes = f"of {orders.start} to {orders.stop - 1} features" if len(orders) > 1 else f"of {orders.start} features"
         message = (
-            f"{how_many(plan.ensemble.n_leaves, 'leaf', 'leaves')} with up to {how_many(plan.most_players, 'feature')} "
-            f"on their paths have {n_places:,} sets {sizes}; up to {MOST_PLACES:,} are handled. Use a metric of "
+            f"{how_many(plan.ensemble.n_leaves, 'leaf', 'leaves')} with up to {how_many(plan.max_players, 'feature')} "
+            f"on their paths have {n_places:,} sets {sizes}; up to {MAX_PLACES:,} are handled. Use a metric of "
             "smaller sets (max_order), or interaction_values with max_order"
         )
         raise TooLargeError(message)
@@ -148,7 +148,7 @@ def _of_answers(metric: HasCalcMetric, plan: CountPlan) -> CubeValues:
 
     Small cubes come first: they tell which sizes sets have, and how long the large ones will take.
     """
-    most = plan.most_players
+    most = plan.max_players
     found: dict[tuple[int, int], Found] = {}
     sizes: set[int] = set()
     seconds = 0.0
@@ -177,7 +177,7 @@ def _expected(sizes: set[int], n_asked: int, most: int) -> range:
 
 def _refuse_growth(plan: CountPlan, sizes: set[int], n: int, seconds: float) -> None:
     """Refuse a metric of too many sets, or one that takes too long, given the seconds of cubes of n - 1 players."""
-    most = plan.most_players
+    most = plan.max_players
     orders = _expected(sizes, n - 1, most)
     if n > min(6, most):
         _refuse_places(plan, orders)
@@ -185,7 +185,7 @@ def _refuse_growth(plan: CountPlan, sizes: set[int], n: int, seconds: float) -> 
         return
     per_set = seconds / (n * max(1, n_sets(orders, n - 1)))
     left = sum((k + 1) * max(1, n_sets(orders, k)) for k in range(n, most + 1)) * per_set
-    if left > MOST_ASKING:
+    if left > MAX_ASKING:
         message = (
             f"a path of the model has {most} features, and asking this metric for the values of its cubes would take "
             f"about {left / 3600:,.1f} h: the {n} cubes of {n - 1} features took {seconds:.2g} s, and a cube of {most} "

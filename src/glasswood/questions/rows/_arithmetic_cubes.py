@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from glasswood.questions.rows._arithmetic_cube_values import CubeValues
 
-__all__ = ["MOST_PLAYERS", "Template", "set_masks"]
+__all__ = ["MAX_PLAYERS", "Template", "set_masks"]
 
 
-MOST_PLAYERS = 12  # of a path, whose 3**12 cubes are written down
+MAX_PLAYERS = 12  # of a path, whose 3**12 cubes are written down
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -41,7 +41,7 @@ class Template:
 
     @classmethod
     def of(cls, values: CubeValues, n_players: int) -> Template:
-        """Return the template of a metric for a number of players, up to MOST_PLAYERS."""
+        """Return the template of a metric for a number of players, up to MAX_PLAYERS."""
         met, broken = _all_cubes(n_players)
         order = np.argsort(met, kind="stable")  # so that targets are in order
         met, broken = met[order], broken[order]

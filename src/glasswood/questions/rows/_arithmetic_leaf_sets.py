@@ -14,13 +14,13 @@ from glasswood.kernels import _core
 from glasswood.parallel._once import once, once_here
 from glasswood.questions.rows._arithmetic_cube_values import n_sets
 
-__all__ = ["Leaves", "most_sets"]
+__all__ = ["Leaves", "max_sets"]
 
 
-MOST_STATES = 2**15  # of a seat
+MAX_STATES = 2**15  # of a seat
 
 
-def most_sets(plan: CountPlan, orders: range) -> int:
+def max_sets(plan: CountPlan, orders: range) -> int:
     """Return how many sets of some sizes there are at most, without looking for them."""
     of_paths = sum(n * n_sets(orders, used) for used, n in enumerate(plan.n_paths))
     return min(n_sets(orders, len(plan.players)), of_paths)
@@ -79,7 +79,7 @@ class Leaves:
         self.plan = plan
         self.numbers = SetNumbers(plan, masks)
         self.outputs = outputs
-        self.chunks = Chunks.of(plan, 1, MOST_STATES)
+        self.chunks = Chunks.of(plan, 1, MAX_STATES)
         self.output_place = np.full(plan.ensemble.n_outputs, -1)
         self.output_place[outputs] = np.arange(len(outputs))
         self.output = np.maximum(plan.ensemble.tree_output, 0)[plan.leaf_tree].astype(np.int64)

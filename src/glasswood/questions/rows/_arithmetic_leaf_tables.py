@@ -18,17 +18,17 @@ from glasswood.kernels import _core
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._threads import for_each, n_threads
 from glasswood.questions.rows._arithmetic_cube_values import CubeValues, n_sets
-from glasswood.questions.rows._arithmetic_cubes import MOST_PLAYERS, Template
+from glasswood.questions.rows._arithmetic_cubes import MAX_PLAYERS, Template
 from glasswood.questions.rows._arithmetic_leaf_sets import Leaves
 
 __all__ = ["LeafTables", "TabledRows", "seconds_for_tables", "templates_of"]
 
 
-MOST_ENTRIES = 2**27  # of the tables of all leaves: a gigabyte
+MAX_ENTRIES = 2**27  # of the tables of all leaves: a gigabyte
 
 ENTRIES_AT_A_TIME = 2**19  # that a thread fills, in a few tenths of a second
 
-MOST_TEMPLATE = 2**24  # entries of a template
+MAX_TEMPLATE = 2**24  # entries of a template
 
 CACHE = 2**17  # values that a block of rows may have
 
@@ -45,12 +45,12 @@ def seconds_for_tables(orders: range, plan: CountPlan, n_rows: int = 0) -> float
         if n_leaves == 0:
             continue
         n_here = n_sets(orders, used)
-        cubes = n_here * 3**used if used <= MOST_PLAYERS else MOST_TEMPLATE + 1
-        if cubes > MOST_TEMPLATE:
+        cubes = n_here * 3**used if used <= MAX_PLAYERS else MAX_TEMPLATE + 1
+        if cubes > MAX_TEMPLATE:
             return float("inf")
         entries += n_leaves * (n_here << used) * plan.ensemble.value.shape[1]
         seconds += 90e-9 * cubes + n_leaves * 2e-9 * cubes + 0.5e-9 * n_rows * n_leaves * n_here
-    return seconds if entries <= MOST_ENTRIES else float("inf")
+    return seconds if entries <= MAX_ENTRIES else float("inf")
 
 
 def templates_of(values: CubeValues, plan: CountPlan) -> dict[int, Template]:
@@ -60,9 +60,9 @@ def templates_of(values: CubeValues, plan: CountPlan) -> dict[int, Template]:
     n_entries = sum(
         (plan.n_paths[used] * template.masks.size << used) * n_values for used, template in templates.items()
     )
-    if n_entries > MOST_ENTRIES:
+    if n_entries > MAX_ENTRIES:
         message = (
-            f"the values of this metric take up to {n_entries / MOST_ENTRIES:,.1f} GB of tables; at most 1 GB is used. "
+            f"the values of this metric take up to {n_entries / MAX_ENTRIES:,.1f} GB of tables; at most 1 GB is used. "
             "Use a metric with fewer sets"
         )
         raise TooLargeError(message)

@@ -21,13 +21,13 @@ from glasswood.text._printable import how_many
 __all__ = ["LongPaths", "refuse_hours", "seconds_for_paths"]
 
 
-MOST_SECONDS = 4 * 3600
+MAX_SECONDS = 4 * 3600
 
 SECONDS_AT_A_TIME = 0.2  # that a kernel may take, so that Ctrl-C is noticed
 
 PER_SET = 2e-9  # seconds that a set of several players takes for a row and a background row
 
-MOST_PARTS = 128  # the same for any number of threads, so that sums are the same, too
+MAX_PARTS = 128  # the same for any number of threads, so that sums are the same, too
 
 
 class LongPaths(WholeSets):
@@ -79,7 +79,7 @@ class LongPaths(WholeSets):
     def _sum(self) -> NDArray[np.float64]:
         """Return the sum over all leaves, part by part of the trees, in a fixed order."""
         n_chunks = self.leaves.chunks.n_chunks
-        n_parts = min(n_chunks, MOST_PARTS)
+        n_parts = min(n_chunks, MAX_PARTS)
 
         def work(part: int) -> NDArray[np.float64]:
             return self._part(range(part * n_chunks // n_parts, (part + 1) * n_chunks // n_parts))
@@ -126,11 +126,11 @@ class LongPaths(WholeSets):
     @once
     def _spans(self) -> list[slice]:
         """The number of rows of a batch, for which a chunk of 64 leaves takes a fraction of a second."""
-        most_players = self.plan.most_players
+        max_players = self.plan.max_players
         n_background = 0 if self._there is None else self._there.shape[1]
-        per_row: float = seconds_per_row(most_players, n_background, self._on_cubes)
+        per_row: float = seconds_per_row(max_players, n_background, self._on_cubes)
         if self._there is None:  # some nanoseconds per player and point of quadrature, for every row at worst
-            per_row += 5e-9 * most_players * (most_players // 2 + 1)
+            per_row += 5e-9 * max_players * (max_players // 2 + 1)
         most = max(64, int(SECONDS_AT_A_TIME / (64 * max(1e-7, per_row))))
         return [slice(first, first + most) for first in range(0, max(1, self.n_rows), most)]
 
@@ -156,10 +156,10 @@ def seconds_per_row(n_players: int, n_background: int, values: CubeValues) -> fl
 
 def refuse_hours(plan: CountPlan, n_rows: int, n_background: int, seconds: float) -> None:
     """Refuse rows that would take hours, given the seconds of one core, before anything is computed."""
-    if seconds > MOST_SECONDS * n_threads():
+    if seconds > MAX_SECONDS * n_threads():
         message = (
             f"{how_many(n_rows, 'row')}, {how_many(n_background, 'background row')} and "
-            f"{how_many(plan.ensemble.n_leaves, 'leaf', 'leaves')} with up to {how_many(plan.most_players, 'feature')} "
+            f"{how_many(plan.ensemble.n_leaves, 'leaf', 'leaves')} with up to {how_many(plan.max_players, 'feature')} "
             f"would take about {seconds / n_threads() / 3600:,.0f} h. Pass fewer rows, fewer background rows, or "
             "no background for path-dependent values"
         )

@@ -18,17 +18,17 @@ from glasswood.questions.rows._arithmetic_cube_values import CubeValues
 __all__ = ["Ground", "WalkedRows", "Walks", "can_walk", "seconds_for_walks"]
 
 
-MOST_ORDER = 2  # of sets
+MAX_ORDER = 2  # of sets
 
-MOST_BYTES = 2**26  # of the values of a row
+MAX_BYTES = 2**26  # of the values of a row
 
-MOST_COLUMNS = 2**22
+MAX_COLUMNS = 2**22
 
-MOST_PAIRS = 2**14  # of a row and a background row, that a kernel takes at a time
+MAX_PAIRS = 2**14  # of a row and a background row, that a kernel takes at a time
 
-MOST_NARROW = 25  # players, whose sets fit in one word
+MAX_NARROW = 25  # players, whose sets fit in one word
 
-MOST_PARTS = 16  # of the trees, the same for any number of threads, so that sums are the same, too
+MAX_PARTS = 16  # of the trees, the same for any number of threads, so that sums are the same, too
 
 SAMPLED_TREES = 8
 
@@ -48,9 +48,9 @@ def can_walk(plan: CountPlan, orders: range, n_outputs: int) -> bool:
     return (
         len(orders) > 0
         and orders.start > 0
-        and most <= MOST_ORDER
-        and 8 * n_values <= MOST_BYTES
-        and plan.ensemble.used_features.size <= MOST_COLUMNS
+        and most <= MAX_ORDER
+        and 8 * n_values <= MAX_BYTES
+        and plan.ensemble.used_features.size <= MAX_COLUMNS
     )
 
 
@@ -83,12 +83,12 @@ class Ground:
     @property
     def n_slots(self) -> int:
         """The players that a mask has room for: all of them, if they are few, or those of the longest path."""
-        return self.players.size if self.by_player else self.plan.most_players
+        return self.players.size if self.by_player else self.plan.max_players
 
     @property
     def by_player(self) -> bool:
         """Whether masks are of all players, which are few, and not of those of a path."""
-        return self.players.size <= MOST_NARROW
+        return self.players.size <= MAX_NARROW
 
     @property
     def width(self) -> int:
@@ -146,7 +146,7 @@ class Ground:
     @property
     def batch(self) -> int:
         """The number of rows of a batch."""
-        return MOST_PAIRS // self.block
+        return MAX_PAIRS // self.block
 
     def visits_of_a_pair(self) -> float:
         """Return about how many nodes and leaves a row and a background row visit together: of a sample of both."""
@@ -273,7 +273,7 @@ class WalkedRows(WholeSets):
         """Return the sum over all trees, part by part of them, in a fixed order."""
         ground = walks.ground
         n_trees = ground.plan.ensemble.n_trees
-        n_parts = min(n_trees, MOST_PARTS)
+        n_parts = min(n_trees, MAX_PARTS)
         spans = [(row, min(self.n_rows, row + ground.batch)) for row in range(0, self.n_rows, ground.batch)]
 
         def work(number: int) -> NDArray[np.float64]:

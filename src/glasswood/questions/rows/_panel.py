@@ -21,7 +21,7 @@ __all__ = ["KINDS", "panel_of_attributions"]
 
 KINDS = ("waterfall", "bar", "beeswarm", "scatter")
 
-MOST_ROWS = 2000  # more dots per feature add no information
+MAX_ROWS = 2000  # more dots per feature add no information
 
 BINS = 120  # the parts of the axis in which dots are stacked
 
@@ -58,9 +58,9 @@ def panel_of_attributions(
 
 def _sample(n_rows: int) -> tuple[NDArray[np.intp], str]:
     """Return the numbers of the rows that are drawn, evenly spread and the same each time, and a note."""
-    if n_rows <= MOST_ROWS:
+    if n_rows <= MAX_ROWS:
         return np.arange(n_rows), ""
-    return np.linspace(0, n_rows - 1, MOST_ROWS).astype(np.intp), f"{MOST_ROWS:,} of {n_rows:,} rows"
+    return np.linspace(0, n_rows - 1, MAX_ROWS).astype(np.intp), f"{MAX_ROWS:,} of {n_rows:,} rows"
 
 
 def _ranked(result: Attributions, shown: list[int], top: int) -> tuple[NDArray[np.intp], NDArray[np.float64], str]:

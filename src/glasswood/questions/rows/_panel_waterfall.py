@@ -26,7 +26,7 @@ __all__ = ["panel_of_row", "panel_of_sets"]
 
 KINDS_OF_SETS = ("waterfall", "bar")
 
-MOST = 20  # parts of their own, if the others together would be larger than all of these
+MAX_PARTS = 20  # parts of their own, if the others together would be larger than all of these
 
 
 def panel_of_row(result: Attributions, row: int = 0, output: int | None = None, *, top: int = 10) -> Waterfall:
@@ -131,7 +131,7 @@ def _n_kept(values: NDArray[np.float64], top: int) -> int:
     if n <= top + 1:
         return n
     rests = np.abs(np.cumsum(values[::-1])[::-1])  # of all from each on
-    for kept in range(top, min(MOST, n - 1) + 1):
+    for kept in range(top, min(MAX_PARTS, n - 1) + 1):
         if rests[kept] <= abs(values[0]):
             return kept
     return top

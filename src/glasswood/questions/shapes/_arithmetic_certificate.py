@@ -21,7 +21,7 @@ from glasswood.parallel._progress import shown
 __all__ = ["Bounds", "LeafPairs", "Pair"]
 
 
-MOST_WORK = 2**27  # pairs of leaves times features of a tree: about half a second
+MAX_WORK = 2**27  # pairs of leaves times features of a tree: about half a second
 
 BLOCK = 2**19  # pairs times features that are looked at together
 
@@ -112,7 +112,7 @@ class LeafPairs:
     def _is_small(self, tree: int) -> bool:
         leaves = self._leaves[tree]
         n_features = min(int(self._n_boxes[leaves].sum()), self._e.used_features.size)
-        return bool(leaves.size**2 * n_features <= MOST_WORK)
+        return bool(leaves.size**2 * n_features <= MAX_WORK)
 
     # --------------------------------------------------------------------------------------------- pairs of leaves
 

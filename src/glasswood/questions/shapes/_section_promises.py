@@ -20,7 +20,7 @@ from glasswood.text._plain import number, plain
 
 __all__ = ["about_promises", "findings_of_promises", "tables_of_promises"]
 
-MOST_ROWS = 10  # that break a promise, in the report
+MAX_ROWS = 10  # that break a promise, in the report
 VERDICTS = {
     "proven": "proven for every row",
     "broken": "broken",
@@ -74,7 +74,7 @@ def tables_of_promises(subject: Subject) -> list[dict[str, Any]]:
         return []
     tables = [_of_promises(found)]
     if found.broken:
-        tables.append(_of_rows(found.broken[:MOST_ROWS]))
+        tables.append(_of_rows(found.broken[:MAX_ROWS]))
     return tables
 
 

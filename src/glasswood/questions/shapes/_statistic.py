@@ -38,9 +38,9 @@ __all__ = ["Counted", "FallCounts", "Falls", "RowFalls", "WantedFalls"]
 PREFIX = "falls of rows: "  # of the names of vectors
 
 
-MOST_VALUES = 2**21  # of rows that are held at a time
+MAX_VALUES = 2**21  # of rows that are held at a time
 
-MOST_COUNTS = 2**26  # of a vector
+MAX_COUNTS = 2**26  # of a vector
 
 NOISE = 1e-12  # of the size of responses: smaller falls are those of rounding
 
@@ -139,7 +139,7 @@ class RowFalls:
     @property
     def n_held(self) -> int:
         """The number of rows whose responses are held at a time."""
-        return max(1, MOST_VALUES // max(1, self.questions.n_questions * self.n_outputs))
+        return max(1, MAX_VALUES // max(1, self.questions.n_questions * self.n_outputs))
 
     def curves(self, cells: NDArray[np.int32], values: RowValues = NO_VALUES) -> dict[int, NDArray[np.float64]]:
         """Return the curve of each row along each feature: (n_cells of the axis, n_outputs, n_rows)."""
@@ -179,9 +179,9 @@ class FallCounts(RowSums):
         self._rows, self._wanted = RowFalls(ensemble, wanted), wanted
         super().__init__(self._rows.plan)
         self._size = sum(size_of(self._rows, f) for f in self._rows.features)
-        if self._size > MOST_COUNTS:
+        if self._size > MAX_COUNTS:
             message = (
-                f"the falls of rows of this model need {self._size:,} counts, at most {MOST_COUNTS:,} are kept; it has "
+                f"the falls of rows of this model need {self._size:,} counts, at most {MAX_COUNTS:,} are kept; it has "
                 "too many outputs or features"
             )
             raise TooLargeError(message)

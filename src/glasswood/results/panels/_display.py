@@ -16,8 +16,8 @@ from glasswood.results.panels._layout import Layout
 
 __all__ = [
     "DRAWN",
-    "MOST_CELLS",
-    "MOST_STEPS",
+    "MAX_CELLS",
+    "MAX_STEPS",
     "Blocks",
     "blocks_of",
     "fitted",
@@ -28,8 +28,8 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-MOST_CELLS = 300  # of a surface, along each axis
-MOST_STEPS = 2000  # of a curve
+MAX_CELLS = 300  # of a surface, along each axis
+MAX_STEPS = 2000  # of a curve
 IN_VIEW = 0.85  # the part of what is drawn that is for the view; the rest goes to cells as such, to be zoomed into
 DRAWN = "drawn at "
 
@@ -66,13 +66,13 @@ def _runs(edges: Floats, view: tuple[float, ...], n_columns: int) -> NDArray[np.
     return np.flatnonzero(begins)
 
 
-def _few_runs(edges: Floats, view: tuple[float, ...], most: int, most_of_run: int) -> NDArray[np.intp]:
+def _few_runs(edges: Floats, view: tuple[float, ...], most: int, max_of_run: int) -> NDArray[np.intp]:
     """Return the starts of runs such that a limited number of steps is drawn; a run is drawn as one or more steps."""
-    n_columns = most // most_of_run
+    n_columns = most // max_of_run
     while True:
         starts = _runs(edges, view, n_columns)
         lengths = np.diff(np.append(starts, edges.size - 1))
-        if np.minimum(lengths, most_of_run).sum() <= most or n_columns <= 2:
+        if np.minimum(lengths, max_of_run).sum() <= most or n_columns <= 2:
             return starts
         n_columns = n_columns * 4 // 5
 
@@ -80,7 +80,7 @@ def _few_runs(edges: Floats, view: tuple[float, ...], most: int, most_of_run: in
 # ------------------------------------------------------------------------------------------------ curves
 
 
-def fitted(panel: Steps, most: int = MOST_STEPS) -> Steps:
+def fitted(panel: Steps, most: int = MAX_STEPS) -> Steps:
     """Return a panel with a limited number of steps that keeps all visible heights of every line.
 
     Of the steps in one column of the figure two are drawn, for each line: the least and the greatest height, in the
@@ -208,7 +208,7 @@ class Blocks(NamedTuple):
         return begins[np.searchsorted(self.cells[order], np.arange(n_cells + 1))], rank
 
 
-def blocks_of(layout: Layout, most: int = MOST_CELLS) -> Blocks:
+def blocks_of(layout: Layout, most: int = MAX_CELLS) -> Blocks:
     """Return the blocks of cells to draw: the cells themselves, or a limited number of runs of neighbouring cells.
 
     Cells of a block have the weight of their rows, and a little by their width.

@@ -34,7 +34,7 @@ __all__ = [
 
 SORTS = ("model", "height", "rows")
 
-MOST_CATEGORIES = 30
+MAX_CATEGORIES = 30
 
 LARGEST = np.finfo(np.float64).max
 
@@ -60,7 +60,7 @@ class Layout:
     weighted: bool = False
 
 
-def layout_of(axis: Axis, heights: NDArray[np.float64], sort: str | None = None, most: int = MOST_CATEGORIES) -> Layout:
+def layout_of(axis: Axis, heights: NDArray[np.float64], sort: str | None = None, most: int = MAX_CATEGORIES) -> Layout:
     """Return how the cells of an axis are laid out; categories are sorted by `heights` if they are to be."""
     support, missing, unseen = shares_of(axis)
     name = plain(axis.name)

@@ -15,7 +15,7 @@ from glasswood.text._plain import shorten
 
 __all__ = [
     "CURVE",
-    "MOST_LINES",
+    "MAX_LINES",
     "OTHER_ROWS",
     "average_word",
     "centered_label",
@@ -29,7 +29,7 @@ __all__ = [
 
 LABEL = 22  # letters of a class in the label of an axis, so that the scale is never cut
 
-MOST_LINES = 8  # the number of distinguishable colours
+MAX_LINES = 8  # the number of distinguishable colours
 
 
 def outputs_shown(heights: NDArray[np.float64], outputs: Sequence[Any], output: int | None) -> tuple[list[int], str]:
@@ -37,10 +37,10 @@ def outputs_shown(heights: NDArray[np.float64], outputs: Sequence[Any], output: 
     if output is not None:
         return [output], ""
     flat = heights.reshape(-1, heights.shape[-1])
-    if len(outputs) <= MOST_LINES:
+    if len(outputs) <= MAX_LINES:
         return list(range(len(outputs))), ""
-    chosen = np.argsort(-np.ptp(flat, axis=0), kind="stable")[:MOST_LINES]
-    return sorted(chosen.tolist()), f"{MOST_LINES} of {len(outputs)} outputs: those that vary most"
+    chosen = np.argsort(-np.ptp(flat, axis=0), kind="stable")[:MAX_LINES]
+    return sorted(chosen.tolist()), f"{MAX_LINES} of {len(outputs)} outputs: those that vary most"
 
 
 def one_output(heights: NDArray[np.float64], outputs: Sequence[Any], output: int | None, what: str) -> int:

@@ -17,7 +17,7 @@ from glasswood.text._printable import unlike
 __all__ = ["Places", "is_one_hot", "layout_of_points", "numbers_of", "places_of", "scale_of_places"]
 
 
-MOST = 30  # labels
+MAX_LABELS = 30  # labels
 
 
 # ------------------------------------------------------------------------------------------------ one axis
@@ -52,12 +52,12 @@ def layout_of_points(points: PointsOfAnswer, heights: NDArray[np.float64], sort:
         return _along(name, values, shares, weighted=points.weighted)
     labels, order = _labels_in_order(columns)
     cells, note = order, ""
-    if cells.size > MOST:
-        by_height = np.argsort(heights, kind="stable")
-        chosen = np.isin(cells, np.concatenate([by_height[: MOST // 2], by_height[-(MOST - MOST // 2) :]]))
+    if cells.size > MAX_LABELS:
+        by_height, half = np.argsort(heights, kind="stable"), MAX_LABELS // 2
+        chosen = np.isin(cells, np.concatenate([by_height[:half], by_height[half - MAX_LABELS :]]))
         cells, note = (
             cells[chosen],
-            f"the {MOST // 2} lowest and the {MOST - MOST // 2} highest of {len(labels):,} values",
+            f"the {half} lowest and the {MAX_LABELS - half} highest of {len(labels):,} values",
         )
     if sort == "height":
         cells = cells[np.argsort(-heights[cells], kind="stable")]
