@@ -134,9 +134,9 @@ def _density(s: Session, surface, a: Player, b: Player) -> None:
     s.equal("density of a surface", surface.density, want[: surface.shape[0], : surface.shape[1]], within=1e-9)
 
 
-def _pairs(s: Session, most: int) -> list[tuple[Player, Player]]:
+def _pairs(s: Session, max_: int) -> list[tuple[Player, Player]]:
     pairs = list(combinations(s.few(s.singles, FEATURES), 2))
-    return [pairs[k] for k in s.rng.permutation(len(pairs))[:most]]
+    return [pairs[k] for k in s.rng.permutation(len(pairs))[:max_]]
 
 
 def grids(s: Session) -> None:

@@ -32,10 +32,10 @@ def proofs(s: Session) -> None:
         curves = oracle.each(pd.DataFrame({player.columns[0]: values}))[:, :, -len(found.outputs) :]
         noise = 8 * s.setting.fitted.tolerance * s.setting.raw_scale
         counted = oracle.shares > 0
-        for side, most, moved in ((1, proof.falls, found.falling), (-1, proof.rises, found.rising)):
+        for side, max_, moved in ((1, proof.falls, found.falling), (-1, proof.rises, found.rising)):
             own = side * curves
             fall = (np.maximum.accumulate(own, axis=1) - own).max(axis=1)
-            s.true("bound of a certificate", (fall <= most + noise).all(), (fall.max(axis=0), most))
+            s.true("bound of a certificate", (fall <= max_ + noise).all(), (fall.max(axis=0), max_))
             _between(s, fall, counted, noise, moved[0] / found.total)
 
 
@@ -43,8 +43,8 @@ def _between(s: Session, fall: Any, counted: Any, noise: float, share: Any) -> N
     """Compare shares of rows that move with those that do so beyond doubt, and with those that may."""
     weight = s.setting.raw_oracle.shares
     least = weight @ ((fall > noise) & counted[:, None])
-    most = weight @ ((fall > 0) & counted[:, None])
-    s.true("rows that move", (least - 1e-9 <= share).all() and (share <= most + 1e-9).all(), (least, share, most))
+    max_ = weight @ ((fall > 0) & counted[:, None])
+    s.true("rows that move", (least - 1e-9 <= share).all() and (share <= max_ + 1e-9).all(), (least, share, max_))
 
 
 def tables(s: Session) -> None:

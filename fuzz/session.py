@@ -177,9 +177,9 @@ class Session:
             p for p in self.setting.players if p.single and p.name != "the group" and (have is None or p.name in have)
         ]
 
-    def few(self, players: list[Player], most: int) -> list[Player]:
+    def few(self, players: list[Player], max_: int) -> list[Player]:
         """Return some players, in any order."""
-        return [players[k] for k in self.rng.permutation(len(players))[:most]]
+        return [players[k] for k in self.rng.permutation(len(players))[:max_]]
 
     def unseen(self, column: str) -> pd.Series | None:
         """Return an unseen category of a column as a point; None for numbers."""

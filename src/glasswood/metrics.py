@@ -160,8 +160,8 @@ class InteractionIndex(CubeMetric):
         >>> gw.metrics.ShapleyInteractions(max_order=2).orders(6)
         range(1, 3)
         """
-        most = n_features if self.max_order is None else min(self.max_order, n_features)
-        return range(self.min_order, most + 1)
+        max_ = n_features if self.max_order is None else min(self.max_order, n_features)
+        return range(self.min_order, max_ + 1)
 
     def calc_metric(self, s_plus: set[Any], s_minus: set[Any]) -> Mapping[Hashable, float]:
         """Return the value of every set; see `CubeMetric.calc_metric`.

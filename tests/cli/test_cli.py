@@ -245,9 +245,9 @@ def test_backgrounds_with_responses_of_groups_and_csv_add_up(glasswood, home):
 def test_rows_of_parquet_are_read_in_passes_for_a_response(glasswood, monkeypatch):
     honest, asked = _files.read_rows, []
 
-    def only_some(data, most=None):
-        asked.append(most)
-        return honest(data, most)
+    def only_some(data, max_=None):
+        asked.append(max_)
+        return honest(data, max_)
 
     monkeypatch.setattr(_files, "read_rows", only_some)
     good(glasswood("curve", "classes.txt", "classes.parquet", "age", *RESPONSE))

@@ -70,12 +70,12 @@ def numbers(size, seed):
 
 
 @st.composite
-def several_partials(draw, most=4):
+def several_partials(draw, max_=4):
     """Partials of one job, each with some of the groups."""
     keys = draw(lists_of_keys())
     n_counts, n_cells = draw(st.integers(0, 9)), draw(st.integers(0, 5))
     partials = []
-    for number in range(draw(st.integers(1, most))):
+    for number in range(draw(st.integers(1, max_))):
         tallies, rows = {}, {}
         for key in keys:
             if key == WHOLE or draw(st.booleans()):
@@ -124,7 +124,7 @@ def test_sums_are_exact_and_do_not_touch_what_is_added(partials):
     assert whole[2:] == (sum(p.n_fragments for p in partials), sum(p.ledger for p in partials) % 2**128)
 
 
-@given(several_partials(most=3))
+@given(several_partials(max_=3))
 def test_the_order_of_addition_does_not_matter(partials):
     whole = contents(Partial.sum(partials))
     for order in permutations(partials):
@@ -133,7 +133,7 @@ def test_the_order_of_addition_does_not_matter(partials):
         assert contents(unpacked(add_packed(*(partial.pack() for partial in order)))) == whole
 
 
-@given(several_partials(most=1), st.dictionaries(st.just("note"), st.binary(max_size=20)))
+@given(several_partials(max_=1), st.dictionaries(st.just("note"), st.binary(max_size=20)))
 def test_packing_keeps_everything(partials, notes):
     (partial,) = partials
     again, kept = Partial.unpack(partial.pack(**notes))
@@ -157,7 +157,7 @@ def test_slices_of_different_rows_are_not_joined():
         Partial.join([next(one.slices(2)), list(two.slices(2))[1]])
 
 
-@given(several_partials(most=1), st.integers(0, 2**32), st.integers(1, 255))
+@given(several_partials(max_=1), st.integers(0, 2**32), st.integers(1, 255))
 @settings(max_examples=50)
 def test_damaged_bytes_are_refused(partials, place, change):
     packed = bytearray(partials[0].pack())
@@ -262,12 +262,12 @@ class Workers:
     def __init__(self, seed=0, fail_at=None):
         self.generator = np.random.default_rng(seed)
         self.fail_at = fail_at
-        self.started, self.most, self.fan_in = [], 0, []
+        self.started, self.max_, self.fan_in = [], 0, []
         self.running = 0
 
     def start(self, work):
         self.running += 1
-        self.most = max(self.most, self.running)
+        self.max_ = max(self.max_, self.running)
         return [work]  # a handle; lists are equal when their contents are, but not the same
 
     def count(self, task):
@@ -306,7 +306,7 @@ def test_workers_count_each_task_once(n_tasks, n_cores):
     assert found.n_rows == n_tasks * (n_tasks + 1) // 2
     assert sorted(workers.started) == list(range(1, n_tasks + 1))
     assert workers.running == 0
-    assert workers.most <= PER_CORE * n_cores
+    assert workers.max_ <= PER_CORE * n_cores
     assert all(2 <= size <= FAN_IN for size in workers.fan_in)
     assert len(workers.fan_in) <= -(-(n_tasks - 1) // (FAN_IN - 1)) + 1
 
@@ -334,13 +334,13 @@ def test_the_bar_of_workers_ends_at_the_number_of_tasks(n_tasks, monkeypatch):
 
 
 @given(st.lists(st.none() | st.integers(0, 100), max_size=50), st.integers(1, 100))
-def test_bundles_hold_each_fragment_once_and_are_not_too_large(sizes, most):
+def test_bundles_hold_each_fragment_once_and_are_not_too_large(sizes, max_):
     fragments = [SimpleNamespace(n_rows=size) for size in sizes]
-    found = bundles(fragments, most)
+    found = bundles(fragments, max_)
     assert [fragment for bundle in found for fragment in bundle] == fragments
     assert all(found)
     for bundle in found:
-        assert len(bundle) == 1 or sum(most if f.n_rows is None else f.n_rows for f in bundle) <= most
+        assert len(bundle) == 1 or sum(max_ if f.n_rows is None else f.n_rows for f in bundle) <= max_
     assert [fragment for wave in waves(fragments) for fragment in wave] == fragments
 
 
@@ -354,11 +354,11 @@ def test_partials_that_are_added_up_are_not_kept():
         def start(self, work):
             handle = Handle(super().start(work))
             alive.add(handle)
-            most.append(len(alive))
+            max_.append(len(alive))
             return handle
 
     Handle.__hash__ = object.__hash__
-    alive, most = WeakSet(), []
+    alive, max_ = WeakSet(), []
     workers = Watched()
     sum_on_workers(range(1, 501), 2, workers.count, workers.add, workers.wait)
-    assert max(most) <= 2 * PER_CORE * 2 + 2 * FAN_IN
+    assert max(max_) <= 2 * PER_CORE * 2 + 2 * FAN_IN

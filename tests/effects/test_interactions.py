@@ -260,8 +260,8 @@ def test_orders_features_and_outputs_are_parts_of_the_whole(ensemble, seed, cove
     ):
         part = ex.interaction_values(rows, **options)
         within = set(options.get("features", names))
-        most = options.get("max_order", len(names))
-        assert part.subsets == [s for s in whole.subsets if len(s) <= most and within.issuperset(s)]
+        max_ = options.get("max_order", len(names))
+        assert part.subsets == [s for s in whole.subsets if len(s) <= max_ and within.issuperset(s)]
         expected = np.stack([whole[s] for s in part.subsets], axis=1).reshape(3, len(part), -1)
         outputs = [output] if "output" in options else range(ensemble.n_outputs)
         assert part.outputs == tuple(ensemble.score.labels[k] for k in outputs)

@@ -74,7 +74,7 @@ def follows_the_definition(e, case, seed):
     rng, ex = np.random.default_rng(seed), gw.Explainer(e)
     within = 1e-12 * (np.abs(e.value).sum() + np.abs(e.score.base).max())
     features = rng.permutation(e.used_features.tolist())[:3].tolist()
-    tried = {f: tries(case, e, f, rng, most=12).values for f in features}
+    tried = {f: tries(case, e, f, rng, max_=12).values for f in features}
     for f in features:
         close(ex.partial_dependence(f)(tried[f]), by_definition(e, {f: tried[f]}), within)
     points = {f: [values[k] for k in rng.integers(len(values), size=10)] for f, values in tried.items()}

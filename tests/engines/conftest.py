@@ -132,8 +132,8 @@ def one_each(monkeypatch):
     """Every fragment is a task of its own: so few rows would be one task else."""
     real = _passes.bundles
 
-    def bundles(fragments, *most):
-        return real(fragments, *most) if most else [[fragment] for fragment in fragments]
+    def bundles(fragments, *max_):
+        return real(fragments, *max_) if max_ else [[fragment] for fragment in fragments]
 
     monkeypatch.setattr(_passes, "bundles", bundles)
 

@@ -35,7 +35,7 @@ def hostile_values(ensemble: TreeEnsemble, feature: int, odd: Sequence[float]) -
 
 
 def hostile_array(
-    X: Any, ensemble: TreeEnsemble, *, odd: Sequence[float] = FINITE_OR_MISSING, most: int = 20_000, seed: int = 0
+    X: Any, ensemble: TreeEnsemble, *, odd: Sequence[float] = FINITE_OR_MISSING, max_: int = 20_000, seed: int = 0
 ) -> NDArray[np.float64]:
     """The rows of X, then copies with one hostile value each, then rows in which every value is hostile."""
     rng = np.random.default_rng(seed)
@@ -43,7 +43,7 @@ def hostile_array(
     tries = {j: hostile_values(ensemble, j, odd) for j in ensemble.used_features}
     single = []
     for j, values in tries.items():
-        values = rng.permutation(values)[: max(1, most // len(tries))]
+        values = rng.permutation(values)[: max(1, max_ // len(tries))]
         rows = X[rng.integers(len(X), size=len(values))].copy()
         rows[:, j] = values
         single.append(rows)
@@ -59,7 +59,7 @@ def hostile_frame(
     *,
     odd: Sequence[float] = FINITE_OR_MISSING,
     categories: Mapping[str, Sequence[Any]] | None = None,
-    most: int = 20_000,
+    max_: int = 20_000,
     seed: int = 0,
 ) -> Any:
     """The same for a pandas frame; `categories` names the values to try in each column of categories."""
@@ -75,7 +75,7 @@ def hostile_frame(
         tries[name] = categories[name] if name in categories else hostile_values(ensemble, j, odd)
     parts = [frame]
     for name, values in tries.items():
-        values = [values[k] for k in rng.permutation(len(values))[: max(1, most // len(tries))]]
+        values = [values[k] for k in rng.permutation(len(values))[: max(1, max_ // len(tries))]]
         rows = frame.iloc[rng.integers(len(frame), size=len(values))]
         parts.append(rows.assign(**{name: _column(values, frame[name].dtype)}))
     mixed = frame.iloc[rng.integers(len(frame), size=500)]

@@ -104,16 +104,16 @@ class Tries:
         """Some of the values."""
         return Tries([self.values[k] for k in chosen], [self.cells[k] for k in chosen])
 
-    def few(self, rng: np.random.Generator, most: int) -> Tries:
+    def few(self, rng: np.random.Generator, max_: int) -> Tries:
         """At most so many of the values; the first and the last three, which tend to be special, always."""
-        if len(self) <= most:
+        if len(self) <= max_:
             return self
         last = len(self) - 3
-        between = 1 + rng.permutation(last - 1)[: most - 4]
+        between = 1 + rng.permutation(last - 1)[: max_ - 4]
         return self.take([0, *np.sort(between), *range(last, len(self))])
 
 
-def tries(case: Case, ensemble: TreeEnsemble, feature: int, rng: np.random.Generator, most: int = MAX_VALUES) -> Tries:
+def tries(case: Case, ensemble: TreeEnsemble, feature: int, rng: np.random.Generator, max_: int = MAX_VALUES) -> Tries:
     """A value of every cell of a feature (or of some, if there are many), more beside the cuts, missing and unseen."""
     column = ensemble.schema.columns[feature]
     if isinstance(column, NumberColumn):
@@ -129,7 +129,7 @@ def tries(case: Case, ensemble: TreeEnsemble, feature: int, rng: np.random.Gener
         low, high = between
         values = np.array(found.values)
         found.cells = np.where((values >= low) & (values <= high), found.cells[-1], found.cells).tolist()
-    return found.few(rng, most)
+    return found.few(rng, max_)
 
 
 def _numbers(cuts: NDArray[np.float64], case: Case) -> Tries:

@@ -88,13 +88,13 @@ def ask_about_rows(ex: gw.Explainer, rows: Any) -> None:
     ex.interaction_strengths()
 
 
-def recorded(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object], most: int = 3) -> dict[str, list[Call]]:
+def recorded(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object], max_: int = 3) -> dict[str, list[Call]]:
     """Return the arguments of the first calls of each kernel, by its name, with copies of what they may write to."""
     calls: dict[str, list[Call]] = {name: [] for name in NAMES}
 
     def watch(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def watched(*args: Any, **named: Any) -> Any:
-            if len(calls[name]) < most:
+            if len(calls[name]) < max_:
                 calls[name].append(([copied(a) for a in args], {key: copied(a) for key, a in named.items()}))
             return call(*args, **named)
 

@@ -88,9 +88,9 @@ def pairs_by_cover(e: TreeEnsemble, rows: Any) -> Floats:
     return found
 
 
-def cube_weights(weight: Callable[[int, int], float], most: int = 65) -> Floats:
+def cube_weights(weight: Callable[[int, int], float], max_: int = 65) -> Floats:
     """A table of weights by the number of players that must take part, and of those that must not."""
-    return np.array([[weight(plus, minus) for minus in range(most)] for plus in range(most)])
+    return np.array([[weight(plus, minus) for minus in range(max_)] for plus in range(max_)])
 
 
 def ratio(plus: int, minus: int, order: int) -> float:

@@ -141,24 +141,24 @@ def test_the_environment_sets_the_default(monkeypatch, model, frame):
 
 @pytest.mark.usefixtures("cores")
 def test_threads_share_the_limit_with_those_that_they_start():
-    working, most, lock = [0], [0], threading.Lock()
+    working, max_, lock = [0], [0], threading.Lock()
 
     def work(*_):
         with lock:
             working[0] += 1
-            most[0] = max(most[0], working[0])
+            max_[0] = max(max_[0], working[0])
         threading.Event().wait(0.01)
         with lock:
             working[0] -= 1
 
     for limit in (1, 2, 4, 5):
-        most[0] = 0
+        max_[0] = 0
         with threads_limited_to(limit):
             for_each(2, lambda _: for_each(20, work, "inner"), "outer")
             sum_over(range(20), lambda: None, work)
             with in_order(3, lambda _: beside(lambda: for_each(9, work, "inner"))) as done:
                 list(done)
-        assert 1 <= most[0] <= limit
+        assert 1 <= max_[0] <= limit
 
 
 @pytest.mark.usefixtures("cores")

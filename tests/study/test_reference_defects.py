@@ -40,7 +40,7 @@ def _one_thread():
 def prove_curves(model, rows, raw):
     """Compare every cell of every feature with the average of the library's own scores; return the explainer."""
     proof = Proof(Case(model, rows, raw, missing=False), seed=0)
-    proof.tries = {f: tries(proof.case, proof.e, f, proof.rng, most=1000) for f in proof.e.used_features}
+    proof.tries = {f: tries(proof.case, proof.e, f, proof.rng, max_=1000) for f in proof.e.used_features}
     proof.curves()
     return proof.ex
 

@@ -267,5 +267,5 @@ def raw(model, rows):
 def hostile(table):
     if isinstance(table, pd.DataFrame):
         labels = {name: [*table[name].cat.categories, None] for name in table.select_dtypes("category")}
-        return lambda ensemble: hostile_frame(table, ensemble, odd=EVERYTHING, categories=labels, most=4000)
-    return lambda ensemble: hostile_array(table, ensemble, odd=EVERYTHING, most=4000)
+        return lambda ensemble: hostile_frame(table, ensemble, odd=EVERYTHING, categories=labels, max_=4000)
+    return lambda ensemble: hostile_array(table, ensemble, odd=EVERYTHING, max_=4000)

@@ -275,11 +275,11 @@ def hostile(model, table):
     odd = FINITE_OR_MISSING if isinstance(model, xgb.Booster) else ODD
     if isinstance(table, pd.DataFrame):
         known = {name: [*table[name].cat.categories, None] for name in ("city", "store") if name in table}
-        return lambda ensemble: hostile_frame(table, ensemble, odd=odd, categories=known, most=MAX_ODD)
+        return lambda ensemble: hostile_frame(table, ensemble, odd=odd, categories=known, max_=MAX_ODD)
     odd = [*odd, *CODES] if getattr(model, "feature_types", None) else odd
     missing = getattr(model, "missing", np.nan)
     odd = odd if np.isnan(missing) else [*odd, *beside([missing]), missing]
-    return lambda ensemble: hostile_array(table, ensemble, odd=odd, most=MAX_ODD)
+    return lambda ensemble: hostile_array(table, ensemble, odd=odd, max_=MAX_ODD)
 
 
 REAL = [

@@ -86,7 +86,7 @@ def _further_cuts(e: TreeEnsemble) -> tuple[NDArray[np.int32], NDArray[np.float6
         return np.empty(0, dtype=np.int32), np.empty(0)
     derived, n = e.derived, e.n_features
     numbers = np.flatnonzero(~np.isnan(derived.part_cut))
-    most = derived.max_ranks
-    features = np.concatenate([derived.part_column[numbers], np.repeat(n + np.arange(most.size), most)])
-    cuts = [derived.part_cut[numbers], *(np.arange(n_cuts, dtype=np.float64) for n_cuts in most.tolist())]
+    max_ = derived.max_ranks
+    features = np.concatenate([derived.part_column[numbers], np.repeat(n + np.arange(max_.size), max_)])
+    cuts = [derived.part_cut[numbers], *(np.arange(n_cuts, dtype=np.float64) for n_cuts in max_.tolist())]
     return features.astype(np.int32), np.concatenate(cuts)

@@ -83,8 +83,8 @@ class LeafCounts:
     @property
     def max_rows(self) -> int:
         """The number of rows of a batch, which a kernel counts in a fraction of a second."""
-        most = max((chunk.n_counts for chunk in self.chunks), default=1)
-        return ROWS_OF_A_BITSET * max(1, int(MAX_COUNTED / max(1.0, most)))
+        max_ = max((chunk.n_counts for chunk in self.chunks), default=1)
+        return ROWS_OF_A_BITSET * max(1, int(MAX_COUNTED / max(1.0, max_)))
 
     @once_here
     def digested(self) -> frozenset[int]:

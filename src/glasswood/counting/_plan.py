@@ -176,10 +176,10 @@ class CountPlan:
     @once
     def subsets(self) -> Subsets:
         """The tables of player sets, for the path with the most players."""
-        most = int(self.n_players.max(initial=0))
-        if sum(comb(most, size) for size in range(min(self.order, most) + 1)) > MAX_SETS:
+        max_ = int(self.n_players.max(initial=0))
+        if sum(comb(max_, size) for size in range(min(self.order, max_) + 1)) > MAX_SETS:
             self.refuse_uncountable(self.order)
-        return Subsets.up_to(self.order, most)
+        return Subsets.up_to(self.order, max_)
 
     @once
     def leaf_offset(self) -> NDArray[np.int64]:
@@ -229,12 +229,12 @@ class CountPlan:
         """
         if self.countable(order, max_counts):
             return
-        needed, most = self.n_sets(order), self.max_players
+        needed, max_ = self.n_sets(order), self.max_players
         smaller = next((k for k in range(order - 1, 0, -1) if self.countable(k, max_counts) and fits(k)), None)
         advice = f"ask for {argument}={smaller}" if smaller else "there is no smaller order that fits"
-        of_one_path = sum(comb(most, size) for size in range(min(order, most) + 1))
+        of_one_path = sum(comb(max_, size) for size in range(min(order, max_) + 1))
         message = (
-            f"paths of this model have up to {most} features. Sets of up to {order} of them need {needed:,} counts "
+            f"paths of this model have up to {max_} features. Sets of up to {order} of them need {needed:,} counts "
             f"({8 * needed / 1e9:,.1f} GB), up to {of_one_path:,} for one path; at most {max_counts or MAX_COUNTS:,} "
             f"and {MAX_SETS:,} are handled: {advice}"
         )
@@ -406,8 +406,8 @@ def make_plan(ensemble: TreeEnsemble, order: int | None, groups: Mapping[str, Se
             raise TableError(message)
     order = None if order is None else whole_number(order, "order is the number of features fixed together")
     if order is None or order > 1:  # larger sets than those of the longest path add no counts
-        most = CountPlan(ensemble, 1, groups).max_players
-        order = most if order is None else min(order, most)
+        max_ = CountPlan(ensemble, 1, groups).max_players
+        order = max_ if order is None else min(order, max_)
     plan = CountPlan(ensemble, order, groups)
     if order > 1:  # the curves of larger models are made part by part, see `count_in_parts`
         plan.refuse_uncountable(order)

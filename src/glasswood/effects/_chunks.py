@@ -16,10 +16,10 @@ __all__ = ["Chunks", "block_width"]
 LANES = 32  # rows that kernels handle at a time
 
 
-def block_width(n_rows: int, most: int) -> int:
+def block_width(n_rows: int, max_: int) -> int:
     """Return how many rows make a block: about `most`, in equal blocks, and a multiple of what kernels handle."""
-    most = min(2048, max(64, most))
-    n_blocks = max(1, -(-n_rows // most))
+    max_ = min(2048, max(64, max_))
+    n_blocks = max(1, -(-n_rows // max_))
     return max(1, -(-n_rows // (n_blocks * LANES))) * LANES
 
 

@@ -193,9 +193,9 @@ class LeafPair:
         return self._signed(steps.cumsum(axis=0).cumsum(axis=1)[:n_x, :n_y] * self._unit)
 
 
-def _parts(n: int, each: int, most: int = SUMS_AT_A_TIME) -> Iterator[slice]:
+def _parts(n: int, each: int, max_: int = SUMS_AT_A_TIME) -> Iterator[slice]:
     """Yield parts of something of n lines, given how many sums each line takes."""
-    size = max(1, most // max(1, each))
+    size = max(1, max_ // max(1, each))
     for first in range(0, n, size):
         proceed()
         yield slice(first, min(n, first + size))

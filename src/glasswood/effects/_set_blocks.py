@@ -103,8 +103,8 @@ class PlayerSets:
         """Return the sets of the players of a path that follow the prefix of a block."""
         order = max(0, self.order - len(block.prefix))
         if order not in self._subsets:
-            most = min(int(self.plan.n_players.max(initial=0)), int(self.wanted.sum()))
-            self._subsets[order] = Subsets.up_to(order, most)
+            max_ = min(int(self.plan.n_players.max(initial=0)), int(self.wanted.sum()))
+            self._subsets[order] = Subsets.up_to(order, max_)
         return self._subsets[order]
 
     def find(

@@ -401,21 +401,21 @@ class Pass:
         return replace(schema, columns=tuple(columns))
 
 
-def bundles(parts: Sequence[P], most: int | None = None) -> list[list[P]]:
+def bundles(parts: Sequence[P], max_: int | None = None) -> list[list[P]]:
     """Return parts of files in bundles of moderate numbers of rows: a task costs an engine up to 50 milliseconds.
 
     Few rows make smaller bundles, so that no worker is idle.
     """
-    if most is None:
+    if max_ is None:
         total = sum(part.n_rows or ROWS_PER_TASK for part in parts)
-        most = min(ROWS_PER_TASK, max(ROWS_PER_TASK // 8, total // 64))
+        max_ = min(ROWS_PER_TASK, max(ROWS_PER_TASK // 8, total // 64))
     found: list[list[P]] = []
     room = 0
     for part in parts:
-        size = most if part.n_rows is None else part.n_rows
+        size = max_ if part.n_rows is None else part.n_rows
         if not found or size > room:
             found.append([])
-            room = most
+            room = max_
         found[-1].append(part)
         room -= size
     return found

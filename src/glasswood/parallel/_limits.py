@@ -58,11 +58,11 @@ def _quota_of_version_2(folder: Path) -> float | None:
 def _memory(folder: Path, limit: str, usage: str, prefix: str) -> Memory | None:
     """Return the memory of a group. Copies of files are not counted as used: the system gives them up when needed."""
     with suppress(OSError, ValueError):
-        most = int((folder / f"memory.{limit}").read_text())  # "max" is no number: no limit
+        max_ = int((folder / f"memory.{limit}").read_text())  # "max" is no number: no limit
         used = int((folder / f"memory.{usage}").read_text())
         text = (folder / "memory.stat").read_text()
         copies = sum(map(int, re.findall(rf"^{prefix}(?:in)?active_file (\d+)$", text, re.MULTILINE)))
-        return Memory(most, max(0, most - max(0, used - copies)))
+        return Memory(max_, max(0, max_ - max(0, used - copies)))
     return None
 
 

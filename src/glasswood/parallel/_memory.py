@@ -42,10 +42,10 @@ def check_memory(shape: tuple[int, ...], n_arrays: int = 1, remedy: str = REMEDY
 
 def threads_that_fit(n_values: int) -> int:
     """Return how many threads may add up so many numbers each: fewer than usual if memory is short."""
-    needed, most = 8 * n_values, n_threads()
-    if needed * most <= MUCH:
-        return most
-    return max(1, min(most, _left(memory_limit()) // (2 * needed)))
+    needed, max_ = 8 * n_values, n_threads()
+    if needed * max_ <= MUCH:
+        return max_
+    return max(1, min(max_, _left(memory_limit()) // (2 * needed)))
 
 
 def memory_that_fits() -> int:
@@ -70,8 +70,8 @@ def _memory() -> int:
 
 def _left(allowed: Memory | None) -> int:
     """Return the bytes of memory that this process can still get, or a terabyte where that is unknown."""
-    most = 10**12 if allowed is None else allowed.left
+    max_ = 10**12 if allowed is None else allowed.left
     with suppress(OSError, ValueError, IndexError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
-        return min(most, 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))))
-    return most
+        return min(max_, 1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))))
+    return max_

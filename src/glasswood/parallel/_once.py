@@ -134,8 +134,8 @@ class Recent(Generic[T]):
         How many values are kept.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most, self._lock = most, Lock()
+    def __init__(self, max_: int) -> None:
+        self._most, self._lock = max_, Lock()
         self._kept: dict[Any, Deferred[T]] = {}
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:

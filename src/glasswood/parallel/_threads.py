@@ -291,8 +291,8 @@ def in_order(
     With a progress bar, if `label` says what is done and that takes long. The limit of threads is that of this call if
     none is given.
     """
-    most = limit or n_threads()
-    workers = min(most, n)
+    max_ = limit or n_threads()
+    workers = min(max_, n)
     if workers <= 1:
 
         def alone(index: int) -> T:
@@ -302,7 +302,7 @@ def in_order(
         with closing(shown(map(alone, range(n)), n, what)) as results:
             yield results
         return
-    with _pool(workers, work, most) as pool, closing(shown(_sorted(pool, n, 2 * workers), n, what)) as results:
+    with _pool(workers, work, max_) as pool, closing(shown(_sorted(pool, n, 2 * workers), n, what)) as results:
         yield results
 
 

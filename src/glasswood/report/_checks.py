@@ -136,12 +136,12 @@ def _affordable(subject: Subject) -> Tried | str:
         return "there are no rows"
     if subject.rows == "counts":
         return "it needs the rows themselves, and only counts of them are available"
-    n, most = study.over.n_rows, max(MIN_ROWS, MAX_VISITS // max(1, study.ensemble.n_trees))
-    if n <= most:
+    n, max_ = study.over.n_rows, max(MIN_ROWS, MAX_VISITS // max(1, study.ensemble.n_trees))
+    if n <= max_:
         return Tried(subject, None)
     weight = study.over.weights
     counted = np.arange(n) if weight is None else np.flatnonzero(weight > 0)
-    chosen = np.unique(np.linspace(0, counted.size - 1, most).astype(np.intp))
+    chosen = np.unique(np.linspace(0, counted.size - 1, max_).astype(np.intp))
     return Tried(subject, counted[chosen])
 
 

@@ -61,14 +61,14 @@ def distinct(values: Sequence[float]) -> list[float | int | None]:
 # ------------------------------------------------------------------------------------------------ fewer cells
 
 
-def merge_runs(heights: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+def merge_runs(heights: NDArray[np.float64], max_: int) -> NDArray[np.intp]:
     """Return the starts of a limited number of runs of neighbouring cells whose heights differ little.
 
     Heights are (n_cells, n_lines). The tolerance is the smallest for which the runs are few enough, so that narrow
     spikes stay and slow slopes are made coarser. Nothing is merged if the cells are few enough.
     """
     n = len(heights)
-    if n <= most:
+    if n <= max_:
         return np.arange(n)
     low, high = 0.0, float(np.ptp(heights, axis=0).max(initial=0.0)) or 1.0
     if heights.shape[1] == 1:
@@ -78,21 +78,21 @@ def merge_runs(heights: NDArray[np.float64], most: int) -> NDArray[np.intp]:
     best = runs_within(high, n)
     for _ in range(SEARCHES):
         middle = (low + high) / 2
-        found = runs_within(middle, most)
-        if len(found) <= most:
+        found = runs_within(middle, max_)
+        if len(found) <= max_:
             best, high = found, middle
         else:
             low = middle
     return np.array(best, dtype=np.intp)
 
 
-def _runs_within(spreads: _Spreads, tolerance: float, most: int) -> list[int]:
+def _runs_within(spreads: _Spreads, tolerance: float, max_: int) -> list[int]:
     """Return where runs begin within which no line's heights differ by more than the tolerance.
 
     If there are more than the limit, only the first ones are returned.
     """
     starts = [0]
-    while len(starts) <= most:
+    while len(starts) <= max_:
         end = spreads.end_of_run(starts[-1], tolerance)
         if end == spreads.n_cells:
             break
@@ -121,14 +121,14 @@ class _Spreads:
         return found
 
 
-def _runs_of_one(heights: list[float], tolerance: float, most: int) -> list[int]:
+def _runs_of_one(heights: list[float], tolerance: float, max_: int) -> list[int]:
     """Return the same for one line, without arrays: they cost more than the work."""
     starts, low, high = [0], heights[0], heights[0]
     for k, height in enumerate(heights):
         least, greatest = min(low, height), max(high, height)
         if greatest - least > tolerance:
             starts.append(k)
-            if len(starts) > most:
+            if len(starts) > max_:
                 break
             least = greatest = height
         low, high = least, greatest
@@ -144,17 +144,17 @@ def _mean_of_runs(values: NDArray[np.float64], weight: NDArray[np.float64], star
     return np.add.reduceat(values * part.reshape(-1, *(1,) * (values.ndim - 1)), starts, axis=0)
 
 
-def merged_steps(panel: Steps, most: int) -> Steps:
+def merged_steps(panel: Steps, max_: int) -> Steps:
     """Return a panel with a limited number of steps; its note gives the largest distance from the exact curve, if any.
 
     If the limit is that of other figures, the lowest and highest of neighbouring steps are drawn, as there.
     """
-    if not panel.x.edges or panel.x.n_cells <= most:
+    if not panel.x.edges or panel.x.n_cells <= max_:
         return panel
-    if most >= MAX_STEPS:
-        return fitted(panel, most)
+    if max_ >= MAX_STEPS:
+        return fitted(panel, max_)
     heights = np.array([line.heights for line in panel.lines]).T
-    starts = merge_runs(heights, most)
+    starts = merge_runs(heights, max_)
     weight = np.array(panel.support) if panel.support else np.zeros(len(heights))
     means = _mean_of_runs(heights, weight, starts)
     many = np.diff(np.append(starts, len(heights)))
@@ -179,13 +179,13 @@ def _merged_band(band: Band, starts: NDArray[np.intp]) -> Band:
     return replace(band, low=tuple(low.tolist()), high=tuple(high.tolist()))
 
 
-def merged_cells(panels: Sequence[Cells], most: int) -> list[Cells]:
+def merged_cells(panels: Sequence[Cells], max_: int) -> list[Cells]:
     """Return panels of one pair of features with a limited number of cells along each axis, all with the same edges."""
     exact = np.concatenate([np.array(panel.heights)[..., None] for panel in panels], axis=2)
     x, y = panels[0].x, panels[0].y
-    down = merge_runs(exact.reshape(len(exact), -1), most) if y.edges else np.arange(len(exact))
+    down = merge_runs(exact.reshape(len(exact), -1), max_) if y.edges else np.arange(len(exact))
     across = exact.transpose(1, 0, 2)
-    along = merge_runs(across.reshape(len(across), -1), most) if x.edges else np.arange(len(across))
+    along = merge_runs(across.reshape(len(across), -1), max_) if x.edges else np.arange(len(across))
     if len(down) == exact.shape[0] and len(along) == exact.shape[1]:
         return list(panels)
     result = []

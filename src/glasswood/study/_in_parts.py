@@ -15,7 +15,7 @@ __all__ = ["count_in_parts"]
 
 
 def count_in_parts(
-    plan: CountPlan, over: Average, most: int
+    plan: CountPlan, over: Average, max_: int
 ) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64], NDArray[Any]]:
     """Return the curves, the mean and the rows per cell of a plan with more counts than fit in memory.
 
@@ -28,7 +28,7 @@ def count_in_parts(
     curves: dict[int, NDArray[np.float64]] = {}
     first = 0
     while first < e.n_trees:
-        last = first + max(1, int(np.searchsorted(np.cumsum(per_tree[first:]), most, side="right")))
+        last = first + max(1, int(np.searchsorted(np.cumsum(per_tree[first:]), max_, side="right")))
         part, first = plan.part(first, last), last
         background = over.count(part, lists_only=True)
         if background is None:  # without rows, nothing is counted

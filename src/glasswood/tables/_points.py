@@ -178,12 +178,12 @@ class Template:
         values = self._values(position)
         return str(values.dtype) if isinstance(values, np.ndarray) else "object"
 
-    def numbers(self, position: int, most: int = 200) -> NDArray[np.float64]:
+    def numbers(self, position: int, max_: int = 200) -> NDArray[np.float64]:
         """Return some of the distinct numbers of a column, the smallest and the largest included."""
         table = NumberColumn(str(position)).encode(self._values(position)).astype(np.float64)
         distinct = np.unique(table[np.isfinite(table)])
         return (
-            distinct[np.unique(np.linspace(0, distinct.size - 1, most).astype(np.intp))] if distinct.size else distinct
+            distinct[np.unique(np.linspace(0, distinct.size - 1, max_).astype(np.intp))] if distinct.size else distinct
         )
 
     def _values(self, position: int) -> Any:

@@ -305,8 +305,8 @@ def _delta(table: Any) -> Source:
         )
         raise TableError(message)
 
-    def run(names: Sequence[Any], most: str = "") -> Iterator[Any]:
-        query = f"select {_quoted(names)} from given{most}"
+    def run(names: Sequence[Any], limit: str = "") -> Iterator[Any]:
+        query = f"select {_quoted(names)} from given{limit}"
         return read_stream(library.QueryBuilder().register("given", table).execute(query))[1]
 
     names = [field.name for field in table.schema().fields]

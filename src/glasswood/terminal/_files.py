@@ -132,16 +132,16 @@ def open_data(data: str, *, in_memory: bool) -> Any:
     return data
 
 
-def read_rows(data: str | Sequence[str], most: int | None = None) -> Any:
+def read_rows(data: str | Sequence[str], max_: int | None = None) -> Any:
     """Return the rows of a file (or the first ones) as a table in memory."""
     if isinstance(data, str) and data.endswith(BACKGROUND):
         message = f"{data!r} is a background, which only has counts; pass the rows themselves"
         raise TableError(message)
     if isinstance(data, str) and _is_csv(data):
         table = _read_csv(data)
-        return table if most is None else table[:most]
+        return table if max_ is None else table[:max_]
     dataset = open_dataset(data)
-    table = dataset.to_table() if most is None else dataset.head(most)
+    table = dataset.to_table() if max_ is None else dataset.head(max_)
     try:
         importlib.import_module("pandas")
     except ImportError:

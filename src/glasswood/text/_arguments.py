@@ -33,14 +33,14 @@ Centering = bool | Literal["mean"]
 """How curves are centred: not at all (False), from zero (True), or minus the mean prediction ("mean")."""
 
 
-def by_position(most: int, advice: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def by_position(max_: int, advice: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Return a decorator of methods that refuses more arguments by position than there may be, with a sentence."""
 
     def decorated(method: Callable[P, T]) -> Callable[P, T]:
         @wraps(method)
         def checked(*given: P.args, **named: P.kwargs) -> T:
-            if len(given) > most + 1:  # with the object itself
-                message = f"at most {most} arguments are passed by position, not {len(given) - 1}. {advice}"
+            if len(given) > max_ + 1:  # with the object itself
+                message = f"at most {max_} arguments are passed by position, not {len(given) - 1}. {advice}"
                 raise ArgumentError(message)
             return method(*given, **named)
 

@@ -26,23 +26,23 @@ def plain(value: object) -> str:
     return "".join(kept)
 
 
-def shorten(value: object, most: int = 28) -> str:
+def shorten(value: object, max_: int = 28) -> str:
     """Return text of limited length, with an ellipsis in the middle because names often differ at their ends."""
     text = plain(value)
-    if len(text) <= most:
+    if len(text) <= max_:
         return text
-    head = (most - 1) // 2
-    return text[: most - 1 - head].rstrip() + "…" + text[len(text) - head :].lstrip()
+    head = (max_ - 1) // 2
+    return text[: max_ - 1 - head].rstrip() + "…" + text[len(text) - head :].lstrip()
 
 
-def several(texts: Iterable[Any], most: int = 28) -> list[str]:
+def several(texts: Iterable[Any], max_: int = 28) -> list[str]:
     """Return shortened texts, numbered where they would look the same."""
-    short = [shorten(text, most) or "(empty)" for text in texts]
+    short = [shorten(text, max_) or "(empty)" for text in texts]
     seen: dict[str, int] = {}
     result = []
     for text in short:
         seen[text] = seen.get(text, 0) + 1
-        result.append(text if seen[text] == 1 else f"{shorten(text, most - 4)} ({seen[text]})")
+        result.append(text if seen[text] == 1 else f"{shorten(text, max_ - 4)} ({seen[text]})")
     return result
 
 

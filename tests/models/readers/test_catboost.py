@@ -45,7 +45,7 @@ from zoo.catboost_models import (
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_model_of_numbers_is_read_bit_for_bit(name, prove):
     model, X = NUMBERS[name]()
-    ensemble = prove(model, raw, lambda ensemble: hostile_array(X, ensemble, odd=ODD, most=4000))
+    ensemble = prove(model, raw, lambda ensemble: hostile_array(X, ensemble, odd=ODD, max_=4000))
     assert not ensemble.schema.named
 
 
@@ -53,7 +53,7 @@ def test_a_model_of_numbers_is_read_bit_for_bit(name, prove):
 def test_a_model_with_categories_is_read_bit_for_bit(name, prove):
     model, table = FRAMES[name]()
     tries = TRIES | {"city": TRIES["city"] + [f"city {k}" for k in range(15, 420)]} if len(table) > 1000 else TRIES
-    ensemble = prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=tries, most=4000))
+    ensemble = prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=tries, max_=4000))
     assert set(CATEGORIES) & {ensemble.feature_names[j] for j in ensemble.used_features}
     assert ensemble.schema.named
 
@@ -68,7 +68,7 @@ def test_a_model_with_categories_is_read_bit_for_bit(name, prove):
 )
 def test_types_of_statistics_of_gpu_models(name, of, ctr, prove, tmp_path):
     model, table = forged(lambda text: text.replace(of, name), tmp_path, simple_ctr=ctr)
-    prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, most=2000))
+    prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, max_=2000))
     assert name in (tmp_path / "model.json").read_text()
 
 
@@ -76,7 +76,7 @@ def test_prior_denominators_of_gpu_models(prove, tmp_path):
     model, table = forged(
         lambda text: text.replace('"prior_denomerator":1', '"prior_denomerator":3'), tmp_path, simple_ctr="Borders"
     )
-    prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, most=2000))
+    prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, max_=2000))
 
 
 def test_statistics_equal_to_a_border(prove, tmp_path):
@@ -103,7 +103,7 @@ def test_statistics_equal_to_a_border(prove, tmp_path):
 
     priors = "Borders:Prior=-0.3/1:Prior=0.1/1:Prior=0.7/1"
     model, table = forged(move_borders, tmp_path, simple_ctr=priors, iterations=40)
-    prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, most=2000))
+    prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, max_=2000))
 
 
 def test_missing_values_go_right_only_if_training_had_some(prove, tmp_path):
@@ -111,7 +111,7 @@ def test_missing_values_go_right_only_if_training_had_some(prove, tmp_path):
         return text.replace('"has_nans":true', '"has_nans":false')
 
     model, table = forged(never_missing, tmp_path, nan_mode="Max")
-    ensemble = prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, most=2000))
+    ensemble = prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, max_=2000))
     assert '"AsTrue"' in (tmp_path / "model.json").read_text()
     assert ensemble.missing_left[ensemble.category_set < 0].all()
 
@@ -123,7 +123,7 @@ def test_a_tree_without_splits(prove, tmp_path):
         return json.dumps(document)
 
     model, table = forged(cut_down, tmp_path)
-    prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, most=2000))
+    prove(model, raw, lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, max_=2000))
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 15, 17, 127, 128, 129, 20_000])
@@ -397,7 +397,7 @@ def test_a_model_file_is_read_bit_for_bit(name, suffix, prove, tmp_path):
     prove(
         path,
         lambda _, rows: raw(model, rows),
-        lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, most=2000),
+        lambda ensemble: hostile_frame(table, ensemble, odd=ODD, categories=TRIES, max_=2000),
     )
 
 

@@ -44,7 +44,7 @@ from zoo.treelite_models import (
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_bit_for_bit(prove, name):
     model, X = CONFIGURATIONS[name]()
-    hostile = partial(hostile_array, X, odd=EVERYTHING, most=4000)
+    hostile = partial(hostile_array, X, odd=EVERYTHING, max_=4000)
     prove(model, raw, hostile, rows=X)
 
 

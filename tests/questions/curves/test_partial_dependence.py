@@ -167,11 +167,11 @@ def test_groups_of_columns_are_fixed_together(ensemble, n_rows, seed):
 
 @given(ensembles(max_trees=5, max_depth=4), ROWS, SEEDS, st.integers(1, 30), st.booleans())
 @settings(max_examples=30)
-def test_models_with_too_many_counts_are_counted_in_parts(ensemble, n_rows, seed, most, weighted):
+def test_models_with_too_many_counts_are_counted_in_parts(ensemble, n_rows, seed, max_, weighted):
     case = invented(ensemble, n_rows, seed)
     weight = np.random.default_rng(seed).random(n_rows) + 0.1 if weighted else None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_study, "MAX_COUNTS", most)
+        patch.setattr(_study, "MAX_COUNTS", max_)
         proof = Proof(case, seed, weight=weight)
         proof.curves()
         rows = {name: curve.rows for name, curve in proof.ex.partial_dependence().items()}
@@ -278,7 +278,7 @@ def test_trees_of_thousands_of_leaves():
 def prove_some(case, features):
     """Prove the curves of some features, and surfaces and points of the first of them."""
     proof = Proof(case, seed=0)
-    proof.tries = {f: tries(case, proof.e, f, proof.rng, most=25) for f in features}
+    proof.tries = {f: tries(case, proof.e, f, proof.rng, max_=25) for f in features}
     proof.curves()
     proof.surfaces()
     proof.points()

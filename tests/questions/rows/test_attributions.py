@@ -81,9 +81,9 @@ def has_the_values_of(game, ex, rows, within):
 
 def has_the_indices_of(game, ex, rows, within):
     """Compare what `evaluate` gives for every metric with a definition of its own."""
-    most = min(3, len(game.names))
+    max_ = min(3, len(game.names))
     shapley, banzhaf = {}, {}
-    for order in range(1, most + 1):
+    for order in range(1, max_ + 1):
         shapley |= game.shapley_interactions(order)
         banzhaf |= game.banzhaf_interactions(order)
     singles = {names: values for names, values in shapley.items() if len(names) == 1}
@@ -91,11 +91,11 @@ def has_the_indices_of(game, ex, rows, within):
     metrics = gw.metrics
     for metric, expected in (
         (metrics.ShapleyValues(), singles),
-        (metrics.ShapleyInteractions(max_order=most), shapley),
+        (metrics.ShapleyInteractions(max_order=max_), shapley),
         (metrics.BanzhafValues(), {names: values for names, values in banzhaf.items() if len(names) == 1}),
-        (metrics.BanzhafInteractions(max_order=most), banzhaf),
+        (metrics.BanzhafInteractions(max_order=max_), banzhaf),
         (metrics.BanzhafInteractions(max_order=2, min_order=2), pairs),
-        *((metrics.ShapleyTaylor(order=order), game.shapley_taylor(order)) for order in range(1, most + 1)),
+        *((metrics.ShapleyTaylor(order=order), game.shapley_taylor(order)) for order in range(1, max_ + 1)),
     ):
         found = by_set(ex.evaluate(metric, rows))
         sets = {frozenset(names): values for names, values in expected.items()}
@@ -198,7 +198,7 @@ BESIDE_CUTS = [
 def test_rows_at_cuts_and_right_beside_them(name):
     case, rng = made(name), np.random.default_rng(0)
     e = gw.read_model(case.model)
-    pools = [np.array(tries(case, e, f, rng, most=200).values) for f in range(e.n_features)]
+    pools = [np.array(tries(case, e, f, rng, max_=200).values) for f in range(e.n_features)]
     pools = [np.concatenate([pool, np.nextafter(pool, -np.inf), np.nextafter(pool, np.inf)]) for pool in pools]
     table = np.column_stack([rng.choice(pool[np.isfinite(pool)], 24) for pool in pools])
     case, rows = explained(replace(case, rows=table))

@@ -188,8 +188,8 @@ def test_how_often_a_metric_is_asked(small):
         return dict.fromkeys(s_plus, 1.0)
 
     ex.evaluate(saying(answer), rows)
-    most = ex._study.plan(1).max_players
-    assert sorted(cubes) == [(p, m) for p in range(most + 1) for m in range(most + 1 - p)]
+    max_ = ex._study.plan(1).max_players
+    assert sorted(cubes) == [(p, m) for p in range(max_ + 1) for m in range(max_ + 1 - p)]
 
 
 def test_too_many_sets_are_refused_before_large_cubes(monkeypatch):

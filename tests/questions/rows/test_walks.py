@@ -71,8 +71,8 @@ def questions(draw):
 
 
 @pytest.mark.parametrize("most", [_walks.MAX_NARROW, 0], ids=["players", "slots"])
-def test_invented_ensembles(most, monkeypatch):
-    monkeypatch.setattr(_walks, "MAX_NARROW", most)  # whether masks are of players, or of those of a path
+def test_invented_ensembles(max_, monkeypatch):
+    monkeypatch.setattr(_walks, "MAX_NARROW", max_)  # whether masks are of players, or of those of a path
 
     @given(questions())
     @settings(max_examples=60)
@@ -186,9 +186,9 @@ def test_the_way_does_not_depend_on_what_is_kept_or_on_threads(monkeypatch):
     X, _, y = wide()
     model, ways = RandomForestClassifier(10, max_depth=9, random_state=0).fit(X[:, :8], y), []
     X = X[:, :8]
-    for n, most in ((1, 0), (1, 2**26), (4, 2**26), (64, 2**26)):
+    for n, max_ in ((1, 0), (1, 2**26), (4, 2**26), (64, 2**26)):
         monkeypatch.setattr("glasswood.parallel._threads.n_threads", lambda n=n: n)
-        monkeypatch.setattr(_study, "MAX_KEPT", most)
+        monkeypatch.setattr(_study, "MAX_KEPT", max_)
         ex = gw.Explainer(model, X[:300])
         asked = [(metric, ex._study.rows(X[:k])) for metric in METRICS for k in (1, 2, 300, 1)]
         ways.append([type(evaluate(ex._study, metric, rows, [0])) for metric, rows in asked])

@@ -147,8 +147,8 @@ def search(cuts: Cuts, evaluate: Evaluate) -> set[int]:
 
 def _parts(entries: NDArray[np.intp], n_points: int) -> list[NDArray[np.intp]]:
     """Return cuts in parts of so many that their points are rows for transformers."""
-    most = max(1, MAX_ROWS // n_points)
-    return [entries[first : first + most] for first in range(0, entries.size, most)]
+    max_ = max(1, MAX_ROWS // n_points)
+    return [entries[first : first + max_] for first in range(0, entries.size, max_)]
 
 
 def _evaluated(cuts: Cuts, entries: NDArray[np.intp], at: Places, evaluate: Evaluate) -> Floats:

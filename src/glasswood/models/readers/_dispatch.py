@@ -191,12 +191,12 @@ def prove_all(ensemble: TreeEnsemble, model: object, rows: object) -> Proof | No
     return check(ensemble, _loaded(model), rows, None)
 
 
-def check(ensemble: TreeEnsemble, model: object, rows: object, most: int | None = CHECKED_ROWS) -> Proof | None:
+def check(ensemble: TreeEnsemble, model: object, rows: object, max_: int | None = CHECKED_ROWS) -> Proof | None:
     """Raise ModelMismatchError unless the ensemble gives the model's own raw scores on some rows, or on all."""
     rows = given_table(rows)
     if n_rows(rows) == 0:
         return None
-    chosen: NDArray[np.intp] = np.unique(np.linspace(0, n_rows(rows) - 1, most or n_rows(rows)).astype(np.intp))
+    chosen: NDArray[np.intp] = np.unique(np.linspace(0, n_rows(rows) - 1, max_ or n_rows(rows)).astype(np.intp))
     ours, theirs = _scores(ensemble, model, take_rows(rows, ensemble.schema, chosen))
     proof = _compare(ensemble, ours, theirs)
     if not proof.passed:

@@ -45,8 +45,8 @@ def set_ticks(axis: Axis, scale: Scale) -> None:
     locator = cast("MaxNLocator", axis.get_major_locator())
     locator.set_params(nbins=4 if large else 7, integer=whole_numbers(scale))
     low, high = scale.view
-    most = max(abs(low), abs(high))
-    if 1e4 <= most < 1e9 and high - low > 0.01 * most:
+    max_ = max(abs(low), abs(high))
+    if 1e4 <= max_ < 1e9 and high - low > 0.01 * max_:
         axis.set_major_formatter(lambda x, _: number(x))
 
 
@@ -102,9 +102,9 @@ def _draw_bands(ax: Axes, panel: Steps, look: Look, further: NDArray[np.float64]
             ax.hlines(dodged, low, high, color=colour, linewidth=WHISKER["linewidth"], alpha=WHISKER["alpha"])
 
 
-def in_lines(look: Look, text: str, most: int) -> str:
+def in_lines(look: Look, text: str, max_: int) -> str:
     """Return the label of an axis, wrapped to lines of limited length."""
-    return "\n".join(textwrap.wrap(look.readable(text), most))
+    return "\n".join(textwrap.wrap(look.readable(text), max_))
 
 
 def _size(panel: Steps) -> float:
@@ -137,11 +137,11 @@ def _draw_shares(ax: Axes, panel: Steps, look: Look, further: NDArray[np.float64
     base = ax.get_yaxis_transform()
     grouped = [(k, line) for k, line in enumerate(panel.lines) if line.support]
     if grouped:
-        most = max(max(line.support) for _, line in grouped) or 1.0
+        max_ = max(max(line.support) for _, line in grouped) or 1.0
         width = 0.8 / len(grouped)
         for i, (k, line) in enumerate(grouped):
             at = np.arange(panel.x.n_cells) - 0.4 + width * (i + 0.5)
-            bars = np.asarray(line.support) * BASE / most
+            bars = np.asarray(line.support) * BASE / max_
             ax.barh(at, bars, 0.9 * width, color=colour_of(panel, k), alpha=0.5, transform=base)
         return
     shares = [panel.missing_share if field == "missing" else panel.unseen_share for field, _ in beside(panel)]

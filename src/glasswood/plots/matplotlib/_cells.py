@@ -95,8 +95,8 @@ def _ends(heights: NDArray[np.float64], *, diverging: bool) -> tuple[float, floa
     finite = heights[np.isfinite(heights)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     if diverging:
-        most = max(abs(low), abs(high)) or 1.0
-        return -most, most
+        max_ = max(abs(low), abs(high)) or 1.0
+        return -max_, max_
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 

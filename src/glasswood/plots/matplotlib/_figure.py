@@ -79,12 +79,12 @@ def _known_to_pyplot(options: dict[str, Any]) -> Drawing:
     import matplotlib.pyplot as plt
 
     settings = mpl.rcParams
-    most = settings["figure.max_open_warning"]
+    max_ = settings["figure.max_open_warning"]
     settings["figure.max_open_warning"] = 0  # rc_context would undo what the backend sets when it is loaded
     try:
         figure: Drawing = plt.figure(FigureClass=Drawing, **options)
     finally:
-        settings["figure.max_open_warning"] = most
+        settings["figure.max_open_warning"] = max_
     return figure
 
 

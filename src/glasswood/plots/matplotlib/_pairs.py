@@ -23,13 +23,13 @@ def draw_matrix(ax: Axes, panel: Matrix, look: Look) -> None:
     values = np.array(panel.values, dtype=np.float64).reshape(len(panel.labels), len(panel.labels))
     values[np.triu_indices(len(values))] = np.nan
     shown = values[1:, :-1]
-    most = float(np.nanmax(shown)) if np.isfinite(shown).any() else 1.0
+    max_ = float(np.nanmax(shown)) if np.isfinite(shown).any() else 1.0
     labels = [look.readable(text) for text in several(panel.labels, 20)]
-    mesh = ax.pcolormesh(shown, cmap=SEQUENTIAL, vmin=0, vmax=most or 1.0, edgecolors=look.paper, linewidth=1)
+    mesh = ax.pcolormesh(shown, cmap=SEQUENTIAL, vmin=0, vmax=max_ or 1.0, edgecolors=look.paper, linewidth=1)
     n = len(labels) - 1
     for i, j in zip(*np.nonzero(np.isfinite(shown)), strict=True):
-        if n <= 12 and shown[i, j] >= 0.05 * most:
-            colour = "black" if shown[i, j] > 0.6 * most else "white"
+        if n <= 12 and shown[i, j] >= 0.05 * max_:
+            colour = "black" if shown[i, j] > 0.6 * max_ else "white"
             text = number(float(f"{shown[i, j]:.2g}")).removeprefix("0")
             ax.text(j + 0.5, i + 0.5, text, ha="center", va="center", fontsize="x-small", color=colour)
     ax.set_xticks(np.arange(n) + 0.5, labels[:-1], rotation=90, **PLAIN)

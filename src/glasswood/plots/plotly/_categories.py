@@ -132,15 +132,15 @@ def _draw_shares(paper: Paper, axes: Axes, panel: Steps) -> None:
     grouped = [(k, line) for k, line in enumerate(panel.lines) if line.support]
     style: dict[str, Any] = {"type": "bar", "orientation": "h", "hoverinfo": "skip"}
     if grouped:
-        most = max(max(line.support) for _, line in grouped) or 1.0
+        max_ = max(max(line.support) for _, line in grouped) or 1.0
         width = 0.8 / len(grouped)
         for i, (k, line) in enumerate(grouped):
             at = [place - 0.4 + width * (i + 0.5) for place in range(panel.x.n_cells)]
-            bars = {"x": [share / most for share in line.support], "y": at, "width": 0.9 * width}
+            bars = {"x": [share / max_ for share in line.support], "y": at, "width": 0.9 * width}
             paper.add(axes, marker={"color": colour_of(panel, k)}, opacity=0.5, **style, **bars)
         return
     found = [panel.missing_share if field == "missing" else panel.unseen_share for field, _ in beside(panel)]
     shares = [*panel.support, *(share or 0.0 for share in found)]
-    most = max(*shares, 1e-300)
-    bars = {"x": [share / most for share in shares], "y": list(range(len(shares))), "width": 0.8}
+    max_ = max(*shares, 1e-300)
+    bars = {"x": [share / max_ for share in shares], "y": list(range(len(shares))), "width": 0.8}
     paper.add(axes, marker={"color": GREY, "line": {"width": 0}}, **style, **bars)

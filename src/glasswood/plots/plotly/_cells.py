@@ -106,8 +106,8 @@ def _draw_strips(paper: Paper, axes: tuple[str, str], panel: Cells, place: Place
 def _bars(scale: Scale, support: tuple[float, ...]) -> tuple[list[float], list[float], list[float]]:
     """Return the middles, heights and widths of the bars of a strip."""
     if scale.labels:
-        most = max(*support, 1e-300)
-        return [float(i) for i in range(len(support))], [share / most for share in support], [0.8] * len(support)
+        max_ = max(*support, 1e-300)
+        return [float(i) for i in range(len(support))], [share / max_ for share in support], [0.8] * len(support)
     bins, dense = histogram(scale, support)
     return (bins[:-1] / 2 + bins[1:] / 2).tolist(), dense.tolist(), np.diff(bins).tolist()
 

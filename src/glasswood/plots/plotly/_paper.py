@@ -20,9 +20,9 @@ PALE = "rgba(128,128,128,0.2)"
 LETTER = 6.4  # pixels that a letter is wide, on average
 
 
-def safe(text: object, most: int = 40) -> str:
+def safe(text: object, max_: int = 40) -> str:
     """Return a short text in which plotly finds no tag, no formula and no place to put a value."""
-    return html.escape(shorten(text, most), quote=False).replace("$", "&#36;").replace("%{", "&#37;{")
+    return html.escape(shorten(text, max_), quote=False).replace("$", "&#36;").replace("%{", "&#37;{")
 
 
 def cell_texts(scale: Scale) -> list[str]:
@@ -135,13 +135,13 @@ def title_of(text: str, length: float | None = None) -> dict[str, Any]:
     return {"text": "<br>".join(safe(line, width) for line in lines), "standoff": 4, "font": {"size": 12}}
 
 
-def ticks_of(scale: Scale | tuple[str, ...], most: int = 24) -> dict[str, Any]:
+def ticks_of(scale: Scale | tuple[str, ...], max_: int = 24) -> dict[str, Any]:
     """Return the ticks of an axis; places of labels are numbers, so that equal names are two places."""
     if isinstance(scale, tuple):
-        texts = [html.escape(text, quote=False).replace("$", "&#36;") for text in several(map(plain, scale), most)]
+        texts = [html.escape(text, quote=False).replace("$", "&#36;") for text in several(map(plain, scale), max_)]
         return {"tickvals": list(range(len(texts))), "ticktext": texts, "showgrid": False}
     if scale.labels:
-        return ticks_of(scale.labels, most)
+        return ticks_of(scale.labels, max_)
     if scale.ticks:
         return {"tickvals": [at for at, _ in scale.ticks], "ticktext": [safe(text) for _, text in scale.ticks]}
     if whole_numbers(scale) and scale.view[1] - scale.view[0] <= 13:
@@ -149,6 +149,6 @@ def ticks_of(scale: Scale | tuple[str, ...], most: int = 24) -> dict[str, Any]:
     return {"nticks": 7}
 
 
-def room_for(labels: tuple[str, ...], most: int = 24) -> float:
+def room_for(labels: tuple[str, ...], max_: int = 24) -> float:
     """Return the pixels that the longest of some labels takes."""
-    return 14 + LETTER * max((len(text) for text in several(labels, most)), default=0)
+    return 14 + LETTER * max((len(text) for text in several(labels, max_)), default=0)

@@ -140,11 +140,11 @@ class AleResponses(RowSums):
         """The questions of a few features at a time: at all edges of a number, and in all cells of a category."""
         found: list[tuple[list[Part], AnyQuestions]] = []
         some: list[tuple[Part, NDArray[np.int64]]] = []
-        most = max(1, MAX_ANSWERS // (MAX_ROWS * self._n_outputs))
+        max_ = max(1, MAX_ANSWERS // (MAX_ROWS * self._n_outputs))
         for part in self._parts:
             edges = self._bins.edges.get(part.feature)
             cells = np.arange(part.n_cells) if edges is None else self.plan.cells.locate(part.feature, edges)
-            if some and sum(own.size for _, own in some) + cells.size > most:
+            if some and sum(own.size for _, own in some) + cells.size > max_:
                 found.append(self._together(some))
                 some = []
             if cells.size:
@@ -239,9 +239,9 @@ class AleResponses(RowSums):
         tally.vectors[EDGES + self._name] = self._bins.packed()
 
 
-def _some(rows: NDArray[np.intp], most: int) -> Iterator[NDArray[np.intp]]:
-    for first in range(0, rows.size, most):
-        yield rows[first : first + most]
+def _some(rows: NDArray[np.intp], max_: int) -> Iterator[NDArray[np.intp]]:
+    for first in range(0, rows.size, max_):
+        yield rows[first : first + max_]
 
 
 def _factor(plan: CountPlan, scale: Scale) -> float:

@@ -141,9 +141,9 @@ def panel_of_curves(
     first = curves[names[0]]
     k = one_output(first.heights, first.outputs, output, "a comparison")
     layout = layout_of(first.axis, first.heights[:, k], sort)
-    most = MAX_LINES // 2 if observed else MAX_LINES
-    shown = names[:most]
-    note = f"the first {most} of {len(names)}" if len(names) > most else ""
+    max_ = MAX_LINES // 2 if observed else MAX_LINES
+    shown = names[:max_]
+    note = f"the first {max_} of {len(names)}" if len(names) > max_ else ""
     shares = {name: shares_of(curves[name].axis) for name in shown}
     known = all(support.size for support, _, _ in shares.values())
     lines = [line_of(plain(name), curves[name].heights[:, k], layout, first.axis) for name in shown]

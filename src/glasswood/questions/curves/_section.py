@@ -103,7 +103,7 @@ def sections(subject: Subject) -> Iterator[Placed]:
 
 def _features(subject: Subject) -> Section:
     """Return the curves of all features, the most important first, and a table of all of them."""
-    most = _max_steps(subject)
+    max_ = _max_steps(subject)
     numbers: list[int | None] = []
     figures: list[dict[str, Any]] = []
     for name, anchor in zip(subject.names, anchors("feature", subject.names), strict=True):
@@ -113,7 +113,7 @@ def _features(subject: Subject) -> Section:
             continue
         numbers.append(len(figures))
         sub = "".join(subtitle(subject, name) for subtitle in subject.functions("subtitle"))
-        figures.append(figure(anchor, [name], [("", _panel(subject, result, most))], sub))
+        figures.append(figure(anchor, [name], [("", _panel(subject, result, max_))], sub))
     listed = subject.columns
     table = {
         "caption": "All features",
@@ -185,7 +185,7 @@ def _range(result: Curve | Points | None, output: int | None = None) -> tuple[fl
     return float(heights[:, k].min()), float(heights[:, k].max())
 
 
-def _panel(subject: Subject, result: Curve | Points, most: int) -> dict[str, Any]:
+def _panel(subject: Subject, result: Curve | Points, max_: int) -> dict[str, Any]:
     if isinstance(result, Curve):
         error = result.find_folds is not None and len(result.outputs) == 1
         panel = panel_of_curve(result, fit=False, observed=_shows_observations(result), error=error)
@@ -193,7 +193,7 @@ def _panel(subject: Subject, result: Curve | Points, most: int) -> dict[str, Any
             panel = beside(subject, result, panel)
     else:
         panel = steps_of_points(result, fit=False)
-    return steps_json(merged_steps(panel, most), subject.total)
+    return steps_json(merged_steps(panel, max_), subject.total)
 
 
 def _shows_observations(curve: Curve) -> bool:

@@ -220,8 +220,8 @@ def rules_by_value(rules: Sequence[Rule], features: Sequence[str]) -> Iterator[t
             applies = [rule for rule in these if feature is None or feature in matched[rule]]
             for direction in "><":
                 same = [rule for rule in applies if rule.direction == direction]
-                most = max((_precise(rule, features) for rule in same), default=0)
-                yield from ((measure, feature, rule) for rule in same if _precise(rule, features) == most)
+                max_ = max((_precise(rule, features) for rule in same), default=0)
+                yield from ((measure, feature, rule) for rule in same if _precise(rule, features) == max_)
 
 
 def _precise(rule: Rule, features: Sequence[str]) -> int:

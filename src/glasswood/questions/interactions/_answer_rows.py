@@ -174,13 +174,13 @@ class JointlyCounted:
         return iter(())
 
 
-def _in_blocks(study: Study, pairs: Sequence[Pair], most: int) -> Iterator[Sequence[Pair]]:
+def _in_blocks(study: Study, pairs: Sequence[Pair], max_: int) -> Iterator[Sequence[Pair]]:
     """Yield pairs in order, in blocks of at most so many cells, or of one pair."""
     n_cells = study.plan(1).cells.n_cells
     sizes = np.array([int(n_cells[a]) * int(n_cells[b]) for a, b in pairs])
     first = 0
     while first < len(pairs):
-        last = first + max(1, int(np.searchsorted(np.cumsum(sizes[first:]), most, side="right")))
+        last = first + max(1, int(np.searchsorted(np.cumsum(sizes[first:]), max_, side="right")))
         yield pairs[first:last]
         first = last
 

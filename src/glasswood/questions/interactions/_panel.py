@@ -95,13 +95,13 @@ def _network(
     i, j = np.triu_indices(len(names), 1)
     strength = found[i, j]
     order = [n for n in np.argsort(-strength, kind="stable") if strength[n] > 0]
-    most = max(strength.max(initial=0.0), 1e-300)
-    widest = f"widest link: {label} {number(most)}" if order else "no links"
+    max_ = max(strength.max(initial=0.0), 1e-300)
+    widest = f"widest link: {label} {number(max_)}" if order else "no links"
     return Network(
         title="Interactions",
         labels=tuple(map(plain, names)),
         sizes=tuple((sizes / max(sizes.max(initial=0.0), 1e-300)).tolist()),
-        links=tuple((int(i[n]), int(j[n]), float(strength[n] / most)) for n in order),
+        links=tuple((int(i[n]), int(j[n]), float(strength[n] / max_)) for n in order),
         z_label=label,
         note="; ".join(filter(None, (widest, note))),
     )

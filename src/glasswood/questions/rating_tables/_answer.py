@@ -32,17 +32,17 @@ NO_ROWS = (
 def rating_table(view: View, pairs: int | Sequence[Sequence[Any]] = 10) -> RatingTable:
     """Return mains of all features that the model uses, and the interactions of some pairs, or of the strongest."""
     study, e, chosen = view.study, view.ensemble, view.chosen
-    most, listed = 0, list[tuple[str, str]]()
+    max_, listed = 0, list[tuple[str, str]]()
     if isinstance(pairs, int | np.integer):
-        most = whole_number(pairs, "pairs is the number of pairs, or a list of pairs", 0)
+        max_ = whole_number(pairs, "pairs is the number of pairs, or a list of pairs", 0)
     else:
         listed = [_pair(view, pair) for pair in pairs]
     _refuse(view)
     names, used = e.feature_names, e.used_features.tolist()
-    if most:
+    if max_:
         found = interaction_strengths(view)
         strong = zip(found.pairs, found.heights[:, 0].tolist(), strict=True)
-        listed = [pair for pair, strength in strong if strength > 0][:most]
+        listed = [pair for pair, strength in strong if strength > 0][:max_]
     places = [(names.index(a), names.index(b)) for a, b in listed]
     cells = study.plan(1).cells.n_cells
     n_entries = sum(int(cells[a]) * int(cells[b]) for a, b in places) + int(cells[used].sum())

@@ -72,9 +72,9 @@ class CubeValues:
         """Return the value of the empty set on the cube without players."""
         return float(self.table[0, 0, 0]) if 0 in self.orders else 0.0
 
-    def for_players(self, most: int) -> NDArray[np.float64]:
+    def for_players(self, max_: int) -> NDArray[np.float64]:
         """Return the table with room for this many players."""
-        missing = max(0, most + 1 - self.table.shape[1])
+        missing = max(0, max_ + 1 - self.table.shape[1])
         return np.pad(self.table, ((0, 0), (0, missing), (0, missing)))
 
 
@@ -83,15 +83,15 @@ def values_on_cubes(metric: HasCalcMetric, plan: CountPlan, *, shared: bool) -> 
 
     `shared` is whether there is no background, so that nodes are of use.
     """
-    most = plan.max_players
-    if most > MAX_SLOTS:
-        message = f"a path of the model has {most} features; at most {MAX_SLOTS} are handled"
+    max_ = plan.max_players
+    if max_ > MAX_SLOTS:
+        message = f"a path of the model has {max_} features; at most {MAX_SLOTS} are handled"
         raise TooLargeError(message)
     if isinstance(metric, InteractionIndex):
-        orders = metric.orders(most)
+        orders = metric.orders(max_)
         _refuse_places(plan, orders)
-        nodes = _nodes(metric, most, 0 in orders) if shared else None
-        return CubeValues(orders, _of_index(metric, orders, most), nodes)
+        nodes = _nodes(metric, max_, 0 in orders) if shared else None
+        return CubeValues(orders, _of_index(metric, orders, max_), nodes)
     return _of_answers(metric, plan)
 
 
@@ -100,22 +100,22 @@ def n_sets(orders: range, n_players: int) -> int:
     return sum(comb(n_players, size) for size in orders)
 
 
-def _of_index(metric: InteractionIndex, orders: range, most: int) -> NDArray[np.float64]:
-    table = np.zeros((CubeValues.kind(orders.stop, 0), most + 1, most + 1))
+def _of_index(metric: InteractionIndex, orders: range, max_: int) -> NDArray[np.float64]:
+    table = np.zeros((CubeValues.kind(orders.stop, 0), max_ + 1, max_ + 1))
     for size in orders:
-        for a in range(most + 1 - size):
-            for b in range(most + 1 - size - a):
+        for a in range(max_ + 1 - size):
+            for b in range(max_ + 1 - size - a):
                 moment = metric.moment(size, a, b)
                 for outside in range(size + 1):
                     table[CubeValues.kind(size, outside), a, b] = -moment if outside % 2 else moment
     return table
 
 
-def _nodes(metric: InteractionIndex, most: int, degree_more: int) -> Nodes | None:
+def _nodes(metric: InteractionIndex, max_: int, degree_more: int) -> Nodes | None:
     """Return the points and weights for paths of up to `most` players, if there are any."""
     points: list[NDArray[np.float64]] = []
     weights: list[NDArray[np.float64]] = []
-    for used in range(most + 1):
+    for used in range(max_ + 1):
         found = metric.nodes(max(0, used - 1 + degree_more))
         if found is None:
             return None
@@ -148,11 +148,11 @@ def _of_answers(metric: HasCalcMetric, plan: CountPlan) -> CubeValues:
 
     Small cubes come first: they tell which sizes sets have, and how long the large ones will take.
     """
-    most = plan.max_players
+    max_ = plan.max_players
     found: dict[tuple[int, int], Found] = {}
     sizes: set[int] = set()
     seconds = 0.0
-    for n in range(most + 1):
+    for n in range(max_ + 1):
         _refuse_growth(plan, sizes, n, seconds)
         start = perf_counter()
         for n_minus in range(n + 1):
@@ -162,34 +162,34 @@ def _of_answers(metric: HasCalcMetric, plan: CountPlan) -> CubeValues:
             sizes |= {size for size, _ in values}
         seconds = perf_counter() - start
     orders = range(min(sizes, default=1), max(sizes, default=0) + 1)
-    table = np.zeros((CubeValues.kind(orders.stop, 0), most + 1, most + 1))
+    table = np.zeros((CubeValues.kind(orders.stop, 0), max_ + 1, max_ + 1))
     for (n_plus, n_minus), values in found.items():
         for (size, outside), value in values.items():
             table[CubeValues.kind(size, outside), n_plus - size + outside, n_minus - outside] = value
     return CubeValues(orders, table)
 
 
-def _expected(sizes: set[int], n_asked: int, most: int) -> range:
+def _expected(sizes: set[int], n_asked: int, max_: int) -> range:
     """Return the sizes that sets will have: those of the cubes so far, or any if the largest cubes were sets, too."""
     largest = max(sizes, default=0)
-    return range(min(sizes, default=1), (most if largest == n_asked and n_asked > 2 else largest) + 1)
+    return range(min(sizes, default=1), (max_ if largest == n_asked and n_asked > 2 else largest) + 1)
 
 
 def _refuse_growth(plan: CountPlan, sizes: set[int], n: int, seconds: float) -> None:
     """Refuse a metric of too many sets, or one that takes too long, given the seconds of cubes of n - 1 players."""
-    most = plan.max_players
-    orders = _expected(sizes, n - 1, most)
-    if n > min(6, most):
+    max_ = plan.max_players
+    orders = _expected(sizes, n - 1, max_)
+    if n > min(6, max_):
         _refuse_places(plan, orders)
     if seconds < TELLING:
         return
     per_set = seconds / (n * max(1, n_sets(orders, n - 1)))
-    left = sum((k + 1) * max(1, n_sets(orders, k)) for k in range(n, most + 1)) * per_set
+    left = sum((k + 1) * max(1, n_sets(orders, k)) for k in range(n, max_ + 1)) * per_set
     if left > MAX_ASKING:
         message = (
-            f"a path of the model has {most} features, and asking this metric for the values of its cubes would take "
-            f"about {left / 3600:,.1f} h: the {n} cubes of {n - 1} features took {seconds:.2g} s, and a cube of {most} "
-            f"has {n_sets(orders, most):,} sets. Use a metric of smaller sets, or a faster one"
+            f"a path of the model has {max_} features, and asking this metric for the values of its cubes would take "
+            f"about {left / 3600:,.1f} h: the {n} cubes of {n - 1} features took {seconds:.2g} s, and a cube of {max_} "
+            f"has {n_sets(orders, max_):,} sets. Use a metric of smaller sets, or a faster one"
         )
         raise TooLargeError(message)
 

@@ -131,8 +131,8 @@ class LongPaths(WholeSets):
         per_row: float = seconds_per_row(max_players, n_background, self._on_cubes)
         if self._there is None:  # some nanoseconds per player and point of quadrature, for every row at worst
             per_row += 5e-9 * max_players * (max_players // 2 + 1)
-        most = max(64, int(SECONDS_AT_A_TIME / (64 * max(1e-7, per_row))))
-        return [slice(first, first + most) for first in range(0, max(1, self.n_rows), most)]
+        max_ = max(64, int(SECONDS_AT_A_TIME / (64 * max(1e-7, per_row))))
+        return [slice(first, first + max_) for first in range(0, max(1, self.n_rows), max_)]
 
 
 def seconds_for_paths(plan: CountPlan, values: CubeValues, n_rows: int, n_background: int) -> float:

@@ -43,12 +43,12 @@ MISSING, UNSEEN = 2**31 - 1, -1
 
 def can_walk(plan: CountPlan, orders: range, n_outputs: int) -> bool:
     """Return whether a metric of sets of these sizes can be found by walking."""
-    most = orders.stop - 1
-    n_values = n_outputs * len(plan.players) ** most
+    max_ = orders.stop - 1
+    n_values = n_outputs * len(plan.players) ** max_
     return (
         len(orders) > 0
         and orders.start > 0
-        and most <= MAX_ORDER
+        and max_ <= MAX_ORDER
         and 8 * n_values <= MAX_BYTES
         and plan.ensemble.used_features.size <= MAX_COLUMNS
     )

@@ -131,8 +131,8 @@ def _stacked(values: NDArray[np.float64], low: float, high: float) -> NDArray[np
     height = np.empty(values.size)
     height[order] = np.arange(values.size) - first
     side: NDArray[np.float64] = np.where(height % 2 == 0, height / 2, -(height + 1) / 2)
-    most = max(float(np.abs(side).max(initial=0.0)), 8.0)
-    return np.asarray(side * (HALF / most))
+    max_ = max(float(np.abs(side).max(initial=0.0)), 8.0)
+    return np.asarray(side * (HALF / max_))
 
 
 def _ranks(places: Places) -> NDArray[np.float64]:

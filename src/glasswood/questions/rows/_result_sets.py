@@ -117,9 +117,9 @@ class Interactions(Drawable):
         return len(self.source.sets)
 
     def __repr__(self) -> str:
-        most = len(self.source.sets[-1]) if len(self) else 0
+        max_ = len(self.source.sets[-1]) if len(self) else 0
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        size = f"{how_many(self.n_rows, 'row')} x {how_many(len(self), 'set')} of up to {how_many(most, 'feature')}"
+        size = f"{how_many(self.n_rows, 'row')} x {how_many(len(self), 'set')} of up to {how_many(max_, 'feature')}"
         return f"Interactions({size}{outputs}, {self.units})"
 
     def _repr_html_(self) -> str:
@@ -202,8 +202,8 @@ class Interactions(Drawable):
     @property
     def _rows_of_block(self) -> int:
         n_values = max(1, len(self) * len(self.outputs))
-        most = max(BLOCK_VALUES, memory_left() // (8 * SHARE_OF_MEMORY)) if self._in_parts else BLOCK_VALUES
-        return max(1, min(self.n_rows, most // n_values))
+        max_ = max(BLOCK_VALUES, memory_left() // (8 * SHARE_OF_MEMORY)) if self._in_parts else BLOCK_VALUES
+        return max(1, min(self.n_rows, max_ // n_values))
 
     def blocks_of_sets(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """Yield the values of all rows for some sets after the other: the numbers of these sets, and their values.

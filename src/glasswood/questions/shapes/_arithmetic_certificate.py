@@ -88,7 +88,7 @@ class LeafPairs:
             totals[:, features, columns] += worst
         return Bounds(totals[0], totals[1], all(exact))
 
-    def against(self, feature: int, output: int, direction: int, most: int) -> list[Pair]:
+    def against(self, feature: int, output: int, direction: int, max_: int) -> list[Pair]:
         """Return the pairs that break a direction most, the worst first; not those of very large trees."""
         e, found = self._e, []
         for tree in range(e.n_trees):
@@ -100,10 +100,10 @@ class LeafPairs:
                 mine = joined.feature == feature
                 low, high = joined.low[mine], joined.high[mine]
                 fall = direction * (values[low, column] - values[high, column])
-                first = np.argsort(-fall, kind="stable")[:most]
+                first = np.argsort(-fall, kind="stable")[:max_]
                 leaves = self._leaves[tree]
                 found += [Pair(int(leaves[low[k]]), int(leaves[high[k]]), float(fall[k])) for k in first if fall[k] > 0]
-        return sorted(found, key=lambda pair: -pair.fall)[:most]
+        return sorted(found, key=lambda pair: -pair.fall)[:max_]
 
     def _values(self, tree: int) -> NDArray[np.float64]:
         """Return what the leaves of a tree add to the score."""

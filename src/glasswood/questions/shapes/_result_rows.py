@@ -197,11 +197,11 @@ class RowMonotonicity(DrawnAsBars):
         columns: dict[str, Any] = {"feature": [name for name in self.names for _ in self.outputs]}
         if len(self.outputs) > 1:
             columns["output"] = list(self.outputs) * len(self.names)
-        most, at = np.zeros(self.falling.shape), np.full(self.falling.shape, np.nan)
+        max_, at = np.zeros(self.falling.shape), np.full(self.falling.shape, np.nan)
         for i, (cuts, steps) in enumerate(zip(self.cuts, self.steps, strict=True)):
             if len(cuts):
-                most[i] = steps.max(axis=0)
-                at[i] = np.where(most[i] > 0, cuts[steps.argmax(axis=0)], np.nan)
+                max_[i] = steps.max(axis=0)
+                at[i] = np.where(max_[i] > 0, cuts[steps.argmax(axis=0)], np.nan)
         return columns | {
             "direction": self.directions.ravel().tolist(),
             "rows": self.heights.ravel(),
@@ -209,5 +209,5 @@ class RowMonotonicity(DrawnAsBars):
             "at_least": self.bounds[:, :, 0].ravel(),
             "below": self.bounds[:, :, 1].ravel(),
             "at": at.ravel(),
-            "rows_at": most.ravel(),
+            "rows_at": max_.ravel(),
         }

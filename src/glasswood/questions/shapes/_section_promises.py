@@ -89,8 +89,8 @@ def _of_promises(found: Certificate) -> dict[str, Any]:
                 verdict = VERDICTS[str(found.verdicts[i, k])]
                 lines.append([name, *of, "increasing" if up else "decreasing", verdict, bound])
     outputs = [column("Output", "text")] if len(found.outputs) > 1 else []
-    most = f"Moves against it by at most{in_brackets(found.units)}"
-    heads = [column("Feature", "name"), *outputs, column("Declared", "text"), column("Verdict", "text"), column(most)]
+    max_ = f"Moves against it by at most{in_brackets(found.units)}"
+    heads = [column("Feature", "name"), *outputs, column("Declared", "text"), column("Verdict", "text"), column(max_)]
     return {"caption": "Declared monotone constraints", "columns": heads, "rows": lines}
 
 

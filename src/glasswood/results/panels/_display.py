@@ -66,13 +66,13 @@ def _runs(edges: Floats, view: tuple[float, ...], n_columns: int) -> NDArray[np.
     return np.flatnonzero(begins)
 
 
-def _few_runs(edges: Floats, view: tuple[float, ...], most: int, max_of_run: int) -> NDArray[np.intp]:
+def _few_runs(edges: Floats, view: tuple[float, ...], max_: int, max_of_run: int) -> NDArray[np.intp]:
     """Return the starts of runs such that a limited number of steps is drawn; a run is drawn as one or more steps."""
-    n_columns = most // max_of_run
+    n_columns = max_ // max_of_run
     while True:
         starts = _runs(edges, view, n_columns)
         lengths = np.diff(np.append(starts, edges.size - 1))
-        if np.minimum(lengths, max_of_run).sum() <= most or n_columns <= 2:
+        if np.minimum(lengths, max_of_run).sum() <= max_ or n_columns <= 2:
             return starts
         n_columns = n_columns * 4 // 5
 
@@ -80,15 +80,15 @@ def _few_runs(edges: Floats, view: tuple[float, ...], most: int, max_of_run: int
 # ------------------------------------------------------------------------------------------------ curves
 
 
-def fitted(panel: Steps, most: int = MAX_STEPS) -> Steps:
+def fitted(panel: Steps, max_: int = MAX_STEPS) -> Steps:
     """Return a panel with a limited number of steps that keeps all visible heights of every line.
 
     Of the steps in one column of the figure two are drawn, for each line: the least and the greatest height, in the
     order in which the line has them. Bands contain all that they have in the column.
     """
-    if not panel.x.edges or panel.x.n_cells <= most:
+    if not panel.x.edges or panel.x.n_cells <= max_:
         return panel
-    starts = _few_runs(np.asarray(panel.x.edges), panel.x.view, most, 2)
+    starts = _few_runs(np.asarray(panel.x.edges), panel.x.view, max_, 2)
     lengths = np.diff(np.append(starts, panel.x.n_cells))
     seconds = (starts + (lengths + 1) // 2)[lengths > 1]
     all_starts = np.sort(np.concatenate([starts, seconds]))
@@ -208,16 +208,16 @@ class Blocks(NamedTuple):
         return begins[np.searchsorted(self.cells[order], np.arange(n_cells + 1))], rank
 
 
-def blocks_of(layout: Layout, most: int = MAX_CELLS) -> Blocks:
+def blocks_of(layout: Layout, max_: int = MAX_CELLS) -> Blocks:
     """Return the blocks of cells to draw: the cells themselves, or a limited number of runs of neighbouring cells.
 
     Cells of a block have the weight of their rows, and a little by their width.
     """
     scale, n = layout.scale, layout.cells.size
-    if not scale.edges or n <= most:
+    if not scale.edges or n <= max_:
         return Blocks(layout.cells, np.arange(n), np.ones(n), scale)
     edges = np.asarray(scale.edges)
-    starts = _few_runs(edges, scale.view, most, 1)
+    starts = _few_runs(edges, scale.view, max_, 1)
     widths = np.maximum(np.diff(edges) / (edges[-1] / 2 - edges[0] / 2), 1e-9)
     weights = np.asarray(layout.support) + 1e-6 * widths if layout.support else widths
     return Blocks(layout.cells, starts, weights, merged_scale(scale, starts))

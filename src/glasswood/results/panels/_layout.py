@@ -60,7 +60,7 @@ class Layout:
     weighted: bool = False
 
 
-def layout_of(axis: Axis, heights: NDArray[np.float64], sort: str | None = None, most: int = MAX_CATEGORIES) -> Layout:
+def layout_of(axis: Axis, heights: NDArray[np.float64], sort: str | None = None, max_: int = MAX_CATEGORIES) -> Layout:
     """Return how the cells of an axis are laid out; categories are sorted by `heights` if they are to be."""
     support, missing, unseen = shares_of(axis)
     name = plain(axis.name)
@@ -72,7 +72,7 @@ def layout_of(axis: Axis, heights: NDArray[np.float64], sort: str | None = None,
         note = beyond(scale, support, weighted=axis.weighted)
         return Layout(scale, cells, tuple(support.tolist()), missing, note=note, weighted=axis.weighted)
     labels = range(axis.n_main) if axis.categories is None else axis.categories
-    cells = _chosen(axis.n_main, heights, support, sort, most)
+    cells = _chosen(axis.n_main, heights, support, sort, max_)
     note = ""
     if cells.size < axis.n_main:
         which = "the most frequent" if support.size else "the first"
@@ -96,16 +96,16 @@ def shares_of(axis: Axis) -> tuple[NDArray[np.float64], float | None, float | No
 
 
 def _chosen(
-    n: int, heights: NDArray[np.float64], support: NDArray[np.float64], sort: str | None, most: int
+    n: int, heights: NDArray[np.float64], support: NDArray[np.float64], sort: str | None, max_: int
 ) -> NDArray[np.intp]:
     """Return which categories are shown, in order."""
     if sort not in (None, *SORTS):
         message = f"sort must be one of {SORTS!r}, not {sort!r}"
         raise ArgumentError(message)
     cells = np.arange(n)
-    if n > most:
+    if n > max_:
         frequent = np.argsort(-support, kind="stable") if support.size else cells
-        cells = np.sort(frequent[:most])
+        cells = np.sort(frequent[:max_])
     if sort == "height":
         return cells[np.argsort(-heights[cells], kind="stable")]
     if sort == "rows" and support.size:

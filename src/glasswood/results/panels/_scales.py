@@ -60,9 +60,9 @@ def _logarithmic(scale: Scale) -> Scale:
         return found
 
     low, high = edges[0], edges[-1]
-    most = max(abs(low), abs(high))
+    max_ = max(abs(low), abs(high))
     powers = [
-        10.0**k for k in range(math.floor(math.log10(low if positive else unit)), math.ceil(math.log10(most)) + 1)
+        10.0**k for k in range(math.floor(math.log10(low if positive else unit)), math.ceil(math.log10(max_)) + 1)
     ]
     values = powers if positive else [*(-x for x in reversed(powers)), 0.0, *powers]
     places = [x for x in values if low <= x <= high]
