@@ -37,14 +37,14 @@ def rows(n_rows: int) -> dict[str, Any]:
 
 def shipped_job(model: Any, order: int, *, responses: bool) -> ShippedJob:
     """Return what the driver sends."""
-    from glasswood.effects._response_sums import WantedResponses
+    from glasswood.effects._response_sums import ResponsesSpec
     from glasswood.models._opened import open_model
 
     opened = open_model(model)
     ensemble = opened.ensemble
     names = {place: f"x{place}" for place in range(N_FEATURES)}
-    wanted = (WantedResponses.of_model(ensemble, scale_of(opened, "raw")),) if responses else ()
-    return Job(ensemble, order, {}, names, (), None, wanted).ship()
+    spec = (ResponsesSpec.of_model(ensemble, scale_of(opened, "raw")),) if responses else ()
+    return Job(ensemble, order, {}, names, (), None, spec).ship()
 
 
 def tasks(report: Report) -> None:

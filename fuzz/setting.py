@@ -77,9 +77,9 @@ class Setting:
 
     def _response(self) -> str:
         """Return the case's response, or another if the model has none such."""
-        wanted = self.case.get("response", "raw")
+        selected = self.case.get("response", "raw")
         known = [*(["raw"] if self.fitted.raw is not None else []), *self.fitted.responses]
-        return wanted if wanted in known else known[0]
+        return selected if selected in known else known[0]
 
     def _weight(self) -> np.ndarray | None:
         kind, n_rows = self.case.get("weights", "none"), self.case["n_background"]

@@ -41,14 +41,14 @@ def shrink(case: dict, finding: dict, run: Callable[[dict], dict], seconds: floa
     seconds : float
         How long to try.
     """
-    wanted, until = signature(finding), time.monotonic() + seconds
+    selected, until = signature(finding), time.monotonic() + seconds
     changed = True
     while changed:
         changed = False
         for simpler in _simpler(case, finding):
             if time.monotonic() > until:
                 return case
-            if any(signature(found) == wanted for found in run(simpler)["findings"]):
+            if any(signature(found) == selected for found in run(simpler)["findings"]):
                 case, changed = simpler, True
                 break
     return case

@@ -21,7 +21,7 @@ import numpy as np
 
 from glasswood._explainer import Explainer
 from glasswood._summarize import summarize
-from glasswood.counting._column_ends import WantedEnds
+from glasswood.counting._column_ends import EndsSpec
 from glasswood.counting._job import Job, count_fragments
 from glasswood.counting._plan import make_plan
 from glasswood.models._ensemble import TreeEnsemble
@@ -170,7 +170,7 @@ def _read(share: float) -> float:
 def _task(model: TreeEnsemble) -> float:
     """Return the seconds of a task of one row, once its worker knows the job."""
     names = dict(enumerate(model.feature_names))
-    shipped = Job(model, 1, {}, names, (), None, (WantedEnds(),)).ship()
+    shipped = Job(model, 1, {}, names, (), None, (EndsSpec(),)).ship()
     with _written(made_rows(1, FEW)) as fragments:
         count_fragments(shipped, fragments)
         n_tasks = 20

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from glasswood.counting._column_ends import WantedEnds
-from glasswood.counting._offsets import WantedOffset
+from glasswood.counting._column_ends import EndsSpec
+from glasswood.counting._offsets import OffsetSpec
 from glasswood.counting._plan import make_plan
 from glasswood.counting._players import players_of
-from glasswood.effects._response_sums import WantedResponses
-from glasswood.effects._target_sums import WantedTargets, target_columns
+from glasswood.effects._response_sums import ResponsesSpec
+from glasswood.effects._target_sums import TargetsSpec, target_columns
 from glasswood.engines._pass import Pass
 from glasswood.models._opened import open_model
 from glasswood.models._scale import scale_of
 from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
-from glasswood.questions import wanted_of
+from glasswood.questions import specs_of
 from glasswood.study._summary_plan import SummaryPlan
 from glasswood.tables._row_columns import names_in
 from glasswood.tables._row_values import RowColumns, n_folds
@@ -153,16 +153,16 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         scale = scale_of(opened, response)
         values = target_columns(values, opened, sample_weight)
         responses = (
-            (WantedResponses.of_model(opened.ensemble, scale, values),)
+            (ResponsesSpec.of_model(opened.ensemble, scale, values),)
             if response is not None or not scale.additive
             else ()
         )
-        targets = (WantedTargets.of_model(opened, values),) if values.target is not None else ()
+        targets = (TargetsSpec.of_model(opened, values),) if values.target is not None else ()
         taken = rows.taken_by(opened, further)
         first = taken if checkpoint is None else Pass(open_source(source), engine=engine).taken_by(opened, further)
         summary = SummaryPlan(opened, plan, scale, values, first, sample_weight)
         asked = {"importance": total or None, "permutation_importance": loss, "row_monotonicity": row_falls or None}
         asked["ale"] = None if ale is False else ale
-        offsets = () if offset is None else (WantedOffset(values.description("offset").removeprefix("offset ")),)
-        wanted = (WantedEnds(), *offsets, *responses, *targets, *wanted_of(summary, asked))
-        return taken.count(plan, sample_weight, by, further=wanted, values=values)
+        offsets = () if offset is None else (OffsetSpec(values.description("offset").removeprefix("offset ")),)
+        specs = (EndsSpec(), *offsets, *responses, *targets, *specs_of(summary, asked))
+        return taken.count(plan, sample_weight, by, further=specs, values=values)

@@ -97,10 +97,12 @@ def test_limits_that_are_broken(compare):
 def test_limits_are_those_of_python(compare, home):
     code, out, _ = compare("--reference", "2026-02", "--json", months=ALL)
     explainers = {name: gw.Explainer(str(home / "model.json"), gw.Background.load(home / f"{name}.gw")) for name in ALL}
-    wanted = gw.compare(explainers, reference="2026-02")
-    assert code == bool(wanted.violations) == 1
+    selected = gw.compare(explainers, reference="2026-02")
+    assert code == bool(selected.violations) == 1
     idle = ("output", "error")  # of one output, and without folds
-    reported = [{name: value for name, value in one.items() if name not in idle} for one in wanted.measures.to_dicts()]
+    reported = [
+        {name: value for name, value in one.items() if name not in idle} for one in selected.measures.to_dicts()
+    ]
     assert json.loads(out) == sorted(reported, key=lambda one: not one["broken"])
 
 

@@ -52,12 +52,12 @@ def _rows(ex, rows):
     return {"ice": ex.ice(first, rows=rows).values}
 
 
-def _verdict(ask, wanted):
+def _verdict(ask, selected):
     try:
         found = ask()
     except gw.errors.GlasswoodError as error:
         return type(error).__name__
-    same = list(found) == list(wanted) and all(np.array_equal(found[name], wanted[name]) for name in wanted)
+    same = list(found) == list(selected) and all(np.array_equal(found[name], selected[name]) for name in selected)
     return "the same" if same else "another"
 
 
@@ -99,9 +99,9 @@ def backgrounds(kind, folder):
     return frozen | {"weight": kinds["whole weights"].weight, "laws": laws}
 
 
-def _same(model, source, wanted):
+def _same(model, source, selected):
     """Return whether a source has the same counts, or how it is refused."""
     try:
-        return gw.summarize(model, source) == wanted
+        return gw.summarize(model, source) == selected
     except gw.errors.GlasswoodError as error:
         return {"error": type(error).__name__}

@@ -13,24 +13,24 @@ from tests.contract.versions import skip_if_too_old
 def frozen(kind):
     """Return the golden values of a kind of model, if they are of this fit."""
     skip_if_too_old(kind)
-    wanted = golden.read(kind)
-    if fit_of(kind) != wanted["fit"]:
+    selected = golden.read(kind)
+    if fit_of(kind) != selected["fit"]:
         pytest.skip(f"{kind} was fitted differently here (another version or machine): its golden values do not apply")
-    return wanted
+    return selected
 
 
-def check(wanted, found):
+def check(selected, found):
     """Compare, and list the differences."""
-    listed = list(differences(wanted, found))
+    listed = list(differences(selected, found))
     assert not listed, "\n".join([f"{len(listed)} differences from the golden values:", *listed[:20]])
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 @pytest.mark.parametrize("kind", KINDS)
 def test_answers(kind, setting):
-    wanted = frozen(kind)["answers"]
+    selected = frozen(kind)["answers"]
     found = questions.answers(kind, setting)
-    check(golden.expected(wanted, MAIN[kind], setting.name, found), found)
+    check(golden.expected(selected, MAIN[kind], setting.name, found), found)
 
 
 @pytest.mark.parametrize("kind", DETAILED)

@@ -20,10 +20,10 @@ ALLOWED = {"glasswood", "glasswood.errors", "glasswood.metrics", "glasswood.skle
 @pytest.mark.parametrize("topic", TOPICS)
 def test_topic(topic, tmp_path):
     skip_if_too_old(topic)
-    wanted, found = golden.read(topic), TOPICS[topic](tmp_path)
-    if wanted.get("fits") != found.get("fits"):
+    selected, found = golden.read(topic), TOPICS[topic](tmp_path)
+    if selected.get("fits") != found.get("fits"):
         pytest.skip("models were fitted differently here (another version or machine): golden values do not apply")
-    listed = list(differences(wanted, found))
+    listed = list(differences(selected, found))
     assert not listed, "\n".join([f"{len(listed)} differences from the golden values:", *listed[:20]])
 
 

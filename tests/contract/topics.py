@@ -297,10 +297,10 @@ def command_line(folder):
 def _run(command, *, prose):
     arguments = [str(FILES / NAMED[word]) if word in NAMED else word for word in command.split()]
     code, output, errors = run(arguments)
-    wanted = {"exit code": code, "errors": len(errors.splitlines()) > 0}
+    selected = {"exit code": code, "errors": len(errors.splitlines()) > 0}
     if code == 0 and not prose:
-        wanted |= {"compare": "close", "output": _numbers(output)}
-    return wanted
+        selected |= {"compare": "close", "output": _numbers(output)}
+    return selected
 
 
 def run(arguments):
@@ -431,8 +431,8 @@ def _page(html, ex):
 
 def _found(data, kind):
     """Yield all numbers, or all texts, of nested data."""
-    wanted = isinstance(data, str) if kind is str else isinstance(data, int | float) and not isinstance(data, bool)
-    if wanted:
+    selected = isinstance(data, str) if kind is str else isinstance(data, int | float) and not isinstance(data, bool)
+    if selected:
         yield data
     elif isinstance(data, list | dict):
         for key, value in data.items() if isinstance(data, dict) else enumerate(data):

@@ -52,14 +52,14 @@ def _file(kind, folder):
     return str(path)
 
 
-def _options(wanted):
-    pair = wanted.get("groups")
-    return wanted | ({} if pair is None else {"groups": {"together": list(pair)}})
+def _options(selected):
+    pair = selected.get("groups")
+    return selected | ({} if pair is None else {"groups": {"together": list(pair)}})
 
 
-def _of_table(wanted):
+def _of_table(selected):
     """Return options with the values of columns in place of their names."""
-    return {name: column(value) if value in COLUMNS else value for name, value in wanted.items()}
+    return {name: column(value) if value in COLUMNS else value for name, value in selected.items()}
 
 
 def vectors_of(background):
@@ -73,10 +73,10 @@ def vectors_of(background):
 
 
 def _digests(kind, folder, more):
-    wanted = _options(EVERYTHING[kind] | more)
+    selected = _options(EVERYTHING[kind] | more)
     try:
-        table = vectors_of(gw.summarize(model_of(kind), frame(KINDS[kind].columns), **_of_table(wanted)))
-        file = vectors_of(gw.summarize(model_of(kind), _file(kind, folder), **wanted))
+        table = vectors_of(gw.summarize(model_of(kind), frame(KINDS[kind].columns), **_of_table(selected)))
+        file = vectors_of(gw.summarize(model_of(kind), _file(kind, folder), **selected))
     except gw.errors.GlasswoodError as error:
         return {"error": type(error).__name__}
     differ = sorted(name for name in file.keys() | table.keys() if file.get(name) != table.get(name))
@@ -126,9 +126,9 @@ def _asked(ask, ex):
 def save(folder):
     """Save the files that are not there yet."""
     STORED.mkdir(exist_ok=True)
-    for kind, wanted in SAVED.items():
+    for kind, selected in SAVED.items():
         if not (STORED / f"{kind}.gw").exists():
-            gw.summarize(model_of(kind), _file(kind, folder), **_options(wanted)).save(STORED / f"{kind}.gw")
+            gw.summarize(model_of(kind), _file(kind, folder), **_options(selected)).save(STORED / f"{kind}.gw")
 
 
 if __name__ == "__main__":

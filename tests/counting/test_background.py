@@ -225,12 +225,12 @@ def test_backgrounds_in_different_units_are_added_and_subtracted_exactly(weighte
     assert one.unit == 1 > two.unit
     for total in (one + two, two + one):
         assert total.weight == pytest.approx(weight.sum(), rel=1e-15)
-        curve, wanted = (gw.Explainer(model, found).partial_dependence("a") for found in (total, whole))
-        np.testing.assert_allclose(curve.values, wanted.values, rtol=0, atol=1e-14)
+        curve, selected = (gw.Explainer(model, found).partial_dependence("a") for found in (total, whole))
+        np.testing.assert_allclose(curve.values, selected.values, rtol=0, atol=1e-14)
     for left in (one + two - one, whole - one):
         assert left.weight == pytest.approx(100 * small, rel=1e-8)
-        curve, wanted = (gw.Explainer(model, found).partial_dependence("a") for found in (left, two))
-        np.testing.assert_allclose(curve.values, wanted.values, rtol=0, atol=1e-8)
+        curve, selected = (gw.Explainer(model, found).partial_dependence("a") for found in (left, two))
+        np.testing.assert_allclose(curve.values, selected.values, rtol=0, atol=1e-8)
 
 
 def test_sums_of_many_weighted_backgrounds_do_not_overflow(weighted):
@@ -241,8 +241,8 @@ def test_sums_of_many_weighted_backgrounds_do_not_overflow(weighted):
         total = total + part
     assert (total.counts >= 0).all()
     assert total.weight == pytest.approx(10 * part.weight, rel=1e-15)
-    curve, wanted = (gw.Explainer(model, found).partial_dependence("a") for found in (total, part))
-    np.testing.assert_allclose(curve.values, wanted.values, rtol=0, atol=1e-14)
+    curve, selected = (gw.Explainer(model, found).partial_dependence("a") for found in (total, part))
+    np.testing.assert_allclose(curve.values, selected.values, rtol=0, atol=1e-14)
 
 
 def test_what_is_only_rounding_is_not_left_by_subtraction(weighted):
@@ -261,8 +261,8 @@ def test_columns_of_small_and_large_weights_are_exact(weighted, scale):
     for source in (X.assign(w=weight), iter([X.assign(w=weight)])):
         found = gw.summarize(model, source, sample_weight="w")
         assert found.weight == pytest.approx(weight.sum(), rel=1e-15)
-        curve, wanted = (gw.Explainer(model, part).partial_dependence("a") for part in (found, exact))
-        np.testing.assert_allclose(curve.values, wanted.values, rtol=0, atol=1e-14)
+        curve, selected = (gw.Explainer(model, part).partial_dependence("a") for part in (found, exact))
+        np.testing.assert_allclose(curve.values, selected.values, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(("small", "large"), [(1e-30, 1), (1e-12, 1e9), (1, 1e30), (2**-62, 2), (2**-64, 1)])

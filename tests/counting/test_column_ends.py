@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood.counting import _job
-from glasswood.counting._column_ends import ColumnEnds, WantedEnds, extents_of
+from glasswood.counting._column_ends import ColumnEnds, EndsSpec, extents_of
 from glasswood.counting._job import Job, Sums, add_fragment
 from glasswood.counting._partial import Partial
 from glasswood.counting._plan import make_plan
@@ -69,7 +69,7 @@ def test_any_parts_in_any_order_have_the_ends_of_the_whole(ensemble, n_rows, see
         with np.errstate(over="ignore"):
             table = table.astype(np.float32)
     weight = rng.integers(0, 3, n_rows) if weighted else None
-    plan, further = make_plan(ensemble, 1, None), (WantedEnds(),)
+    plan, further = make_plan(ensemble, 1, None), (EndsSpec(),)
     whole = count(plan, table, weight, further=further)
     assert extents_of(plan, whole) == expected(plan, table, weight)
     places = np.sort(rng.choice(np.arange(n_rows + 1), size=min(4, n_rows + 1), replace=False))
@@ -92,7 +92,7 @@ def test_zeros_of_both_signs_are_one_number():
     X = np.array([[-0.0], [0.0], [3.0], [5.0]])
     model = DecisionTreeRegressor(random_state=0).fit(X, X[:, 0])
     plan = make_plan(gw.read_model(model), 1, None)
-    one, other = (count(plan, X[rows], further=(WantedEnds(),)) for rows in ([0, 1, 2, 3], [1, 1, 2, 3]))
+    one, other = (count(plan, X[rows], further=(EndsSpec(),)) for rows in ([0, 1, 2, 3], [1, 1, 2, 3]))
     assert one.vector("least").tolist() == other.vector("least").tolist() == [0]
     assert extents_of(plan, one) == {0: Extent(0.0, 5.0, whole=True)}
     assert not np.signbit(extents_of(plan, one)[0].least)
@@ -106,7 +106,7 @@ def test_one_value_anywhere_is_found(n_rows):
         for at in {0, n_rows // 2, n_rows - 1}:
             table = np.asarray(np.full((n_rows, 2), 7.0), dtype=kind, order=order)
             table[at] = -0.25, 1e6
-            found = extents_of(plan, count(plan, table, further=(WantedEnds(),)))
+            found = extents_of(plan, count(plan, table, further=(EndsSpec(),)))
             assert found == {0: extent_of(table[:, 0]), 1: extent_of(table[:, 1])}
 
 
@@ -182,10 +182,10 @@ def test_sources_have_the_ends_of_tables_in_memory(source, weight, model, tmp_pa
     assert known["wealth"].greatest == np.inf
     assert known["empty"] is None
     counts.save(tmp_path / "counts.gw")
-    wanted = known | {"kind": None}
+    spec = known | {"kind": None}
     for background in (rows, counts, gw.Background.load(tmp_path / "counts.gw"), source(rows, tmp_path)):
         further = {} if isinstance(background, gw.Background) else {"sample_weight": weight}
-        assert ends_of(gw.Explainer(model, background, **further)) == wanted
+        assert ends_of(gw.Explainer(model, background, **further)) == spec
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -207,7 +207,7 @@ def test_workers_send_ends_with_their_counts(model, tmp_path, monkeypatch):
     monkeypatch.setattr(_job, "BATCH", 64)
     rows, plan = table(), make_plan(model, 1, None)
     source = open_source(parquet(rows, tmp_path))
-    job = Pass(source)._job(plan, "w", None, (WantedEnds(),))
+    job = Pass(source)._job(plan, "w", None, (EndsSpec(),))
     shipped = pickle.loads(pickle.dumps(job.ship())).open()
     assert isinstance(shipped, Job)
     assert shipped.key == job.key != Pass(source)._job(plan, "w", None, ()).key

@@ -80,10 +80,10 @@ def test_one_unit_has_the_exact_sums(weights, seed):
     tally, unit = in_one_unit(planes)
     exact = [Fraction(sum(map(Fraction, part))) for part in (weights, np.array(weights, dtype=object)[chosen])]
     slack = len(weights) * Fraction(max(weights)) / 2**84
-    for found, wanted in zip(
+    for found, selected in zip(
         (*tally.vectors["counts"].tolist(), *tally.vectors["cells"].tolist()), (*exact, exact[1]), strict=True
     ):
-        assert wanted - Fraction(unit) - slack < found * Fraction(unit) <= wanted
+        assert selected - Fraction(unit) - slack < found * Fraction(unit) <= selected
     assert tally.total == tally.vectors["counts"][0] <= 2**62
     if all(Fraction(value).denominator == 1 for value in weights):
         assert unit >= 1

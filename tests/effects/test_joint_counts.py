@@ -9,7 +9,7 @@ import pytest
 
 import glasswood as gw
 from glasswood.counting._plan import make_plan
-from glasswood.effects._joint_counts import JointCounts, WantedJoint
+from glasswood.effects._joint_counts import JointCounts, JointSpec
 from glasswood.engines._pass import Pass
 from glasswood.tables._sources import open_source
 
@@ -27,11 +27,11 @@ def case():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_tables(case, weighted):
     model, X, weight = case
-    plan, wanted = make_plan(model, 1, {}), WantedJoint(((0, 1), (1, 3)))
-    found = Pass(open_source(X)).count(plan, weight if weighted else None, further=(wanted,))
-    tables = JointCounts(plan, wanted).tables_of(found.vectors[wanted.key])
+    plan, spec = make_plan(model, 1, {}), JointSpec(((0, 1), (1, 3)))
+    found = Pass(open_source(X)).count(plan, weight if weighted else None, further=(spec,))
+    tables = JointCounts(plan, spec).tables_of(found.vectors[spec.key])
     cells = {f: plan.cells.locate(f, model.schema.columns[f].encode(X.iloc[:, f])) for f in (0, 1, 3)}
-    for (a, b), table in zip(wanted.pairs, tables, strict=True):
+    for (a, b), table in zip(spec.pairs, tables, strict=True):
         expected = np.zeros(table.shape, dtype=np.int64)
         np.add.at(expected, (cells[a], cells[b]), weight if weighted else 1)
         assert np.array_equal(table, expected)

@@ -13,9 +13,9 @@ import pytest
 from pyarrow import parquet
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from glasswood.counting._column_ends import WantedEnds
+from glasswood.counting._column_ends import EndsSpec
 from glasswood.counting._plan import make_plan
-from glasswood.effects._response_sums import WantedResponses
+from glasswood.effects._response_sums import ResponsesSpec
 from glasswood.engines import _pass as _passes
 from glasswood.engines._local import count
 from glasswood.models._opened import open_model
@@ -54,9 +54,9 @@ class Case:
     def _count(self, rows, order, weight, response=None):
         opened = open_model(self.model, self.frame.head(100))
         plan = make_plan(opened.ensemble, order, None)
-        further = [WantedEnds()]
+        further = [EndsSpec()]
         if response is not None:
-            further.append(WantedResponses.of_model(opened.ensemble, scale_of(opened, response)))
+            further.append(ResponsesSpec.of_model(opened.ensemble, scale_of(opened, response)))
         return count(plan, rows, None if weight is None else rows[weight], threads=1, further=further)
 
 

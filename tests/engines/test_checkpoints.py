@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 import glasswood as gw
 from glasswood.counting import _job
-from glasswood.counting._column_ends import WantedEnds
+from glasswood.counting._column_ends import EndsSpec
 from glasswood.counting._partial import WHOLE, Partial
 from glasswood.engines import _checkpoint as _checkpoints
 from glasswood.errors import BackgroundError, TableError
@@ -141,7 +141,7 @@ def test_a_killed_pass_goes_on_where_it_was(known, files, slowly, counted, tmp_p
 
 def _job_of(ensemble, order=1):
     names = {int(f): ensemble.feature_names[f] for f in ensemble.used_features}
-    return _job.Job(ensemble, order, {}, names, further=(WantedEnds(),))
+    return _job.Job(ensemble, order, {}, names, further=(EndsSpec(),))
 
 
 def test_a_pass_that_is_killed_while_it_saves(known, files, slowly, counted, tmp_path):

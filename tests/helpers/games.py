@@ -176,13 +176,13 @@ class Game:
         inside = np.array([(masks & mask) == mask for mask in sets.values()], dtype=float).T
         weight, exact = np.ones(2**n), np.zeros((0, inside.shape[1]))
         heights = self.values.transpose(1, 0, 2).reshape(2**n, -1)
-        wanted = heights[:0]
+        selected = heights[:0]
         if shapley:
             sizes = np.array([mask.bit_count() for mask in masks.tolist()])
             weight = np.array([0 if s in (0, n) else 1 / comb(n - 2, s - 1) for s in sizes.tolist()])
-            exact, wanted = inside[[0, -1]], heights[[0, -1]]
+            exact, selected = inside[[0, -1]], heights[[0, -1]]
         system = np.block([[inside.T @ (weight[:, None] * inside), exact.T], [exact, np.zeros((len(exact),) * 2)]])
-        right = np.concatenate([inside.T @ (weight[:, None] * heights), wanted])
+        right = np.concatenate([inside.T @ (weight[:, None] * heights), selected])
         solved = np.linalg.lstsq(system, right, rcond=None)[0][: len(sets)]
         return dict(zip(sets, solved.reshape(len(sets), len(self.values), -1), strict=True))
 

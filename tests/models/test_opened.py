@@ -121,11 +121,11 @@ def test_counts_of_a_pipeline_with_groups_of_columns(pipeline, rows):
     X = rows[0][COLUMNS]
     groups = {"both": ["a", "city", "unused"]}
     background = gw.summarize(pipeline, X, order=None, groups=groups)
-    wanted = gw.Explainer(pipeline, X, groups=groups).shap_values(X[:9])
+    selected = gw.Explainer(pipeline, X, groups=groups).shap_values(X[:9])
     for ex in (gw.Explainer(pipeline, background), gw.Explainer(pipeline, background, groups=groups)):
         found = ex.shap_values(X[:9])
-        assert found.names == wanted.names == ("both", "b", "c")
-        np.testing.assert_array_equal(found.values, wanted.values)
+        assert found.names == selected.names == ("both", "b", "c")
+        np.testing.assert_array_equal(found.values, selected.values)
     for other in ({}, {"both": ["a", "b"]}):
         with pytest.raises(BackgroundError, match="different groups"):
             gw.Explainer(pipeline, background, groups=other)

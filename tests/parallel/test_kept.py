@@ -103,11 +103,11 @@ QUESTIONS = {
 
 def test_what_is_asked_again_has_the_same_bits(regressor):
     ex = gw.Explainer(regressor, X)
-    wanted = {name: ask(gw.Explainer(regressor, X), X[:7]) for name, ask in QUESTIONS.items()}
+    selected = {name: ask(gw.Explainer(regressor, X), X[:7]) for name, ask in QUESTIONS.items()}
     for _ in range(2):
         for name, ask in QUESTIONS.items():
-            np.testing.assert_array_equal(ask(ex, X[:7]), wanted[name], err_msg=name)
-            np.testing.assert_array_equal(ask(ex, X[3:4]), wanted[name][3:4], err_msg=name)
+            np.testing.assert_array_equal(ask(ex, X[:7]), selected[name], err_msg=name)
+            np.testing.assert_array_equal(ask(ex, X[3:4]), selected[name][3:4], err_msg=name)
 
 
 def test_tables_are_made_once_per_question_and_outputs(monkeypatch):
@@ -143,9 +143,9 @@ def test_a_metric_that_changes_is_asked_anew(regressor):
 def test_a_model_beyond_the_limit_answers_all_the_same(regressor, monkeypatch):
     monkeypatch.setattr(_study, "MAX_KEPT", 1000)
     ex = gw.Explainer(regressor, X)
-    wanted = gw.Explainer(regressor, X).shap_values(X[:5]).values
+    selected = gw.Explainer(regressor, X).shap_values(X[:5]).values
     for _ in range(2):
-        np.testing.assert_array_equal(ex.shap_values(X[:5]).values, wanted)
+        np.testing.assert_array_equal(ex.shap_values(X[:5]).values, selected)
     assert ex._study.kept.n_bytes == 0
 
 
@@ -162,13 +162,13 @@ def test_a_pickled_explainer_takes_no_tables_along(regressor):
 @pytest.mark.parametrize("n_calls", [400, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_threads_that_ask_for_single_rows(regressor, n_calls):
     ex = gw.Explainer(regressor, X)
-    wanted = {name: ask(gw.Explainer(regressor, X), X) for name, ask in QUESTIONS.items()}
+    selected = {name: ask(gw.Explainer(regressor, X), X) for name, ask in QUESTIONS.items()}
     names = list(QUESTIONS)
 
     def call(number):
         row, name = number % len(X), names[number % 7 % 3]
         found = QUESTIONS[name](ex, X[row : row + 1])
-        return np.array_equal(found, wanted[name][row : row + 1])
+        return np.array_equal(found, selected[name][row : row + 1])
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(call, range(n_calls)))

@@ -47,7 +47,7 @@ def together(*functions):
 
 def test_a_surface_is_right_while_another_thread_counts_for_a_curve(model, frame, monkeypatch):
     # The kernels of the surface once got the counts of the curve: a wrong surface, or a segmentation fault.
-    wanted = gw.Explainer(model, frame).partial_dependence("a", "b").values
+    selected = gw.Explainer(model, frame).partial_dependence("a", "b").values
     plan, began = _study.Study.plan, threading.Event()
 
     def held(self, order):
@@ -66,22 +66,24 @@ def test_a_surface_is_right_while_another_thread_counts_for_a_curve(model, frame
         thread.start()
     for thread in threads:
         thread.join(60)
-    np.testing.assert_array_equal(found["surface"], wanted)
-    np.testing.assert_array_equal(ex.partial_dependence("a", "b").values, wanted)
+    np.testing.assert_array_equal(found["surface"], selected)
+    np.testing.assert_array_equal(ex.partial_dependence("a", "b").values, selected)
     effects = ex._study._effects[2]
     assert effects.counts.size == effects.plan.n_counts
 
 
 def test_threads_that_ask_at_once_get_the_bits_of_one(model, frame):
     only = ("surface", "curve", "interactions", "shap", "ice of the background", "strengths", "importance", "surfaces")
-    wanted = {n: bits_of(ask()) for n, ask in questions_of(gw.Explainer(model, frame), frame, NAMES, only=only).items()}
+    selected = {
+        n: bits_of(ask()) for n, ask in questions_of(gw.Explainer(model, frame), frame, NAMES, only=only).items()
+    }
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(15):
             asked = questions_of(gw.Explainer(model, frame), frame, NAMES, only=only)
             for name, found in zip(asked, together(*asked.values()), strict=True):
-                assert bits_of(found) == wanted[name], name
+                assert bits_of(found) == selected[name], name
     finally:
         sys.setswitchinterval(before)
 
@@ -91,11 +93,11 @@ def test_threads_share_one_model_that_was_read(frame):
     model = RandomForestClassifier(5, max_depth=4, random_state=0).fit(
         frame, np.digitize(frame.a * frame.b, [-0.5, 0.5])
     )
-    wanted = gw.Explainer(model, frame).shap_values(frame[:20]).values
+    selected = gw.Explainer(model, frame).shap_values(frame[:20]).values
     ensemble = gw.read_model(model)
     found = together(*[lambda: gw.Explainer(ensemble, frame).shap_values(frame[:20]).values] * 4)
     for values in found:
-        np.testing.assert_array_equal(values, wanted)
+        np.testing.assert_array_equal(values, selected)
 
 
 def test_rows_are_counted_once_for_all_threads(model, frame, monkeypatch):
@@ -142,13 +144,13 @@ def test_the_order_of_questions_does_not_matter(kind, model, frame, monkeypatch)
     elif kind == "in parts":
         monkeypatch.setattr(_study, "MAX_COUNTS", 100)
         only = ["curve", "curves", "ice", "ice of the background", "importance", "monotonicity", "spikes", "comparison"]
-    wanted = None
+    selected = None
     names = list(questions_of(None, frame, NAMES, only=only))
     for order in every_order(names):
         asked = questions_of(gw.Explainer(model, background, **settings), frame, NAMES, only=only)
         found = {name: bits_of(asked[name]()) for name in order}
-        wanted = wanted or found
-        assert all(found[name] == wanted[name] for name in names), [n for n in names if found[n] != wanted[n]]
+        selected = selected or found
+        assert all(found[name] == selected[name] for name in names), [n for n in names if found[n] != selected[n]]
 
 
 class Answer:

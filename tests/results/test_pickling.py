@@ -45,20 +45,20 @@ def test_copies_are_drawn(explained):
 def test_copies_of_an_explainer_answer_the_same(explained, again):
     ex, X = explained
     before = again(gw.Explainer(ex.ensemble, X))  # nothing is counted yet
-    wanted = {name: bits_of(ask()) for name, ask in questions_of(ex, X, list("abcd")).items()}
+    selected = {name: bits_of(ask()) for name, ask in questions_of(ex, X, list("abcd")).items()}
     for same in (before, again(ex)):
         found = {name: bits_of(ask()) for name, ask in questions_of(same, X, list("abcd")).items()}
-        assert found == wanted
+        assert found == selected
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda answer: pickle.loads(pickle.dumps(answer))])
 def test_copies_of_a_surface_that_was_asked_before_keep_its_interaction(explained, again):
     surface = next(one for one in explained[0].joint_partial_dependence().values() if not one.additive)
-    wanted = surface.interaction.copy(), surface.values.copy(), surface(np.nan, np.nan).copy()
+    selected = surface.interaction.copy(), surface.values.copy(), surface(np.nan, np.nan).copy()
     same = again(surface)
-    np.testing.assert_array_equal(same.values, wanted[1])  # first: heights must not be written over the interaction
-    np.testing.assert_array_equal(same.interaction, wanted[0])
-    np.testing.assert_array_equal(same(np.nan, np.nan), wanted[2])
+    np.testing.assert_array_equal(same.values, selected[1])  # first: heights must not be written over the interaction
+    np.testing.assert_array_equal(same.interaction, selected[0])
+    np.testing.assert_array_equal(same(np.nan, np.nan), selected[2])
 
 
 def test_surfaces_that_are_made_when_looked_up_are_pickled(explained):

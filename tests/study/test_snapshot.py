@@ -101,26 +101,26 @@ def answers(ex, rows, **chosen):
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_table_that_is_changed_is_not_mixed_with_the_old_one(model, change, n):
     rows, X = frame(20, seed=1), frame(n)
-    wanted = answers(gw.Explainer(model, X.copy()), rows)
+    selected = answers(gw.Explainer(model, X.copy()), rows)
     ex = gw.Explainer(model, X)
     ex.importance()  # all columns are counted
     curve = ex.partial_dependence("a").heights
     change(X)
     found = answers(ex, rows)
-    assert all(found[name] in ("changed", wanted[name]) for name in wanted)
+    assert all(found[name] in ("changed", selected[name]) for name in selected)
     np.testing.assert_array_equal(ex.partial_dependence("a").heights, curve)  # from counts
     assert found["ice of the background"] == "changed"
 
 
 def test_on_the_scale_of_a_response(classifier):
     rows, X = frame(20, seed=1), frame()
-    wanted = answers(gw.Explainer(classifier, X.copy(), response="probability"), rows, only=ON_THE_RESPONSE)
+    selected = answers(gw.Explainer(classifier, X.copy(), response="probability"), rows, only=ON_THE_RESPONSE)
     ex = gw.Explainer(classifier, X, response="probability")
     surface = ex.partial_dependence("a", "b")  # which is computed when it is looked at
     one_value(X)
     found = answers(ex, rows, only=ON_THE_RESPONSE)
-    assert all(found[name] in ("changed", wanted[name]) for name in wanted)
-    assert found["curve"] == wanted["curve"]
+    assert all(found[name] in ("changed", selected[name]) for name in selected)
+    assert found["curve"] == selected["curve"]
     with pytest.raises(TableError, match="the column 'b' has other values"):
         surface.values  # noqa: B018
 
@@ -128,11 +128,11 @@ def test_on_the_scale_of_a_response(classifier):
 @pytest.mark.parametrize("n", [N, 300], ids=["digests", "few rows"])
 def test_a_table_that_is_changed_before_the_first_question(model, n):
     rows, X = frame(20, seed=1), frame(n)
-    wanted = answers(gw.Explainer(model, X.copy()), rows)
+    selected = answers(gw.Explainer(model, X.copy()), rows)
     ex = gw.Explainer(model, X)
     one_value(X)
     found = answers(ex, rows)
-    assert all(found[name] in ("changed", wanted[name]) for name in wanted)
+    assert all(found[name] in ("changed", selected[name]) for name in selected)
     assert found["curve"] == "changed"
 
 
@@ -205,7 +205,7 @@ def test_tables_of_all_kinds(kind):
         "sparse": lambda: sparse.csr_array(array),
     }[kind]()
     ex = gw.Explainer(fitted, made)
-    wanted = ex.partial_dependence(0).values.copy()
+    selected = ex.partial_dependence(0).values.copy()
     again = ex.ice(0).values
     np.testing.assert_array_equal(ex.ice(0).values, again)  # the table is read once more, and is the same
     if kind == "sparse":
@@ -214,7 +214,7 @@ def test_tables_of_all_kinds(kind):
         made[5, 1] = 99
     with pytest.raises(TableError, match="the table has changed since the Explainer was made"):
         ex.ice(0)
-    np.testing.assert_array_equal(ex.partial_dependence(0).values, wanted)
+    np.testing.assert_array_equal(ex.partial_dependence(0).values, selected)
 
 
 def test_columns_that_the_model_does_not_use_may_change(model):
@@ -227,23 +227,23 @@ def test_columns_that_the_model_does_not_use_may_change(model):
 
 def test_weights_are_copied(model):
     X, weight = frame(), np.random.default_rng(0).integers(1, 4, N).astype(float)
-    wanted = answers(gw.Explainer(model, X, sample_weight=weight.copy()), X[:9])
+    selected = answers(gw.Explainer(model, X, sample_weight=weight.copy()), X[:9])
     ex = gw.Explainer(model, X, sample_weight=weight)
     weight[:] = 1.0
-    assert answers(ex, X[:9]) == wanted
+    assert answers(ex, X[:9]) == selected
 
 
 @pytest.mark.parametrize("n", [2000, 60], ids=["digests", "few rows"])
 def test_results_refuse_rows_that_have_changed_since_the_question(model, n):
     X, rows = frame(), frame(n, seed=2)
     ex = gw.Explainer(model, X)
-    wanted = ex.interaction_values(rows.copy()).values
+    selected = ex.interaction_values(rows.copy()).values
     seen, late = ex.interaction_values(rows), ex.interaction_values(rows)
-    np.testing.assert_array_equal(seen.values, wanted)
+    np.testing.assert_array_equal(seen.values, selected)
     shap = ex.shap_values(rows)
     values = shap.values.copy()
     one_value(rows)
-    np.testing.assert_array_equal(seen.values, wanted)
+    np.testing.assert_array_equal(seen.values, selected)
     np.testing.assert_array_equal(shap.values, values)
     for ask in (lambda: late.values, late.mean_square, lambda: shap.plot()):
         with pytest.raises(TableError, match="the rows have changed since the question"):
@@ -254,10 +254,10 @@ def test_results_refuse_rows_that_have_changed_since_the_question(model, n):
 def test_copies_have_a_table_of_their_own(model, again):
     X = frame()
     ex = gw.Explainer(model, X)
-    wanted = ex.ice("a").values
+    selected = ex.ice("a").values
     same = again(ex)
     one_value(X)
-    np.testing.assert_array_equal(same.ice("a").values, wanted)
+    np.testing.assert_array_equal(same.ice("a").values, selected)
     with pytest.raises(TableError, match="has changed"):
         ex.ice("a")
 
@@ -294,13 +294,13 @@ def test_a_pipeline_that_is_fitted_again_or_whose_table_is_changed(name):
         found += [ex.importance().heights] + ([ex.shap_values(rows).values] if response == "raw" else [])
         return found
 
-    wanted = asked(gw.Explainer(pipeline, X, response=response))
+    selected = asked(gw.Explainer(pipeline, X, response=response))
     unasked, half = (gw.Explainer(pipeline, X, response=response) for _ in range(2))
     half.partial_dependence("a")
     other = frame(seed=9).assign(d=pd.Categorical(["new"] * N))
     pipeline.fit(other, 3 * target(other) + 1)
     for ex in (unasked, half):
-        for found, right in zip(asked(ex), wanted, strict=True):
+        for found, right in zip(asked(ex), selected, strict=True):
             np.testing.assert_array_equal(found, right)
     another_sign(X)
     for ex in (unasked, half):
@@ -309,7 +309,7 @@ def test_a_pipeline_that_is_fitted_again_or_whose_table_is_changed(name):
         except TableError as error:
             assert "has changed" in str(error)  # noqa: PT017 (what was counted before the change is still right)
             continue
-        for found, right in zip(again, wanted, strict=True):
+        for found, right in zip(again, selected, strict=True):
             np.testing.assert_array_equal(found, right)
 
 
@@ -318,18 +318,18 @@ def test_a_calibrated_model_that_is_fitted_again():
     y = target(frame()) > 0.5
     model = CalibratedClassifierCV(HistGradientBoostingClassifier(max_iter=3), cv=2).fit(X, y)
     ex = gw.Explainer(model, X, response="probability")
-    wanted = gw.Explainer(model, X, response="probability").ice("a", rows=rows).values
+    selected = gw.Explainer(model, X, response="probability").ice("a", rows=rows).values
     model.fit(X, ~y)
-    np.testing.assert_array_equal(ex.ice("a", rows=rows).values, wanted)
+    np.testing.assert_array_equal(ex.ice("a", rows=rows).values, selected)
 
 
 def test_a_model_that_is_fitted_again_changes_nothing(classifier):
     X, rows = frame(), frame(20, seed=1)
     model = copy.deepcopy(classifier)
-    wanted = answers(gw.Explainer(classifier, X), rows)
+    selected = answers(gw.Explainer(classifier, X), rows)
     ex = gw.Explainer(model, X)
     model.fit(X, target(X) < 0)
-    assert answers(ex, rows) == wanted
+    assert answers(ex, rows) == selected
 
 
 @pytest.mark.parametrize("weight", [None, 3, 2.0**31], ids=["rows", "weights", "weights beyond 32 bits"])

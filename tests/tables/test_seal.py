@@ -26,29 +26,29 @@ def digests(columns, n_rows, first=0):
 @pytest.mark.parametrize("kind", ["u8", "u4", "u2", "u1"])
 def test_digests_do_not_depend_on_strides_or_parts(kind):
     table = np.random.default_rng(0).integers(0, 200, size=(3001, 70)).astype(kind)
-    wanted = digests([np.ascontiguousarray(column) for column in table.T], 3001)
-    assert len(wanted) == 3
-    assert all(len(set(line)) == 70 for line in wanted)
+    selected = digests([np.ascontiguousarray(column) for column in table.T], 3001)
+    assert len(selected) == 3
+    assert all(len(set(line)) == 70 for line in selected)
     for stored in (table, np.asfortranarray(table), np.repeat(table, 2, axis=1)[:, ::2], table[::-1][::-1]):
         columns = [stored[:, k] for k in range(70)]
-        assert digests(columns, 3001) == wanted
-        assert digests(columns, 3001, BLOCK) == wanted[1:]
-    assert digests([table[:, k] for k in range(0, 70, 3)], 3001) == [line[::3] for line in wanted]
+        assert digests(columns, 3001) == selected
+        assert digests(columns, 3001, BLOCK) == selected[1:]
+    assert digests([table[:, k] for k in range(0, 70, 3)], 3001) == [line[::3] for line in selected]
 
 
 def test_every_bit_and_the_order_of_rows_matter():
     column = np.array([1.0, -1.0, 0.0, 2.0, 2.0] * 20)
     bits = column.view("u8")
-    wanted = digests([bits], 100)
+    selected = digests([bits], 100)
     for row in (0, 50, 99):
         for bit in range(64):
             other = bits.copy()
             other[row] ^= np.uint64(1) << np.uint64(bit)
-            assert digests([other], 100) != wanted
+            assert digests([other], 100) != selected
     for one, two in ((0, 1), (0, 3), (2, 98), (5, 96)):
         other = bits.copy()
         other[[one, two]] = other[[two, one]]
-        assert digests([other], 100) != wanted
+        assert digests([other], 100) != selected
 
 
 def test_what_does_not_fit_is_refused():

@@ -69,9 +69,9 @@ class Runner:
     def run(self, stages: Iterable[Stage]) -> bool:
         """Run the stages, and return whether all passed. If a stage without tests fails in the shown lane, stop."""
         self.logs.mkdir(parents=True, exist_ok=True)
-        wanted = list(stages)
-        first = deque(stage for stage in wanted if stage.lane == self.shown)
-        shared = deque(stage for stage in wanted if stage.lane != self.shown)
+        chosen = list(stages)
+        first = deque(stage for stage in chosen if stage.lane == self.shown)
+        shared = deque(stage for stage in chosen if stage.lane != self.shown)
         threads = [threading.Thread(target=self._work, args=(queues,)) for queues in ([first, shared], [shared])]
         try:
             for thread in threads:
@@ -81,7 +81,7 @@ class Runner:
         except BaseException:
             self.stop()
             raise
-        return len(self.outcomes) == len(wanted) and not any(outcome.code for outcome in self.outcomes)
+        return len(self.outcomes) == len(chosen) and not any(outcome.code for outcome in self.outcomes)
 
     def stop(self) -> None:
         """End all stages, with every process that they started. Tests get some time to stop their clusters."""

@@ -20,14 +20,14 @@ from glasswood.kernels import _core
 from glasswood.parallel._interrupts import proceed
 from glasswood.tables._columns import Extent
 
-__all__ = ["ColumnEnds", "WantedEnds", "extents_of"]
+__all__ = ["ColumnEnds", "EndsSpec", "extents_of"]
 
 NAMES = ("least", "greatest", "whole")
 BLOCK, MAX_BLOCKS = 4096, 2**14  # rows, and such blocks of all columns in a fraction of a second
 
 
 @dataclass(frozen=True)
-class WantedEnds:
+class EndsSpec:
     """The ends of columns, as they are asked for."""
 
     key: ClassVar[str] = "ends of columns"

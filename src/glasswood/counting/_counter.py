@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from glasswood.counting._cell_counts import CellCounts
 from glasswood.counting._leaf_counts import LeafCounts
 from glasswood.counting._plan import CountPlan
-from glasswood.counting._statistic import Batch, Columns, Statistic, Tally, Vector, Wanted
+from glasswood.counting._statistic import Batch, Columns, Statistic, StatisticSpec, Tally, Vector
 from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
 from glasswood.tables._row_values import NO_VALUES, RowValues
@@ -25,17 +25,17 @@ class Counter:
     Parameters
     ----------
     plan : CountPlan
-    further : sequence of Wanted
+    further : sequence of StatisticSpec
         Statistics beside the counts.
     lists_only : bool
         Whether to count all trees with lists, see `LeafCounts`.
     """
 
-    def __init__(self, plan: CountPlan, further: Sequence[Wanted] = (), *, lists_only: bool = False) -> None:
+    def __init__(self, plan: CountPlan, further: Sequence[StatisticSpec] = (), *, lists_only: bool = False) -> None:
         self.plan = plan
         counts = LeafCounts(plan, lists_only=lists_only) if plan.ensemble.derived is None else CellCounts(plan)
         self._statistics: list[Statistic] = [counts]
-        self._statistics += [wanted.of(plan) for wanted in further]
+        self._statistics += [spec.of(plan) for spec in further]
 
     @property
     def vectors(self) -> list[Vector]:

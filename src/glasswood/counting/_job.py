@@ -16,7 +16,7 @@ from glasswood.counting._partial import WHOLE, Partial, add_packed, kept, ledger
 from glasswood.counting._plan import MAX_COUNTS, CountPlan
 from glasswood.counting._reading import Reading
 from glasswood.counting._shipped import Dumps, Shipped
-from glasswood.counting._statistic import Columns, Tally, Wanted
+from glasswood.counting._statistic import Columns, StatisticSpec, Tally
 from glasswood.counting._weights import SMALLEST, lowest_planes, refuse_large_sum, split
 from glasswood.errors import TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
@@ -66,7 +66,7 @@ class Job:
         The columns that define groups of rows; no groups if it is empty.
     weight : name or None
         The column of weights.
-    further : tuple of Wanted
+    further : tuple of StatisticSpec
         Statistics beside the counts.
     before : UserColumns or None
         Transformers that make some of the model's columns; then `names` has the columns that they take.
@@ -80,7 +80,7 @@ class Job:
     names: Mapping[int, Any] | None
     by: tuple[Any, ...] = ()
     weight: object = None
-    further: tuple[Wanted, ...] = ()
+    further: tuple[StatisticSpec, ...] = ()
     before: UserColumns | None = None
     values: RowColumns = NO_COLUMNS
 
@@ -122,14 +122,14 @@ class Job:
     @property
     def columns(self) -> list[Any]:
         """The names of all columns that the job needs, each once."""
-        wanted = [*self.reading.columns, *self.by, *(() if self.weight is None else (self.weight,)), *self.values.names]
-        return list(dict.fromkeys(wanted))
+        names = [*self.reading.columns, *self.by, *(() if self.weight is None else (self.weight,)), *self.values.names]
+        return list(dict.fromkeys(names))
 
     @once
     def key(self) -> str:
         """A hash of everything that the counts depend on, the data excepted."""
         parts = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight)
-        further = [wanted.key for wanted in self.further]
+        further = [spec.key for spec in self.further]
         return blake2b(repr((*parts, *further, self.values.whole_key)).encode(), digest_size=16).hexdigest()
 
     def ship(self, dumps: Dumps | None = None) -> ShippedJob:

@@ -103,11 +103,11 @@ class LeafCounts:
         vectors = [tally.vectors for tally in tallies]
         homes = _core.Homes([own["counts"] for own in vectors], [own["cells"] for own in vectors])
         digests, n_columns = batch.digests, len(batch.columns)
-        wanted = np.zeros(n_columns, dtype=bool) if digests is None else digests.wanted
+        selected = np.zeros(n_columns, dtype=bool) if digests is None else digests.selected
         lines = np.empty((0, n_columns), dtype=np.uint64) if digests is None else digests.lines
         for chunk in self.chunks:
             proceed()
-            place = np.where(chunk.newly & wanted[chunk.which], chunk.which, -1)
+            place = np.where(chunk.newly & selected[chunk.which], chunk.which, -1)
             _core.count_with_bitsets(
                 held, chunk.which, bounds, chunk.conditions, chunk.trees, self.subsets, weights, homes, place, lines
             )

@@ -9,13 +9,13 @@ from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Batch, Tally, Vector
 
-__all__ = ["OffsetRows", "WantedOffset", "has_offset"]
+__all__ = ["OffsetRows", "OffsetSpec", "has_offset"]
 
 PREFIX = "offset "  # of the name of the vector
 
 
 @dataclass(frozen=True)
-class WantedOffset:
+class OffsetSpec:
     """The rows with an offset, as they are asked for.
 
     Parameters

@@ -15,7 +15,7 @@ from glasswood.kernels import _core
 from glasswood.tables._row_values import NO_VALUES, RowValues
 from glasswood.tables._tables import Digests
 
-__all__ = ["Batch", "Columns", "Combine", "Statistic", "Tally", "Vector", "Wanted", "combine"]
+__all__ = ["Batch", "Columns", "Combine", "Statistic", "StatisticSpec", "Tally", "Vector", "combine"]
 
 Columns = Mapping[int, NDArray[np.floating[Any]]]
 
@@ -170,7 +170,7 @@ class Statistic(Protocol):
         """Turn the numbers so far into those that the statistic is about; once, after the last row."""
 
 
-class Wanted(Protocol):
+class StatisticSpec(Protocol):
     """A statistic that is asked for by name: what is sent to workers."""
 
     @property

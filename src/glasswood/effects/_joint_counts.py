@@ -14,13 +14,13 @@ from glasswood.counting._wide import WIDTH, digits_of
 from glasswood.effects._row_sums import RowSums
 from glasswood.parallel._interrupts import proceed
 
-__all__ = ["JointCounts", "WantedJoint"]
+__all__ = ["JointCounts", "JointSpec"]
 
 MAX_ROWS = 2**13  # at a time: then sums of digits of weights are exact in floating point
 
 
 @dataclass(frozen=True)
-class WantedJoint:
+class JointSpec:
     """The rows in pairs of cells, as they are asked for.
 
     Parameters
@@ -47,22 +47,22 @@ class JointCounts(RowSums):
     Parameters
     ----------
     plan : CountPlan
-    wanted : WantedJoint
+    spec : JointSpec
     """
 
     max_rows = MAX_ROWS
 
-    def __init__(self, plan: CountPlan, wanted: WantedJoint) -> None:
+    def __init__(self, plan: CountPlan, spec: JointSpec) -> None:
         super().__init__(plan)
-        self._wanted = wanted
+        self._spec = spec
         self._line = {feature: line for line, feature in enumerate(plan.ensemble.used_features.tolist())}
         n_cells = plan.cells.n_cells
-        self.shapes = [(int(n_cells[a]), int(n_cells[b])) for a, b in wanted.pairs]
+        self.shapes = [(int(n_cells[a]), int(n_cells[b])) for a, b in spec.pairs]
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
         """The tables."""
-        return (Vector(self._wanted.key, sum(n_a * n_b for n_a, n_b in self.shapes)),)
+        return (Vector(self._spec.key, sum(n_a * n_b for n_a, n_b in self.shapes)),)
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
@@ -71,8 +71,8 @@ class JointCounts(RowSums):
             proceed()
             here = cells[:, rows].astype(np.int64)
             weight = batch.weight[rows]
-            tables = self.tables_of(tally.vectors[self._wanted.key])
-            for (a, b), table in zip(self._wanted.pairs, tables, strict=True):
+            tables = self.tables_of(tally.vectors[self._spec.key])
+            for (a, b), table in zip(self._spec.pairs, tables, strict=True):
                 place = here[self._line[a]] * table.shape[1] + here[self._line[b]]
                 table += _counted(place, weight, table.size).reshape(table.shape)
 

@@ -29,7 +29,7 @@ from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
 from glasswood.tables._row_values import NO_COLUMNS, RowColumns
 
-__all__ = ["ResponseMoments", "ResponseSums", "WantedResponses", "refuse_offset"]
+__all__ = ["ResponseMoments", "ResponseSums", "ResponsesSpec", "refuse_offset"]
 
 
 MAX_ANSWERS = 2**22  # of a function of Python's that are held at a time
@@ -46,7 +46,7 @@ NOISE_OF_EXP = 44  # binary digits of a square: what is smaller may come from th
 
 
 @dataclass(frozen=True, eq=False)
-class WantedResponses:
+class ResponsesSpec:
     """The response sums of a scale, as they are asked for.
 
     Parameters
@@ -64,7 +64,7 @@ class WantedResponses:
     exposure: bool = False
 
     @classmethod
-    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, columns: RowColumns = NO_COLUMNS) -> WantedResponses:
+    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, columns: RowColumns = NO_COLUMNS) -> ResponsesSpec:
         """Return those of a model, given what is read of the rows."""
         key = name_of(ensemble, scale)
         if columns.offset is None or scale.is_score:
@@ -73,7 +73,7 @@ class WantedResponses:
         words = f"{WITH_OFFSET if columns.exposure is None else PER_UNIT}{columns.offset_description}"
         return cls(scale, f"{units}{words} {digest}", offset=True, exposure=columns.exposure is not None)
 
-    def known_in(self, background: Background) -> WantedResponses:
+    def known_in(self, background: Background) -> ResponsesSpec:
         """Return those that a background has: with an offset, if rows were counted with one."""
         units, _, digest = self.key.rpartition(" ")
         if self.key in background.vectors:
@@ -95,19 +95,19 @@ class ResponseSums(RowSums):
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedResponses
+    spec : ResponsesSpec
     """
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedResponses) -> None:
-        scale = wanted.scale
+    def __init__(self, ensemble: TreeEnsemble, spec: ResponsesSpec) -> None:
+        scale = spec.scale
         super().__init__(make_plan(ensemble, 1, {}), scale.link, scale.inverse)
-        self._wanted, self._scale, self._name = wanted, wanted.scale, wanted.key
-        self._unit = unit_of(self.plan, wanted.scale.link)
+        self._spec, self._scale, self._name = spec, spec.scale, spec.key
+        self._unit = unit_of(self.plan, spec.scale.link)
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
         """The sums, and those of squares, as wide numbers; with exposures, theirs is the last one."""
-        size = int(np.prod(self._shape)) + (LIMBS if self._wanted.exposure else 0)
+        size = int(np.prod(self._shape)) + (LIMBS if self._spec.exposure else 0)
         return (Vector(self._name, size, "wide sum"),)
 
     @property
@@ -127,8 +127,8 @@ class ResponseSums(RowSums):
             sums = vector[: int(np.prod(self._shape))].reshape(self._shape)
             here = np.ascontiguousarray(cells[:, rows])
             weight = batch.weight[rows]
-            offset = batch.values["offset"][rows] if self._wanted.offset else None
-            exposure = batch.values["exposure"][rows, 0] if self._wanted.exposure else None
+            offset = batch.values["offset"][rows] if self._spec.offset else None
+            exposure = batch.values["exposure"][rows, 0] if self._spec.exposure else None
             if exposure is not None:
                 digits = digits_of(batch.weights(rows))
                 vector[-LIMBS:] += _limbs_of_sums(exposure, digits)
@@ -186,9 +186,9 @@ def _limbs_of_sums(numbers: NDArray[np.float64], digits: NDArray[np.int64]) -> N
     return limbs_of(np.atleast_1d(found).ravel())
 
 
-def refuse_offset(what: str, wanted: WantedResponses) -> None:
+def refuse_offset(what: str, spec: ResponsesSpec) -> None:
     """Refuse what is not known for rows with an offset."""
-    if wanted.offset:
+    if spec.offset:
         message = (
             f"{what} on this scale is not available with offset=; curves and importance are, and everything on the "
             'raw scale (response="raw"), which does not contain the offset'

@@ -98,8 +98,8 @@ AnyQuestions = Questions | DerivedQuestions
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Wanted:
-    """What is wanted of the responses of rows, see `glasswood.kernels._core.ask`; what is empty is not."""
+class _Destination:
+    """Where responses of rows are written or added, see `glasswood.kernels._core.ask`; empty arrays are not used."""
 
     weight: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     sums: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0, 0, 0)))
@@ -205,7 +205,7 @@ class Responses:
     def add(self, rows: Cells, span: tuple[int, int], questions: AnyQuestions, weight: NDArray[np.float64]) -> Any:
         """Return the sums of responses and of their squares, (2, n_questions, n_outputs), over the rows of a span."""
         sums = np.zeros((questions.n_questions, self.plan.ensemble.n_outputs, 2, 8))
-        self._ask(rows.cells(*span), questions, _Wanted(weight=weight, sums=sums))
+        self._ask(rows.cells(*span), questions, _Destination(weight=weight, sums=sums))
         return sums.sum(axis=3).transpose(2, 0, 1)
 
     def add_whole(
@@ -229,7 +229,9 @@ class Responses:
         sums : ndarray of shape (n_questions, n_outputs, 2, LIMBS), int64
         offset : ndarray of shape (n_rows, n_outputs), optional
         """
-        self._ask(cells, questions, _Wanted(whole=sums, digits=digits, factor=unit.factor, large=unit.large), offset)
+        self._ask(
+            cells, questions, _Destination(whole=sums, digits=digits, factor=unit.factor, large=unit.large), offset
+        )
 
     def write(self, rows: Cells, span: tuple[int, int], questions: AnyQuestions) -> NDArray[np.float64]:
         """Return the responses of the rows of a span: (n_questions, n_outputs, n_rows)."""
@@ -241,7 +243,7 @@ class Responses:
         """Return the responses of rows, given their cells: (n_questions, n_outputs, n_rows)."""
         n_rows = cells.shape[1]
         out = np.empty((questions.n_questions, self.plan.ensemble.n_outputs, n_rows))
-        self._ask(cells, questions, _Wanted(out=out), offset)
+        self._ask(cells, questions, _Destination(out=out), offset)
         if self.inverse is None:
             return out
         scores = out.transpose(0, 2, 1).reshape(-1, out.shape[1])  # outputs last
@@ -300,25 +302,25 @@ class Responses:
         self,
         cells: NDArray[np.int32],
         questions: AnyQuestions,
-        wanted: _Wanted,
+        into: _Destination,
         offset: NDArray[np.float64] | None = None,
     ) -> None:
-        n_rows, out = cells.shape[1], wanted.out
-        weighted = wanted.digits.size > 0
-        weight = np.ones(n_rows) if not wanted.weight.size else wanted.weight
-        digits = np.full((1, n_rows), -1) if not weighted else digits_of(wanted.digits)
+        n_rows, out = cells.shape[1], into.out
+        weighted = into.digits.size > 0
+        weight = np.ones(n_rows) if not into.weight.size else into.weight
+        digits = np.full((1, n_rows), -1) if not weighted else digits_of(into.digits)
         for (row, last), (first, end), asked in self._blocks(cells, questions, offset):
             width = asked["reply"].shape[2]
             answers = np.empty((end - first, out.shape[1], width) if out.size else (0, 0, 0))
             fits = _core.ask(
                 **asked,
                 weight=_padded(weight[None, row:last], width)[0],
-                sums=wanted.sums[first:end],
+                sums=into.sums[first:end],
                 digits=_padded(digits[:, row:last], width),
                 weighted=weighted,
-                large=wanted.large,
-                whole_factor=wanted.factor,
-                whole=wanted.whole[first:end],
+                large=into.large,
+                whole_factor=into.factor,
+                whole=into.whole[first:end],
                 out=answers,
             )
             if not fits:

@@ -67,20 +67,20 @@ class FoundTerms(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PlayerSets:
-    """The sets of up to `order` wanted players that share a path.
+    """The sets of up to `order` selected players that share a path.
 
     Parameters
     ----------
     plan : CountPlan
     order : int
         The largest number of players of a set.
-    wanted : ndarray of shape (n_players,), bool
+    selected : ndarray of shape (n_players,), bool
         Sets have no other players than these.
     """
 
     plan: CountPlan
     order: int
-    wanted: NDArray[np.bool_]
+    selected: NDArray[np.bool_]
     _subsets: dict[int, Subsets] = field(default_factory=dict)
 
     @once
@@ -90,20 +90,20 @@ class PlayerSets:
 
     @once_here
     def players(self) -> _core.PlayersOfLeaves:
-        """The wanted players of each leaf as kernels take them."""
+        """The selected players of each leaf as kernels take them."""
         boxes, plan = self.plan.boxes, self.plan
-        return _core.PlayersOfLeaves(boxes.first, boxes.feature, boxes.slot, plan.player_of, self.wanted)
+        return _core.PlayersOfLeaves(boxes.first, boxes.feature, boxes.slot, plan.player_of, self.selected)
 
     @property
     def everything(self) -> SetBlock:
         """The block of all sets."""
-        return SetBlock((), 0, self.wanted.size, own=True)
+        return SetBlock((), 0, self.selected.size, own=True)
 
     def subsets_of(self, block: SetBlock) -> Subsets:
         """Return the sets of the players of a path that follow the prefix of a block."""
         order = max(0, self.order - len(block.prefix))
         if order not in self._subsets:
-            max_ = min(int(self.plan.n_players.max(initial=0)), int(self.wanted.sum()))
+            max_ = min(int(self.plan.n_players.max(initial=0)), int(self.selected.sum()))
             self._subsets[order] = Subsets.up_to(order, max_)
         return self._subsets[order]
 
@@ -127,12 +127,12 @@ class PlayerSets:
 
     @once
     def _paths(self) -> NDArray[np.int32]:
-        """The wanted players of each leaf's path, sorted: (n_leaves, n); behind them the number of all players."""
+        """The selected players of each leaf's path, sorted: (n_leaves, n); behind them the number of all players."""
         first, player = self.plan.slots
-        n_slots, n_players = np.diff(first), self.wanted.size
+        n_slots, n_players = np.diff(first), self.selected.size
         longest = int(n_slots.max(initial=0))
         paths = np.full((n_slots.size, longest), n_players, dtype=np.int32)
-        paths[np.arange(longest) < n_slots[:, None]] = np.where(self.wanted, np.arange(n_players), n_players)[player]
+        paths[np.arange(longest) < n_slots[:, None]] = np.where(self.selected, np.arange(n_players), n_players)[player]
         paths.sort(axis=1)
         n_used = int((paths < n_players).sum(axis=1).max(initial=0))
         return paths[:, :n_used]
@@ -140,7 +140,7 @@ class PlayerSets:
     @once
     def n_pairs(self) -> int:
         """The number of pairs of a leaf and a set of its path."""
-        used = np.bincount((self._paths < self.wanted.size).sum(axis=1)).tolist()
+        used = np.bincount((self._paths < self.selected.size).sum(axis=1)).tolist()
         return sum(n * n_subsets(length, self.order) for length, n in enumerate(used))
 
     def has_at_most(self, limit: int, order: int) -> bool:
@@ -157,21 +157,21 @@ class PlayerSets:
 
     @once
     def _n_used(self) -> int:
-        """The number of wanted players that the model uses."""
+        """The number of selected players that the model uses."""
         used = np.unique(self.plan.player_of[self.plan.ensemble.used_features])
-        return int(np.count_nonzero(self.wanted[used]))
+        return int(np.count_nonzero(self.selected[used]))
 
     @once
     def _distinct_paths(self) -> list[int]:
         """How many different paths have 0 players, 1, 2 and so on."""
         # Sums of random numbers, one for each player, identify paths. Comparing rows takes ten times as long.
-        hashes = np.random.default_rng(0).integers(0, 2**64, self.wanted.size + 1, dtype=np.uint64)
+        hashes = np.random.default_rng(0).integers(0, 2**64, self.selected.size + 1, dtype=np.uint64)
         hashes[-1] = 0  # behind the players of a path
         sums = np.zeros(len(self._paths), dtype=np.uint64)
         for players in self._paths.T:
             sums += hashes[players]
         _, chosen = np.unique(sums, return_index=True)
-        used = (self._paths[chosen] < self.wanted.size).sum(axis=1)
+        used = (self._paths[chosen] < self.selected.size).sum(axis=1)
         found: list[int] = np.bincount(used).tolist()
         return found
 
@@ -226,7 +226,7 @@ class PlayerSets:
 
     def _below(self, block: SetBlock, player: int) -> SetBlock:
         """Return the block of all sets that begin with the prefix of a block and a player."""
-        return SetBlock((*block.prefix, player), player + 1, self.wanted.size, own=True)
+        return SetBlock((*block.prefix, player), player + 1, self.selected.size, own=True)
 
     def _halves(self, block: SetBlock, max_entries: int) -> list[SetBlock]:
         """Return two parts of a block, or those of its only player; none if it cannot be divided."""
@@ -244,7 +244,7 @@ class PlayerSets:
 
     def _pairs_of(self, block: SetBlock) -> NDArray[np.float64]:
         """Return the number of pairs of a leaf and a set of a block, by the first player behind the prefix."""
-        paths, n_players = self._paths, self.wanted.size
+        paths, n_players = self._paths, self.selected.size
         if block.prefix:
             has = np.ones(len(paths), dtype=bool)
             for player in block.prefix:

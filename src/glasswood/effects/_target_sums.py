@@ -36,7 +36,7 @@ __all__ = [
     "Ratios",
     "TargetMoments",
     "TargetSums",
-    "WantedTargets",
+    "TargetsSpec",
     "find_targets",
     "scale_of_targets",
     "target_columns",
@@ -90,7 +90,7 @@ def scale_of_targets(model: Opened, *, own: bool) -> Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class WantedTargets:
+class TargetsSpec:
     """The target sums of a scale, as they are asked for.
 
     Parameters
@@ -108,7 +108,7 @@ class WantedTargets:
     offset: bool = False
 
     @classmethod
-    def of_model(cls, model: Opened, columns: RowColumns) -> WantedTargets:
+    def of_model(cls, model: Opened, columns: RowColumns) -> TargetsSpec:
         """Return those of a model, given what is read of the rows."""
         own = columns.prediction is None
         scale = scale_of_targets(model, own=own)

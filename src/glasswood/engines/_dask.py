@@ -14,7 +14,7 @@ from dask import delayed
 from glasswood.counting._row_job import ShippedRows
 from glasswood.engines._engine import ShippedWork
 from glasswood.engines._reduction import FAN_IN, sum_on_workers
-from glasswood.parallel._interrupts import Abandoned, DistantWaiter, wanted_by
+from glasswood.parallel._interrupts import Abandoned, DistantWaiter, cancelled_by
 from glasswood.tables._parquet import join
 from glasswood.tables._sources import HEAD
 
@@ -50,7 +50,7 @@ def run_frame(shipped: ShippedWork, frame: DataFrame, client: Client | None) -> 
     """Return the result of a Dask DataFrame, partition by partition, as one graph, and how many partitions it has."""
     parts = frame[shipped.columns].to_delayed()
     job = delayed(shipped, traverse=False)  # one node of the graph, which goes to each worker once
-    work = delayed(_while_wanted)
+    work = delayed(_until_stopped)
     layer = [work(_of_tables, job, [part], str(number)) for number, part in enumerate(parts)]
     while len(layer) > 1:
         layer = [delayed(_add)(shipped.add, *layer[at : at + FAN_IN]) for at in range(0, len(layer), FAN_IN)]
@@ -80,7 +80,7 @@ def run_files(shipped: ShippedWork, bundles: Sequence[Any], client: Client | Non
 
     def work(numbered: tuple[int, Any]) -> Any:
         number, bundle = numbered
-        return start(f"part-{number}", _while_wanted, _of_bundle, job, bundle)
+        return start(f"part-{number}", _until_stopped, _of_bundle, job, bundle)
 
     def add(parts: list[Any]) -> Any:
         return start(f"add-{uuid4().hex}", _add, shipped.add, *parts)
@@ -150,7 +150,7 @@ def _compute(collection: object, client: Client | None) -> Any:
         raise
 
 
-def _while_wanted(work: Callable[..., Any], *arguments: Any) -> Any:
+def _until_stopped(work: Callable[..., Any], *arguments: Any) -> Any:
     """Do the work of a task, as long as it is not cancelled: Dask only drops tasks that have not begun."""
     from distributed import get_worker
 
@@ -165,7 +165,7 @@ def _while_wanted(work: Callable[..., Any], *arguments: Any) -> Any:
         return task is None or task.state == "cancelled"
 
     try:
-        with wanted_by(DistantWaiter(is_gone)):
+        with cancelled_by(DistantWaiter(is_gone)):
             return work(*arguments)
     except Abandoned:
         return None

@@ -15,7 +15,7 @@ from glasswood.counting._folds import background_of_folds
 from glasswood.counting._job import COUNTS_REMEDY, Job, SomeRows, Sums, add_fragment, add_groups, new_tally
 from glasswood.counting._partial import WHOLE, Partial
 from glasswood.counting._plan import CountPlan
-from glasswood.counting._statistic import Tally, Wanted
+from glasswood.counting._statistic import StatisticSpec, Tally
 from glasswood.counting._weights import ColumnWeights, column_of, weights_of_groups, weights_of_rows
 from glasswood.engines import _checkpoint
 from glasswood.engines._checkpoint import Checkpoint
@@ -44,7 +44,7 @@ def count(  # noqa: PLR0913 (one call has all settings of a pass)
     *,
     threads: int | None = None,
     lists_only: bool | None = None,
-    further: Sequence[Wanted] = (),
+    further: Sequence[StatisticSpec] = (),
     values: RowValues = NO_VALUES,
 ) -> Background:
     """Return the counts of a plan over all rows of a table; with lists only if that is said, or if rows are few."""
@@ -59,7 +59,7 @@ def _count(  # noqa: PLR0913 (one call has all settings of a pass)
     threads: int | None = None,
     *,
     lists_only: bool | None = None,
-    further: Sequence[Wanted] = (),
+    further: Sequence[StatisticSpec] = (),
     values: RowValues = NO_VALUES,
 ) -> Background:
     """Do the same, given the columns that the plan's trees use."""
@@ -108,7 +108,7 @@ def count_groups(  # noqa: PLR0913 (one call has all settings of a pass)
     sample_weight: object,
     keys: Sequence[Any],
     places: NDArray[np.intp],
-    further: Sequence[Wanted] = (),
+    further: Sequence[StatisticSpec] = (),
     values: RowValues = NO_VALUES,
 ) -> dict[Any, Background]:
     """Return the counts of a plan over groups of rows, given each row's place in the list of the groups' keys."""
@@ -154,8 +154,8 @@ def _count_rows_of_groups(counter: Counter, tallies: Sequence[Tally], columns: O
         _count_in_order(counter, tallies, columns, some)
         return
     ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))
-    wanted = some.rows.size * np.arange(1, n_threads()) // n_threads()
-    limits = np.unique(np.concatenate([[0], np.searchsorted(ends, wanted) + 1, [len(tallies)]]))
+    shares = some.rows.size * np.arange(1, n_threads()) // n_threads()
+    limits = np.unique(np.concatenate([[0], np.searchsorted(ends, shares) + 1, [len(tallies)]]))
 
     def add(_: None, part: int) -> None:
         chosen = np.flatnonzero((some.places >= limits[part]) & (some.places < limits[part + 1]))
@@ -192,7 +192,7 @@ def count_table(  # noqa: PLR0913 (one call has all settings of a pass)
     by: object,
     *,
     lists_only: bool | None = None,
-    further: Sequence[Wanted] = (),
+    further: Sequence[StatisticSpec] = (),
     values: RowValues = NO_VALUES,
 ) -> Any:
     """Return the counts of a plan over all rows of a table in memory, or over groups of them."""

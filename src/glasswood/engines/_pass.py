@@ -19,7 +19,7 @@ from glasswood.counting._job import Job, partition_digest
 from glasswood.counting._partial import WHOLE, Partial, ledger_of
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._reading import Reading
-from glasswood.counting._statistic import Tally, Wanted
+from glasswood.counting._statistic import StatisticSpec, Tally
 from glasswood.counting._weights import fixed_point
 from glasswood.engines._checkpoint import Checkpoint
 from glasswood.engines._engine import engine_of, load_engine
@@ -202,7 +202,7 @@ class Pass:
         by: object = None,
         *,
         lists_only: bool | None = None,
-        further: Sequence[Wanted] = (),
+        further: Sequence[StatisticSpec] = (),
         values: RowColumns | RowValues = NO_COLUMNS,
     ) -> Any:
         """Return the counts of a plan, and further statistics: a Background, or one per group.
@@ -291,7 +291,7 @@ class Pass:
         plan: CountPlan,
         sample_weight: object,
         by: object,
-        further: Sequence[Wanted] = (),
+        further: Sequence[StatisticSpec] = (),
         values: RowColumns | RowValues = NO_COLUMNS,
     ) -> Job:
         """Return the job: the columns to read, and what to count."""

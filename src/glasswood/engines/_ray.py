@@ -17,7 +17,7 @@ from glasswood.counting._partial import Partial, ledger_of
 from glasswood.counting._row_job import ShippedRows
 from glasswood.engines._engine import ShippedWork
 from glasswood.engines._reduction import own_errors, sum_on_workers
-from glasswood.parallel._interrupts import Abandoned, DistantWaiter, proceed, wanted_by
+from glasswood.parallel._interrupts import Abandoned, DistantWaiter, cancelled_by, proceed
 from glasswood.parallel._threads import threads_limited_to
 from glasswood.tables._sources import HEAD
 
@@ -53,7 +53,7 @@ def run_files(shipped: ShippedWork, bundles: Sequence[Any], _: object) -> bytes:
         return shipped.join([])
     job = ray.put(shipped)  # once into the shared memory of each node
     options: dict[str, Any] = {"num_returns": 2, "scheduling_strategy": "SPREAD", "name": "glasswood"}
-    task, stop = ray.remote(_while_wanted).options(**options), f"glasswood stops {uuid4().hex}"
+    task, stop = ray.remote(_until_stopped).options(**options), f"glasswood stops {uuid4().hex}"
     with _stopping(stop):
         return _sum(shipped, bundles, lambda bundle: tuple(task.remote(stop, _of_bundle, job, bundle)))
 
@@ -71,7 +71,7 @@ def run_frame(shipped: ShippedWork, frame: Dataset, _: object) -> tuple[bytes, i
         return shipped.join([]), 0
     job = ray.put(shipped)
     work = _name_block if shipped.named_later else _of_block
-    task, stop = ray.remote(_while_wanted).options(num_returns=2), f"glasswood stops {uuid4().hex}"
+    task, stop = ray.remote(_until_stopped).options(num_returns=2), f"glasswood stops {uuid4().hex}"
     with _stopping(stop):
         numbered = list(enumerate(refs))
         return _sum(shipped, numbered, lambda one: tuple(task.remote(stop, work, job, *one))), len(refs)
@@ -121,7 +121,7 @@ def _stopping(stop: str) -> Iterator[None]:
         raise
 
 
-def _while_wanted(stop: str, work: Callable[..., Any], *arguments: Any) -> Any:
+def _until_stopped(stop: str, work: Callable[..., Any], *arguments: Any) -> Any:
     """Do the work of a task, unless or until there is a note that it is not needed any more."""
 
     def is_gone() -> bool:
@@ -130,7 +130,7 @@ def _while_wanted(stop: str, work: Callable[..., Any], *arguments: Any) -> Any:
         return False
 
     try:
-        with wanted_by(DistantWaiter(is_gone)):
+        with cancelled_by(DistantWaiter(is_gone)):
             proceed()
             return work(*arguments)
     except Abandoned:

@@ -166,7 +166,7 @@ class Chain:
             table = step.transform(table)
         return table
 
-    def only(self, wanted: Iterable[int]) -> tuple[Chain, list[int]] | None:
+    def only(self, selected: Iterable[int]) -> tuple[Chain, list[int]] | None:
         """Return the transformers that some transformed columns need, and the numbers of all columns that they make.
 
         A column transformer can be made to drop its other parts, which saves time where few columns are tried. None if
@@ -175,11 +175,11 @@ class Chain:
         first = self.steps[0]
         if len(self.steps) > 1 or "ColumnTransformer" not in kinds_of(first):
             return None
-        wanted, kept, made = set(wanted), [], []
+        selected, kept, made = set(selected), [], []
         for name, part, columns in first.transformers_:
             place = first.output_indices_[name]
             own = list(range(place.start, place.stop))
-            here = bool(wanted & set(own))
+            here = bool(selected & set(own))
             kept.append((name, part if here else "drop", columns))
             made += own if here else []
         narrow = copy(first)
@@ -189,10 +189,10 @@ class Chain:
 
 def _own(table: Any, columns: Sequence[str] | None) -> Any:
     """Return the model's own columns of a table, in its order, which scikit-learn would not look up in all cases."""
-    names, wanted = _names(table), list(columns or ())
-    if not wanted or names == wanted or not set(wanted) <= set(names):
+    names, selected = _names(table), list(columns or ())
+    if not selected or names == selected or not set(selected) <= set(names):
         return table
-    return table.select(wanted) if _is_arrow(table) else table[wanted]
+    return table.select(selected) if _is_arrow(table) else table[selected]
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,19 +69,19 @@ class UserColumns:
         return SideBySide(table, transformed(self.steps, table), self.own_names, self.places)
 
     def groups(
-        self, columns: Sequence[str], wanted: Mapping[str, Sequence[str]]
+        self, columns: Sequence[str], groups: Mapping[str, Sequence[str]]
     ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
         """Return the players that are groups of the ensemble's columns, and all players as groups of the user's.
 
-        `wanted` are groups of the user's columns; all others are players of their own.
+        `groups` are groups of the user's columns; all others are players of their own.
         """
         parts = self._parts(columns)
-        grouped = {column for group in wanted.values() for column in group}
+        grouped = {column for group in groups.values() for column in group}
         unknown = grouped - set(self.names)
         if unknown:
             message = f"groups name the column {min(unknown)!r}, which is not an input of the pipeline"
             raise TableError(message)
-        players = {name: tuple(group) for name, group in wanted.items()}
+        players = {name: tuple(group) for name, group in groups.items()}
         players |= {name: (name,) for name in self.names if name not in grouped}
         of_trees = {name: tuple(part for column in group for part in parts[column]) for name, group in players.items()}
         return {name: group for name, group in of_trees.items() if group != (name,)}, players

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-__all__ = ["Abandoned", "DistantWaiter", "Waiter", "proceed", "waiters", "wanted_by"]
+__all__ = ["Abandoned", "DistantWaiter", "Waiter", "cancelled_by", "proceed", "waiters"]
 
 PATIENCE = 1.0  # seconds between two questions to a driver
 
@@ -57,7 +57,7 @@ def waiters() -> tuple[Waiter | DistantWaiter, ...]:
 
 
 @contextmanager
-def wanted_by(*waiters: Waiter | DistantWaiter) -> Iterator[None]:
+def cancelled_by(*waiters: Waiter | DistantWaiter) -> Iterator[None]:
     """Declare that this thread does the work of a block for others."""
     _of_thread.waiters = waiters
     try:

@@ -24,7 +24,7 @@ from time import monotonic
 from typing import Generic, SupportsIndex, TypeVar, cast
 
 from glasswood.errors import ArgumentError
-from glasswood.parallel._interrupts import Waiter, proceed, waiters, wanted_by
+from glasswood.parallel._interrupts import Waiter, cancelled_by, proceed, waiters
 from glasswood.parallel._limits import core_quota
 from glasswood.parallel._progress import shown
 
@@ -156,7 +156,7 @@ class _Pool(Generic[T]):
             self._launched.put(None)
 
     def _serve(self) -> None:
-        with wanted_by(*self._waiters), threads_limited_to(self._share):
+        with cancelled_by(*self._waiters), threads_limited_to(self._share):
             while (number := self._asked.get()) is not None:
                 try:
                     proceed()

@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from glasswood.counting._statistic import Wanted
+    from glasswood.counting._statistic import StatisticSpec
     from glasswood.study._summary_plan import SummaryPlan
 
-__all__ = ["FAMILIES", "parts", "wanted_of"]
+__all__ = ["FAMILIES", "parts", "specs_of"]
 
 # The order is that of the guide, and of docs/questions.md.
 FAMILIES = ("curves", "ale", "importance", "interactions", "rows", "shapes", "rating_tables", "drift")
@@ -24,7 +24,7 @@ def parts(role: str) -> tuple[ModuleType, ...]:
     return tuple(import_module(name) for name in names if find_spec(name) is not None)
 
 
-def wanted_of(summary: SummaryPlan, asked: Mapping[str, object]) -> list[Wanted]:
+def specs_of(summary: SummaryPlan, asked: Mapping[str, object]) -> list[StatisticSpec]:
     """Return what a Background is to have for some questions, by their names in `COUNTED` of a family.
 
     A question that is not asked for is None.
@@ -34,4 +34,4 @@ def wanted_of(summary: SummaryPlan, asked: Mapping[str, object]) -> list[Wanted]
     found = [
         counted[name](summary, option) for name, option in asked.items() if option is not None and option is not False
     ]
-    return [wanted for several in found for wanted in several]
+    return [spec for several in found for spec in several]

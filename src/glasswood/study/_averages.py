@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
-from glasswood.counting._column_ends import ColumnEnds, WantedEnds
+from glasswood.counting._column_ends import ColumnEnds, EndsSpec
 from glasswood.counting._plan import CountPlan
-from glasswood.counting._statistic import Wanted
+from glasswood.counting._statistic import StatisticSpec
 from glasswood.counting._weights import fixed_point
 from glasswood.engines._pass import Pass, RowsPart
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
@@ -168,7 +168,7 @@ class Average(ABC):
     def count(
         self,
         plan: CountPlan,  # noqa: ARG002
-        further: Iterable[Wanted] = (),  # noqa: ARG002
+        further: Iterable[StatisticSpec] = (),  # noqa: ARG002
         *,
         lists_only: bool | None = None,  # noqa: ARG002
         in_folds: bool = False,  # noqa: ARG002
@@ -180,7 +180,7 @@ class Average(ABC):
         """
         return self.counted
 
-    def count_by(self, plan: CountPlan, by: object, further: Sequence[Wanted] = ()) -> Any:  # noqa: ARG002
+    def count_by(self, plan: CountPlan, by: object, further: Sequence[StatisticSpec] = ()) -> Any:  # noqa: ARG002
         """Return the counts of groups of rows, and further statistics, after a pass over the rows."""
         raise BackgroundError(NO_ROWS)
 
@@ -301,7 +301,7 @@ class OverTable(Average):
     def count(
         self,
         plan: CountPlan,
-        further: Iterable[Wanted] = (),
+        further: Iterable[StatisticSpec] = (),
         *,
         lists_only: bool | None = None,
         in_folds: bool = False,
@@ -310,15 +310,15 @@ class OverTable(Average):
 
         Many counts are kept in 32 bits if they fit, which takes half the memory.
         """
-        wanted = tuple(further)
+        specs = tuple(further)
         folded = in_folds or (plan.order == 1 and not lists_only)
         values = self._values if folded else replace(self._values, fold=None)
-        found: Background = self._rows.count(plan, self.weight, lists_only=lists_only, further=wanted, values=values)
+        found: Background = self._rows.count(plan, self.weight, lists_only=lists_only, further=specs, values=values)
         if found.counts.size < MANY_COUNTS or found.total > np.iinfo(np.int32).max:
             return found
         return replace(found, vectors={**found.vectors, "counts": found.counts.astype(np.int32)})
 
-    def count_by(self, plan: CountPlan, by: object, further: Sequence[Wanted] = ()) -> Any:
+    def count_by(self, plan: CountPlan, by: object, further: Sequence[StatisticSpec] = ()) -> Any:
         """Return the counts of groups of rows."""
         return self._rows.count(plan, self.weight, by, further=further)
 
@@ -380,7 +380,7 @@ class OverSource(Average):
     def count(
         self,
         plan: CountPlan,
-        further: Iterable[Wanted] = (),
+        further: Iterable[StatisticSpec] = (),
         *,
         lists_only: bool | None = None,  # noqa: ARG002
         in_folds: bool = False,
@@ -388,13 +388,13 @@ class OverSource(Average):
         """Return the counts of a plan, the ends of columns, and further statistics."""
         folded = in_folds or plan.order == 1 or not self.can_count
         columns = self.columns if folded else self.columns.without_folds
-        found: Background = self._rows.count(plan, self.weight, further=(WantedEnds(), *further), values=columns)
+        found: Background = self._rows.count(plan, self.weight, further=(EndsSpec(), *further), values=columns)
         self._n_rows = found.n_rows
         return found
 
-    def count_by(self, plan: CountPlan, by: object, further: Sequence[Wanted] = ()) -> Any:
+    def count_by(self, plan: CountPlan, by: object, further: Sequence[StatisticSpec] = ()) -> Any:
         """Return the counts of groups of rows."""
-        return self._rows.count(plan, self.weight, by, further=(WantedEnds(), *further))
+        return self._rows.count(plan, self.weight, by, further=(EndsSpec(), *further))
 
     def with_labels(self, schema: Schema) -> Schema:
         """Return the schema with the labels of categories that only the rows know."""

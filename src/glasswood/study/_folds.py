@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
 from glasswood.counting._folds import refuse_empty, without_each_fold
-from glasswood.counting._statistic import Wanted
+from glasswood.counting._statistic import StatisticSpec
 from glasswood.effects._closed_forms import Effects
 from glasswood.errors import BackgroundError
 from glasswood.parallel._once import Lock, once
@@ -41,10 +41,10 @@ class StudyFolds:
         self._lock = Lock()
         self._left: list[tuple[Background, list[tuple[float, Study]]]] = []
 
-    def without(self, wanted: Wanted | None = None, order: int = 1) -> list[tuple[float, Study]]:
+    def without(self, spec: StatisticSpec | None = None, order: int = 1) -> list[tuple[float, Study]]:
         """Return studies of counts without each fold: of sets of so many players, with what else is wanted of rows."""
         with self._lock:
-            counted = self._study.counted_in_folds(wanted, order)
+            counted = self._study.counted_in_folds(spec, order)
             for known, left in self._left:
                 if known is counted:
                     return left

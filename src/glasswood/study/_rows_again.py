@@ -90,7 +90,7 @@ def blocks_of_cells(study: Study, size: int) -> Iterator[tuple[CellBlock, NDArra
 
 def deviation_of_scores(study: Study, scale: Scale) -> NDArray[np.float64]:
     """Return the standard deviation of the rows' responses on a scale, for each output: from the rows, or from sums."""
-    has_offset = not scale.additive and study.wanted_of(scale).offset  # which rows are not scored with here
+    has_offset = not scale.additive and study.responses_spec(scale).offset  # which rows are not scored with here
     if study.over.basis != "rows" or has_offset:
         return study.moments(scale).deviation
     return _weighted_deviation(study, scale) if study.over.weighted else _exact_deviation(study, scale)

@@ -13,14 +13,14 @@ from glasswood.counting._background import Background
 from glasswood.counting._column_ends import extents_of
 from glasswood.counting._plan import MAX_COUNTS, CountPlan, make_plan
 from glasswood.counting._players import Players
-from glasswood.counting._statistic import Wanted
+from glasswood.counting._statistic import StatisticSpec
 from glasswood.effects._closed_forms import Effects, path_dependent
 from glasswood.effects._interactions import Lookups
 from glasswood.effects._many_sets import ManySets, interactions_of
-from glasswood.effects._response_sums import ResponseMoments, WantedResponses
+from glasswood.effects._response_sums import ResponseMoments, ResponsesSpec
 from glasswood.effects._row_cells import Rows
 from glasswood.effects._set_blocks import PlayerSets
-from glasswood.effects._target_sums import TargetMoments, WantedTargets, find_targets
+from glasswood.effects._target_sums import TargetMoments, TargetsSpec, find_targets
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
@@ -91,8 +91,8 @@ class Study:
         self._counted: dict[int, Background] = {}
         self._effects: dict[int, Effects] = {}
         asked = scale_of(model, response)
-        self._targets = WantedTargets.of_model(model, over.columns) if over.columns.target is not None else None
-        along: list[Wanted] = [] if asked.additive else [self.wanted_of(asked)]
+        self._targets = TargetsSpec.of_model(model, over.columns) if over.columns.target is not None else None
+        along: list[StatisticSpec] = [] if asked.additive else [self.responses_spec(asked)]
         along += [] if self._targets is None else [self._targets]
         self._along = tuple(along) if over.once_only else ()
 
@@ -115,32 +115,32 @@ class Study:
             raise BackgroundError(self.over.no_sums.format(response=found.response))
         return found
 
-    def wanted_of(self, scale: Scale) -> WantedResponses:
+    def responses_spec(self, scale: Scale) -> ResponsesSpec:
         """Return the sums over rows that answers on a scale come from."""
-        return self.cached(("wanted", scale.response), lambda: self._find_wanted(scale))
+        return self.cached(("responses spec", scale.response), lambda: self._find_responses_spec(scale))
 
-    def _find_wanted(self, scale: Scale) -> WantedResponses:
-        wanted, counted = WantedResponses.of_model(self.ensemble, scale, self.over.columns), self.over.counted
-        return wanted if counted is None else wanted.known_in(counted)
+    def _find_responses_spec(self, scale: Scale) -> ResponsesSpec:
+        spec, counted = ResponsesSpec.of_model(self.ensemble, scale, self.over.columns), self.over.counted
+        return spec if counted is None else spec.known_in(counted)
 
     def _can_sum(self, scale: Scale) -> bool:
         """Return whether there are sums over rows of responses on a scale, or can be."""
         if self.over.can_count:
             return True
-        key, counted = self.wanted_of(scale).key, self.over.counted
-        return (counted is not None and key in counted.vectors) or any(key == wanted.key for wanted in self._along)
+        key, counted = self.responses_spec(scale).key, self.over.counted
+        return (counted is not None and key in counted.vectors) or any(key == spec.key for spec in self._along)
 
     def moments(self, scale: Scale) -> ResponseMoments:
         """Return the means and spreads of responses on a scale, after a pass over the rows if need be."""
         return self.cached(("moments", scale.response), lambda: self._find_moments(scale))
 
     def _find_moments(self, scale: Scale) -> ResponseMoments:
-        wanted = self.wanted_of(scale)
+        spec = self.responses_spec(scale)
         if not self._can_sum(scale):
             raise BackgroundError(self.over.no_sums.format(response=scale.response))
-        background = self.having(wanted)
-        vector = background.vectors[wanted.key]
-        return ResponseMoments(self.ensemble, scale, vector, background.total, per_unit=wanted.exposure)
+        background = self.having(spec)
+        vector = background.vectors[spec.key]
+        return ResponseMoments(self.ensemble, scale, vector, background.total, per_unit=spec.exposure)
 
     def sample(self, n_parts: int) -> Study:
         """Return a study of about one of so many parts of the rows of a table in memory, chosen by their numbers."""
@@ -151,7 +151,7 @@ class Study:
         return self.on_some_rows(np.flatnonzero(part == 0))
 
     @property
-    def wanted_targets(self) -> Wanted | None:
+    def targets_spec(self) -> StatisticSpec | None:
         """What was observed, as it is asked for; None if that is only known from counts."""
         return self._targets
 
@@ -191,19 +191,19 @@ class Study:
         over = OverCounts(background, None)
         return Study(self.model, self._players, over, None, shared=self.shared)
 
-    def counted_in_folds(self, wanted: Wanted | None, order: int) -> Background:
+    def counted_in_folds(self, spec: StatisticSpec | None, order: int) -> Background:
         """Return counts of the rows in folds, of at least an order, and what else is wanted (of order 1)."""
         if self.in_parts:
             message = "the model has too many counts for folds; explain fewer trees, or a sample of the rows"
             raise TooLargeError(message)
         with self._lock:
-            order, keys = self.plan(order).order, set() if wanted is None else {wanted.key}
+            order, keys = self.plan(order).order, set() if spec is None else {spec.key}
             for found in (*(self._counted[known] for known in sorted(self._counted)), self.over.counted):
                 fits = found is not None and found.folds is not None and found.order >= order
                 if found is not None and fits and keys <= found.vectors.keys():
                     return found
-            if wanted is not None:
-                return self._sum_along(wanted)
+            if spec is not None:
+                return self._sum_along(spec)
             counted = self.over.count(self.plan(order), self._along, in_folds=True)
             if counted is None:
                 raise BackgroundError(NO_ROWS)
@@ -211,42 +211,42 @@ class Study:
             self._counted[counted.order] = counted
             return counted
 
-    def one_pass(self, wanted: Wanted) -> Background:
+    def one_pass(self, spec: StatisticSpec) -> Background:
         """Return sums over rows, after a pass over the rows; nothing of them is kept."""
-        found = self.over.count(self.plan(1), (wanted,))
+        found = self.over.count(self.plan(1), (spec,))
         if found is None or found.total <= 0:
             raise BackgroundError(NO_ROWS)
         return found
 
-    def summed(self, wanted: Wanted, remedy: str) -> Background:
+    def summed(self, spec: StatisticSpec, remedy: str) -> Background:
         """Return a background that has a statistic, after a pass over the rows if need be; or refuse, with a remedy."""
         with self._lock:
-            known = any(wanted.key in found.vectors for found in self._known)
+            known = any(spec.key in found.vectors for found in self._known)
             if not known and not self.over.can_count:
                 raise BackgroundError(remedy)
-            return self.having(wanted)
+            return self.having(spec)
 
     @property
     def _known(self) -> list[Background]:
         """The counts so far."""
         return [found for found in (*self._counted.values(), self.over.counted) if found is not None]
 
-    def having(self, wanted: Wanted) -> Background:
+    def having(self, spec: StatisticSpec) -> Background:
         """Return counts that have a statistic of some rows: known ones, or those of one more pass.
 
         To be called where an answer is made that `cached` keeps: it holds the study's lock.
         """
-        found = next((one for one in self._known if wanted.key in one.vectors), None)
-        found = self._sum_along(wanted) if found is None else found
+        found = next((one for one in self._known if spec.key in one.vectors), None)
+        found = self._sum_along(spec) if found is None else found
         if found.total <= 0:
             raise BackgroundError(NO_ROWS)
         return found
 
-    def _sum_along(self, wanted: Wanted) -> Background:
+    def _sum_along(self, spec: StatisticSpec) -> Background:
         """Return sums over rows, and the counts of the same pass, unless these are too many."""
         names = self.ensemble.feature_names
         plan = make_plan(self.ensemble, 1, {"all columns (together)": names}) if self.in_parts else self.plan(1)
-        found = self.over.count(plan, {wanted.key: wanted, **{one.key: one for one in self._along}}.values())
+        found = self.over.count(plan, {spec.key: spec, **{one.key: one for one in self._along}}.values())
         if found is None:  # there are no rows
             raise BackgroundError(NO_ROWS)
         if plan is self.plan(1):
@@ -471,11 +471,11 @@ class Study:
         """Return whether two features are on one path of some tree."""
         return bool(self.pairs[min(a, b), max(a, b)])
 
-    def interactions(self, order: int, wanted: NDArray[np.bool_], outputs: list[int]) -> Lookups | ManySets:
-        """Return the interaction values of sets of up to `order` wanted players, for rows that are not known yet."""
+    def interactions(self, order: int, selected: NDArray[np.bool_], outputs: list[int]) -> Lookups | ManySets:
+        """Return the interaction values of sets of up to `order` selected players, for rows that are not known yet."""
         self.plan(1).refuse_derived()
-        key = (Lookups, order, wanted.tobytes(), tuple(outputs))
-        player_sets = PlayerSets(self.plan(order), order, wanted)
+        key = (Lookups, order, selected.tobytes(), tuple(outputs))
+        player_sets = PlayerSets(self.plan(order), order, selected)
         find_effects = Deferred(lambda: self.effects(order))
         return self.kept.get(key, lambda: interactions_of(player_sets, find_effects, outputs))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._plan import make_plan
-from glasswood.counting._statistic import Wanted
+from glasswood.counting._statistic import StatisticSpec
 from glasswood.effects._response_sums import refuse_offset
 from glasswood.effects._responses import Responses, all_responses, batch_of, sum_responses
 from glasswood.effects._row_cells import CellBlock, Rows
@@ -194,7 +194,7 @@ class View:
     def refuse_offset(self, what: str) -> None:
         """Refuse what is not known for rows with an offset."""
         if not self.scale.additive:
-            refuse_offset(what, self.study.wanted_of(self.scale))
+            refuse_offset(what, self.study.responses_spec(self.scale))
 
     def refuse_without_rows(self, what: str) -> None:
         """Refuse a question if the rows themselves are not at hand."""
@@ -225,7 +225,7 @@ class View:
     @property
     def _exposure(self) -> Floats | None:
         """The exposures of the rows of a table in memory, if answers are per unit of exposure."""
-        per_unit = not self.scale.is_score and self.study.wanted_of(self.scale).exposure
+        per_unit = not self.scale.is_score and self.study.responses_spec(self.scale).exposure
         return self.study.over.row_values["exposure"][:, 0] if per_unit else None
 
     @property
@@ -244,12 +244,12 @@ class View:
     @property
     def left_out(self) -> list[tuple[float, View]]:
         """The share of each fold, and the view without its rows, which knows curves and means."""
-        return self.without_folds(None if self.scale.additive else self.study.wanted_of(self.scale))
+        return self.without_folds(None if self.scale.additive else self.study.responses_spec(self.scale))
 
-    def without_folds(self, wanted: Wanted | None = None, order: int = 1) -> list[tuple[float, View]]:
+    def without_folds(self, spec: StatisticSpec | None = None, order: int = 1) -> list[tuple[float, View]]:
         """Return the same with counts of sets of so many players, and with what else is wanted of the rows."""
         folds = study_folds(self.study)
-        return [] if folds is None else [(share, self.of(study)) for share, study in folds.without(wanted, order)]
+        return [] if folds is None else [(share, self.of(study)) for share, study in folds.without(spec, order)]
 
     def each_without_fold(self, what: str) -> Iterator[tuple[float, View]]:
         """Yield the same with rows, if they are a table in memory, or else with counts of pairs."""

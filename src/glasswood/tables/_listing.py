@@ -86,9 +86,9 @@ def _matching(place: Place) -> list[str]:
 def _walk(filesystem: FileSystem, folder: str, parts: Sequence[str]) -> Iterator[str]:
     """Yield what is in a folder and matches a pattern, part by part: a bucket may hold a great many other files."""
     if parts[0] == "**":
-        wanted = re.compile("".join("(?:[^/.][^/]*/)*" if part == "**" else f"{_of_name(part)}/" for part in parts))
+        pattern = re.compile("".join("(?:[^/.][^/]*/)*" if part == "**" else f"{_of_name(part)}/" for part in parts))
         for info in _listed(filesystem, folder, deep=True):
-            if info.is_file and wanted.fullmatch(f"{_below(info.path, folder)}/"):
+            if info.is_file and pattern.fullmatch(f"{_below(info.path, folder)}/"):
                 yield info.path
         return
     if len(parts) > 1 and not has_magic(parts[0]):

@@ -205,10 +205,12 @@ class RowColumns:
             return _indicators(columns, name, self.classes, self.n_outputs, counts)
         values = np.column_stack([_numbers(name, column) for column in columns])
         self._check(role, name, values[counts])
-        wanted = 1 if role == "exposure" else self.n_outputs
-        values = _for_outputs(values, wanted) if role == "prediction" and self.classes is not None else values
-        if values.shape[1] != wanted:
-            message = f"{name} needs {how_many(wanted, 'column')}, one for each output, but there are {values.shape[1]}"
+        n_columns = 1 if role == "exposure" else self.n_outputs
+        values = _for_outputs(values, n_columns) if role == "prediction" and self.classes is not None else values
+        if values.shape[1] != n_columns:
+            message = (
+                f"{name} needs {how_many(n_columns, 'column')}, one for each output, but there are {values.shape[1]}"
+            )
             raise TableError(message)
         # Rows of weight 0 may have any; what is computed of it must be a number.
         return values if role not in NEUTRAL else np.where(counts[:, None], values, NEUTRAL[role])
@@ -331,11 +333,11 @@ def _code(label: Any, classes: Sequence[Any]) -> float:
     return -1.0
 
 
-def _for_outputs(values: Floats, wanted: int) -> Floats:
+def _for_outputs(values: Floats, n_columns: int) -> Floats:
     """Return probabilities of two classes as the model has them: of both, or of the second."""
-    if values.shape[1] == 1 and wanted == 2:
+    if values.shape[1] == 1 and n_columns == 2:
         return np.column_stack([1.0 - values, values])
-    return values[:, 1:] if values.shape[1] == 2 and wanted == 1 else values
+    return values[:, 1:] if values.shape[1] == 2 and n_columns == 1 else values
 
 
 def _refuse(name: str, wrong: NDArray[np.bool_], what: str) -> None:

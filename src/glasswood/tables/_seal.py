@@ -164,17 +164,17 @@ class SealedColumns:
         blocks = range(first // BLOCK, -(-last // BLOCK))
         encoded = self._columns.take(rows)
         whole = isinstance(rows, slice) and first % BLOCK == 0 and (last % BLOCK == 0 or last == self.n_rows)
-        wanted = np.array(
+        selected = np.array(
             [whole and f in digested and _same(bits[first:], encoded[f]) for f, bits in self._bits.items()], dtype=bool
         )
-        if self.n_rows <= FEW or not wanted.any():
+        if self.n_rows <= FEW or not selected.any():
             self._check(blocks)
             yield encoded, None
             return
-        digests = Digests(np.empty((len(blocks), len(self._bits)), dtype=np.uint64), wanted)
-        others = np.array(list(self._bits))[~wanted].tolist()
+        digests = Digests(np.empty((len(blocks), len(self._bits)), dtype=np.uint64), selected)
+        others = np.array(list(self._bits))[~selected].tolist()
         if others:
-            digests.lines[:, ~wanted] = self._digests_of(others, blocks)
+            digests.lines[:, ~selected] = self._digests_of(others, blocks)
         yield encoded, digests
         self._seal.compare_digests(self._columns, blocks, digests.lines)
 

@@ -227,7 +227,7 @@ def _dataset(dataset: Any) -> Source:
 
 def _arrow_stream(stream: object) -> Stream:
     names, tables = read_stream(stream)
-    return _once(names, tables, lambda table, wanted: table.select(list(wanted)))
+    return _once(names, tables, lambda table, columns: table.select(list(columns)))
 
 
 def _iterator(given: Iterator[object]) -> Stream:
@@ -246,7 +246,7 @@ def _once(names: list[Any] | None, tables: Iterator[Any], select: Callable[[Any,
     head = next(tables, None)
     unread = [tables]
 
-    def start(wanted: Sequence[Any]) -> Iterator[Any]:
+    def start(columns: Sequence[Any]) -> Iterator[Any]:
         if not unread:
             message = (
                 "this stream has already been read, and cannot be read again. Summarize it once, with the largest "
@@ -254,7 +254,7 @@ def _once(names: list[Any] | None, tables: Iterator[Any], select: Callable[[Any,
                 "such as a path"
             )
             raise TableError(message)
-        return (select(table, wanted) for table in chain([] if head is None else [head], unread.pop()))
+        return (select(table, columns) for table in chain([] if head is None else [head], unread.pop()))
 
     return Stream(names, head, start, again=False)
 

@@ -163,12 +163,12 @@ def _rows_of(table: Any, rows: NDArray[np.intp]) -> Any:
     return table.tocsr()[rows] if is_sparse(table) else plain_array(table)[rows]
 
 
-def encode(table: object, schema: Schema, wanted: Iterable[int]) -> dict[int, NDArray[np.floating[Any]]]:
+def encode(table: object, schema: Schema, indices: Iterable[int]) -> dict[int, NDArray[np.floating[Any]]]:
     """Return the wanted columns of a table, by the model's number of the column, as float32 or float64 numbers.
 
     Numeric columns that are float32 or float64 already are not copied; no other column is touched.
     """
-    columns = open_columns(table, schema, wanted)
+    columns = open_columns(table, schema, indices)
     return columns.encode(0, columns.n_rows)
 
 
@@ -180,12 +180,12 @@ class Digests:
     ----------
     lines : ndarray of shape (n_blocks, n_columns), uint64
         Where to write them: a line for each block of rows, see `kernels._core.DIGEST_ROWS`.
-    wanted : ndarray of shape (n_columns,), bool
+    selected : ndarray of shape (n_columns,), bool
         Which columns are wanted.
     """
 
     lines: NDArray[np.uint64]
-    wanted: NDArray[np.bool_]
+    indices: NDArray[np.bool_]
 
 
 class ReadableColumns(Protocol):
@@ -256,10 +256,10 @@ def distinct_rows(columns: OpenColumns, features: NDArray[np.intp]) -> dict[str,
     return {columns.schema.columns[int(f)].name: columns.listed(int(f), first) for f in features}
 
 
-def open_columns(table: object, schema: Schema, wanted: Iterable[int]) -> OpenColumns:
+def open_columns(table: object, schema: Schema, indices: Iterable[int]) -> OpenColumns:
     """Return the wanted columns of a table, as views where the table allows it."""
     read = _column_reader(table, schema)
-    return _opened(table, schema, {int(index): read(index) for index in wanted})
+    return _opened(table, schema, {int(index): read(index) for index in indices})
 
 
 def open_named(table: object, schema: Schema, names: Mapping[int, Any]) -> OpenColumns:
@@ -466,18 +466,18 @@ def column_names(names: Sequence[Any], schema: Schema) -> Sequence[Any]:
     if not schema.named:
         _check_width(len(names), schema)
         return names
-    texts, wanted = [schema.key(name) for name in names], [schema.key(column.name) for column in schema.columns]
+    texts, indices = [schema.key(name) for name in names], [schema.key(column.name) for column in schema.columns]
     by_text = dict(zip(texts, names, strict=True))
-    absent = [name for name in wanted if name not in by_text]
+    absent = [name for name in indices if name not in by_text]
     if absent:
         shown = ", ".join(repr(name) for name in absent[:5]) + (", ..." if len(absent) > 5 else "")
         message = f"the table lacks {len(absent)} of the model's {how_many(len(schema.columns), 'column')}: {shown}"
         raise TableError(message)
-    doubled = set(wanted) & {text for text, n in Counter(texts).items() if n > 1}
+    doubled = set(indices) & {text for text, n in Counter(texts).items() if n > 1}
     if doubled:
         message = f"several columns of the table could be the model's column {min(doubled)!r}; pass only one of them"
         raise TableError(message)
-    return [by_text[name] for name in wanted]
+    return [by_text[name] for name in indices]
 
 
 def frame_values(frame: nw.DataFrame[Any], name: Any) -> Numbers | Dictionary:

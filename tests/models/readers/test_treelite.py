@@ -311,8 +311,8 @@ def damaged(name, field):
         def __init__(self, accessor):
             self.accessor = accessor
 
-        def get_field(self, wanted):
-            return field() if wanted == name else self.accessor.get_field(wanted)
+        def get_field(self, selected):
+            return field() if selected == name else self.accessor.get_field(selected)
 
     class Damaged(type(model)):
         def __init__(self):

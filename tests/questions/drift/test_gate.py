@@ -224,8 +224,8 @@ def test_each_output_has_its_own_distance(groups):
     found = values(gw.compare(explainers, limits=ALL))
     scores, later = classifier.predict_proba(then), classifier.predict_proba(now)
     for k in range(3):
-        wanted = abs(later[:, k].mean() - scores[:, k].mean()) / scores[:, k].std()
-        assert found["level", None, k] == pytest.approx(wanted, rel=1e-6)
+        selected = abs(later[:, k].mean() - scores[:, k].mean()) / scores[:, k].std()
+        assert found["level", None, k] == pytest.approx(selected, rel=1e-6)
         assert ("difference", "a", k) in found
     one = gw.compare(explainers, output=1, limits=ALL)
     assert values(one)["level", None, None] == found["level", None, 1]
@@ -250,13 +250,13 @@ def test_level_is_on_the_scale_of_the_explainer(groups, kind):
     fitted = KINDS[kind]().fit(then, np.exp(then["a"]) + then["b"] + 1)
     explainers = {n: gw.Explainer(fitted, X, response="prediction") for n, X in (("then", then), ("now", now))}
     scores = fitted.predict(then)
-    wanted = abs(fitted.predict(now).mean() - scores.mean()) / scores.std()
-    assert values(gw.compare(explainers, limits={"level": 1}))["level", None, None] == pytest.approx(wanted, rel=1e-6)
+    selected = abs(fitted.predict(now).mean() - scores.mean()) / scores.std()
+    assert values(gw.compare(explainers, limits={"level": 1}))["level", None, None] == pytest.approx(selected, rel=1e-6)
     counted = {
         n: gw.Explainer(fitted, gw.summarize(fitted, X, response="prediction"), response="prediction")
         for n, X in (("then", then), ("now", now))
     }
-    assert values(gw.compare(counted, limits={"level": 1}))["level", None, None] == pytest.approx(wanted, rel=1e-6)
+    assert values(gw.compare(counted, limits={"level": 1}))["level", None, None] == pytest.approx(selected, rel=1e-6)
 
 
 def test_counts_files_and_weights_say_the_same(model, groups, tmp_path):
@@ -267,23 +267,23 @@ def test_counts_files_and_weights_say_the_same(model, groups, tmp_path):
                 gw.compare({name: make(frame, name) for name, frame in zip("ab", groups, strict=True)}, limits=ALL)
             )
 
-    wanted = explained(lambda frame, _: gw.Explainer(model, frame))
+    selected = explained(lambda frame, _: gw.Explainer(model, frame))
     counted = explained(lambda frame, _: gw.Explainer(model, gw.summarize(model, frame, response="raw")))
-    assert counted == pytest.approx(wanted, rel=1e-6, abs=1e-12)
+    assert counted == pytest.approx(selected, rel=1e-6, abs=1e-12)
 
     def on_disk(frame, name):
         frame.assign(kind=frame["kind"].astype(str)).to_parquet(tmp_path / f"{name}.parquet", row_group_size=250)
         return gw.Explainer(model, str(tmp_path / f"{name}.parquet"))
 
-    assert explained(on_disk) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    assert explained(on_disk) == pytest.approx(selected, rel=1e-9, abs=1e-12)
     twice = explained(lambda frame, _: gw.Explainer(model, frame, sample_weight=np.full(len(frame), 2.0)))
-    assert twice == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    assert twice == pytest.approx(selected, rel=1e-9, abs=1e-12)
     half = explained(
         lambda frame, _: gw.Explainer(
             model, pd.concat([frame, frame[:100]]), sample_weight=[1] * len(frame) + [0] * 100
         )
     )
-    assert half == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    assert half == pytest.approx(selected, rel=1e-9, abs=1e-12)
 
 
 # -------------------------------------------------------------------------------------------------- alarms by chance

@@ -140,8 +140,8 @@ def test_the_error_of_level_is_that_of_means(model):
     then, now = (gw.Explainer(model, frame, folds=50) for frame in (THEN, NOW))
     (found,) = gw.compare({"then": then, "now": now}, limits={"level": 0.0}).measures
     scores = [np.log(model.predict(frame[FEATURES])) for frame in (THEN, NOW)]
-    wanted = np.sqrt(sum(score.var(ddof=1) / score.size for score in scores)) / scores[0].std()
-    assert found.error == pytest.approx(wanted, rel=0.3)
+    selected = np.sqrt(sum(score.var(ddof=1) / score.size for score in scores)) / scores[0].std()
+    assert found.error == pytest.approx(selected, rel=0.3)
 
 
 def test_each_output_has_its_own_error():
@@ -160,9 +160,9 @@ def test_each_output_has_its_own_error():
         ratios = [
             (later[keep] == k).mean() / share[keep, k].mean() for keep in [fold >= 0, *(fold != f for f in range(K))]
         ]
-        wanted = jackknife(ratios[0], ratios[1:], [(fold == f).mean() for f in range(K)])
+        selected = jackknife(ratios[0], ratios[1:], [(fold == f).mean() for f in range(K)])
         (own,) = (one for one in found if (one.measure, one.output) == ("observed", k))
-        assert own.error == pytest.approx(float(wanted), rel=1e-6)
+        assert own.error == pytest.approx(float(selected), rel=1e-6)
     one = gw.compare(explainers, output=1, limits={"observed": 9.0}).measures[0]
     assert one.error in [own.error for own in found]
 
@@ -172,8 +172,8 @@ def test_saved_counts_have_the_same_errors(model, tmp_path):
     for name, frame in (("then", THEN), ("now", NOW)):
         gw.summarize(model, frame, **asked).save(tmp_path / f"{name}.gw")
     counted = [gw.Explainer(model, gw.Background.load(tmp_path / f"{name}.gw")) for name in ("then", "now")]
-    wanted = compared(explained(model, THEN, folds=K), explained(model, NOW, folds=K)).to_frame()["error"]
-    np.testing.assert_allclose(compared(*counted).to_frame()["error"], wanted, rtol=1e-6, atol=1e-12)
+    selected = compared(explained(model, THEN, folds=K), explained(model, NOW, folds=K)).to_frame()["error"]
+    np.testing.assert_allclose(compared(*counted).to_frame()["error"], selected, rtol=1e-6, atol=1e-12)
 
 
 def test_labels_that_only_rows_know(tmp_path):
@@ -275,9 +275,9 @@ def test_predictions_of_rows_with_offsets_have_a_unit():
     totals = [frame["e"] * fitted.predict(frame[["a", "b"]]) for frame in (then, now)]
     means = [total.mean() / frame["e"].mean() for total, frame in zip(totals, (then, now), strict=True)]
     spread = np.average((totals[0] / then["e"] - means[0]) ** 2, weights=then["e"])
-    wanted = abs(means[1] - means[0]) / np.sqrt(spread)
+    selected = abs(means[1] - means[0]) / np.sqrt(spread)
     (found,) = gw.compare(explainers, limits={"level": 9}).measures
-    assert found.value == pytest.approx(wanted, rel=1e-6)
+    assert found.value == pytest.approx(selected, rel=1e-6)
 
 
 @pytest.mark.parametrize(("margin", "n_errors"), [(None, 1.0), (0, 1.0), (2, 2.0)])

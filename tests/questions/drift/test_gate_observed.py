@@ -43,14 +43,14 @@ def test_observed_is_its_definition_on_any_scale(model, response, weight):
     explainers = {"then": gw.Explainer(model, then), "now": gw.Explainer(model, now, **asked)}
     w = np.ones(N) if weight is None else now[weight]
     expected = (w * now["e"] * model.predict(now[["a", "b"]])).sum()
-    wanted = abs((w * now["claims"]).sum() / expected - 1)
+    selected = abs((w * now["claims"]).sum() / expected - 1)
     if response == "raw":
-        assert judged(explainers) == {None: pytest.approx(wanted, rel=1e-9)}
+        assert judged(explainers) == {None: pytest.approx(selected, rel=1e-9)}
     both = {"then": gw.Explainer(model, then, response=response), "now": explainers["now"]}
-    assert judged(both) == {None: pytest.approx(wanted, rel=1e-9)}
+    assert judged(both) == {None: pytest.approx(selected, rel=1e-9)}
     found = gw.summarize(model, now, response=response, target="claims", exposure="e", sample_weight=weight)
     both["now"] = gw.Explainer(model, found, response=response)
-    assert judged(both) == {None: pytest.approx(wanted, rel=1e-9)}
+    assert judged(both) == {None: pytest.approx(selected, rel=1e-9)}
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_each_class_has_its_own_ratio(classifier, n_classes):
     fitted = classifier.fit(then[["a", "b"]], labels[0])
     explainers = {"then": gw.Explainer(fitted, then), "now": gw.Explainer(fitted, now, target=labels[1])}
     share = fitted.predict_proba(now[["a", "b"]]).mean(axis=0)
-    wanted = {
+    selected = {
         label: pytest.approx(abs((labels[1] == label).mean() / own - 1), rel=1e-7)
         for label, own in zip(fitted.classes_.tolist(), share, strict=True)
     }
     if n_classes == 3:
-        assert judged(explainers) == wanted
-    for label, value in wanted.items():
+        assert judged(explainers) == selected
+    for label, value in selected.items():
         assert judged(explainers, output=label) == {None: value}
 
 
@@ -85,9 +85,9 @@ def test_an_offset_is_part_of_the_prediction():
     fitted.fit(frame[["a", "b"]], frame["claims"], base_margin=np.log(frame["e"]))
     predicted = fitted.predict(frame[["a", "b"]], base_margin=np.log(frame["e"])).astype(float)
     explainer = gw.Explainer(fitted, frame, target="claims", exposure="e", offset=np.log(frame["e"]))
-    wanted = abs(frame["claims"].sum() / predicted.sum() - 1)
+    selected = abs(frame["claims"].sum() / predicted.sum() - 1)
     found = judged({"then": gw.Explainer(fitted, rows(2)), "now": explainer})
-    assert found == {None: pytest.approx(wanted, rel=1e-5, abs=1e-7)}
+    assert found == {None: pytest.approx(selected, rel=1e-5, abs=1e-7)}
 
 
 def test_a_level_that_is_wrong_is_a_violation(model):
@@ -119,8 +119,8 @@ def test_different_models_have_it(model):
     frame = rows(1)
     other = HistGradientBoostingRegressor(loss="poisson", max_iter=3).fit(frame[["a", "b"]], frame["claims"] / 2)
     models = {"one": gw.Explainer(model, frame), "other": gw.Explainer(other, frame, target="claims")}
-    wanted = abs(frame["claims"].sum() / other.predict(frame[["a", "b"]]).sum() - 1)
-    assert judged(models) == {None: pytest.approx(wanted, rel=1e-9)}
+    selected = abs(frame["claims"].sum() / other.predict(frame[["a", "b"]]).sum() - 1)
+    assert judged(models) == {None: pytest.approx(selected, rel=1e-9)}
 
 
 def test_without_a_target_it_cannot_be_judged(model):

@@ -90,13 +90,13 @@ def test_what_is_not_a_rule(text, word):
 
 
 def test_limits_of_any_form(tmp_path):
-    wanted = [Rule("psi", ">", 0.2), Rule("psi", ">", 0.3, "a:b"), Rule("ndcg", "<", 0.8)]
-    assert rules_of({"psi": 0.2, "a:b: psi": 0.3, "ndcg": 0.8}) == wanted
-    assert rules_of(["psi > 0.2", "a:b: psi>0.3", "ndcg<0.8"]) == wanted
-    assert rules_of("psi > 0.2") == wanted[:1]
+    selected = [Rule("psi", ">", 0.2), Rule("psi", ">", 0.3, "a:b"), Rule("ndcg", "<", 0.8)]
+    assert rules_of({"psi": 0.2, "a:b: psi": 0.3, "ndcg": 0.8}) == selected
+    assert rules_of(["psi > 0.2", "a:b: psi>0.3", "ndcg<0.8"]) == selected
+    assert rules_of("psi > 0.2") == selected[:1]
     path = tmp_path / "gate.txt"
     path.write_text("psi > 0.2\na:b: psi>0.3\nndcg<0.8\n")
-    assert rules_of(path) == wanted == rules_in_file(str(path))
+    assert rules_of(path) == selected == rules_in_file(str(path))
 
 
 @pytest.mark.parametrize(

@@ -154,18 +154,18 @@ class _Folder:
     def _check(self, found: Found) -> None:
         """Compare what was found with what the transformers make of rows: some, or all where functions are unproven."""
         unproven = self._given.notes.unproven
-        for rows, wanted in (
+        for rows, selected in (
             (self._rows, [source for source in self._left if self._all_rows is None or source not in unproven]),
             (self._all_rows, [source for source in self._left if source in unproven and self._all_rows is not None]),
         ):
-            if not wanted:
+            if not selected:
                 continue
             columns = list(self._given.schema.columns)
-            for source in wanted:
+            for source in selected:
                 columns[source] = found[source].column(columns[source].name)
             schema = replace(self._given.schema, columns=tuple(columns))
-            seen = self._trials.of_rows(rows, [m for k in wanted for m in self._made[k]])
-            for source in wanted:
+            seen = self._trials.of_rows(rows, [m for k in selected for m in self._made[k]])
+            for source in selected:
                 try:
                     encoded = encode(rows, schema, [source])[source].astype(np.float64)
                 except TableError as error:

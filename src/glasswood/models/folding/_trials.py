@@ -103,15 +103,15 @@ class Trials:
         """Return what the trees see of values of some columns, from those transformers only that these columns need."""
         rows = self.template.with_values(values, as_given=as_given)
         schema = self._dense if dense else self.schema
-        wanted = [m for source in values for m in self.made[source]]
-        some = self.chain.only(wanted)
+        selected = [m for source in values for m in self.made[source]]
+        some = self.chain.only(selected)
         if some is None or not self._works(*some):
-            return encode(transformed(self.chain, rows), schema, wanted)
+            return encode(transformed(self.chain, rows), schema, selected)
         steps, made = some
         place = {m: k for k, m in enumerate(made)}
         part = replace(schema, columns=tuple(schema.columns[m] for m in made))
-        found = encode(transformed(steps, rows), part, [place[m] for m in wanted])
-        return {m: found[place[m]] for m in wanted}
+        found = encode(transformed(steps, rows), part, [place[m] for m in selected])
+        return {m: found[place[m]] for m in selected}
 
     def _works(self, steps: Chain, made: list[int]) -> bool:
         """Return whether transformers work without the others: whether they take a row of the user's."""

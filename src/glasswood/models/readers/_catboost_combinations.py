@@ -130,7 +130,7 @@ def hashes_of_tables(
     """
     found: dict[int, NDArray[np.uint32]] = dict(one_hot)
     whole: set[int] = set()  # columns whose categories are known, all that training rows had
-    wanted: dict[int, list[Statistic]] = defaultdict(list)
+    selected: dict[int, list[Statistic]] = defaultdict(list)
     for table in tables:
         columns = [element.column for element in table.elements if isinstance(element, Category)]
         if len(table.elements) == 1 and columns:
@@ -138,12 +138,12 @@ def hashes_of_tables(
             whole.add(columns[0])
         else:
             for column in columns:
-                wanted[column].append(table)
-    left, work = {column for column in wanted if column not in whole}, 0
+                selected[column].append(table)
+    left, work = {column for column in selected if column not in whole}, 0
     while left:
         solvable: dict[int, list[Statistic]] = defaultdict(list)
         for column in left:
-            for table in wanted[column]:
+            for table in selected[column]:
                 if all(e.column in {column, *whole} for e in table.elements if isinstance(e, Category)):
                     solvable[column].append(table)
                     work += _n_combinations(table, column, found) * table.keys.size

@@ -64,12 +64,12 @@ def decode(content: bytes) -> str:
         raise UnsupportedModelError(message) from error
 
 
-def _places(content: bytes, wanted: bytes) -> Iterator[int]:
+def _places(content: bytes, text: bytes) -> Iterator[int]:
     """Yield each place where some bytes begin."""
-    at = content.find(wanted)
+    at = content.find(text)
     while at >= 0:
         yield at
-        at = content.find(wanted, at + 1)
+        at = content.find(text, at + 1)
 
 
 def split(text: str) -> Text:

@@ -89,8 +89,8 @@ class _Grid:
         self.inner = self.width - self.margin["l"] - self.margin["r"]
         self.tops = [max(self._top(sheet.panels[i], self.rooms[i]) for i in line) for line in self.lines]
         self.bottoms = [max(self.rooms[i].bottom for i in line) for line in self.lines]
-        wanted = [_drawer(panel).height(panel, n) for panel in sheet.panels]
-        self.heights = [max(wanted[i] for i in line) for line in self.lines]
+        needed = [_drawer(panel).height(panel, n) for panel in sheet.panels]
+        self.heights = [max(needed[i] for i in line) for line in self.lines]
         self.total = sum(self.tops) + sum(self.bottoms) + sum(self.heights) or 300.0
         self.size: dict[str, Any] = {"height": self.total}
         if sheet.figsize is not None:

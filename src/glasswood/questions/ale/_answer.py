@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError
 from glasswood.parallel._once import Deferred
-from glasswood.questions.ale._answer_bins import PlannedAle, effects_of_pair, local_effects, order_of, wanted
+from glasswood.questions.ale._answer_bins import PlannedAle, effects_of_pair, effects_spec, local_effects, order_of
 from glasswood.questions.ale._arithmetic import accumulated, accumulated_pair
 from glasswood.questions.ale._result import OTHERS, UNSEEN, Ale, AleLeftOut, AlePart
 from glasswood.questions.ale._result_collections import Ales
 from glasswood.questions.ale._result_pair import AleSurface
 from glasswood.questions.ale._statistic_bins import Bins
-from glasswood.questions.ale._statistic_pairs import WantedPair
+from glasswood.questions.ale._statistic_pairs import PairSpec
 from glasswood.results import Folds
 from glasswood.results._folds import LOST_ERROR
 from glasswood.study._rows_again import deviation_of_scores
@@ -102,7 +102,7 @@ def _of_pair(view: View, features: tuple[int, int], bins: Bins) -> AleSurface:
 
 def _folds_of_pair(view: View, features: tuple[int, int], bins: Bins) -> Folds:
     """Return the same without each fold of the rows."""
-    return view.folds_of(lambda left: _surface(left, features, bins), view.without_folds(WantedPair(features, bins)))
+    return view.folds_of(lambda left: _surface(left, features, bins), view.without_folds(PairSpec(features, bins)))
 
 
 def _surface(view: View, features: tuple[int, int], bins: Bins) -> NDArray[np.float64]:
@@ -141,7 +141,7 @@ def _part(view: View, feature: int, bins: Bins) -> AlePart:
 
 def _left_out(view: View, feature: int, bins: Bins) -> AleLeftOut:
     """Return the same without each fold of the rows."""
-    left = view.without_folds(wanted(view, bins))
+    left = view.without_folds(effects_spec(view, bins))
     parts = [_part(own, feature, bins) for _, own in left]
     return AleLeftOut(tuple(parts), np.array([share for share, _ in left]))
 

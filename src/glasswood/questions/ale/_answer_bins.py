@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.counting._column_ends import WantedEnds, extents_of
+from glasswood.counting._column_ends import EndsSpec, extents_of
 from glasswood.counting._plan import CountPlan, make_plan
-from glasswood.counting._statistic import Wanted
-from glasswood.effects._joint_counts import JointCounts, WantedJoint
-from glasswood.effects._response_sums import WantedResponses, refuse_offset
+from glasswood.counting._statistic import StatisticSpec
+from glasswood.effects._joint_counts import JointCounts, JointSpec
+from glasswood.effects._response_sums import ResponsesSpec, refuse_offset
 from glasswood.engines._pass import Pass
 from glasswood.errors import ArgumentError, BackgroundError, TableError, UnsupportedModelError
 from glasswood.questions.ale._arithmetic import LocalEffects, similarity_order
 from glasswood.questions.ale._statistic_bins import Bins, bin_jobs
-from glasswood.questions.ale._statistic_counts import AleNumbers, WantedAle, find_bins
+from glasswood.questions.ale._statistic_counts import AleNumbers, AleSpec, find_bins
 from glasswood.questions.ale._statistic_edges import AskedBins, asked_bins, bins_of, feature_of
-from glasswood.questions.ale._statistic_pairs import PairNumbers, WantedPair
-from glasswood.questions.ale._statistic_responses import ResponseEffects, WantedAleResponses
+from glasswood.questions.ale._statistic_pairs import PairNumbers, PairSpec
+from glasswood.questions.ale._statistic_responses import AleResponsesSpec, ResponseEffects
 from glasswood.study._study import Study
 from glasswood.study._summary_plan import SummaryPlan
 from glasswood.study._view import View
@@ -29,12 +29,12 @@ from glasswood.tables._tables import frame_of
 __all__ = [
     "PlannedAle",
     "effects_of_pair",
+    "effects_spec",
     "features_with_effects",
     "local_effects",
     "order_of",
     "plan_ale",
-    "wanted",
-    "wanted_of_summary",
+    "specs_of_summary",
 ]
 
 
@@ -183,21 +183,21 @@ def _same(one: Bins, other: Bins, feature: int) -> bool:
 # -------------------------------------------------------------------------------------------------- what is counted
 
 
-def wanted(view: View, bins: Bins) -> WantedAle | WantedAleResponses:
+def effects_spec(view: View, bins: Bins) -> AleSpec | AleResponsesSpec:
     """Return the local effects on a scale, as they are asked for."""
     view.study.plan(1).refuse_derived()
     if view.scale.additive:
-        return WantedAle(bins)
+        return AleSpec(bins)
     view.refuse_offset("an accumulated local effect")
-    return WantedAleResponses.of_model(view.ensemble, view.scale, bins)
+    return AleResponsesSpec.of_model(view.ensemble, view.scale, bins)
 
 
 def local_effects(view: View, bins: Bins) -> LocalEffects | ResponseEffects:
     """Return the local effects of all features that have bins, after a pass over the rows if need be."""
-    study, asked = view.study, wanted(view, bins)
+    study, asked = view.study, effects_spec(view, bins)
 
     def count() -> LocalEffects | ResponseEffects:
-        if isinstance(asked, WantedAleResponses):
+        if isinstance(asked, AleResponsesSpec):
             no_sums = study.over.no_sums.format(response=view.scale.response)
             counted = study.summed(asked, no_sums.replace("rows, response", "rows, ale=True, response"))
             return ResponseEffects(study.ensemble, asked, counted)
@@ -210,7 +210,7 @@ def local_effects(view: View, bins: Bins) -> LocalEffects | ResponseEffects:
 
 def effects_of_pair(study: Study, features: tuple[int, int], bins: Bins) -> PairNumbers:
     """Return the local effects of two features, after a pass over the rows if need be."""
-    asked = WantedPair(features, bins)
+    asked = PairSpec(features, bins)
 
     def count() -> PairNumbers:
         return PairNumbers(study.ensemble, asked, study.summed(asked, NO_COUNTS))
@@ -252,7 +252,7 @@ def _by_similarity(study: Study, feature: int, bins: Bins, levels: NDArray[np.in
     n_joint = int(cells.n_cells[feature]) * int(cells.n_cells[others].sum())
     if not study.over.can_count or n_joint > MAX_JOINT or not others:
         return None
-    asked = WantedJoint(tuple((feature, f) for f in others))
+    asked = JointSpec(tuple((feature, f) for f in others))
     found = study.one_pass(asked).vectors[asked.key]
     n_levels = bins.n_bins(plan, feature) - 1  # without missing values
     level = np.append(bins.bin_of_code(feature, int(cells.n_codes[feature])), [n_levels - 1, n_levels])
@@ -264,18 +264,18 @@ def _by_similarity(study: Study, feature: int, bins: Bins, levels: NDArray[np.in
     return levels[similarity_order(joint, (cells.n_codes[others] > 0).tolist())]
 
 
-def wanted_of_summary(summary: SummaryPlan, ale: object) -> list[Wanted]:
+def specs_of_summary(summary: SummaryPlan, ale: object) -> list[StatisticSpec]:
     """Return the local effects that a Background is to have: as many bins as asked for, or those of given edges."""
     summary.plan.refuse_derived()
-    effects = _wanted_of_summary(summary.plan, summary.rows, summary.sample_weight, ale)
+    effects = _spec_of_summary(summary.plan, summary.rows, summary.sample_weight, ale)
     if summary.scale.additive:
         return [effects]
     ensemble, scale = summary.model.ensemble, summary.scale
-    refuse_offset("an accumulated local effect", WantedResponses.of_model(ensemble, scale, summary.columns))
-    return [effects, WantedAleResponses.of_model(ensemble, scale, effects.bins)]
+    refuse_offset("an accumulated local effect", ResponsesSpec.of_model(ensemble, scale, summary.columns))
+    return [effects, AleResponsesSpec.of_model(ensemble, scale, effects.bins)]
 
 
-def _wanted_of_summary(plan: CountPlan, rows: Pass, sample_weight: object, ale: object) -> WantedAle:
+def _spec_of_summary(plan: CountPlan, rows: Pass, sample_weight: object, ale: object) -> AleSpec:
     """Return the local effects that are asked for, after a first pass over the rows if their edges are not given."""
     single = make_plan(plan.ensemble, 1, {})
     asked = asked_bins(single, ale, lambda name: feature_of(single, name), only=isinstance(ale, Mapping))
@@ -287,8 +287,8 @@ def _wanted_of_summary(plan: CountPlan, rows: Pass, sample_weight: object, ale: 
         )
         raise BackgroundError(message)
     if not names:
-        return WantedAle(bins_of(single, asked, lambda _: np.empty(0), lambda _: None))
-    counted = rows.count(single, sample_weight, further=(WantedEnds(),))
+        return AleSpec(bins_of(single, asked, lambda _: np.empty(0), lambda _: None))
+    counted = rows.count(single, sample_weight, further=(EndsSpec(),))
     cells, extents = counted.cells, extents_of(single, counted)
     offset = single.cells.offset
-    return WantedAle(bins_of(single, asked, lambda f: cells[offset[f] : offset[f + 1]], extents.get))
+    return AleSpec(bins_of(single, asked, lambda f: cells[offset[f] : offset[f + 1]], extents.get))

@@ -247,12 +247,12 @@ class Ale(DrawnByOutput):
         if levels is None or self.order is None:
             message = f"{self.name!r} is a number, whose values have an order; order= is for categories"
             raise ArgumentError(message)
-        wanted = list(order)
-        if len(wanted) != len(levels) or set(wanted) != set(levels):
-            message = f"order must have each level of {self.name!r} once: {list(levels)!r}, not {wanted!r}"
+        given = list(order)
+        if len(given) != len(levels) or set(given) != set(levels):
+            message = f"order must have each level of {self.name!r} once: {list(levels)!r}, not {given!r}"
             raise ArgumentError(message)
         place = dict(zip(levels, self.order, strict=True))
-        return replace(self, order=tuple(place[level] for level in wanted), ordered_by="given")
+        return replace(self, order=tuple(place[level] for level in given), ordered_by="given")
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """Return the height at any x: numbers between the edges by interpolation, beyond them that of the end.

@@ -24,7 +24,7 @@ from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
 from glasswood.questions.ale._statistic_bins import Bins, BinsOfRows, Jobs, add_rows, bin_jobs
 
-__all__ = ["EDGES", "AleCounts", "AleNumbers", "WantedAle", "find_bins"]
+__all__ = ["EDGES", "AleCounts", "AleNumbers", "AleSpec", "find_bins"]
 
 
 PREFIX, EDGES = "local effects ", "edges of "  # of the names of vectors
@@ -33,7 +33,7 @@ ROWS_OF_A_BITSET = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class WantedAle:
+class AleSpec:
     """The counts of local effects, as they are asked for.
 
     Parameters
@@ -59,16 +59,16 @@ class AleCounts:
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedAle
+    spec : AleSpec
     """
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedAle) -> None:
+    def __init__(self, ensemble: TreeEnsemble, spec: AleSpec) -> None:
         self._plan = make_plan(ensemble, 1, {})
-        self._wanted, self._bins, self._name = wanted, wanted.bins, wanted.key
-        self._jobs = bin_jobs(self._plan, wanted.bins)
+        self._spec, self._bins, self._name = spec, spec.bins, spec.key
+        self._jobs = bin_jobs(self._plan, spec.bins)
         self._leaves = LeafCounts(self._plan)
         self._used = ensemble.used_features
-        self._of_rows = BinsOfRows(self._plan, wanted.bins)
+        self._of_rows = BinsOfRows(self._plan, spec.bins)
         self._by_chunk = [self._bins_of(chunk) for chunk in self._leaves.chunks]
 
     @property
@@ -156,7 +156,7 @@ class AleCounts:
         weigh = [place for place in leaves.place[listed] if place in self._only_listed]
         block, spans = leaves.parts_of_lists(_core.LIST_ROWS)
         ranks = np.empty((listed.size, _core.LIST_ROWS), dtype=np.int32)
-        not_wanted = np.zeros(int(cells.offset[-1]), dtype=np.int64)
+        ignored = np.zeros(int(cells.offset[-1]), dtype=np.int64)
         for vector, rows in zip(vectors, batch.groups, strict=True):
             for first in range(rows.start, rows.stop, block):
                 n_rows = min(rows.stop - first, block)
@@ -167,9 +167,7 @@ class AleCounts:
                 for place in weigh:
                     add_rows(vector[n_jobs:], here[place], weight)
                 offset = cells.offset[listed]
-                _core.rank_rows(
-                    batch.held, leaves.place[listed], cuts, offset, first, n_rows, weight, ranks, not_wanted
-                )
+                _core.rank_rows(batch.held, leaves.place[listed], cuts, offset, first, n_rows, weight, ranks, ignored)
                 for roots in spans:
                     proceed()
                     _core.count_bins_with_lists(
@@ -210,16 +208,16 @@ class AleNumbers:
     ----------
     plan : CountPlan
         Of order 1, whose features are players of their own.
-    wanted : WantedAle
+    spec : AleSpec
     jobs : Jobs
         What is counted, see `bin_jobs`.
     background : Background
         One that has them.
     """
 
-    def __init__(self, plan: CountPlan, wanted: WantedAle, jobs: Jobs, background: Background) -> None:
-        self.plan, self.bins, self.jobs = plan, wanted.bins, jobs
-        vector = background.vectors[wanted.key]
+    def __init__(self, plan: CountPlan, spec: AleSpec, jobs: Jobs, background: Background) -> None:
+        self.plan, self.bins, self.jobs = plan, spec.bins, jobs
+        vector = background.vectors[spec.key]
         if vector.size != self.jobs.bin.size + int(self.jobs.bin_first[-1]):
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)

@@ -158,13 +158,13 @@ def bins_of(
     """
     edges, levels = {}, {}
     for feature in asked.features(plan):
-        wanted, n_codes = asked.of(feature), int(plan.cells.n_codes[feature])
+        bins, n_codes = asked.of(feature), int(plan.cells.n_codes[feature])
         if n_codes:
             levels[feature] = np.arange(n_codes) if n_codes <= MAX_LEVELS else _frequent(rows(feature)[:n_codes])
-        elif isinstance(wanted, np.ndarray):
-            edges[feature] = wanted
-        elif wanted is not None:
-            edges[feature] = _quantiles(plan.cells.cuts_of(feature), rows(feature)[:-1], extent(feature), wanted)
+        elif isinstance(bins, np.ndarray):
+            edges[feature] = bins
+        elif bins is not None:
+            edges[feature] = _quantiles(plan.cells.cuts_of(feature), rows(feature)[:-1], extent(feature), bins)
     return Bins(edges, levels)
 
 

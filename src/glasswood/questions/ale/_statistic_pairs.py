@@ -26,14 +26,14 @@ from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once, once_here
 from glasswood.questions.ale._statistic_bins import Bins, BinsOfRows, ends_of_intervals
 
-__all__ = ["PairCounts", "PairNumbers", "WantedPair"]
+__all__ = ["PairCounts", "PairNumbers", "PairSpec"]
 
 
 MAX_HELD = 2**23  # counts at a time
 
 
 @dataclass(frozen=True, eq=False)
-class WantedPair:
+class PairSpec:
     """The counts of the local effects of two features of numbers, as they are asked for.
 
     Parameters
@@ -71,20 +71,20 @@ class PairJobs(NamedTuple):
     sign: NDArray[np.signedinteger[Any]]
 
 
-def pair_jobs(ensemble: TreeEnsemble, wanted: WantedPair) -> PairJobs:
+def pair_jobs(ensemble: TreeEnsemble, spec: PairSpec) -> PairJobs:
     """Return what is counted of a model."""
     plan = make_plan(ensemble, 1, {})
     leaf_of = np.repeat(np.arange(ensemble.n_leaves), np.diff(plan.boxes.first))
     found = []  # of each feature: the bins in which the interval of each leaf begins and ends, and the signs
-    for feature in wanted.features:
+    for feature in spec.features:
         bins, signs = (np.zeros((ensemble.n_leaves, 2), dtype=np.int64) for _ in range(2))
         own = np.flatnonzero(plan.boxes.feature == feature)
-        for end, (box, number, sign) in enumerate(ends_of_intervals(plan, wanted.bins.edges[feature], feature, own, 0)):
+        for end, (box, number, sign) in enumerate(ends_of_intervals(plan, spec.bins.edges[feature], feature, own, 0)):
             bins[leaf_of[box], end], signs[leaf_of[box], end] = number, sign
         found.append((bins, signs))
     (bins_a, signs_a), (bins_b, signs_b) = found
     sign = (signs_a[:, :, None] * signs_b[:, None]).reshape(ensemble.n_leaves, 4)
-    pair = (bins_a[:, :, None] * wanted.shape[1] + bins_b[:, None]).reshape(ensemble.n_leaves, 4)
+    pair = (bins_a[:, :, None] * spec.shape[1] + bins_b[:, None]).reshape(ensemble.n_leaves, 4)
     leaf, place = np.nonzero(sign)
     order = np.lexsort((leaf, pair[leaf, place]))
     leaf, place = leaf[order], place[order]
@@ -99,19 +99,19 @@ class PairCounts:
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedPair
+    spec : PairSpec
     """
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedPair) -> None:
-        self._wanted, self._name, self._shape = wanted, wanted.key, wanted.shape
+    def __init__(self, ensemble: TreeEnsemble, spec: PairSpec) -> None:
+        self._spec, self._name, self._shape = spec, spec.key, spec.shape
         names = ensemble.feature_names
-        others = [name for f, name in enumerate(names) if f not in wanted.features]
+        others = [name for f, name in enumerate(names) if f not in spec.features]
         groups = {" and ".join(others[:2]) + " (and others)": others} if others else {}
         self._plan = make_plan(ensemble, 2, groups)
-        self._leaves, self._jobs = LeafCounts(self._plan), pair_jobs(ensemble, wanted)
+        self._leaves, self._jobs = LeafCounts(self._plan), pair_jobs(ensemble, spec)
         self._first = np.searchsorted(self._jobs.pair, np.arange(self._n_pairs + 1))
-        self._of_rows = BinsOfRows(self._plan, wanted.bins)
-        self._places = [int(np.searchsorted(ensemble.used_features, feature)) for feature in wanted.features]
+        self._of_rows = BinsOfRows(self._plan, spec.bins)
+        self._places = [int(np.searchsorted(ensemble.used_features, feature)) for feature in spec.features]
 
     @property
     def _n_pairs(self) -> int:
@@ -123,7 +123,7 @@ class PairCounts:
         boxes, plus = self._plan.boxes, self._plan.subsets.plus
         leaf_of = np.repeat(np.arange(self._plan.ensemble.n_leaves), np.diff(boxes.first))
         slots = np.zeros((2, self._plan.ensemble.n_leaves), dtype=np.int64)
-        for line, feature in zip(slots, self._wanted.features, strict=True):
+        for line, feature in zip(slots, self._spec.features, strict=True):
             own = boxes.feature == feature
             line[leaf_of[own]] = boxes.slot[own]
         one, two = slots[:, self._jobs.leaf]
@@ -191,14 +191,14 @@ class PairNumbers:
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedPair
+    spec : PairSpec
     background : Background
         One that has the counts.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedPair, background: Background) -> None:
-        self._ensemble, self._jobs, self._shape = ensemble, pair_jobs(ensemble, wanted), wanted.shape
-        vector = background.vectors[wanted.key]
+    def __init__(self, ensemble: TreeEnsemble, spec: PairSpec, background: Background) -> None:
+        self._ensemble, self._jobs, self._shape = ensemble, pair_jobs(ensemble, spec), spec.shape
+        vector = background.vectors[spec.key]
         n_jobs = self._jobs.leaf.size
         if vector.size != n_jobs + self._shape[0] * self._shape[1]:
             message = "the background is for a different model or different groups; run summarize with this model"

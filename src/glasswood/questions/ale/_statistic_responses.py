@@ -29,7 +29,7 @@ from glasswood.parallel._once import once, once_here
 from glasswood.questions.ale._statistic_bins import Bins, BinsOfRows, add_rows
 from glasswood.questions.ale._statistic_counts import EDGES
 
-__all__ = ["AleResponses", "ResponseEffects", "WantedAleResponses"]
+__all__ = ["AleResponses", "AleResponsesSpec", "ResponseEffects"]
 
 
 MAX_ROWS = 2**12  # at a time
@@ -44,7 +44,7 @@ ROWS = "rows of "  # the beginning of the name of the vector of rows per bin
 
 
 @dataclass(frozen=True, eq=False)
-class WantedAleResponses:
+class AleResponsesSpec:
     """The local effects on a response, as they are asked for.
 
     Parameters
@@ -60,7 +60,7 @@ class WantedAleResponses:
     key: str
 
     @classmethod
-    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, bins: Bins) -> WantedAleResponses:
+    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, bins: Bins) -> AleResponsesSpec:
         """Return those of a model. Features of more than 256 categories have none."""
         n_codes = [column.n_codes for column in ensemble.schema.columns]
         bins = Bins(bins.edges, {f: own for f, own in bins.levels.items() if own.size == n_codes[f]})
@@ -108,19 +108,19 @@ class AleResponses(RowSums):
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedAleResponses
+    spec : AleResponsesSpec
     """
 
     max_rows = MAX_ROWS
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedAleResponses) -> None:
-        super().__init__(make_plan(ensemble, 1, {}), wanted.scale.link, wanted.scale.inverse)
-        self._bins, self._scale, self._name = wanted.bins, wanted.scale, wanted.key
-        self._n_outputs = wanted.scale.outputs.n_columns
-        self._parts = _parts(self.plan, wanted.bins, self._n_outputs)
-        self._of_rows = BinsOfRows(self.plan, wanted.bins)
+    def __init__(self, ensemble: TreeEnsemble, spec: AleResponsesSpec) -> None:
+        super().__init__(make_plan(ensemble, 1, {}), spec.scale.link, spec.scale.inverse)
+        self._bins, self._scale, self._name = spec.bins, spec.scale, spec.key
+        self._n_outputs = spec.scale.outputs.n_columns
+        self._parts = _parts(self.plan, spec.bins, self._n_outputs)
+        self._of_rows = BinsOfRows(self.plan, spec.bins)
         self._place = {int(f): place for place, f in enumerate(ensemble.used_features)}
-        self._factor = _factor(self.plan, wanted.scale)
+        self._factor = _factor(self.plan, spec.scale)
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -255,22 +255,22 @@ class ResponseEffects:
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedAleResponses
+    spec : AleResponsesSpec
     background : Background
         One that has the sums.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedAleResponses, background: Background) -> None:
-        self.plan, self._bins = make_plan(ensemble, 1, {}), wanted.bins
-        self._n_outputs = wanted.scale.outputs.n_columns
-        self._parts = {part.feature: part for part in _parts(self.plan, wanted.bins, self._n_outputs)}
-        self._limbs, self._rows = background.vectors[wanted.key], background.vector(ROWS + wanted.key)
-        self._of_rows = BinsOfRows(self.plan, wanted.bins)
+    def __init__(self, ensemble: TreeEnsemble, spec: AleResponsesSpec, background: Background) -> None:
+        self.plan, self._bins = make_plan(ensemble, 1, {}), spec.bins
+        self._n_outputs = spec.scale.outputs.n_columns
+        self._parts = {part.feature: part for part in _parts(self.plan, spec.bins, self._n_outputs)}
+        self._limbs, self._rows = background.vectors[spec.key], background.vector(ROWS + spec.key)
+        self._of_rows = BinsOfRows(self.plan, spec.bins)
         if self._limbs.size != max((part.end for part in self._parts.values()), default=0):
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
         self._cells, self.unit = background.cells, background.unit
-        self._size = 2.0**-FRACTION / _factor(self.plan, wanted.scale)
+        self._size = 2.0**-FRACTION / _factor(self.plan, spec.scale)
 
     def rows(self, feature: int) -> NDArray[np.int64]:
         """Return the rows (in units of weight) in each bin of a feature, those of missing values last."""

@@ -148,12 +148,12 @@ def _interactions_on_grids(
     """Return the interactions of the given features that share a path, at some cells of each."""
     study, n_points = view.study, cells.shape[1]
     effects, e = study.effects(2), view.ensemble
-    wanted = [(a, b) for a, b in combinations(sorted(features), 2) if study.shares_path(a, b)]
+    selected = [(a, b) for a, b in combinations(sorted(features), 2) if study.shares_path(a, b)]
     shape = (max(1, len(features) * (len(features) - 1) // 2), n_points, n_points, e.n_outputs)
     check_memory(shape, 3, "Ask for fewer features or points at a time")
     if e.n_leaves * (n_points * effects.plan.max_players) ** 2 > MAX_VISITS * GRID_VISIT_FACTOR:
-        return {(a, b): effects.pair(a, b).grid(cells[a], cells[b]) for a, b in wanted}
+        return {(a, b): effects.pair(a, b).grid(cells[a], cells[b]) for a, b in selected}
     pair_number = np.full((e.n_features, e.n_features), -1, dtype=np.int32)
-    for number, pair in enumerate(wanted):
+    for number, pair in enumerate(selected):
         pair_number[pair] = number
-    return dict(zip(wanted, effects.interactions_on_grids(cells, pair_number, len(wanted)), strict=True))
+    return dict(zip(selected, effects.interactions_on_grids(cells, pair_number, len(selected)), strict=True))

@@ -41,7 +41,7 @@ def observations(view: View, feature: int) -> Observations:
 
 def _folds(view: View, feature: int, chosen: Chosen) -> dict[str, Folds]:
     """Return the same without each fold of the rows."""
-    left = view.without_folds(view.study.wanted_targets)
+    left = view.without_folds(view.study.targets_spec)
     shares = np.array([share for share, _ in left])
     found = [part.study.targets.of_feature(feature) for _, part in left]
     return {
@@ -58,7 +58,7 @@ def actual_expected(view: View) -> Floats:
 
 def actual_expected_without_folds(view: View) -> list[tuple[float, Floats]]:
     """Return the same without each fold of the rows, and the share of the fold."""
-    left = view.without_folds(view.study.wanted_targets)
+    left = view.without_folds(view.study.targets_spec)
     return [(share, actual_expected(part)) for share, part in left]
 
 

@@ -83,7 +83,7 @@ def _heights_at(view: View, located: Located, n_players: int) -> Floats:
     study, features, cells = view.study, located.features, located.cells
     n_points = cells.shape[1]
     check_memory((n_points, view.ensemble.n_outputs), 8, "Ask for fewer points at a time")
-    has_offset = not view.scale.additive and study.wanted_of(view.scale).offset  # which sums over rows have
+    has_offset = not view.scale.additive and study.responses_spec(view.scale).offset  # which sums over rows have
     if not view.scale.additive and features.size == 1 and (has_offset or not study.over.in_memory):
         known: Floats = view.curves[int(features[0])][cells[0]]
         return known

@@ -129,15 +129,15 @@ def _look_again(study: Study, k: int, cells: Mapping[str, list[_Cells]]) -> tupl
     Where its counts do not tell, the rows are read again if they are available; otherwise the array is empty.
     """
     found = {feature: own[k].rows for feature, own in cells.items()}
-    wanted = [feature for feature, rows in found.items() if rows is None]
+    unknown = [feature for feature, rows in found.items() if rows is None]
     number = partial(number_of, study)
     if study.over.basis == "rows":
-        seen = rows_in_cells(study, {number(name): (cells[name][k].column, cells[name][k].cuts) for name in wanted})
-        looked = {name: seen[number(name)] for name in wanted}
+        seen = rows_in_cells(study, {number(name): (cells[name][k].column, cells[name][k].cuts) for name in unknown})
+        looked = {name: seen[number(name)] for name in unknown}
     else:
-        looked = {name: np.empty(0) for name in wanted}
+        looked = {name: np.empty(0) for name in unknown}
     known = {feature: rows for feature, rows in found.items() if rows is not None}
-    return known | looked, "rows" if study.over.basis == "counts" and not wanted else study.over.basis
+    return known | looked, "rows" if study.over.basis == "counts" and not unknown else study.over.basis
 
 
 def _on_cells(curves: Sequence[Curve], cells: Sequence[_Cells], rows: Sequence[NDArray[Any]]) -> tuple[Curve, ...]:

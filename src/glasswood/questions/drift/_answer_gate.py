@@ -49,7 +49,7 @@ def measures_of(
     by_default = rules is None
     rules = default_rules(one_model=one_model) if rules is None else rules
     _check(views, rules, one_model=one_model)
-    wanted = list(rules_by_value(rules, comparison.features))
+    rules_of_values = list(rules_by_value(rules, comparison.features))
     sides = {
         name: Side(name, view, {feature: own[k] for feature, own in comparison.shared.items()})
         for k, (name, view) in enumerate(views.items())
@@ -58,7 +58,7 @@ def measures_of(
     for name, side in sides.items():
         if name != reference:
             without = by_default and not side.has_target
-            own = [one for one in wanted if one[0] != "observed"] if without else wanted
+            own = [one for one in rules_of_values if one[0] != "observed"] if without else rules_of_values
             found += _Against(sides[reference], side, margin, one_model=one_model).judged(own)
     return Measures(found=tuple(found), reference=reference, margin=margin)
 
@@ -98,11 +98,11 @@ class _Against:
     def __init__(self, reference: Side, other: Side, margin: float | None, *, one_model: bool) -> None:
         self._reference, self._other, self._margin, self._one_model = reference, other, margin, one_model
 
-    def judged(self, wanted: Sequence[tuple[str, str | None, Rule]]) -> list[Measured]:
+    def judged(self, rules_of_values: Sequence[tuple[str, str | None, Rule]]) -> list[Measured]:
         """Return the values that rules ask for, of each measure the worst first, with the rule of each."""
         found: list[Measured] = []
-        for measure in dict.fromkeys(measure for measure, _, _ in wanted):
-            rules = [(feature, rule) for own, feature, rule in wanted if own == measure]
+        for measure in dict.fromkeys(measure for measure, _, _ in rules_of_values):
+            rules = [(feature, rule) for own, feature, rule in rules_of_values if own == measure]
             values = [
                 self._measured(value, feature, rule) for feature, rule in rules for value in self._values(feature, rule)
             ]

@@ -283,8 +283,8 @@ class Measures(_Listed, Drawable):
             message = "nothing was judged, so there is nothing to draw: the model has no such features"
             raise ArgumentError(message)
         chosen = known if measures is None else [measures] if isinstance(measures, str) else list(measures)
-        wanted = [features] if isinstance(features, str) else features
-        panels = [self.panel(measure, wanted) for measure in chosen]
+        names = [features] if isinstance(features, str) else features
+        panels = [self.panel(measure, names) for measure in chosen]
         notes = [f"measured against {self.reference}", *filter(None, [self.allowance, self.caveat])]
         return plot_page(panels, Canvas(engine, ax, title, figsize), notes, sharey=False)
 

@@ -64,7 +64,7 @@ def groups_of(subject: Subject, by: object) -> Groups:
     study = subject.study
     columns = _columns_in(by, study.over.n_rows if study.over.in_memory else None)
     # Raw scores of groups come from counts, or from sums if leaves are not counted.
-    further = () if study.ensemble.derived is None else (study.wanted_of(study.scale("raw")),)
+    further = () if study.ensemble.derived is None else (study.responses_spec(study.scale("raw")),)
     if study.over.once_only:
         return Groups(_named(study.over.count_by(study.plan(1), by, further)), columns)
     if not study.over.in_memory:

@@ -2,10 +2,10 @@
 
 from glasswood.questions.importance._answer import (
     importance,
+    loss_specs_of_summary,
     permutation_importance,
     ranked,
-    wanted_loss_of_target,
-    wanted_total,
+    total_specs_of_summary,
 )
 from glasswood.questions.importance._result import Importance
 from glasswood.questions.importance._result_permutation import PermutationImportance
@@ -13,4 +13,4 @@ from glasswood.questions.importance._result_permutation import PermutationImport
 __all__ = ["COUNTED", "Importance", "PermutationImportance", "importance", "permutation_importance", "ranked"]
 
 # What a Background can have for these questions.
-COUNTED = {"importance": wanted_total, "permutation_importance": wanted_loss_of_target}
+COUNTED = {"importance": total_specs_of_summary, "permutation_importance": loss_specs_of_summary}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.counting._statistic import Wanted
+from glasswood.counting._statistic import StatisticSpec
 from glasswood.effects._statistics import standard_deviation, streamed_moments, strongest_first
 from glasswood.effects._target_sums import scale_of_targets
 from glasswood.errors import ArgumentError, BackgroundError
@@ -16,15 +16,15 @@ from glasswood.questions.curves import curve_of
 from glasswood.questions.importance._answer_losses import (
     MeanLosses,
     has_losses,
+    loss_spec,
     mean_losses,
     refuse_total,
     too_many_leaves,
-    wanted_loss,
     without_folds,
 )
 from glasswood.questions.importance._result import Importance
 from glasswood.questions.importance._result_permutation import PermutationImportance
-from glasswood.questions.importance._statistic import WantedLoss, refuse_exposure
+from glasswood.questions.importance._statistic import LossSpec, refuse_exposure
 from glasswood.questions.importance._statistic_losses import CHANGE, loss_of
 from glasswood.results import Folds
 from glasswood.study._group_values import group_values, groups_of
@@ -32,7 +32,7 @@ from glasswood.study._study import Study
 from glasswood.study._summary_plan import SummaryPlan
 from glasswood.study._view import View, view_of
 
-__all__ = ["importance", "permutation_importance", "ranked", "wanted_loss_of_target", "wanted_total"]
+__all__ = ["importance", "loss_specs_of_summary", "permutation_importance", "ranked", "total_specs_of_summary"]
 
 
 Floats = NDArray[np.float64]
@@ -53,22 +53,22 @@ def importance(view: View, kind: str | None = None, *, all_rows: bool = False) -
 
 def _total_is_default(view: View) -> bool:
     """Return whether total importance can be found from what is at hand, and in a reasonable time."""
-    study, wanted = view.study, wanted_loss(view.study, view.scale, CHANGE)
-    known = has_losses(study, wanted)
-    return not refuse_total(study, wanted, asked=False) and (known or not too_many_leaves(study, wanted))
+    study, spec = view.study, loss_spec(view.study, view.scale, CHANGE)
+    known = has_losses(study, spec)
+    return not refuse_total(study, spec, asked=False) and (known or not too_many_leaves(study, spec))
 
 
 def _total(view: View, *, all_rows: bool) -> Importance:
     """Return the root mean squared change of the response of a row, if a player is redrawn from all rows."""
-    study, wanted = view.study, wanted_loss(view.study, view.scale, CHANGE)
-    why_not = refuse_total(study, wanted, asked=True)
+    study, spec = view.study, loss_spec(view.study, view.scale, CHANGE)
+    why_not = refuse_total(study, spec, asked=True)
     if why_not:
         raise BackgroundError(why_not)
 
     def heights(losses: MeanLosses) -> Floats:
         return np.sqrt(np.maximum(losses.redrawn, 0.0))[:, view.chosen.columns]  # the same for both classes of a score
 
-    found = mean_losses(study, wanted, all_rows=all_rows)
+    found = mean_losses(study, spec, all_rows=all_rows)
     order = strongest_first(heights(found))
     return Importance(
         names=tuple(study.plan(1).players[player] for player in order),
@@ -78,18 +78,18 @@ def _total(view: View, *, all_rows: bool) -> Importance:
         kind="total",
         n_rows=found.n_rows,
         sampled=found.sampled,
-        find_folds=Deferred(lambda: _folds_of_losses(found, wanted, lambda left: heights(left)[order]))
+        find_folds=Deferred(lambda: _folds_of_losses(found, spec, lambda left: heights(left)[order]))
         if view.has_folds
         else None,
     )
 
 
-def _folds_of_losses(found: MeanLosses, wanted: WantedLoss, answer: Callable[[MeanLosses], Floats]) -> Folds:
+def _folds_of_losses(found: MeanLosses, spec: LossSpec, answer: Callable[[MeanLosses], Floats]) -> Folds:
     """Return an answer without each fold of the rows."""
     if found.sampled and not found.study.over.in_memory:
         message = "a sample of a source is not in folds; ask for all_rows=True, or pass a table as the background"
         raise BackgroundError(message)
-    left = list(without_folds(found.study, wanted))
+    left = list(without_folds(found.study, spec))
     return Folds(np.stack([answer(part) for _, part in left]), np.array([share for share, _ in left]))
 
 
@@ -149,10 +149,10 @@ def _of_groups(view: View, players: NDArray[np.intp]) -> Floats:
     weight, rows = study.over.weights, study.own_rows()
     if not view.scale.additive:
         return np.array([_deviation_of_responses(view, int(player), weight) for player in players])
-    wanted = np.zeros(len(plan.players), dtype=bool)
-    wanted[players] = True
+    spec = np.zeros(len(plan.players), dtype=bool)
+    spec[players] = True
     plan.refuse_uncountable(1)
-    source = study.interactions(1, wanted, list(range(n_outputs))).of_rows(rows)
+    source = study.interactions(1, spec, list(range(n_outputs))).of_rows(rows)
     mean, square = streamed_moments(source, weight, n_outputs)[:2]
     deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
     heights = np.zeros((len(plan.players), n_outputs))
@@ -181,9 +181,9 @@ def permutation_importance(view: View, loss: object = None, *, all_rows: bool = 
     refuse_exposure(study.over.columns)
     scale = scale_of_targets(study.model, own=True)
     asked = loss_of(loss, scale)
-    wanted = wanted_loss(study, scale, asked)
-    _refuse_unknown(study, wanted)
-    found = mean_losses(study, wanted, all_rows=all_rows)
+    spec = loss_spec(study, scale, asked)
+    _refuse_unknown(study, spec)
+    found = mean_losses(study, spec, all_rows=all_rows)
     order = np.argsort(-found.increase[:, 0], kind="stable")
     return PermutationImportance(
         names=tuple(study.plan(1).players[player] for player in order),
@@ -192,13 +192,13 @@ def permutation_importance(view: View, loss: object = None, *, all_rows: bool = 
         loss=asked.text,
         n_rows=found.n_rows,
         sampled=found.sampled,
-        find_folds=Deferred(lambda: _folds_of_losses(found, wanted, lambda left: left.increase[order, :1]))
+        find_folds=Deferred(lambda: _folds_of_losses(found, spec, lambda left: left.increase[order, :1]))
         if study.has_folds
         else None,
     )
 
 
-def _refuse_unknown(study: Study, wanted: WantedLoss) -> None:
+def _refuse_unknown(study: Study, spec: LossSpec) -> None:
     """Refuse losses of what is not known."""
     over, groups = study.over, groups_of(study)
     if groups.size and not over.in_memory:
@@ -207,9 +207,9 @@ def _refuse_unknown(study: Study, wanted: WantedLoss) -> None:
             "themselves, not only counts; pass a table as the background, or leave the group out"
         )
         raise BackgroundError(message)
-    if has_losses(study, wanted):
+    if has_losses(study, spec):
         return
-    name = wanted.loss.text
+    name = spec.loss.text
     if over.counted is not None or (over.has_rows and not over.can_count):
         message = (
             f"permutation importance needs sums of the loss {name!r}, which this Background or stream does not have; "
@@ -252,12 +252,12 @@ def _by_span(view: View) -> list[str]:
 # ------------------------------------------------------------------------------------------------- in a Background
 
 
-def wanted_total(summary: SummaryPlan, total: object) -> list[Wanted]:  # noqa: ARG001 (as of all questions)
+def total_specs_of_summary(summary: SummaryPlan, total: object) -> list[StatisticSpec]:  # noqa: ARG001 (as of all questions)
     """Return the sums of changes of the score that a Background is to have."""
-    return [WantedLoss.of_model(summary.model.ensemble, summary.scale, CHANGE, summary.columns)]
+    return [LossSpec.of_model(summary.model.ensemble, summary.scale, CHANGE, summary.columns)]
 
 
-def wanted_loss_of_target(summary: SummaryPlan, loss: object) -> list[Wanted]:
+def loss_specs_of_summary(summary: SummaryPlan, loss: object) -> list[StatisticSpec]:
     """Return the sums of a loss of the target that a Background is to have."""
     model, columns = summary.model, summary.columns
     if columns.target is None:
@@ -265,4 +265,4 @@ def wanted_loss_of_target(summary: SummaryPlan, loss: object) -> list[Wanted]:
         raise ArgumentError(message)
     refuse_exposure(columns)
     scale = scale_of_targets(model, own=True)
-    return [WantedLoss.of_model(model.ensemble, scale, loss_of(loss, scale), columns)]
+    return [LossSpec.of_model(model.ensemble, scale, loss_of(loss, scale), columns)]

@@ -19,7 +19,7 @@ from glasswood.effects._row_sums import asked_of, quotients, unchanged
 from glasswood.errors import BackgroundError
 from glasswood.models._scale import Scale
 from glasswood.parallel._threads import in_order
-from glasswood.questions.importance._statistic import LossMoments, RowLosses, WantedLoss
+from glasswood.questions.importance._statistic import LossMoments, LossSpec, RowLosses
 from glasswood.questions.importance._statistic_losses import Loss
 from glasswood.study._averages import NO_ROWS
 from glasswood.study._folds import study_folds
@@ -28,7 +28,7 @@ from glasswood.study._study import SAMPLED, Study
 from glasswood.tables._folds import fold_of_positions
 from glasswood.tables._row_values import NO_VALUES, RowValues
 
-__all__ = ["MeanLosses", "has_losses", "mean_losses", "refuse_total", "too_many_leaves", "wanted_loss", "without_folds"]
+__all__ = ["MeanLosses", "has_losses", "loss_spec", "mean_losses", "refuse_total", "too_many_leaves", "without_folds"]
 
 
 MAX_NUMBERS = 2**32  # leaf values and responses of rows: what is more is sampled, unless all rows are asked for
@@ -69,32 +69,32 @@ class MeanLosses:
     sampled: bool
 
 
-def wanted_loss(study: Study, scale: Scale, loss: Loss) -> WantedLoss:
+def loss_spec(study: Study, scale: Scale, loss: Loss) -> LossSpec:
     """Return the sums of a loss of responses on a scale, as they are asked for."""
-    wanted, counted = WantedLoss.of_model(study.ensemble, scale, loss, study.over.columns), study.over.counted
+    spec, counted = LossSpec.of_model(study.ensemble, scale, loss, study.over.columns), study.over.counted
     if counted is not None:
-        return wanted.known_in(counted)
+        return spec.known_in(counted)
     # Two functions may have one name, as when a cell of a notebook is changed. The sums that are kept hold theirs.
-    return wanted if loss.function is None else replace(wanted, key=f"{wanted.key} {id(loss.function)}")
+    return spec if loss.function is None else replace(spec, key=f"{spec.key} {id(loss.function)}")
 
 
-def has_losses(study: Study, wanted: WantedLoss) -> bool:
+def has_losses(study: Study, spec: LossSpec) -> bool:
     """Return whether loss sums are at hand in counts that were made before."""
-    return study.over.counted is not None and wanted.key in study.over.counted.vectors
+    return study.over.counted is not None and spec.key in study.over.counted.vectors
 
 
-def _moments(study: Study, wanted: WantedLoss) -> LossMoments:
+def _moments(study: Study, spec: LossSpec) -> LossMoments:
     """Return mean losses, after a pass over the rows if need be."""
 
     def make() -> LossMoments:
-        background = study.having(wanted)
-        limbs = background.vectors[wanted.key]
-        return LossMoments(study.ensemble, wanted, limbs, background.cells, background.total)
+        background = study.having(spec)
+        limbs = background.vectors[spec.key]
+        return LossMoments(study.ensemble, spec, limbs, background.cells, background.total)
 
-    return study.cached(("losses", wanted.key), make)
+    return study.cached(("losses", spec.key), make)
 
 
-def refuse_total(study: Study, wanted: WantedLoss, *, asked: bool) -> str:
+def refuse_total(study: Study, spec: LossSpec, *, asked: bool) -> str:
     """Return why there is no total importance; nothing, if there is. Clusters count again only if they are asked to."""
     over = study.over
     if not over.has_rows:
@@ -105,7 +105,7 @@ def refuse_total(study: Study, wanted: WantedLoss, *, asked: bool) -> str:
             f"the total importance of the group {player!r} needs the rows themselves, not only counts; pass a table as "
             "the background, or leave the group out"
         )
-    if over.basis == "rows" or has_losses(study, wanted) or (asked and over.can_count):
+    if over.basis == "rows" or has_losses(study, spec) or (asked and over.can_count):
         return ""
     return (
         "total importance needs the rows, or sums of changes of the score, and there are none of both here; make a "
@@ -113,63 +113,63 @@ def refuse_total(study: Study, wanted: WantedLoss, *, asked: bool) -> str:
     )
 
 
-def mean_losses(study: Study, wanted: WantedLoss, *, all_rows: bool = False) -> MeanLosses:
+def mean_losses(study: Study, spec: LossSpec, *, all_rows: bool = False) -> MeanLosses:
     """Return the mean losses of a study; of a sample of its rows if there are very many, unless all are asked for."""
-    n_parts = 1 if all_rows or has_losses(study, wanted) else _parts(study, wanted)
+    n_parts = 1 if all_rows or has_losses(study, spec) else _parts(study, spec)
     if n_parts > 1 and study.over.in_memory:
         study = study.sample(n_parts)
     if n_parts > 1 and not study.over.in_memory:
-        moments, n_rows = _of_source(study, wanted, n_parts)
+        moments, n_rows = _of_source(study, spec, n_parts)
     else:
-        moments, n_rows = _moments(study, wanted), study.n_rows
+        moments, n_rows = _moments(study, spec), study.n_rows
     plan, groups = study.plan(1), groups_of(study)
     first = np.array([np.flatnonzero(plan.player_of == player)[0] for player in range(len(plan.players))])
     redrawn, increase = moments.redrawn[first], moments.increase[first]
     for player in groups.tolist():
-        redrawn[player], increase[player] = _of_group(study, wanted, player)
+        redrawn[player], increase[player] = _of_group(study, spec, player)
     return MeanLosses(moments.base, redrawn, increase, n_rows, study, n_parts > 1)
 
 
-def without_folds(study: Study, wanted: WantedLoss) -> Iterator[tuple[float, MeanLosses]]:
+def without_folds(study: Study, spec: LossSpec) -> Iterator[tuple[float, MeanLosses]]:
     """Yield the share of each fold, and the mean losses of all other rows."""
     folds = study_folds(study)
     if folds is None:
         return
     if not groups_of(study).size:
-        for share, left in folds.without(wanted):
-            yield share, mean_losses(left, wanted)
+        for share, left in folds.without(spec):
+            yield share, mean_losses(left, spec)
         return
     folds.refuse_without_table("the importance of groups")
     for share, left in folds.without_rows():
-        yield share, mean_losses(left, wanted, all_rows=True)
+        yield share, mean_losses(left, spec, all_rows=True)
 
 
-def _parts(study: Study, wanted: WantedLoss) -> int:
+def _parts(study: Study, spec: LossSpec) -> int:
     """Return of how many parts of the rows one is enough: samples are of tables, or of rows that can be read again."""
     over = study.over
-    if not over.in_memory and (over.basis != "rows" or not wanted.loss.is_change or wanted.offset):
+    if not over.in_memory and (over.basis != "rows" or not spec.loss.is_change or spec.offset):
         return 1
-    n_rows, numbers = study.n_rows, _numbers_of_row(study, wanted)
+    n_rows, numbers = study.n_rows, _numbers_of_row(study, spec)
     if groups_of(study).size:
         numbers += min(n_rows, int(MAX_NUMBERS**0.5)) * groups_of(study).size  # as many values as rows, at most
     return max(1, min(-(-n_rows * numbers // MAX_NUMBERS), n_rows // MIN_ROWS))
 
 
-def too_many_leaves(study: Study, wanted: WantedLoss) -> bool:
+def too_many_leaves(study: Study, spec: LossSpec) -> bool:
     """Return whether a model is so large that a sample takes long, too."""
-    return MIN_ROWS * _numbers_of_row(study, wanted) > 2 * MAX_NUMBERS
+    return MIN_ROWS * _numbers_of_row(study, spec) > 2 * MAX_NUMBERS
 
 
-def _numbers_of_row(study: Study, wanted: WantedLoss) -> int:
+def _numbers_of_row(study: Study, spec: LossSpec) -> int:
     """Return about how many numbers a row takes: a response in each cell, and the leaf values that they add up."""
-    ensemble, loss = study.ensemble, wanted.loss
+    ensemble, loss = study.ensemble, spec.loss
     leaves = 2 * ensemble.n_leaves * int(ensemble.value.shape[1])
-    cells = int(study.plan(1).cells.n_cells[ensemble.used_features].sum()) * wanted.scale.outputs.n_columns
-    of_python = loss.function is not None or wanted.scale.inverse is not None
+    cells = int(study.plan(1).cells.n_cells[ensemble.used_features].sum()) * spec.scale.outputs.n_columns
+    of_python = loss.function is not None or spec.scale.inverse is not None
     return cells * (OF_PYTHON if of_python else 1) + leaves * (BEYOND_CACHE if leaves > IN_CACHE else 1)
 
 
-def _of_source(study: Study, wanted: WantedLoss, n_parts: int) -> tuple[LossMoments, int]:
+def _of_source(study: Study, spec: LossSpec, n_parts: int) -> tuple[LossMoments, int]:
     """Return the mean losses of a sample of the rows of a source, and its size."""
     plan = make_plan(study.ensemble, 1, {})
     used, first = plan.ensemble.used_features, 0
@@ -188,9 +188,9 @@ def _of_source(study: Study, wanted: WantedLoss, n_parts: int) -> tuple[LossMome
     per_cell = np.zeros(plan.cells.n_cells.sum(), dtype=np.int64)
     for feature, line in zip(used.tolist(), held, strict=True):
         np.add.at(per_cell, plan.cells.offset[feature] + line, 1 if weight is None else weight)
-    losses = RowLosses(plan, wanted, asked_of(plan))
+    losses = RowLosses(plan, spec, asked_of(plan))
     sums = _summed(losses, held, weight, NO_VALUES)
-    return LossMoments(study.ensemble, wanted, sums.ravel(), per_cell, total), held.shape[1]
+    return LossMoments(study.ensemble, spec, sums.ravel(), per_cell, total), held.shape[1]
 
 
 def _summed(
@@ -211,7 +211,7 @@ def _summed(
     return sums
 
 
-def _of_group(study: Study, wanted: WantedLoss, player: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _of_group(study: Study, spec: LossSpec, player: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean loss with the columns of a group redrawn together, and its increase: from the rows in memory."""
     plan, over, rows = study.plan(1), study.over, study.own_rows()
     own = group_values(study, player, "or pass fewer rows")
@@ -219,7 +219,7 @@ def _of_group(study: Study, wanted: WantedLoss, player: int) -> tuple[NDArray[np
     counts = np.ones(rows.n_rows, dtype=np.int64) if weight is None else weight
     shares: NDArray[np.int64] = np.zeros(own.cells.shape[1], dtype=np.int64)
     np.add.at(shares, own.place, counts)
-    losses = RowLosses(plan, wanted, [(player, own.features, own.cells), unchanged()])
+    losses = RowLosses(plan, spec, [(player, own.features, own.cells), unchanged()])
     sums = numbers_of(_summed(losses, rows.cells(0, rows.n_rows), weight, over.row_values)).reshape(-1, losses.n_sums)
     total = int(counts.sum())
     product = (shares.astype(object)[:, None] * sums[:-1]).sum(axis=0)

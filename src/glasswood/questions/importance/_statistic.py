@@ -34,9 +34,9 @@ from glasswood.tables._row_values import RowColumns, RowValues
 
 __all__ = [
     "LossMoments",
+    "LossSpec",
     "LossSums",
     "RowLosses",
-    "WantedLoss",
     "refuse_exposure",
 ]
 
@@ -72,7 +72,7 @@ SQUARES = ("change", "squared_error", "brier")
 
 
 @dataclass(frozen=True, eq=False)
-class WantedLoss:
+class LossSpec:
     """The loss sums of a scale, as they are asked for.
 
     Parameters
@@ -93,7 +93,7 @@ class WantedLoss:
     exposure: bool = False
 
     @classmethod
-    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, loss: Loss, columns: RowColumns) -> WantedLoss:
+    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, loss: Loss, columns: RowColumns) -> LossSpec:
         """Return those of a model, given what is read of the rows."""
         offset = columns.offset is not None and not (loss.is_change and scale.is_score)
         exposure = offset and loss.is_change and columns.exposure is not None
@@ -102,7 +102,7 @@ class WantedLoss:
         read = ", ".join(columns.description(role) for role in roles) or "all rows"
         return cls(loss, scale, f"{prefix_of(loss)}{read} {digest_of(ensemble, scale)}", offset, exposure)
 
-    def known_in(self, background: Background) -> WantedLoss:
+    def known_in(self, background: Background) -> LossSpec:
         """Return those that a background has, whatever the names of the columns that were read."""
         digest = self.key.rpartition(" ")[2]
         names = (name for name in background.vectors if name.startswith(prefix_of(self.loss)))
@@ -141,15 +141,15 @@ class RowLosses:
     Parameters
     ----------
     plan : CountPlan
-    wanted : WantedLoss
+    spec : LossSpec
     asked : sequence of Asked
         The questions; the last one is that of no change.
     """
 
-    def __init__(self, plan: CountPlan, wanted: WantedLoss, asked: Sequence[Asked]) -> None:
-        self.plan, self._wanted, self._loss, self._scale = plan, wanted, wanted.loss, wanted.scale
+    def __init__(self, plan: CountPlan, spec: LossSpec, asked: Sequence[Asked]) -> None:
+        self.plan, self._spec, self._loss, self._scale = plan, spec, spec.loss, spec.scale
         self._asked = asked
-        self.n_sums = wanted.scale.outputs.n_columns if wanted.loss.is_change else 1
+        self.n_sums = spec.scale.outputs.n_columns if spec.loss.is_change else 1
 
     @property
     def in_kernel(self) -> bool:
@@ -204,8 +204,8 @@ class RowLosses:
         target = None if self._loss.is_change else values["target"]
         if target is not None:
             self._loss.refuse_targets(target if not weight.size else target[weight > 0])
-        offset = values["offset"] if self._wanted.offset else None
-        exposure = values["exposure"][:, 0] if self._wanted.exposure else None
+        offset = values["offset"] if self._spec.offset else None
+        exposure = values["exposure"][:, 0] if self._spec.exposure else None
         if self.in_kernel:
             if exposure is not None and offset is not None:  # behind a log link, which exposures are for
                 offset, exposure = less_log(offset, 1.0, exposure, self.plan.ensemble), None
@@ -254,13 +254,13 @@ class LossSums(RowSums):
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedLoss
+    spec : LossSpec
     """
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedLoss) -> None:
+    def __init__(self, ensemble: TreeEnsemble, spec: LossSpec) -> None:
         plan = make_plan(ensemble, 1, {})
-        super().__init__(plan, wanted.scale.link, wanted.scale.inverse)
-        self._name, self._losses = wanted.key, RowLosses(plan, wanted, asked_of(plan))
+        super().__init__(plan, spec.scale.link, spec.scale.inverse)
+        self._name, self._losses = spec.key, RowLosses(plan, spec, asked_of(plan))
         self._size = (1 + int(plan.cells.n_cells[ensemble.used_features].sum())) * self._losses.n_sums * LIMBS
 
         self.max_rows = min(MAX_ROWS, max(MIN_ROWS, MAX_NUMBERS // max(1, ensemble.value.size)))
@@ -285,7 +285,7 @@ class LossMoments:
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedLoss
+    spec : LossSpec
     limbs : ndarray of int64
         The sums.
     cells : ndarray of int64
@@ -295,10 +295,10 @@ class LossMoments:
     """
 
     def __init__(
-        self, ensemble: TreeEnsemble, wanted: WantedLoss, limbs: NDArray[np.int64], cells: NDArray[np.int64], total: int
+        self, ensemble: TreeEnsemble, spec: LossSpec, limbs: NDArray[np.int64], cells: NDArray[np.int64], total: int
     ) -> None:
         plan = make_plan(ensemble, 1, {})
-        self._losses = RowLosses(plan, wanted, asked_of(plan))
+        self._losses = RowLosses(plan, spec, asked_of(plan))
         n_questions = 1 + int(plan.cells.n_cells[ensemble.used_features].sum())
         if limbs.size != n_questions * self._losses.n_sums * LIMBS:
             message = "the background is for a different model or different groups; run summarize with this model"

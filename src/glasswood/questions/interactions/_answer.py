@@ -300,8 +300,8 @@ def _moments_of_cells(view: View, over: PairRows) -> PairMoments:
 def _moments_of_rows(view: View, over: PairRows) -> tuple[list[tuple[int, ...]], Floats]:
     """Return the same from the values of each row."""
     study, plan, outputs = view.study, view.study.plan(1), view.chosen.columns
-    wanted = np.ones(len(plan.players), dtype=bool)
-    source = study.interactions(2, wanted, outputs)
+    selected = np.ones(len(plan.players), dtype=bool)
+    source = study.interactions(2, selected, outputs)
     if isinstance(source, ManySets):
         _refuse_many_pairs(MAX_PAIRS_ON_PATHS + 1)
     moments = Moments(source.sets, len(outputs))

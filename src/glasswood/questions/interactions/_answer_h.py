@@ -14,7 +14,7 @@ from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.models._outputs import Chosen
 from glasswood.parallel._once import Deferred
 from glasswood.questions.interactions._result_h import HStatistics
-from glasswood.questions.interactions._statistic import Complement, LeftMoments, Parts, WantedLeft
+from glasswood.questions.interactions._statistic import Complement, LeftMoments, LeftOverSpec, Parts
 from glasswood.results import Folds
 from glasswood.study._group_values import group_values
 from glasswood.study._study import Study
@@ -42,10 +42,10 @@ def h_statistics(view: View, sets: Sequence[Sequence[Any]] = (), *, pairs: bool 
         message = f"sets of features that interact have at least two members, not only {short[0][0]!r}"
         raise ArgumentError(message)
     places = [tuple(plan.players.index(name) for name in one) for one in sets]
-    wanted = _wanted(study, places, pairs=pairs)
-    found = study.one_pass(wanted)
-    lines = _Lines(study, wanted, chosen)
-    whole = lines.of(found.vectors[wanted.key], found.total)
+    spec = _spec_of(study, places, pairs=pairs)
+    found = study.one_pass(spec)
+    lines = _Lines(study, spec, chosen)
+    whole = lines.of(found.vectors[spec.key], found.total)
     order = np.argsort(-whole["numerator"].sum(axis=1), kind="stable")
     whole["numerator"] = whole["numerator"][order]
     return HStatistics(
@@ -62,8 +62,8 @@ def h_statistics(view: View, sets: Sequence[Sequence[Any]] = (), *, pairs: bool 
 class _Lines:
     """The lines of `LeftSums` by name, as variances of the chosen outputs."""
 
-    def __init__(self, study: Study, wanted: WantedLeft, chosen: Chosen) -> None:
-        self._study, self._wanted, self._chosen = study, wanted, chosen
+    def __init__(self, study: Study, spec: LeftOverSpec, chosen: Chosen) -> None:
+        self._study, self._spec, self._chosen = study, spec, chosen
         size = max((float(np.abs(curve).max(initial=0.0)) for curve in study.raw_curves.values()), default=0.0)
         self._noise = (NOISE * size) ** 2
 
@@ -71,7 +71,7 @@ class _Lines:
         """Return them, given the sums."""
         variance = LeftMoments(self._study.ensemble, limbs, total).variance[:, self._chosen.columns]
         variance = np.where(variance > self._noise, variance, 0.0)
-        order, players = self._wanted.order, [one.player for one in self._wanted.complements]
+        order, players = self._spec.order, [one.player for one in self._spec.complements]
         first = 1 + order + len(players)
         numerator = np.zeros((len(self._study.plan(1).players), variance.shape[1]))
         numerator[players] = variance[1 + order : first]
@@ -87,14 +87,14 @@ class _Lines:
     def folds(self, counted: Background, order: NDArray[np.intp]) -> dict[str, Folds]:
         """Return them without each fold of the rows, with the parts that all rows have."""
         left = without_each_fold(counted)
-        found = [self.of(part.background.vectors[self._wanted.key], part.background.total) for part in left]
+        found = [self.of(part.background.vectors[self._spec.key], part.background.total) for part in left]
         for own in found:
             own["numerator"] = own["numerator"][order]
         shares = np.array([part.share for part in left])
         return {name: Folds(np.stack([own[name] for own in found]), shares) for name in found[0]}
 
 
-def _wanted(study: Study, sets: Sequence[tuple[int, ...]], *, pairs: bool) -> WantedLeft:
+def _spec_of(study: Study, sets: Sequence[tuple[int, ...]], *, pairs: bool) -> LeftOverSpec:
     """Return what is asked of the second pass; the first one is made if need be."""
     if study.in_parts:
         message = "the model has too many counts to keep, and H needs them in a second pass; explain fewer trees"
@@ -108,7 +108,7 @@ def _wanted(study: Study, sets: Sequence[tuple[int, ...]], *, pairs: bool) -> Wa
     largest = max((len(one) for one in sets), default=0)
     of_sets = _parts(study, largest) if sets else None
     order = study.plan(2 if pairs else 1).order  # no path may have two players
-    return WantedLeft(
+    return LeftOverSpec(
         _parts(study, order), order, tuple(_complements(study)), tuple(tuple(sorted(one)) for one in sets), of_sets
     )
 

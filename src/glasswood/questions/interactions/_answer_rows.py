@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.effects._joint_counts import JointCounts, WantedJoint
+from glasswood.effects._joint_counts import JointCounts, JointSpec
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.errors import BackgroundError
 from glasswood.parallel._threads import in_order
@@ -163,9 +163,9 @@ class JointlyCounted:
     def joint(self, pairs: Sequence[Pair]) -> Iterator[tuple[Sequence[Pair], Joint]]:
         """Yield pairs in blocks whose cells fit in memory."""
         for some in _in_blocks(self._study, pairs, MAX_SENT):
-            wanted = WantedJoint(tuple(some))
-            found = self._study.one_pass(wanted)
-            tables = JointCounts(self._study.plan(1), wanted).tables_of(found.vectors[wanted.key])
+            spec = JointSpec(tuple(some))
+            found = self._study.one_pass(spec)
+            tables = JointCounts(self._study.plan(1), spec).tables_of(found.vectors[spec.key])
             weights: list[Floats] = [table.astype(np.float64) * found.unit for table in tables]
             yield some, weights.__getitem__
 

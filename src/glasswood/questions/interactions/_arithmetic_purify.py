@@ -74,8 +74,8 @@ def purify(heights: Floats, rows: Floats) -> Purified:
     joint = share / (root[:, None] * np.sqrt(of_b))
     values, vectors = np.linalg.eigh(np.eye(here.size) - joint @ joint.T)
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > NONE)
-    wanted = (lines - share @ (columns / of_b[:, None])) / root[:, None]
+    scaled = (lines - share @ (columns / of_b[:, None])) / root[:, None]
     first, second = np.zeros((n_a, heights.shape[2])), np.zeros((n_b, heights.shape[2]))
-    first[here] = vectors @ (inverse[:, None] * (vectors.T @ wanted)) / root[:, None]
+    first[here] = vectors @ (inverse[:, None] * (vectors.T @ scaled)) / root[:, None]
     second[there] = (columns - share.T @ first[here]) / of_b[:, None]
     return Purified(heights - first[:, None] - second[None], first, second)

@@ -29,7 +29,7 @@ from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import Deferred, once_here
 
-__all__ = ["Complement", "LeftMoments", "LeftSums", "Parts", "WantedLeft"]
+__all__ = ["Complement", "LeftMoments", "LeftOverSpec", "LeftSums", "Parts"]
 
 
 MAX_VALUES = 2**22  # of rows that are held at a time
@@ -72,7 +72,7 @@ class Parts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class WantedLeft:
+class LeftOverSpec:
     """What sums of parts leave over of the scores of rows, as it is asked for.
 
     Parameters
@@ -119,20 +119,20 @@ class LeftSums(RowSums):
     Parameters
     ----------
     plan : CountPlan
-    wanted : WantedLeft
+    spec : LeftOverSpec
     """
 
-    def __init__(self, plan: CountPlan, wanted: WantedLeft) -> None:
-        self._ensemble, self._wanted = plan.ensemble, wanted
-        super().__init__(make_plan(plan.ensemble, wanted.parts.order, plan.groups))
+    def __init__(self, plan: CountPlan, spec: LeftOverSpec) -> None:
+        self._ensemble, self._spec = plan.ensemble, spec
+        super().__init__(make_plan(plan.ensemble, spec.parts.order, plan.groups))
         self._factor = unit_of_left(plan)
-        n_lines = 1 + wanted.order + len(wanted.complements) + 2 * len(wanted.sets)
+        n_lines = 1 + spec.order + len(spec.complements) + 2 * len(spec.sets)
         self._shape = (n_lines, plan.ensemble.n_outputs, 2, LIMBS)
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
         """The sums, as wide numbers."""
-        return (Vector(self._wanted.key, int(np.prod(self._shape)), "wide sum"),)
+        return (Vector(self._spec.key, int(np.prod(self._shape)), "wide sum"),)
 
     @once_here
     def responses(self) -> Responses:
@@ -141,24 +141,24 @@ class LeftSums(RowSums):
 
     @once_here
     def _questions(self) -> AnyQuestions:
-        asked: list[Asked] = [(one.player, one.features, one.cells) for one in self._wanted.complements]
+        asked: list[Asked] = [(one.player, one.features, one.cells) for one in self._spec.complements]
         return self.responses.questions([*asked, unchanged()])
 
     @once_here
     def _lookups(self) -> Lookups:
-        return self._lookups_of(self._wanted.parts, self._wanted.order, np.ones(len(self.plan.players), dtype=bool))
+        return self._lookups_of(self._spec.parts, self._spec.order, np.ones(len(self.plan.players), dtype=bool))
 
     @once_here
     def _lookups_of_sets(self) -> Lookups:
-        parts = self._wanted.of_sets or self._wanted.parts
-        wanted = np.zeros(len(self.plan.players), dtype=bool)
-        wanted[[player for one in self._wanted.sets for player in one]] = True
-        return self._lookups_of(parts, max(map(len, self._wanted.sets)), wanted)
+        parts = self._spec.of_sets or self._spec.parts
+        spec = np.zeros(len(self.plan.players), dtype=bool)
+        spec[[player for one in self._spec.sets for player in one]] = True
+        return self._lookups_of(parts, max(map(len, self._spec.sets)), spec)
 
-    def _lookups_of(self, parts: Parts, order: int, wanted: NDArray[np.bool_]) -> Lookups:
+    def _lookups_of(self, parts: Parts, order: int, spec: NDArray[np.bool_]) -> Lookups:
         plan = make_plan(self._ensemble, parts.order, self.plan.groups)
         effects = Effects(plan, parts.counts, parts.total)
-        player_sets = PlayerSets(plan, order, wanted)
+        player_sets = PlayerSets(plan, order, spec)
         return Lookups(player_sets, Deferred(lambda: effects), list(range(self._ensemble.n_outputs)))
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
@@ -167,7 +167,7 @@ class LeftSums(RowSums):
         held = max(self._questions.n_questions, len(self._lookups.sets)) * self._ensemble.n_outputs
         step = max(1, MAX_VALUES // held)
         for tally, rows in zip(tallies, batch.groups, strict=True):
-            sums = tally.vectors[self._wanted.key].reshape(self._shape)
+            sums = tally.vectors[self._spec.key].reshape(self._shape)
             for first in range(rows.start, rows.stop, step):
                 proceed()
                 here = slice(first, min(rows.stop, first + step))
@@ -178,22 +178,22 @@ class LeftSums(RowSums):
 
     def _values(self, cells: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return what is added up for each row: (n_lines, n_outputs, n_rows)."""
-        wanted, n_outputs = self._wanted, self._ensemble.n_outputs
+        spec, n_outputs = self._spec, self._ensemble.n_outputs
         answers = self.responses.write_cells(cells, self._questions)
         by_set = _values_of(self._lookups, cells, n_outputs)
         mean, sets = by_set[0], self._lookups.sets
         score = answers[-1] - mean
         lines = [score]
-        for size in range(1, wanted.order + 1):
+        for size in range(1, spec.order + 1):
             own = [by_set[number] for number, members in enumerate(sets) if len(members) == size]
             lines.append(lines[-1] - _sum(own, score))
         alone = {members[0]: by_set[number] for number, members in enumerate(sets) if len(members) == 1}
         first = self._questions.first.tolist()
-        for number, complement in enumerate(wanted.complements):
+        for number, complement in enumerate(spec.complements):
             replies = answers[first[number] : first[number + 1]]
             others = _sum([share * reply for share, reply in zip(complement.share, replies, strict=True)], score) - mean
             lines.append(score - alone.get(complement.player, np.zeros_like(score)) - others)
-        if wanted.sets:
+        if spec.sets:
             lines += self._values_of_sets(cells)
         return np.stack(lines)
 
@@ -201,7 +201,7 @@ class LeftSums(RowSums):
         """Return the interaction of each set, and its joint effect."""
         source, n_outputs = self._lookups_of_sets, self._ensemble.n_outputs
         by_set, found = _values_of(source, cells, n_outputs), []
-        for one in self._wanted.sets:
+        for one in self._spec.sets:
             members = {own: by_set[number] for number, own in enumerate(source.sets) if own and {*own} <= {*one}}
             none = np.zeros_like(by_set[0])
             found += [members.get(tuple(sorted(one)), none), _sum(list(members.values()), none)]

@@ -12,7 +12,7 @@ from glasswood.parallel._once import Deferred
 from glasswood.questions.curves import curve_of, surface_of
 from glasswood.questions.interactions import interaction_strengths
 from glasswood.questions.rating_tables._result import LeftByTable, RatingTable
-from glasswood.questions.rating_tables._statistic import Remainder, Rest, Table, WantedRemainder
+from glasswood.questions.rating_tables._statistic import Remainder, RemainderSpec, Rest, Table
 from glasswood.study._view import View
 from glasswood.text._arguments import whole_number
 
@@ -107,9 +107,9 @@ def _is_exact(view: View, pairs: set[tuple[int, int]]) -> bool:
 
 
 def _remainder(view: View, table: Table) -> Remainder:
-    study, wanted = view.study, WantedRemainder(table)
-    found = study.one_pass(wanted)
-    limbs, sizes = found.vectors[wanted.key], found.vectors[f"{wanted.key} sizes"]
+    study, spec = view.study, RemainderSpec(table)
+    found = study.one_pass(spec)
+    limbs, sizes = found.vectors[spec.key], found.vectors[f"{spec.key} sizes"]
     return Remainder.of(study.ensemble, limbs, sizes, found.total)
 
 

@@ -27,7 +27,7 @@ from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once_here
 
-__all__ = ["Remainder", "RemainderSums", "Rest", "Table", "WantedRemainder"]
+__all__ = ["Remainder", "RemainderSpec", "RemainderSums", "Rest", "Table"]
 
 
 MAX_ROWS = 2**14  # at a time
@@ -95,7 +95,7 @@ class Rest:
 
 
 @dataclass(frozen=True, eq=False)
-class WantedRemainder:
+class RemainderSpec:
     """What a table leaves of the scores of rows, as it is asked for."""
 
     table: Table
@@ -120,13 +120,13 @@ class RemainderSums(RowSums):
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedRemainder
+    spec : RemainderSpec
     """
 
     max_rows = MAX_ROWS
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedRemainder) -> None:
-        self._key, self._rest = wanted.key, Rest(ensemble, wanted.table)
+    def __init__(self, ensemble: TreeEnsemble, spec: RemainderSpec) -> None:
+        self._key, self._rest = spec.key, Rest(ensemble, spec.table)
         super().__init__(self._rest.plan)
         self._factor = unit_of_left(self._rest.plan)
 

@@ -80,15 +80,15 @@ def interaction_values(
     """Return the interaction values of rows, of sets of some features or of all."""
     study, plan, columns = view.study, view.study.plan(1), view.chosen.columns
     order = plan.max_players if max_order is None else min(max_order, plan.max_players)
-    wanted = np.full(len(plan.players), features is None)
+    selected = np.full(len(plan.players), features is None)
     for feature in () if features is None else features:
-        wanted[plan.players.index(study.player(feature))] = True
-    order = min(order, max(1, int(wanted.sum())))
-    refuse_uncountable_sets(study, order, wanted, len(columns))
+        selected[plan.players.index(study.player(feature))] = True
+    order = min(order, max(1, int(selected.sum())))
+    refuse_uncountable_sets(study, order, selected, len(columns))
     if isinstance(rows, SourceRows):
-        return interactions_of_source(view, rows, "interaction values", study.interactions(order, wanted, columns))
+        return interactions_of_source(view, rows, "interaction values", study.interactions(order, selected, columns))
     opened = study.rows(rows)  # first: what is wrong with them is found before anything is counted
-    found = study.interactions(order, wanted, columns).of_rows(opened)
+    found = study.interactions(order, selected, columns).of_rows(opened)
     return _interactions(view, found, opened, PartialDependenceInteractions())
 
 

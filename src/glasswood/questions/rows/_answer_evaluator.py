@@ -45,11 +45,11 @@ def _background_rows(study: Study) -> BackgroundRows:
     return BackgroundRows(study.own_rows(), study.over.shares)
 
 
-def refuse_uncountable_sets(study: Study, order: int, wanted: NDArray[np.bool_], n_outputs: int) -> None:
+def refuse_uncountable_sets(study: Study, order: int, selected: NDArray[np.bool_], n_outputs: int) -> None:
     """Refuse sets of up to `order` players whose counts do not fit in memory, and name an order that fits."""
     plan = study.plan(1)
     if not plan.countable(order, study.max_counts):
-        player_sets = PlayerSets(plan, order, wanted)
+        player_sets = PlayerSets(plan, order, selected)
         plan.refuse_uncountable(
             order, "max_order", study.max_counts, lambda smaller: sets_fit(player_sets, smaller, n_outputs)
         )

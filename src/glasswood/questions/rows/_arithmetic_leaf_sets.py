@@ -109,8 +109,8 @@ class Leaves:
         chunks, slot_player = self.chunks, self.plan.slots[1]
         n_players = len(self.plan.players)
         keys = chunks.seat_chunk * n_players + chunks.seat_player
-        wanted = np.repeat(self._chunk_of, self.plan.n_players) * n_players + slot_player
-        seats: NDArray[np.int64] = np.searchsorted(keys, wanted).astype(np.int64)
+        selected = np.repeat(self._chunk_of, self.plan.n_players) * n_players + slot_player
+        seats: NDArray[np.int64] = np.searchsorted(keys, selected).astype(np.int64)
         return seats
 
     @property

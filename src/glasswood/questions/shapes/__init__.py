@@ -2,7 +2,7 @@
 
 from glasswood.questions.shapes._answer import monotonicity, row_monotonicity, spikes
 from glasswood.questions.shapes._answer_certificate import certificate
-from glasswood.questions.shapes._answer_rows import wanted_of_summary
+from glasswood.questions.shapes._answer_rows import specs_of_summary
 from glasswood.questions.shapes._result import Monotonicity, Spikes
 from glasswood.questions.shapes._result_certificate import Certificate
 from glasswood.questions.shapes._result_rows import RowMonotonicity
@@ -20,4 +20,4 @@ __all__ = [
 ]
 
 # What a Background can have for these questions.
-COUNTED = {"row_monotonicity": wanted_of_summary}
+COUNTED = {"row_monotonicity": specs_of_summary}

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.counting._statistic import Wanted
+from glasswood.counting._statistic import StatisticSpec
 from glasswood.errors import BackgroundError
 from glasswood.parallel._once import Deferred
 from glasswood.questions.shapes._result_rows import RowMonotonicity, WorstRow
-from glasswood.questions.shapes._statistic import Counted, RowFalls, WantedFalls
+from glasswood.questions.shapes._statistic import Counted, FallsSpec, RowFalls
 from glasswood.study._summary_plan import SummaryPlan
 from glasswood.study._view import View
 
@@ -29,12 +29,12 @@ SIDES = {"increasing": 0, "decreasing": 1}  # falls break the first, rises the s
 def rows_against(view: View, features: Sequence[int], directions: NDArray[np.str_]) -> RowMonotonicity:
     """Return how many rows go against the direction of each feature and output: (n_features, n_outputs)."""
     study, chosen = view.study, view.chosen
-    wanted = wanted_falls(view)
-    background = study.summed(wanted, NO_ROWS)
+    spec = falls_specs_of_summary(view)
+    background = study.summed(spec, NO_ROWS)
     if background.total <= 0:
         raise BackgroundError(NO_ROWS)
-    rows = RowFalls(study.ensemble, wanted)
-    counted = Counted.of(rows, background.vectors[wanted.key])
+    rows = RowFalls(study.ensemble, spec)
+    counted = Counted.of(rows, background.vectors[spec.key])
     turned = chosen.total is not None
     shape = (len(features), len(chosen.labels))
     moves = np.zeros((2, *shape))
@@ -69,26 +69,26 @@ def rows_against(view: View, features: Sequence[int], directions: NDArray[np.str
         total=background.total * background.unit,
         outputs=chosen.labels,
         units=view.units,
-        find_worst=Deferred(lambda: _worst(view, wanted, features, directions)) if study.over.in_memory else None,
+        find_worst=Deferred(lambda: _worst(view, spec, features, directions)) if study.over.in_memory else None,
     )
 
 
-def wanted_falls(view: View) -> WantedFalls:
+def falls_specs_of_summary(view: View) -> FallsSpec:
     """Return the falls of rows on a scale, as they are asked for."""
     over = view.study.over
-    wanted = WantedFalls.of_model(view.ensemble, view.scale, over.columns)
-    return wanted if over.counted is None else wanted.known_in(over.counted)
+    spec = FallsSpec.of_model(view.ensemble, view.scale, over.columns)
+    return spec if over.counted is None else spec.known_in(over.counted)
 
 
 def _worst(
-    view: View, wanted: WantedFalls, features: Sequence[int], directions: NDArray[np.str_]
+    view: View, spec: FallsSpec, features: Sequence[int], directions: NDArray[np.str_]
 ) -> dict[tuple[str, int], WorstRow]:
     """Return the row that goes furthest against each direction, by feature and output."""
     study, chosen = view.study, view.chosen
     used = [f for f in features if study.uses(f)]
     if not used:
         return {}
-    falls = RowFalls(study.ensemble, wanted, used)
+    falls = RowFalls(study.ensemble, spec, used)
     own, weight, row_values = study.own_rows(falls.plan), study.over.weights, study.over.row_values
     best: dict[tuple[int, int], float] = {}
     found: dict[tuple[str, int], WorstRow] = {}
@@ -121,6 +121,6 @@ def _values(falls: RowFalls, feature: int, cells: tuple[int, int]) -> tuple[floa
     return float(ends[cells[0]]), float(ends[cells[1]])
 
 
-def wanted_of_summary(summary: SummaryPlan, row_falls: object) -> list[Wanted]:  # noqa: ARG001 (as of all questions)
+def specs_of_summary(summary: SummaryPlan, row_falls: object) -> list[StatisticSpec]:  # noqa: ARG001 (as of all questions)
     """Return the falls of rows that a Background is to have."""
-    return [WantedFalls.of_model(summary.model.ensemble, summary.scale, summary.columns)]
+    return [FallsSpec.of_model(summary.model.ensemble, summary.scale, summary.columns)]

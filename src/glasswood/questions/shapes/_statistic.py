@@ -32,7 +32,7 @@ from glasswood.parallel._interrupts import proceed
 from glasswood.parallel._once import once_here
 from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 
-__all__ = ["Counted", "FallCounts", "Falls", "RowFalls", "WantedFalls"]
+__all__ = ["Counted", "FallCounts", "Falls", "FallsSpec", "RowFalls"]
 
 
 PREFIX = "falls of rows: "  # of the names of vectors
@@ -46,7 +46,7 @@ NOISE = 1e-12  # of the size of responses: smaller falls are those of rounding
 
 
 @dataclass(frozen=True, eq=False)
-class WantedFalls:
+class FallsSpec:
     """The falls of rows on a scale, as they are asked for.
 
     Parameters
@@ -64,14 +64,14 @@ class WantedFalls:
     exposure: bool = False
 
     @classmethod
-    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, columns: RowColumns = NO_COLUMNS) -> WantedFalls:
+    def of_model(cls, ensemble: TreeEnsemble, scale: Scale, columns: RowColumns = NO_COLUMNS) -> FallsSpec:
         """Return those of a model, given what is read of the rows."""
         offset = columns.offset is not None and not scale.is_score
         words = f"{columns.offset_description} " if offset else ""
         exposure = offset and columns.exposure is not None
         return cls(scale, f"{PREFIX}{words}{name_of(ensemble, scale)}", offset, exposure)
 
-    def known_in(self, background: Background) -> WantedFalls:
+    def known_in(self, background: Background) -> FallsSpec:
         """Return those that a background has: with an offset, if rows were counted with one."""
         name = self.key.removeprefix(PREFIX)
         held = [own for own in background.vectors if own.startswith(f"{PREFIX}offset ") and own.endswith(f" {name}")]
@@ -103,28 +103,28 @@ class RowFalls:
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedFalls
+    spec : FallsSpec
     features : sequence of int, optional
         Features of numbers that the model uses; all by default.
     """
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedFalls, features: Sequence[int] | None = None) -> None:
-        self.plan, self._wanted = make_plan(ensemble, 1, {}), wanted
+    def __init__(self, ensemble: TreeEnsemble, spec: FallsSpec, features: Sequence[int] | None = None) -> None:
+        self.plan, self._spec = make_plan(ensemble, 1, {}), spec
         numbers = [f for f in ensemble.used_features.tolist() if not self.plan.cells.n_codes[f]]
         self.features: list[int] = numbers if features is None else list(features)
-        self.n_outputs = wanted.scale.outputs.n_columns
+        self.n_outputs = spec.scale.outputs.n_columns
         axes = axes_of(self.plan)
         self.first = {f: int(axes.first[f]) for f in self.features}
         self.n_steps = {f: int(axes.last[f] - axes.first[f]) for f in self.features}
-        link = wanted.scale.link
-        self.unit = 1.0 / unit_of(self.plan, link).factor if wanted.scale.inverse is None else 1.0
+        link = spec.scale.link
+        self.unit = 1.0 / unit_of(self.plan, link).factor if spec.scale.inverse is None else 1.0
         largest = 1.0 / unit_of(self.plan, "identity").factor  # of raw scores, and up to eight times that
-        self._of_all = NOISE * largest if link == "identity" and wanted.scale.inverse is None else 0.0
+        self._of_all = NOISE * largest if link == "identity" and spec.scale.inverse is None else 0.0
         self._of_row = 0.0 if self._of_all else NOISE * max(1.0, largest * abs(ensemble.score.link_scale))
 
     @once_here
     def _responses(self) -> Responses:
-        scale = self._wanted.scale
+        scale = self._spec.scale
         return Responses(self.plan, scale.link, scale.inverse)
 
     @once_here
@@ -143,9 +143,9 @@ class RowFalls:
 
     def curves(self, cells: NDArray[np.int32], values: RowValues = NO_VALUES) -> dict[int, NDArray[np.float64]]:
         """Return the curve of each row along each feature: (n_cells of the axis, n_outputs, n_rows)."""
-        offset = values["offset"] if self._wanted.offset else None
+        offset = values["offset"] if self._spec.offset else None
         answers = self._responses.write_cells(np.ascontiguousarray(cells), self.questions, offset)
-        answers = answers / values["exposure"][:, 0] if self._wanted.exposure else answers
+        answers = answers / values["exposure"][:, 0] if self._spec.exposure else answers
         found = {}
         for k, f in enumerate(self.features):
             start = int(self.questions.first[k]) + self.first[f]
@@ -172,11 +172,11 @@ class FallCounts(RowSums):
     Parameters
     ----------
     ensemble : TreeEnsemble
-    wanted : WantedFalls
+    spec : FallsSpec
     """
 
-    def __init__(self, ensemble: TreeEnsemble, wanted: WantedFalls) -> None:
-        self._rows, self._wanted = RowFalls(ensemble, wanted), wanted
+    def __init__(self, ensemble: TreeEnsemble, spec: FallsSpec) -> None:
+        self._rows, self._spec = RowFalls(ensemble, spec), spec
         super().__init__(self._rows.plan)
         self._size = sum(size_of(self._rows, f) for f in self._rows.features)
         if self._size > MAX_COUNTS:
@@ -189,7 +189,7 @@ class FallCounts(RowSums):
     @property
     def vectors(self) -> tuple[Vector, ...]:
         """The weights."""
-        return (Vector(self._wanted.key, self._size),)
+        return (Vector(self._spec.key, self._size),)
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
@@ -197,7 +197,7 @@ class FallCounts(RowSums):
             return
         cells = self.cells_of(batch)
         for tally, rows in zip(tallies, batch.groups, strict=True):
-            counts = divided(self._rows, tally.vectors[self._wanted.key])
+            counts = divided(self._rows, tally.vectors[self._spec.key])
             for first in range(rows.start, rows.stop, self._rows.n_held):
                 proceed()
                 here = slice(first, min(rows.stop, first + self._rows.n_held))

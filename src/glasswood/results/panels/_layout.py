@@ -227,8 +227,8 @@ def _where_rows_are(edges: NDArray[np.float64], support: NDArray[np.float64]) ->
     below = np.cumsum(support) / support.sum()
     last = min(int(np.searchsorted(below, 1 - TAIL)), support.size - 1)
     first = min(int(np.searchsorted(below, TAIL, side="right")), last)
-    wanted = min(10, support.size // 2)
-    while last - first < wanted:
+    enough = min(10, support.size // 2)
+    while last - first < enough:
         left = edges[first] - edges[first - 1] if first > 0 else np.inf
         right = edges[last + 2] - edges[last + 1] if last < support.size - 1 else np.inf
         if left <= right and first > 0:

@@ -91,9 +91,9 @@ def _by_quantile(scale: Scale, support: NDArray[np.float64]) -> Scale:
     below = np.concatenate([[0.0], np.cumsum(support)]) / support.sum()
     edges = np.asarray(scale.edges)
     held = np.flatnonzero(support)
-    wanted = np.linspace(0, 1, N_TICKS)
+    shares = np.linspace(0, 1, N_TICKS)
     # Ticks are at the edges of cells, where it is known how many rows are below.
-    nearest = np.unique([int(np.abs(below - share).argmin()) for share in wanted])
+    nearest = np.unique([int(np.abs(below - share).argmin()) for share in shares])
     inner = [k for k in nearest if held[0] < k <= held[-1]]
     ends = [] if any(scale.open_ends) else [int(held[0]), int(held[-1]) + 1]
     ticks = tuple((float(below[k]), number(edges[k])) for k in sorted({*inner, *ends}))
