@@ -54,7 +54,7 @@ HeldBins* make_bins(const Array<const int64_t>& first, const Array<const int64_t
 void bound_count_bins_with_bitsets(const Columns& columns, const Array<const int64_t>& which, const Array<const int64_t>& bounds,
                                    const HeldConditions& conditions, const HeldConditions& edges, const HeldBitsetTrees& trees,
                                    const HeldSubsets& subsets, const HeldBins& bins, const HeldJobs& jobs, const Array<const bool>& weighed,
-                                   const Array<const int64_t>& weight, const Homes& homes) {
+                                   const Array<const int64_t>& weight, const CountTargets& homes) {
     const std::vector<Column> picked = columns.pick(span_of(which));
     check_size(picked.size() + 1, conditions.view.first.size(), "which, and one,");
     check_size(edges.view.first.size(), conditions.view.first.size(), "the first edges");

@@ -123,7 +123,7 @@ HeldCuts* make_cuts(const Array<const double>& cut, const Array<const int64_t>& 
 
 void bound_count_with_bitsets(const Columns& columns, const Array<const int64_t>& which, const Array<const int64_t>& bounds,
                               const HeldConditions& conditions, const HeldBitsetTrees& trees, const HeldSubsets& subsets,
-                              const Array<const int64_t>& weight, const Homes& homes, const Array<const int64_t>& place,
+                              const Array<const int64_t>& weight, const CountTargets& homes, const Array<const int64_t>& place,
                               const Array2<Word>& digests) {
     const std::vector<Column> picked = columns.pick(span_of(which));
     check_size(picked.size() + 1, conditions.view.first.size(), "which, and one,");
@@ -143,7 +143,7 @@ void bound_count_with_bitsets(const Columns& columns, const Array<const int64_t>
 
 void bound_count_categories(const Columns& columns, const Array<const int64_t>& which, const Array<const int64_t>& bounds,
                             const Array<const int64_t>& n_codes, const Array<const int64_t>& offset,
-                            const Array<const int64_t>& weight, const Homes& homes) {
+                            const Array<const int64_t>& weight, const CountTargets& homes) {
     const std::vector<Column> picked = columns.pick(span_of(which));
     check_rows(columns, span_of(bounds), span_of(weight), homes);
     check_size(n_codes.size(), picked.size(), "n_codes");
@@ -285,7 +285,7 @@ void check_leaves_of_subsets(std::span<const int64_t> leaf_offset, std::span<con
 
 void bind_counting(nb::module_& m) {
     nb::class_<Columns>(m, "Columns").def(nb::init<const nb::list&, int64_t>(), nb::arg("arrays"), nb::arg("n_rows"));
-    nb::class_<Homes>(m, "Homes").def(nb::init<const nb::list&, const nb::list&>(), nb::arg("counts"), nb::arg("cells"));
+    nb::class_<CountTargets>(m, "CountTargets").def(nb::init<const nb::list&, const nb::list&>(), nb::arg("counts"), nb::arg("cells"));
     nb::class_<Ends>(m, "Ends")
         .def(nb::init<const nb::list&, const nb::list&, const nb::list&>(), nb::arg("least"), nb::arg("greatest"), nb::arg("whole"));
     nb::class_<HeldSubsets>(m, "Subsets").def(nb::new_(&make_subsets), arg("size"), arg("rest"), arg("has"));

@@ -35,11 +35,11 @@ struct ArraysOfGroups {
     }
 };
 
-struct Homes : ArraysOfGroups {
+struct CountTargets : ArraysOfGroups {
     std::vector<int64_t*> counts, cells;
     std::size_t n_counts = 0, n_cells = 0;
 
-    Homes(const nb::list& given_counts, const nb::list& given_cells) {
+    CountTargets(const nb::list& given_counts, const nb::list& given_cells) {
         n_counts = read(given_counts, counts, "counts");
         n_cells = read(given_cells, cells, "cells");
         check(counts.size() == cells.size(), "every group has counts and cells");
@@ -52,7 +52,7 @@ inline void check_bounds(const Columns& columns, std::span<const int64_t> bounds
     check_starts(bounds, columns.n_rows, "bounds");
 }
 
-inline void check_rows(const Columns& columns, std::span<const int64_t> bounds, std::span<const int64_t> weight, const Homes& homes) {
+inline void check_rows(const Columns& columns, std::span<const int64_t> bounds, std::span<const int64_t> weight, const CountTargets& homes) {
     check_bounds(columns, bounds, homes.counts.size());
     check(std::adjacent_find(bounds.begin(), bounds.end()) == bounds.end(), "a group has no rows");
     if (!weight.empty()) {

@@ -96,10 +96,10 @@ inline void add_to_players(double* out, int64_t n_blocks, Word first, Word secon
 }
 
 // What a cube with so many players on both sides is worth to each of them, and to pairs of them.
-struct Worth {
+struct PlayerWeights {
     double plus = 0, minus = 0, both_plus = 0, both_minus = 0, mixed = 0;
 
-    Worth(Cube<const double> values, bool of_pairs, int a, int b) {
+    PlayerWeights(Cube<const double> values, bool of_pairs, int a, int b) {
         const auto value = [&](int size, int outside, int n_plus, int n_minus) {
             return values.line(kind_of_set(size, outside), n_plus)[n_minus];
         };
@@ -122,7 +122,7 @@ class Walk {
           to_plus_(output_place.size() + LANES), to_minus_(to_plus_.size()) {
         for (int64_t a = 0; a < n_counts_; ++a)
             for (int64_t b = 0; b < n_counts_; ++b)
-                worth_.push_back(a + b < n_counts_ ? Worth(values, pairs.n_layers > 0, int(a), int(b)) : Worth(values, false, 0, 0));
+                worth_.push_back(a + b < n_counts_ ? PlayerWeights(values, pairs.n_layers > 0, int(a), int(b)) : PlayerWeights(values, false, 0, 0));
         for (int64_t row = rows.first_there; row < rows.last_there; ++row) weight_.push_back(rows.weight[row]);
     }
 
@@ -207,7 +207,7 @@ class Walk {
             const Item& item = items_[at];
             const Word plus = item.plus(), minus = item.minus();
             if ((plus | minus) == 0) continue;
-            const Worth& worth = worth_[std::popcount(plus) * n_counts_ + std::popcount(minus)];
+            const PlayerWeights& worth = worth_[std::popcount(plus) * n_counts_ + std::popcount(minus)];
             const int64_t row = item.pair() >> there_bits_;
             const double weight = weight_[item.pair() & there_mask_];
             for (const auto& [k, place] : columns_) {
@@ -236,7 +236,7 @@ class Walk {
         }
     }
 
-    void add_pairs(int64_t layer, Word plus, Word minus, const Worth& worth, double factor) {
+    void add_pairs(int64_t layer, Word plus, Word minus, const PlayerWeights& worth, double factor) {
         const double both_plus = factor * worth.both_plus, both_minus = factor * worth.both_minus, mixed = factor * worth.mixed;
         for (Word left = plus | minus; left; left &= left - 1) {
             const int slot = std::countr_zero(left);
@@ -263,7 +263,7 @@ class Walk {
     int there_bits_;
     std::uint32_t there_mask_;
     int64_t n_outputs_, n_counts_, n_visits_ = 0;
-    std::vector<Worth> worth_;    // of cubes by the numbers of players on both sides
+    std::vector<PlayerWeights> worth_;    // of cubes by the numbers of players on both sides
     std::vector<double> weight_;
     std::vector<double> to_plus_, to_minus_;  // what an item adds to the players of its sets, for each output
     std::vector<Item> items_;

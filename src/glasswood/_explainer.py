@@ -55,7 +55,7 @@ from glasswood.study._study_of import study_of
 from glasswood.study._view import View, view_of
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import stored
-from glasswood.text._arguments import Centering, by_position, new_file, refuse_no_mapping, whole_number
+from glasswood.text._arguments import Centering, by_position, new_file, require_mapping, whole_number
 from glasswood.text._html import facts_html
 
 __all__ = ["Explainer"]
@@ -529,7 +529,7 @@ class Explainer:
         >>> joint["bmi", "s5"].shape
         (3, 3)
         """
-        refuse_no_mapping(grids, 'grids must map features to their values, such as {"age": [20, 40]}')
+        require_mapping(grids, 'grids must map features to their values, such as {"age": [20, 40]}')
         return self._ask_raw("surfaces on grids", joint_grids, _Asked(response, output, output_index, by), grids)
 
     def interaction_values(

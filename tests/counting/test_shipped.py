@@ -19,7 +19,7 @@ from glasswood.counting._job import Job, count_tables
 from glasswood.counting._partial import Partial
 from glasswood.counting._row_job import ShippedRows
 from glasswood.engines._reduction import own_errors
-from glasswood.parallel._once import Recent
+from glasswood.parallel._lazy import Recent
 
 TREE = {
     "feature": [0, -1, 1, -1, -1],

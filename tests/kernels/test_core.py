@@ -55,10 +55,10 @@ def test_what_does_not_fit_is_refused(name, calls):
 
 def test_groups_without_rows_are_refused(calls):
     """The bitset kernel looks for the word in which each group ends, and an empty first group ends in none."""
-    (counts, cells), _ = calls["Homes"][0]
+    (counts, cells), _ = calls["CountTargets"][0]
     args, named = calls["count_with_bitsets"][0]
     columns, which, bounds, conditions, trees, subsets, weight, _, *digests = args
-    homes = _core.Homes([*copied(counts), *copied(counts)], [*copied(cells), *copied(cells)])
+    homes = _core.CountTargets([*copied(counts), *copied(counts)], [*copied(cells), *copied(cells)])
     for empty in ([0, 0, bounds[-1]], [0, bounds[-1], bounds[-1]]):
         with pytest.raises(ValueError, match="a group has no rows"):
             _core.count_with_bitsets(

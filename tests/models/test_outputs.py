@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import glasswood as gw
 from glasswood.errors import TableError
-from glasswood.models._outputs import Chosen, Outputs, labels_of, position_of
+from glasswood.models._outputs import Outputs, OutputSelection, labels_of, position_of
 from zoo.store import fitted
 
 SMALL = {"n_estimators": 8, "random_state": 0}
@@ -449,5 +449,5 @@ def test_the_other_class():
     np.testing.assert_array_equal(outputs.choose().levels(scores), scores)
     np.testing.assert_array_equal(outputs.choose("no").levels(scores), [[0.75], [0.0]])
     np.testing.assert_array_equal(outputs.choose("no").changes(scores), [[-0.25], [-1.0]])
-    assert Outputs((0, 1), 2, binary=True).choose() == Chosen([1], (1,), 2)
+    assert Outputs((0, 1), 2, binary=True).choose() == OutputSelection([1], (1,), 2)
     assert Outputs((0, 1), 2, binary=False).choose().columns == [0, 1]

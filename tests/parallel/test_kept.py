@@ -11,7 +11,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 
 import glasswood as gw
-from glasswood.parallel._kept import Kept
+from glasswood.parallel._lru_cache import LRUCache
 from glasswood.questions.rows._arithmetic_leaf_tables import LeafTables
 from glasswood.study import _study
 from helpers.resource_tasks import X, Y
@@ -23,7 +23,7 @@ class Block:
 
 
 def test_a_value_is_made_once():
-    kept, made = Kept(100), []
+    kept, made = LRUCache(100), []
 
     def make():
         made.append(1)
@@ -37,7 +37,7 @@ def test_a_value_is_made_once():
 
 
 def test_the_least_recently_used_goes_first():
-    kept = Kept(100)
+    kept = LRUCache(100)
     first, second = kept.get("a", lambda: Block(40)), kept.get("b", lambda: Block(40))
     assert kept.get("a", lambda: Block(0)) is first  # now "b" is the older one
     kept.get("c", lambda: Block(40))
@@ -47,7 +47,7 @@ def test_the_least_recently_used_goes_first():
 
 
 def test_a_value_beyond_the_limit_is_not_kept():
-    kept = Kept(100)
+    kept = LRUCache(100)
     small = kept.get("small", lambda: Block(60))
     assert kept.get("a", lambda: Block(101)) is not kept.get("a", lambda: Block(101))
     assert kept.n_bytes == 60
@@ -55,14 +55,14 @@ def test_a_value_beyond_the_limit_is_not_kept():
 
 
 def test_an_error_leaves_nothing_behind():
-    kept = Kept(100)
+    kept = LRUCache(100)
     with pytest.raises(ZeroDivisionError):
         kept.get("a", lambda: Block(1 // 0))
     assert kept.get("a", lambda: Block(10)).n_bytes == 10
 
 
 def test_who_needs_another_value_does_not_wait():
-    kept, goes_on = Kept(100), threading.Event()
+    kept, goes_on = LRUCache(100), threading.Event()
 
     def slow():
         assert goes_on.wait(10)
@@ -76,7 +76,7 @@ def test_who_needs_another_value_does_not_wait():
 
 
 def test_a_copy_is_empty():
-    kept = Kept(100)
+    kept = LRUCache(100)
     kept.get("a", lambda: Block(10))
     assert pickle.loads(pickle.dumps(kept)).n_bytes == 0
 

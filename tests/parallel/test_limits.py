@@ -21,7 +21,7 @@ from glasswood.counting._counter import Counter
 from glasswood.parallel import _limits, _memory, _threads
 from glasswood.parallel._limits import Memory, core_quota, memory_limit
 from glasswood.parallel._memory import check_memory, threads_that_fit
-from glasswood.parallel._threads import beside, for_each, in_order, n_threads, sum_over, threads_limited_to
+from glasswood.parallel._threads import for_each, in_order, n_threads, run_interruptible, sum_over, threads_limited_to
 from helpers.questions import ON_THE_RESPONSE, bits_of, questions_of
 
 NAMES = list("abcd")
@@ -156,7 +156,7 @@ def test_threads_share_the_limit_with_those_that_they_start():
         with threads_limited_to(limit):
             for_each(2, lambda _: for_each(20, work, "inner"), "outer")
             sum_over(range(20), lambda: None, work)
-            with in_order(3, lambda _: beside(lambda: for_each(9, work, "inner"))) as done:
+            with in_order(3, lambda _: run_interruptible(lambda: for_each(9, work, "inner"))) as done:
                 list(done)
         assert 1 <= max_[0] <= limit
 

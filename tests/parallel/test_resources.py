@@ -22,8 +22,8 @@ from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingClassifier
 
 import glasswood as gw
 from glasswood.parallel import _threads
-from glasswood.parallel._interrupts import Abandoned, proceed
-from glasswood.parallel._threads import beside, for_each, in_order, sum_over
+from glasswood.parallel._interrupts import Cancelled, check_cancelled
+from glasswood.parallel._threads import for_each, in_order, run_interruptible, sum_over
 from helpers.long_calls import CASES
 from helpers.resource_tasks import NAMES, X, Y, answer, answer_of
 
@@ -109,10 +109,10 @@ def test_threads_end_at_their_next_part(call, monkeypatch):
     def work(*_):
         try:
             while True:  # a long item in many parts
-                proceed()
+                check_cancelled()
                 working.set()
                 time.sleep(0.01)
-        except Abandoned:
+        except Cancelled:
             ended.append(True)
             raise
 
@@ -125,7 +125,7 @@ def test_threads_end_at_their_next_part(call, monkeypatch):
         for_each(5, work, "work") if call == "in_order" else sum_over(range(5), list, work, 2)
     assert ended in ([True], [True, True])  # the second one may not have begun
     assert own_threads() == []
-    proceed()  # this thread was not abandoned
+    check_cancelled()  # this thread was not abandoned
 
 
 def test_threads_that_threads_started_end_too(monkeypatch):
@@ -135,7 +135,7 @@ def test_threads_that_threads_started_end_too(monkeypatch):
     def deep(*_):
         try:
             while True:
-                proceed()
+                check_cancelled()
                 working.set()
                 time.sleep(0.01)
         finally:
@@ -155,9 +155,9 @@ def test_threads_that_threads_started_end_too(monkeypatch):
 
 
 def test_a_kernel_that_cannot_be_cut_is_left_to_its_end(monkeypatch):
-    assert beside(lambda: threading.current_thread().name).startswith("glasswood")
+    assert run_interruptible(lambda: threading.current_thread().name).startswith("glasswood")
     with pytest.raises(ZeroDivisionError):
-        beside(lambda: 1 / 0)
+        run_interruptible(lambda: 1 / 0)
     goes_on, ended = threading.Event(), threading.Event()
 
     def work():
@@ -169,7 +169,7 @@ def test_a_kernel_that_cannot_be_cut_is_left_to_its_end(monkeypatch):
 
     monkeypatch.setattr(_threads, "_next", wait)
     with pytest.raises(Interrupted):
-        beside(work)
+        run_interruptible(work)
     goes_on.set()
     assert ended.wait(10)
 

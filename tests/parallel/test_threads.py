@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 import glasswood as gw
 from glasswood.engines import _pass
-from glasswood.parallel._once import Deferred, Lock, once
+from glasswood.parallel._lazy import Deferred, Lock, cached_property
 from glasswood.study import _study
 from helpers.questions import ON_THE_RESPONSE, WITHOUT_ROWS, bits_of, questions_of
 
@@ -157,7 +157,7 @@ class Answer:
     def __init__(self):
         self.asked = 0
 
-    @once
+    @cached_property
     def value(self):
         """The value."""
         self.asked += 1

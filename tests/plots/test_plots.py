@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import glasswood as gw
 from glasswood.effects._pairs import KnownPair
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.plots._axes import histogram, hollow, hollow_pairs, in_view, whole_numbers
 from glasswood.plots._draw import ENGINES, draw, page_of
 from glasswood.plots._spec import (
@@ -39,7 +39,7 @@ from glasswood.plots._spec import (
     Waterfall,
 )
 from glasswood.plots._steps import beside, common_heights, height_range
-from glasswood.plots.plotly._paper import cell_texts
+from glasswood.plots.plotly._builder import cell_texts
 from glasswood.questions.curves._panel_points import panel_of_points
 from glasswood.questions.curves._result import Curve
 from glasswood.questions.curves._result_points import Points

@@ -136,7 +136,7 @@ def test_what_is_packed_comes_back(arrays, facts):
         np.testing.assert_array_equal(again[1][name], array)
 
 
-@pytest.mark.parametrize(("most", "size"), [(255, 1), (256, 2), (65536, 4), (2**32, 8)])
+@pytest.mark.parametrize(("max_", "size"), [(255, 1), (256, 2), (65536, 4), (2**32, 8)])
 def test_integers_take_few_bytes(max_, size):
     counts = np.full(1000, max_)
     assert len(pack_arrays(KIND, {}, {"counts": counts})) - len(pack_arrays(KIND, {}, {})) < 1000 * size + 50

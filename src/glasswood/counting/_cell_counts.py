@@ -13,8 +13,8 @@ import numpy as np
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.kernels import _core
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_unpickled
 
 __all__ = ["CellCounts"]
 
@@ -39,7 +39,7 @@ class CellCounts:
         """The numbers of rows per cell, and an empty vector of counts."""
         return Vector("counts", 0), Vector("cells", int(self._cells.offset[-1]))
 
-    @once_here
+    @cached_unpickled
     def _cuts(self) -> _core.CutsOfColumns:
         cells, used = self._cells, self._used
         return _core.CutsOfColumns(cells.cut, cells.cut_offset[used], cells.n_codes[used], cells.n_cells[used])
@@ -50,7 +50,7 @@ class CellCounts:
         ranks = np.empty((self._used.size, _core.LIST_ROWS), dtype=np.int32)
         for tally, rows in zip(tallies, batch.groups, strict=True):
             for first in range(rows.start, rows.stop, _core.LIST_ROWS):
-                proceed()
+                check_cancelled()
                 n_rows = min(rows.stop - first, _core.LIST_ROWS)
                 weight = batch.weight[first : first + n_rows]
                 cells = tally.vectors["cells"]

@@ -17,7 +17,7 @@ from glasswood.counting._background import Background
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import NEUTRAL, Batch, Tally, Vector
 from glasswood.kernels import _core
-from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._interrupts import check_cancelled
 from glasswood.tables._columns import Extent
 
 __all__ = ["ColumnEnds", "EndsSpec", "extents_of"]
@@ -65,7 +65,7 @@ class ColumnEnds:
         """Add rows to the tallies of their groups. Rows of weight 0 are not among them."""
         if not self.features.size:
             return
-        proceed()
+        check_cancelled()
         ends = _core.Ends(*([tally.vectors[name] for tally in tallies] for name in NAMES))
         _core.add_ends(batch.held, self._which, batch.bounds, ends)
 

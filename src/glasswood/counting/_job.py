@@ -21,9 +21,9 @@ from glasswood.counting._weights import SMALLEST, lowest_planes, refuse_large_su
 from glasswood.errors import TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._user_columns import UserColumns
-from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property
 from glasswood.parallel._memory import check_memory
-from glasswood.parallel._once import once
 from glasswood.parallel._threads import threads_limited_to
 from glasswood.tables._parquet import Fragment, can_join, join, n_bytes, naming_file, read_whole
 from glasswood.tables._row_columns import group_rows, row_weights
@@ -84,17 +84,17 @@ class Job:
     before: UserColumns | None = None
     values: RowColumns = NO_COLUMNS
 
-    @once
+    @cached_property
     def reading(self) -> Reading:
         """How tables become columns of the model."""
         return Reading(self.ensemble.schema, self.ensemble.used_features.tolist(), self.names, self.before)
 
-    @once
+    @cached_property
     def plan(self) -> CountPlan:
         """The plan of the counts."""
         return CountPlan(self.ensemble, self.order, self.groups)
 
-    @once
+    @cached_property
     def counter(self) -> Counter:
         """What counts rows."""
         return Counter(self.plan, self.further)
@@ -125,7 +125,7 @@ class Job:
         names = [*self.reading.columns, *self.by, *(() if self.weight is None else (self.weight,)), *self.values.names]
         return list(dict.fromkeys(names))
 
-    @once
+    @cached_property
     def key(self) -> str:
         """A hash of everything that the counts depend on, the data excepted."""
         parts = (self.plan.fingerprint, self.order, self.names, self.ensemble.schema, self.by, self.weight)
@@ -412,7 +412,7 @@ def count_fragments(shipped: ShippedJob, fragments: Sequence[Fragment]) -> bytes
     with threads_limited_to(1):  # the engine runs as many tasks as it has cores
         sums = Sums(shipped.open())
         for fragment in fragments:
-            proceed()  # raises if nobody waits for it any more
+            check_cancelled()  # raises if nobody waits for it any more
             add_fragment(sums, fragment)
         return sums.partial().pack()
 
@@ -422,7 +422,7 @@ def add_fragment(sums: Sums, fragment: Fragment) -> int:
     counted = 0
     with naming_file(fragment.path):
         for table in read_whole(fragment, sums.job.columns):
-            proceed()
+            check_cancelled()
             counted += sums.add(table, (fragment.first_row or 0) + counted)
     sums.note(fragment.digest)
     return counted
@@ -433,7 +433,7 @@ def count_tables(shipped: ShippedJob, tables: Iterable[Any], name: str) -> bytes
     with threads_limited_to(1):
         sums = Sums(shipped.open())
         for table in tables:
-            proceed()
+            check_cancelled()
             sums.add(table)
         sums.note(partition_digest(name))
         return sums.partial().pack()

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.kernels import _core
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 
 __all__ = ["LeafCounts", "float32_at_most"]
 
@@ -86,7 +86,7 @@ class LeafCounts:
         max_ = max((chunk.n_counts for chunk in self.chunks), default=1)
         return ROWS_OF_A_BITSET * max(1, int(MAX_COUNTED / max(1.0, max_)))
 
-    @once_here
+    @cached_unpickled
     def digested(self) -> frozenset[int]:
         """The features whose digests can be taken on the way: those that bitsets read."""
         used = self.plan.ensemble.used_features
@@ -101,12 +101,12 @@ class LeafCounts:
         """Count rows that are sorted by group. Trees are walked once for all groups of a block of rows."""
         held, bounds, weights = batch.held, batch.bounds, batch.weight
         vectors = [tally.vectors for tally in tallies]
-        homes = _core.Homes([own["counts"] for own in vectors], [own["cells"] for own in vectors])
+        homes = _core.CountTargets([own["counts"] for own in vectors], [own["cells"] for own in vectors])
         digests, n_columns = batch.digests, len(batch.columns)
         selected = np.zeros(n_columns, dtype=bool) if digests is None else digests.selected
         lines = np.empty((0, n_columns), dtype=np.uint64) if digests is None else digests.lines
         for chunk in self.chunks:
-            proceed()
+            check_cancelled()
             place = np.where(chunk.newly & selected[chunk.which], chunk.which, -1)
             _core.count_with_bitsets(
                 held, chunk.which, bounds, chunk.conditions, chunk.trees, self.subsets, weights, homes, place, lines
@@ -149,18 +149,18 @@ class LeafCounts:
                 weights = weight[first : first + n_rows]
                 _core.rank_rows(held, which, cuts, offset, first, n_rows, weights, ranks, tally.vectors["cells"])
                 for roots in spans:
-                    proceed()
+                    check_cancelled()
                     _core.count_with_lists(
                         roots, trees, n_rows, ranks, following, self.subsets, weights, tally.vectors["counts"]
                     )
 
-    @once
+    @cached_property
     def following(self) -> NDArray[np.int32]:
         """The number of each set with a player added, or its own if it has the player; -1 if there is none."""
         sets = self.plan.subsets
         return np.where(sets.has, np.arange(sets.rest.size, dtype=np.int32), sets.plus)
 
-    @once_here
+    @cached_unpickled
     def list_trees(self) -> _core.ListTrees:
         """The trees as `count_with_lists` takes them."""
         e, plan = self.plan.ensemble, self.plan
@@ -179,7 +179,7 @@ class LeafCounts:
         return block, np.split(self.plan.ensemble.root[self.large], ends)
 
     def _add_categories(
-        self, held: _core.Columns, bounds: NDArray[np.int64], weight: NDArray[np.int64], homes: _core.Homes
+        self, held: _core.Columns, bounds: NDArray[np.int64], weight: NDArray[np.int64], homes: _core.CountTargets
     ) -> None:
         """Note the rows per category of features that no list has noted."""
         cells, used = self.plan.cells, self.plan.ensemble.used_features

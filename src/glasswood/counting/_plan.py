@@ -18,7 +18,7 @@ from glasswood.errors import TableError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
 from glasswood.models._derived import Derived
 from glasswood.models._ensemble import TreeEnsemble
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 from glasswood.text._arguments import whole_number
 
 __all__ = ["MAX_COUNTS", "CountPlan", "make_plan"]
@@ -93,26 +93,26 @@ class CountPlan:
             plan.__dict__[name] = getattr(self, name)
         return plan
 
-    @once
+    @cached_property
     def players(self) -> tuple[str, ...]:
         """The name of each player: groups first, then the columns that are in none."""
         grouped = {name for names in self.groups.values() for name in names}
         return (*self.groups, *(name for name in self.ensemble.feature_names if name not in grouped))
 
-    @once
+    @cached_property
     def player_of(self) -> NDArray[np.int32]:
         """The player of each feature."""
         number = {name: index for index, name in enumerate(self.players)}
         number |= {name: number[group] for group, names in self.groups.items() for name in names}
         return np.array([number[name] for name in self.ensemble.feature_names], dtype=np.int32)
 
-    @once
+    @cached_property
     def column_player(self) -> NDArray[np.int32]:
         """The player of each column that trees split on: derived ones are numbered behind those that users know."""
         n_derived = self.ensemble.n_columns - self.ensemble.n_features
         return np.append(self.player_of, len(self.players) + np.arange(n_derived, dtype=np.int32))
 
-    @once
+    @cached_property
     def _paths(self) -> Paths:
         e = self.ensemble
         slot, node_tree = (np.empty(e.n_nodes, dtype=np.int32) for _ in range(2))
@@ -152,7 +152,7 @@ class CountPlan:
         """The number of nodes on the longest path."""
         return self._paths.depth
 
-    @once
+    @cached_property
     def player_pairs(self) -> NDArray[np.bool_]:
         """Which pairs of players share a path, the smaller number first."""
         e, n = self.ensemble, len(self.players)
@@ -173,7 +173,7 @@ class CountPlan:
         shared[used, used] = 1  # the players of a derived column share it
         return np.triu(stands_for.T @ shared @ stands_for > 0, 1)
 
-    @once
+    @cached_property
     def subsets(self) -> Subsets:
         """The tables of player sets, for the path with the most players."""
         max_ = int(self.n_players.max(initial=0))
@@ -181,21 +181,21 @@ class CountPlan:
             self.refuse_uncountable(self.order)
         return Subsets.up_to(self.order, max_)
 
-    @once
+    @cached_property
     def leaf_offset(self) -> NDArray[np.int64]:
         """Where the counts of each leaf start, and at the end their number. Leaves with derived columns have none."""
         if self.ensemble.derived is not None:
             return np.zeros(self.ensemble.n_leaves + 1, dtype=np.int64)
         return np.concatenate([[0], np.cumsum(self.subsets.size[self.n_players])])
 
-    @once
+    @cached_property
     def max_players(self) -> int:
         """The number of players of the path that has the most, at least 1."""
         if self.ensemble.derived is not None:  # whose leaves are not counted
             return 1
         return max(1, int(self.n_players.max(initial=0)))
 
-    @once
+    @cached_property
     def n_paths(self) -> list[int]:
         """How many paths have 0 players, 1, 2 and so on."""
         found: list[int] = np.bincount(self.n_players).tolist()
@@ -250,12 +250,12 @@ class CountPlan:
         """The length of the vector of counts."""
         return int(self.leaf_offset[-1])
 
-    @once
+    @cached_property
     def cells(self) -> Cells:
         """The cells of every feature."""
         return self.column_cells.first(self.ensemble.n_features)
 
-    @once
+    @cached_property
     def column_cells(self) -> Cells:
         """The cells of every column that trees split on, derived ones last."""
         return Cells.of(self.ensemble)
@@ -283,7 +283,7 @@ class CountPlan:
         plan.__dict__["column_cells"] = replace(self.column_cells, rank=self.column_cells.rank[nodes])
         return plan
 
-    @once
+    @cached_property
     def parents(self) -> Parents:
         """The node above each node and each leaf."""
         e = self.ensemble
@@ -299,12 +299,12 @@ class CountPlan:
                 side[number] = is_left
         return Parents(*parents, *sides)
 
-    @once_here
+    @cached_unpickled
     def core_parents(self) -> _core.Parents:
         """The parents as kernels take them."""
         return _core.Parents(*self.parents)
 
-    @once
+    @cached_property
     def boxes(self) -> Boxes:
         """The values of each feature that lead to each leaf."""
         e, cells = self.ensemble, self.column_cells
@@ -338,12 +338,12 @@ class CountPlan:
         )
         return boxes
 
-    @once_here
+    @cached_unpickled
     def core_boxes(self) -> _core.Boxes:
         """The boxes, and the cells of each feature, as kernels take them."""
         return _core.Boxes(*self.boxes, n_cells=self.column_cells.n_cells, n_codes=self.column_cells.n_codes)
 
-    @once
+    @cached_property
     def slots(self) -> tuple[NDArray[Any], ...]:
         """Where the slots of each leaf start, and the player in each slot."""
         first, feature, slot = self.boxes[:3]
@@ -353,7 +353,7 @@ class CountPlan:
         player[slot_first[leaf] + slot] = self.column_player[feature]
         return slot_first, player
 
-    @once
+    @cached_property
     def shares(self) -> NDArray[np.float64]:
         """The share of the training weight that gets past the player in each slot."""
         slot_first = self.slots[0]
@@ -363,7 +363,7 @@ class CountPlan:
         _core.player_shares(self.core_parents, cover, leaf_cover, self.slot, slot_first, shares)
         return shares
 
-    @once
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of what counts depend on: the structure of the trees and who the players are."""
         e = self.ensemble

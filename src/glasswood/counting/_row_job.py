@@ -15,8 +15,8 @@ from glasswood.counting._exact import exact_sums
 from glasswood.counting._reading import Reading
 from glasswood.counting._shipped import Dumps, Shipped
 from glasswood.errors import TableError
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property
 from glasswood.parallel._threads import threads_limited_to
 from glasswood.tables._parquet import Fragment, naming_file, read_whole
 from glasswood.tables._part_files import PartFiles, arrow_table, digest_of
@@ -101,7 +101,7 @@ class RowJob:
         """The names of all columns that are read, each once."""
         return list(dict.fromkeys([*self.reading.columns, *self.keep]))
 
-    @once
+    @cached_property
     def key(self) -> str:
         """A hash of everything that the answers depend on, the data excepted."""
         parts = (self.question.cache_key, self.reading.names, self.reading.schema, dict(self.keep))
@@ -115,7 +115,7 @@ class RowJob:
 
     def block(self, table: object, opened: OpenColumns, span: tuple[int, int]) -> Any:
         """Return the answers about some rows of a table, whose columns are open."""
-        proceed()  # raises if nobody waits for it any more
+        check_cancelled()  # raises if nobody waits for it any more
         return arrow_table(table, self.keep, span, self.question.answer(opened, *span))
 
     def blocks(self, n: int) -> list[tuple[int, int]]:
@@ -127,7 +127,7 @@ class RowJob:
         """Yield the exact sums of absolute values, then those of squares and of values, of each block."""
         opened = self.reading.open(table)
         for first, last in self.blocks(opened.n_rows):
-            proceed()
+            check_cancelled()
             values = np.array(list(self.question.answer(opened, first, last).values()), dtype=np.float64)
             with np.errstate(over="ignore"):
                 yield exact_sums(np.concatenate([np.abs(values), np.square(values), values]))

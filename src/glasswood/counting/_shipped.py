@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from glasswood.errors import UnsupportedModelError, WorkerVersionError
-from glasswood.parallel._once import Recent
+from glasswood.parallel._lazy import Recent
 
 __all__ = ["Dumps", "Shipped"]
 
@@ -41,7 +41,7 @@ class Shipped(ABC):
     """Objects as bytes, for another process, which unpacks them once.
 
     Subclasses say what is made of them. What that needs, such as tables for counting, is made once per process too, as
-    long as it is kept with the object (see `glasswood.parallel._once`).
+    long as it is kept with the object (see `glasswood.parallel._lazy`).
 
     Parameters
     ----------

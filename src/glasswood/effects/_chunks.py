@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
 from glasswood.kernels import _core
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 
 __all__ = ["Chunks", "block_width"]
 
@@ -80,7 +80,7 @@ class Chunks:
         """The number of chunks."""
         return self.chunk_first.size - 1
 
-    @once_here
+    @cached_unpickled
     def leaves(self) -> _core.ChunkedLeaves:
         """The chunks as kernels take them."""
         return _core.ChunkedLeaves(
@@ -92,7 +92,7 @@ class Chunks:
             words=self.words,
         )
 
-    @once_here
+    @cached_unpickled
     def axes(self) -> _core.Axes:
         """The way from cells to states as kernels take it."""
         e = self.plan.ensemble
@@ -112,7 +112,7 @@ class Chunks:
         """The number of seats."""
         return self.seat_player.size
 
-    @once
+    @cached_property
     def output(self) -> NDArray[np.int64]:
         """The (first) output that each chunk adds to."""
         plan = self.plan
@@ -157,7 +157,7 @@ class Chunks:
         found = (cell, new, old, place)
         return tuple(array[order] for array in found)
 
-    @once
+    @cached_property
     def _all_seats(self) -> NDArray[np.int64]:
         return np.arange(self.n_seats)
 
@@ -165,7 +165,7 @@ class Chunks:
         """Return the seats of a chunk."""
         return np.arange(self.seat_first[chunk], self.seat_first[chunk + 1])
 
-    @once
+    @cached_property
     def seat_chunk(self) -> NDArray[np.int64]:
         """The chunk of each seat."""
         return np.repeat(np.arange(self.n_chunks), np.diff(self.seat_first))

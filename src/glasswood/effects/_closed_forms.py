@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._pairs import LeafPair, PairArrays
 from glasswood.kernels import _core
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import Deferred, once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import Deferred, cached_property, cached_unpickled
 
 __all__ = ["Effects", "path_dependent"]
 
@@ -41,12 +41,12 @@ class Effects:
     counts: NDArray[Any]
     total: float
 
-    @once
+    @cached_property
     def _output(self) -> NDArray[np.int32]:
         """The first output that each leaf adds to."""
         return np.maximum(self.plan.ensemble.tree_output, 0)[self.plan.leaf_tree]
 
-    @once_here
+    @cached_unpickled
     def _leaves(self) -> _core.Leaves:
         """The leaves as kernels take them."""
         plan, sets = self.plan, self.plan.subsets
@@ -70,7 +70,7 @@ class Effects:
     def _blank(self, *shape: int) -> NDArray[np.float64]:
         return np.zeros((*shape, self.plan.ensemble.n_outputs))
 
-    @once
+    @cached_property
     def mean(self) -> NDArray[np.float64]:
         """The average score, for each output."""
         value, output = self.plan.ensemble.value, self._output
@@ -80,14 +80,14 @@ class Effects:
             total += np.bincount(output + k, weights=weighted[:, k], minlength=total.size)
         return total * self.unit + self.plan.ensemble.score.constant
 
-    @once
+    @cached_property
     def exact(self) -> NDArray[np.float64]:
         """The number of rows that break exactly the players of each set, laid out as `counts`."""
         plan, exact = self.plan, self.counts.astype(np.float64)
         size, minus = plan.subsets.size, plan.subsets.minus
         n_leaves = max(1, STEPS_AT_A_TIME // (plan.max_players * plan.subsets.rest.size))
         for one in range(0, plan.n_players.size, n_leaves):
-            proceed()
+            check_cancelled()
             some = plan.n_players[one : one + n_leaves]
             _core.subset_differences(plan.leaf_offset[one:], some, size, minus, exact)
         return exact
@@ -96,7 +96,7 @@ class Effects:
         """Yield the first of some leaves after the other, and the one behind the last, given what each leaf costs."""
         n_leaves = max(1, STEPS_AT_A_TIME // steps)
         for one in range(0, self.plan.ensemble.n_leaves, n_leaves):
-            proceed()
+            check_cancelled()
             yield one, min(one + n_leaves, self.plan.ensemble.n_leaves)
 
     def curves(self) -> dict[int, NDArray[np.float64]]:
@@ -156,7 +156,7 @@ class Effects:
         out = self._blank(cells.shape[1])
         at_a_time = max(1, STEPS_AT_A_TIME // (8 * plan.ensemble.n_leaves))
         for one in range(0, cells.shape[1], at_a_time):
-            proceed()
+            check_cancelled()
             some = np.ascontiguousarray(points[:, one : one + at_a_time])
             _core.add_points(self._leaves, some, fixed, out[one : one + at_a_time])
         return out * self.unit + plan.ensemble.score.constant

@@ -18,8 +18,8 @@ from glasswood.counting._plan import CountPlan
 from glasswood.effects._chunks import Chunks
 from glasswood.kernels import _core
 from glasswood.models._derived import MAX_RANKS, CellsOfDerived, Derived
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 
 __all__ = ["DerivedQuestions", "DerivedReplies"]
 
@@ -89,7 +89,7 @@ class DerivedReplies:
     def __init__(self, plan: CountPlan, derived: Derived, chunks: Chunks) -> None:
         self._plan, self._derived, self._chunks = plan, derived, chunks
 
-    @once_here
+    @cached_unpickled
     def _made(self) -> CellsOfDerived:
         """The derived columns as functions of the cells of the plan."""
         cells, used = self._plan.cells, self._plan.ensemble.used_features
@@ -99,7 +99,7 @@ class DerivedReplies:
         """Return the cells of rows, one line per column of the table that is used, and lines of derived ones behind."""
         return np.concatenate([cells, self._made.ranks(cells)])
 
-    @once
+    @cached_property
     def _values(self) -> NDArray[np.float64]:
         """The values of the leaves of each chunk, (n_chunks, n_values, 65), zeros behind them."""
         chunks, value = self._chunks, self._plan.ensemble.value
@@ -110,7 +110,7 @@ class DerivedReplies:
         found[chunk, :, place] = value[chunks.leaf_order]
         return found
 
-    @once
+    @cached_property
     def _words_of_ranks(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
         """Where the words of each seat of a derived column start, -1 for others, and the leaves that suit each rank."""
         chunks, n = self._chunks, self._plan.ensemble.n_features
@@ -172,7 +172,7 @@ class DerivedReplies:
         block = max(1, MAX_STATES_HELD // (1 + concerned.chunk.size + concerned.direct.size + concerned.key.size))
         max_lines = REPLIES_IN_CACHE // (WIDTH * self._plan.ensemble.value.shape[1])
         for at in range(0, n_points, block):
-            proceed()
+            check_cancelled()
             here = points[:, at : at + block]
             moved = self._moved(concerned, features, here)
             word, changes = self._at_points(concerned, features, here, moved)
@@ -287,7 +287,7 @@ class DerivedReplies:
                 chunks.write_states(cells, (row, min(n_rows, row + block)), states)
             _core.write_replies(states, row % block, chunks.leaves, value, none_asked, unused, own)
             for span in questions.spans:
-                proceed()
+                check_cancelled()
                 reply = held[: span.n_lines]
                 _core.write_changed_replies(
                     cells,

@@ -22,8 +22,8 @@ from glasswood.effects._set_blocks import (
 )
 from glasswood.effects._set_values import SetValues, WholeSets, sums_of
 from glasswood.kernels import _core
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import Deferred, once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import Deferred, cached_property, cached_unpickled
 from glasswood.parallel._threads import for_each, n_threads
 
 __all__ = ["Lookups"]
@@ -96,12 +96,12 @@ class Lookups(WholeSets):
         arrays = (self._table, *self._groups, *self.terms, self.chunks.table, self.chunks.words)
         return sum(int(array.nbytes) for array in arrays)
 
-    @once
+    @cached_property
     def order(self) -> NDArray[np.int64]:
         """The sets, sorted by size and then by players."""
         return order_of_sets(self.block, self.terms)
 
-    @once
+    @cached_property
     def sets(self) -> list[tuple[int, ...]]:
         """The players of each set, sorted by size and then by players."""
         return players_of_sets(self.block, self.terms)
@@ -116,7 +116,7 @@ class Lookups(WholeSets):
         """The number of pairs of a set and an output."""
         return self.order.size * self.n_outputs
 
-    @once
+    @cached_property
     def _groups(self) -> tuple[Any, ...]:
         """The terms of each (set, output), sorted, and where their tables are."""
         n_values = self.plan.ensemble.value.shape[1]
@@ -139,12 +139,12 @@ class Lookups(WholeSets):
         head = np.where(np.diff(first) > 0, np.append(entry_term, 0)[first[:-1]], -1)
         return np.argsort(head, kind="stable"), first, entry_term, tables.ravel()[kept]
 
-    @once
+    @cached_property
     def _table_first(self) -> NDArray[np.int64]:
         sizes = np.where(self.terms.seat >= 0, self.terms.size, 0) * self.plan.ensemble.value.shape[1]
         return np.concatenate([[0], np.cumsum(sizes)])
 
-    @once
+    @cached_property
     def _table(self) -> NDArray[np.float64]:
         plan, chunks = self.effects.plan, self.chunks
         n_entries = int(self._table_first[-1])
@@ -186,7 +186,7 @@ class Lookups(WholeSets):
         table *= self.effects.unit
         return table
 
-    @once
+    @cached_property
     def _seats(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
         """The seats whose states are looked at, the place of each term's seat among them, and where states start."""
         used = np.unique(self.terms.seat[self.terms.seat >= 0]).astype(np.int64)
@@ -194,7 +194,7 @@ class Lookups(WholeSets):
         n_states = np.diff(self.chunks.state_first)[used]
         return used, place, np.concatenate([[0], np.cumsum(n_states)])
 
-    @once_here
+    @cached_unpickled
     def _lookups(self) -> _core.Lookups:
         return self.lookups_of(slice(0, self.order.size))
 
@@ -260,7 +260,7 @@ class Lookups(WholeSets):
         width = sum_width * max(1, min(MAX_WIDTH // sum_width, MAX_STATES_HELD // max(1, seats.size * sum_width)))
         states = np.zeros((seats.size, width), dtype=np.uint16)
         for row in range(0, n_rows, width):
-            proceed()
+            check_cancelled()
             span = (row, min(n_rows, row + width))
             self.chunks.write_states(cells, span, states, seats)
             _core.look_up(states, span[1] - span[0], sum_width, lookups, at + span[0], out, sums)

@@ -12,7 +12,7 @@ from glasswood.counting._plan import CountPlan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import WIDTH, digits_of
 from glasswood.effects._row_sums import RowSums
-from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._interrupts import check_cancelled
 
 __all__ = ["JointCounts", "JointSpec"]
 
@@ -68,7 +68,7 @@ class JointCounts(RowSums):
         """Add rows to the tallies of their groups."""
         cells = self.cells_of(batch)
         for tally, rows in zip(tallies, batch.groups, strict=True):
-            proceed()
+            check_cancelled()
             here = cells[:, rows].astype(np.int64)
             weight = batch.weight[rows]
             tables = self.tables_of(tally.vectors[self._spec.key])

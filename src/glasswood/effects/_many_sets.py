@@ -14,8 +14,8 @@ from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._set_blocks import FoundTerms, PlayerSets, SetBlock, players_of_sets
 from glasswood.effects._set_values import SetValues, values_of_rows
 from glasswood.errors import TooLargeError
+from glasswood.parallel._lazy import Deferred, Recent
 from glasswood.parallel._memory import memory_left
-from glasswood.parallel._once import Deferred, Recent
 
 __all__ = ["BlocksOfSets", "ManySets", "interactions_of", "sets_fit"]
 

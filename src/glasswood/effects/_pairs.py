@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import Deferred, once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import Deferred, cached_property, cached_unpickled
 
 __all__ = ["KnownPair", "LeafPair", "Pair", "PairArrays", "averaged", "middle_cells"]
 
@@ -91,7 +91,7 @@ class LeafPair:
     ) -> None:
         self._find, self.shape, self._unit, self._turned = find, shape, unit, turned
 
-    @once_here
+    @cached_unpickled
     def _leaves(self) -> _core.PairLeaves:
         return _core.PairLeaves(*self._find())
 
@@ -100,7 +100,7 @@ class LeafPair:
         """Whether all heights are computed in a moment, and kept."""
         return self.shape[0] * self.shape[1] * self.shape[2] <= MAX_KEPT
 
-    @once
+    @cached_property
     def _kept(self) -> Floats:
         return read_only(self._compute())
 
@@ -197,7 +197,7 @@ def _parts(n: int, each: int, max_: int = SUMS_AT_A_TIME) -> Iterator[slice]:
     """Yield parts of something of n lines, given how many sums each line takes."""
     size = max(1, max_ // max(1, each))
     for first in range(0, n, size):
-        proceed()
+        check_cancelled()
         yield slice(first, min(n, first + size))
 
 

@@ -25,8 +25,8 @@ from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelErr
 from glasswood.kernels._read_only import read_only
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 from glasswood.tables._row_values import NO_COLUMNS, RowColumns
 
 __all__ = ["ResponseMoments", "ResponseSums", "ResponsesSpec", "refuse_offset"]
@@ -114,13 +114,13 @@ class ResponseSums(RowSums):
     def _shape(self) -> tuple[int, ...]:
         return (self._questions.n_questions, self._scale.outputs.n_columns, 2, LIMBS)
 
-    @once_here
+    @cached_unpickled
     def _questions(self) -> AnyQuestions:
         return self.responses.questions(asked_of(self.plan))
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
-        proceed()
+        check_cancelled()
         cells = self.cells_of(batch)
         for tally, rows in zip(tallies, batch.groups, strict=True):
             vector = tally.vectors[self._name]
@@ -227,13 +227,13 @@ class ResponseMoments:
         self._digits = DIGITS if scale.inverse is None else FRACTION
         self._factor = unit_of(plan, scale.link).factor if scale.inverse is None else 1.0
 
-    @once
+    @cached_property
     def _means(self) -> NDArray[np.float64]:
         numbers = self._numbers[:, :, 0]
         means = np.array([(number << FRACTION) / self._exposure for number in numbers.ravel()]).reshape(numbers.shape)
         return means * (2.0**-self._digits / self._factor)
 
-    @once
+    @cached_property
     def _spreads(self) -> NDArray[np.float64]:
         first, second = self._numbers[:, :, 0] << FRACTION, self._numbers[:, :, 1]
         numerators = ((second * self._exposure) << (self._digits + FRACTION)) - first**2
@@ -256,12 +256,12 @@ class ResponseMoments:
         found: NDArray[np.float64] = self._spreads[-1]
         return found
 
-    @once
+    @cached_property
     def curves(self) -> dict[int, NDArray[np.float64]]:
         """The means with each feature in each of its cells, (n_cells, n_outputs) each."""
         return self._by_feature(self._means)
 
-    @once
+    @cached_property
     def spreads(self) -> dict[int, NDArray[np.float64]]:
         """The standard deviations over rows with each feature in each of its cells."""
         return self._by_feature(self._spreads)

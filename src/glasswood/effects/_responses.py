@@ -22,7 +22,7 @@ from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
 from glasswood.models._ensemble import Link
-from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._interrupts import check_cancelled
 from glasswood.parallel._threads import in_order
 
 __all__ = ["AnyQuestions", "Asked", "KernelLoss", "Responses", "Unit", "all_responses", "batch_of", "sum_responses"]
@@ -173,7 +173,7 @@ class Responses:
         first = np.empty(seats.size, dtype=np.int64)
         n_seats = max(1, MAX_STATES_HELD // max(1, cells.shape[1]))
         for at in range(0, seats.size, n_seats):
-            proceed()
+            check_cancelled()
             some = seats[at : at + n_seats]
             states, base = self.chunks.states_of(some, cells), self.chunks.state_first[some]
             first[at : at + n_seats] = states[:, 0] + base
@@ -356,7 +356,7 @@ class Responses:
         asked = np.zeros(chunks.n_seats, dtype=bool)
         asked[questions.seats] = True
         for row in range(0, n_rows, width):
-            proceed()
+            check_cancelled()
             if row % block == 0:
                 chunks.write_states(cells, (row, min(n_rows, row + block)), states)
             _core.write_replies(states, row % block, chunks.leaves, value, asked, reply, own)

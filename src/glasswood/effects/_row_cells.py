@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_unpickled
 from glasswood.tables._seal import SealedColumns
 from glasswood.tables._sources import InMemory
 from glasswood.tables._tables import OpenColumns, open_columns
@@ -34,7 +34,7 @@ class CellsOfColumns:
         cells, used = plan.cells, plan.ensemble.used_features
         self._of_columns = (cells.cut, cells.cut_offset[used], cells.n_codes[used], cells.n_cells[used])
 
-    @once_here
+    @cached_unpickled
     def _cuts(self) -> _core.CutsOfColumns:
         return _core.CutsOfColumns(*self._of_columns)
 
@@ -63,7 +63,7 @@ class Rows:
         self.source = source
         self._of_columns = CellsOfColumns(plan)
 
-    @once_here
+    @cached_unpickled
     def _sealed(self) -> SealedColumns | None:
         seal = None if self.source is None else self.source.seal
         return None if seal is None else seal.of(self._columns)
@@ -78,7 +78,7 @@ class Rows:
         if last - first > MAX_ROWS:
             starts = range(first, last, MAX_ROWS)
             return np.concatenate([self.cells(start, min(last, start + MAX_ROWS)) for start in starts], axis=1)
-        proceed()
+        check_cancelled()
         self.check(first, last)
         return self._cells_of(self._columns.encode(first, last), last - first)
 

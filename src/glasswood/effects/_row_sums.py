@@ -16,7 +16,7 @@ from glasswood.effects._responses import Asked, Responses, Unit
 from glasswood.effects._row_cells import CellsOfColumns
 from glasswood.models._ensemble import Link, TreeEnsemble
 from glasswood.models._scale import Scale
-from glasswood.parallel._once import once_here
+from glasswood.parallel._lazy import cached_unpickled
 
 __all__ = [
     "BITS",
@@ -150,12 +150,12 @@ class RowSums:
         """The vectors that it adds to."""
         raise NotImplementedError
 
-    @once_here
+    @cached_unpickled
     def responses(self) -> Responses:
         """What answers questions about rows."""
         return Responses(self.plan, self._link, self._inverse)
 
-    @once_here
+    @cached_unpickled
     def _cells(self) -> CellsOfColumns:
         return CellsOfColumns(self.plan)
 

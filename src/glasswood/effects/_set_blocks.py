@@ -15,9 +15,9 @@ from glasswood.counting._plan import CountPlan
 from glasswood.counting._subsets import Subsets
 from glasswood.effects._chunks import Chunks
 from glasswood.kernels import _core
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once, once_here
-from glasswood.parallel._threads import beside
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property, cached_unpickled
+from glasswood.parallel._threads import run_interruptible
 
 __all__ = ["FoundTerms", "PlayerSets", "SetBlock", "core_block_of", "order_of_sets", "players_of_sets"]
 
@@ -83,12 +83,12 @@ class PlayerSets:
     selected: NDArray[np.bool_]
     _subsets: dict[int, Subsets] = field(default_factory=dict)
 
-    @once
+    @cached_property
     def chunks(self) -> Chunks:
         """The trees in chunks, in which sets have few combinations of states."""
         return Chunks.of(self.plan, self.order, MAX_STATES)
 
-    @once_here
+    @cached_unpickled
     def players(self) -> _core.PlayersOfLeaves:
         """The selected players of each leaf as kernels take them."""
         boxes, plan = self.plan.boxes, self.plan
@@ -114,7 +114,7 @@ class PlayerSets:
         subsets = self.subsets_of(block)
         first, last = (0, self.chunks.n_chunks) if chunks is None else chunks
         leaves, players, core_block = self.chunks.leaves, self.players, core_block_of(block)
-        found = beside(
+        found = run_interruptible(
             lambda: _core.find_terms(first, last, leaves, players, subsets.size, subsets.rest, core_block, max_entries)
         )
         return None if found is None else FoundTerms(*cast("tuple[NDArray[Any], ...]", found))
@@ -125,7 +125,7 @@ class PlayerSets:
 
     # ---------------------------------------------------------------------------------------------- how many there are
 
-    @once
+    @cached_property
     def _paths(self) -> NDArray[np.int32]:
         """The selected players of each leaf's path, sorted: (n_leaves, n); behind them the number of all players."""
         first, player = self.plan.slots
@@ -137,7 +137,7 @@ class PlayerSets:
         n_used = int((paths < n_players).sum(axis=1).max(initial=0))
         return paths[:, :n_used]
 
-    @once
+    @cached_property
     def n_pairs(self) -> int:
         """The number of pairs of a leaf and a set of its path."""
         used = np.bincount((self._paths < self.selected.size).sum(axis=1)).tolist()
@@ -155,13 +155,13 @@ class PlayerSets:
         on_paths = sum(n * comb(length, size) for length, n in enumerate(self._distinct_paths))
         return min(comb(self._n_used, size), on_paths)
 
-    @once
+    @cached_property
     def _n_used(self) -> int:
         """The number of selected players that the model uses."""
         used = np.unique(self.plan.player_of[self.plan.ensemble.used_features])
         return int(np.count_nonzero(self.selected[used]))
 
-    @once
+    @cached_property
     def _distinct_paths(self) -> list[int]:
         """How many different paths have 0 players, 1, 2 and so on."""
         # Sums of random numbers, one for each player, identify paths. Comparing rows takes ten times as long.
@@ -183,7 +183,7 @@ class PlayerSets:
         if self.n_pairs > max_entries // FEW_ENTRIES and self.n_pairs * self._entries_per_pair > max_entries:
             waiting = self._cut(self.everything, max_entries)
         while waiting:
-            proceed()
+            check_cancelled()
             block = waiting.pop(0)
             found = self.find(block, SPLIT_FACTOR * max_entries)
             parts = [] if found is not None else self._halves(block, max_entries)
@@ -192,7 +192,7 @@ class PlayerSets:
             else:
                 yield block, self.terms(block) if found is None else found
 
-    @once
+    @cached_property
     def _entries_per_pair(self) -> float:
         """About how many entries of tables there are for each pair of a leaf and a set: those of a sample of chunks."""
         chunks = self.chunks

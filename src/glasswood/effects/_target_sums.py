@@ -27,8 +27,8 @@ from glasswood.kernels._read_only import read_only
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale, scale_of
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 from glasswood.tables._row_values import RowColumns, RowValues
 
 __all__ = [
@@ -154,13 +154,13 @@ class TargetSums(RowSums):
         """The sums of each cell, and at last those of all rows, as wide numbers."""
         return (Vector(self._name, int(np.prod(self._shape)), "wide sum"),)
 
-    @once_here
+    @cached_unpickled
     def _questions(self) -> AnyQuestions:
         return self.responses.questions([unchanged()])
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
-        proceed()
+        check_cancelled()
         cells = self.cells_of(batch)
         terms = self._terms(batch.values, cells)
         if not _fit(terms, batch.weight):
@@ -252,12 +252,12 @@ class TargetMoments:
         unknown = self._unknown(int(self._n_cells[feature]))
         return unknown if self._n_codes[feature] else unknown.with_first(self.whole)
 
-    @once
+    @cached_property
     def whole(self) -> Ratios:
         """Those of all rows: one line."""
         return self._ratios(len(self._numbers) - 1, len(self._numbers))
 
-    @once
+    @cached_property
     def of_counts(self) -> bool:
         """Whether the target is a count, such as a number of claims.
 

@@ -14,7 +14,7 @@ from dask import delayed
 from glasswood.counting._row_job import ShippedRows
 from glasswood.engines._engine import ShippedWork
 from glasswood.engines._reduction import FAN_IN, sum_on_workers
-from glasswood.parallel._interrupts import Abandoned, DistantWaiter, cancelled_by
+from glasswood.parallel._interrupts import Cancelled, RemoteCancellation, cancellable_by
 from glasswood.tables._parquet import join
 from glasswood.tables._sources import HEAD
 
@@ -160,14 +160,14 @@ def _until_stopped(work: Callable[..., Any], *arguments: Any) -> Any:
     except ValueError:  # not a task of a worker
         return work(*arguments)
 
-    def is_gone() -> bool:
+    def is_cancelled() -> bool:
         task = worker.state.tasks.get(key)
         return task is None or task.state == "cancelled"
 
     try:
-        with cancelled_by(DistantWaiter(is_gone)):
+        with cancellable_by(RemoteCancellation(is_cancelled)):
             return work(*arguments)
-    except Abandoned:
+    except Cancelled:
         return None
 
 

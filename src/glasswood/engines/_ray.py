@@ -17,7 +17,7 @@ from glasswood.counting._partial import Partial, ledger_of
 from glasswood.counting._row_job import ShippedRows
 from glasswood.engines._engine import ShippedWork
 from glasswood.engines._reduction import own_errors, sum_on_workers
-from glasswood.parallel._interrupts import Abandoned, DistantWaiter, cancelled_by, proceed
+from glasswood.parallel._interrupts import Cancelled, RemoteCancellation, cancellable_by, check_cancelled
 from glasswood.parallel._threads import threads_limited_to
 from glasswood.tables._sources import HEAD
 
@@ -124,16 +124,16 @@ def _stopping(stop: str) -> Iterator[None]:
 def _until_stopped(stop: str, work: Callable[..., Any], *arguments: Any) -> Any:
     """Do the work of a task, unless or until there is a note that it is not needed any more."""
 
-    def is_gone() -> bool:
+    def is_cancelled() -> bool:
         with suppress(Exception):
             return bool(internal_kv._internal_kv_exists(stop))
         return False
 
     try:
-        with cancelled_by(DistantWaiter(is_gone)):
-            proceed()
+        with cancellable_by(RemoteCancellation(is_cancelled)):
+            check_cancelled()
             return work(*arguments)
-    except Abandoned:
+    except Cancelled:
         return None, b""
 
 

@@ -22,7 +22,7 @@ from glasswood.counting._row_job import ShippedRows
 from glasswood.engines._engine import ShippedWork
 from glasswood.engines._reduction import FAN_IN, own_errors
 from glasswood.errors import TableError
-from glasswood.parallel._threads import beside
+from glasswood.parallel._threads import run_interruptible
 from glasswood.tables._sources import HEAD
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _sum(shipped: ShippedWork, results: DataFrame, what: str) -> tuple[bytes, in
     log.info("%s; tag of the jobs: %s", what, tag)
     try:
         with own_errors(PySparkException):
-            rows = sorted(beside(_inheriting(session, collect)), key=lambda row: row["slice"])
+            rows = sorted(run_interruptible(_inheriting(session, collect)), key=lambda row: row["slice"])
     except Exception:  # the job has ended
         raise
     except BaseException:  # Ctrl-C

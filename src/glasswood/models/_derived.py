@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import ReadOnly
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 
 __all__ = ["CellsOfDerived", "Derived", "Key", "Part"]
 
@@ -109,24 +109,24 @@ class Derived(ReadOnly):
         """The number of derived columns."""
         return self.rank_first.size
 
-    @once
+    @cached_property
     def key_of(self) -> NDArray[np.int64]:
         """The key of each derived column."""
         return np.repeat(np.arange(self.n_keys), np.diff(self.column_first))
 
-    @once
+    @cached_property
     def part_key(self) -> NDArray[np.int64]:
         """The key of each part."""
         return np.repeat(np.arange(self.n_keys), np.diff(self.part_first))
 
-    @once
+    @cached_property
     def max_ranks(self) -> NDArray[np.int64]:
         """The largest rank of each derived column."""
         sizes = 1 + np.diff(self.entry_first)[self.key_of]
         columns = zip(self.rank_first.tolist(), sizes.tolist(), strict=True)
         return np.array([self.rank[first : first + size].max() for first, size in columns], dtype=np.int64)
 
-    @once
+    @cached_property
     def features(self) -> NDArray[np.int64]:
         """The columns of the table that some key has a part of, in increasing order."""
         return np.unique(self.part_column).astype(np.int64)
@@ -183,7 +183,7 @@ class CellsOfDerived:
         self.first = _starts([value.size for value in values])
         self.value = np.concatenate(values)
 
-    @once_here
+    @cached_unpickled
     def held(self) -> _core.DerivedColumns:
         """The columns as kernels take them."""
         d = self.derived

@@ -16,7 +16,7 @@ from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._derived import CellsOfDerived, Derived
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 from glasswood.parallel._threads import sum_over
 from glasswood.tables._columns import cells_of
 from glasswood.tables._tables import Schema, encode, n_rows
@@ -295,7 +295,7 @@ class TreeEnsemble(ReadOnly):
         """The number of columns that trees may split on: those of the table, and derived ones."""
         return self.n_features + (0 if self.derived is None else self.derived.n_columns)
 
-    @once
+    @cached_property
     def n_codes(self) -> NDArray[np.int64]:
         """The number of categories of each column that trees may split on; 0 for numbers."""
         codes = np.zeros(self.n_columns, dtype=np.int64)
@@ -312,7 +312,7 @@ class TreeEnsemble(ReadOnly):
         """The names of the columns of the model's table."""
         return tuple(column.name for column in self.schema.columns)
 
-    @once
+    @cached_property
     def used_features(self) -> NDArray[np.intp]:
         """The features that some node splits on, itself or through a derived column, in increasing order."""
         used = np.bincount(self.feature, minlength=self.n_columns)[: self.n_features]
@@ -367,12 +367,12 @@ class TreeEnsemble(ReadOnly):
             scores += score.base
         return scores
 
-    @once_here
+    @cached_unpickled
     def core_trees(self) -> _core.Trees:
         """The trees as kernels take them."""
         return _core.Trees(self.root, self.left, self.right, self.n_leaves)
 
-    @once_here
+    @cached_unpickled
     def _splits(self) -> _core.Splits:
         """What each node asks for, with the used columns numbered in order, and derived ones behind them."""
         used, n_derived = self.used_features, self.n_columns - self.n_features
@@ -389,7 +389,7 @@ class TreeEnsemble(ReadOnly):
             n_codes=np.append(self.n_codes[used], np.zeros(n_derived, dtype=np.int64)),
         )
 
-    @once_here
+    @cached_unpickled
     def _cells_of_derived(self) -> CellsOfDerived | None:
         """The derived columns as functions of the cells that their own cuts make."""
         if self.derived is None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import TableError
 
-__all__ = ["NO_LABELS", "Chosen", "Outputs", "labels_of", "position_of"]
+__all__ = ["NO_LABELS", "OutputSelection", "Outputs", "labels_of", "position_of"]
 
 NO_LABELS = ("prediction", "depth")
 """Names of the only output of a model without labels, which can also be called 0."""
@@ -81,7 +81,7 @@ def _listed(labels: Sequence[Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class OutputSelection:
     """Outputs that an answer is about.
 
     Parameters
@@ -138,12 +138,12 @@ class Outputs:
     binary: bool
     total: float = 0.0
 
-    def choose(self, output: object = None, output_index: int | None = None) -> Chosen:
+    def choose(self, output: object = None, output_index: int | None = None) -> OutputSelection:
         """Return the output that is asked for; by default all, or the second class of a binary model."""
         place = position_of(self.labels, output, output_index)
         if place is None and not self.binary:
-            return Chosen(list(range(self.n_columns)), self.labels, self.n_columns)
+            return OutputSelection(list(range(self.n_columns)), self.labels, self.n_columns)
         place = 1 if place is None else place
         if self.n_columns == len(self.labels):
-            return Chosen([place], (self.labels[place],), self.n_columns)
-        return Chosen([0], (self.labels[place],), self.n_columns, self.total if place == 0 else None)
+            return OutputSelection([place], (self.labels[place],), self.n_columns)
+        return OutputSelection([0], (self.labels[place],), self.n_columns, self.total if place == 0 else None)

@@ -1,4 +1,4 @@
-"""Interrupts: work in threads ends soon after Ctrl-C.
+"""Cancelling: work in threads ends soon after Ctrl-C.
 
 Python only interrupts the main thread, and only between two of its own steps, never within a kernel. Therefore, long
 work is divided into parts of a fraction of a second, and threads check between two parts whether the result is still
@@ -12,62 +12,62 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-__all__ = ["Abandoned", "DistantWaiter", "Waiter", "cancelled_by", "proceed", "waiters"]
+__all__ = ["Cancellation", "Cancelled", "RemoteCancellation", "cancellable_by", "cancellations", "check_cancelled"]
 
 PATIENCE = 1.0  # seconds between two questions to a driver
 
 _of_thread = threading.local()
 
 
-class Abandoned(BaseException):
-    """Nobody waits any longer for what this thread does."""
+class Cancelled(BaseException):
+    """The result of what this thread does is no longer needed."""
 
 
-class Waiter:
-    """Somebody who waits for what threads do, until `gone` is set; without a lock, which Ctrl-C might leave locked."""
+class Cancellation:
+    """Cancels the work of threads when `requested` is set. It has no lock, which Ctrl-C might leave locked."""
 
     def __init__(self) -> None:
-        self.gone = False
+        self.requested = False
 
 
-class DistantWaiter:
-    """A driver that waits for what a task does on a worker; it is asked now and then whether it still does.
+class RemoteCancellation:
+    """Cancels the work of a task on a worker. The driver is asked now and then whether it still needs the result.
 
     Parameters
     ----------
-    is_gone : callable
-        Returns whether nobody waits any longer.
+    is_requested : callable
+        Returns whether the work is to be cancelled.
     """
 
-    def __init__(self, is_gone: Callable[[], bool]) -> None:
-        self._gone, self._is_gone, self._asked = False, is_gone, 0.0
+    def __init__(self, is_requested: Callable[[], bool]) -> None:
+        self._requested, self._is_requested, self._asked = False, is_requested, 0.0
 
     @property
-    def gone(self) -> bool:
-        """Whether nobody waits any longer, as of at most a second ago."""
-        if not self._gone and monotonic() - self._asked > PATIENCE:
-            self._gone, self._asked = self._is_gone(), monotonic()
-        return self._gone
+    def requested(self) -> bool:
+        """Whether the work is to be cancelled, as of at most a second ago."""
+        if not self._requested and monotonic() - self._asked > PATIENCE:
+            self._requested, self._asked = self._is_requested(), monotonic()
+        return self._requested
 
 
-def waiters() -> tuple[Waiter | DistantWaiter, ...]:
-    """Return those who wait for the work of this thread; empty if it was not started by a pool."""
-    found: tuple[Waiter | DistantWaiter, ...] = getattr(_of_thread, "waiters", ())
+def cancellations() -> tuple[Cancellation | RemoteCancellation, ...]:
+    """Return what can cancel the work of this thread; empty if it was not started by a pool."""
+    found: tuple[Cancellation | RemoteCancellation, ...] = getattr(_of_thread, "cancellations", ())
     return found
 
 
 @contextmanager
-def cancelled_by(*waiters: Waiter | DistantWaiter) -> Iterator[None]:
-    """Declare that this thread does the work of a block for others."""
-    _of_thread.waiters = waiters
+def cancellable_by(*cancellations: Cancellation | RemoteCancellation) -> Iterator[None]:
+    """Let others cancel what this thread does in a block."""
+    _of_thread.cancellations = cancellations
     try:
         yield
     finally:
-        del _of_thread.waiters
+        del _of_thread.cancellations
 
 
-def proceed() -> None:
-    """Raise `Abandoned` if one who waited for what this thread does is gone. Called between two parts of long work."""
-    for waiter in waiters():
-        if waiter.gone:
-            raise Abandoned
+def check_cancelled() -> None:
+    """Raise `Cancelled` if the work of this thread was cancelled. Called between two parts of long work."""
+    for cancellation in cancellations():
+        if cancellation.requested:
+            raise Cancelled

@@ -24,16 +24,16 @@ from time import monotonic
 from typing import Generic, SupportsIndex, TypeVar, cast
 
 from glasswood.errors import ArgumentError
-from glasswood.parallel._interrupts import Waiter, cancelled_by, proceed, waiters
+from glasswood.parallel._interrupts import Cancellation, cancellable_by, cancellations, check_cancelled
 from glasswood.parallel._limits import core_quota
 from glasswood.parallel._progress import shown
 
 __all__ = [
-    "beside",
     "check_jobs",
     "for_each",
     "in_order",
     "n_threads",
+    "run_interruptible",
     "sum_over",
     "sum_over_batches",
     "thread_limit",
@@ -131,8 +131,8 @@ class _Pool(Generic[T]):
 
     def __init__(self, workers: int, work: Callable[[int], T], limit: int) -> None:
         self._work, self._share = work, max(1, limit // workers)
-        self._waiter = Waiter()
-        self._waiters = (*waiters(), self._waiter)
+        self._cancellation = Cancellation()
+        self._cancellations = (*cancellations(), self._cancellation)
         self._asked: SimpleQueue[int | None] = SimpleQueue()
         self._done: SimpleQueue[tuple[int, T] | BaseException] = SimpleQueue()
         names = [f"glasswood-{number}" for number in range(workers)]
@@ -156,10 +156,10 @@ class _Pool(Generic[T]):
             self._launched.put(None)
 
     def _serve(self) -> None:
-        with cancelled_by(*self._waiters), threads_limited_to(self._share):
+        with cancellable_by(*self._cancellations), threads_limited_to(self._share):
             while (number := self._asked.get()) is not None:
                 try:
-                    proceed()
+                    check_cancelled()
                     self._done.put((number, self._work(number)))
                 except BaseException as error:  # noqa: BLE001 (it is raised where results are awaited)
                     self._done.put(error)
@@ -177,7 +177,7 @@ class _Pool(Generic[T]):
 
     def leave(self) -> None:
         """Drop what has not begun, let the rest end at its next part, and wait for that."""
-        self._waiter.gone = True
+        self._cancellation.requested = True
         for _ in self._threads:
             self._asked.put(None)
         self._launched.get()
@@ -197,7 +197,7 @@ def _pool(workers: int, work: Callable[[int], T], limit: int) -> Iterator[_Pool[
         pool.leave()
 
 
-def beside(work: Callable[[], T]) -> T:
+def run_interruptible(work: Callable[[], T]) -> T:
     """Return ``work()``, computed in a thread so that Ctrl-C is noticed: for long kernels that cannot be divided.
 
     After Ctrl-C the thread continues to the end of the kernel, and its result is discarded.
@@ -253,7 +253,7 @@ def sum_over(
                 except StopIteration:
                     return
             yield item
-            proceed()
+            check_cancelled()
 
     def work(_: int) -> T:
         total = start()

@@ -14,7 +14,7 @@ __all__ = [
     "BASE",
     "band_of",
     "bands_in_legend",
-    "beside",
+    "cells_beside_axis",
     "colour_of",
     "coloured_bands",
     "common_heights",
@@ -30,7 +30,7 @@ SHADE_OF_LINE = 0.18
 LETTERS = 24  # of the name of a line in a legend
 
 
-def beside(panel: Steps) -> list[tuple[str, str]]:
+def cells_beside_axis(panel: Steps) -> list[tuple[str, str]]:
     """Return what is shown next to the axis: the attribute of lines, and the label."""
     found = []
     for field, share in (("missing", panel.missing_share), ("unseen", panel.unseen_share)):

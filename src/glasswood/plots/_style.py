@@ -15,7 +15,7 @@ __all__ = [
     "PLOTLY_DASHES",
     "PLOTLY_MARKS",
     "SEQUENTIAL",
-    "Look",
+    "Style",
 ]
 
 # The colours of Okabe and Ito, without the yellow, which is lost on white; grey and brown in its place.
@@ -30,7 +30,7 @@ SEQUENTIAL, DIVERGING = "viridis", "RdBu_r"
 
 
 @dataclass(frozen=True)
-class Look:
+class Style:
     """What a drawing takes over from its surroundings: the colours of text and paper, and what the font can show.
 
     `heights` are those that all panels of steps have in common, if they are to be equal.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.counting._background import Background
-from glasswood.parallel._once import Cache, once
+from glasswood.parallel._lazy import Cache, cached_property
 from glasswood.report._common import MAX_LINES, ColumnOfFeatures, Item, column, in_brackets, noun_of
 from glasswood.report._settings import DEFAULTS, Settings
 from glasswood.study._study import Study
@@ -38,7 +38,7 @@ class Subject:
         - `number_of(subject)`: the number of the figure of each player that has one;
         - `columns(subject)`: columns of the table of features, `ColumnOfFeatures`;
         - `subtitle(subject, name)`: what is said below the figure of a feature;
-        - `beside(subject, curve, panel)`: the panel of a curve, with something beside it;
+        - `overlay(subject, curve, panel)`: the panel of a curve, with something beside it;
         - `sections(subject)`: sections, `Placed`;
         - `findings(subject, made)`: findings, `Placed`, given the sections by their anchors.
     settings : Settings
@@ -48,7 +48,7 @@ class Subject:
     families: tuple[ModuleType, ...] = ()
     settings: Settings = DEFAULTS
 
-    @once
+    @cached_property
     def _cache(self) -> Cache:
         return Cache()
 
@@ -68,7 +68,7 @@ class Subject:
         """The model, and what is averaged over."""
         return self.view.study
 
-    @once
+    @cached_property
     def raw(self) -> View | None:
         """The same model and rows on the raw score; None if the model has none that is a sum over trees."""
         if self.view.scale.is_score:
@@ -77,13 +77,13 @@ class Subject:
 
     # ------------------------------------------------------------------------------------------------- features
 
-    @once
+    @cached_property
     def used(self) -> frozenset[str]:
         """The players of which some column is split on."""
         plan = self.study.plan(1)
         return frozenset(plan.players[k] for k in set(plan.player_of[self.study.ensemble.used_features].tolist()))
 
-    @once
+    @cached_property
     def names(self) -> list[str]:
         """All players, the most important first, unused ones last."""
         first = [name for ranking in self.functions("ranking") for name in ranking(self) if name in self.used]
@@ -91,19 +91,19 @@ class Subject:
         first += [name for name in players if name in self.used and name not in set(first)]
         return [*first, *(name for name in players if name not in self.used)]
 
-    @once
+    @cached_property
     def single(self) -> dict[str, int]:
         """The features that are players of their own, and their numbers."""
         own, groups = set(self.study.plan(1).players), self.study.groups
         names = enumerate(self.study.ensemble.feature_names)
         return {name: f for f, name in names if name in own and name not in groups}
 
-    @once
+    @cached_property
     def number_of(self) -> Mapping[str, int]:
         """The number of the figure of each player that has one."""
         return {name: k for numbers in self.functions("number_of") for name, k in numbers(self).items()}
 
-    @once
+    @cached_property
     def columns(self) -> list[ColumnOfFeatures]:
         """The columns of the table of features, in their order."""
         return sorted(
@@ -122,12 +122,12 @@ class Subject:
 
     # ----------------------------------------------------------------------------------------------------- rows
 
-    @once
+    @cached_property
     def background(self) -> Background | None:
         """The counts of the rows; None if there are none, or too many to keep."""
         return None if self.study.in_parts else self.study.counted(1)
 
-    @once
+    @cached_property
     def total(self) -> float:
         """The number (or weight) of the background's rows; 0 without a background."""
         rows = [self.study.rows_per_cell(f) for f in self.single.values()]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from glasswood.effects._axes import LARGEST
 from glasswood.kernels._read_only import ReadOnly
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.tables._columns import Column, Extent, Numbers, cells_of, index_labels, is_missing
 from glasswood.text._printable import unlike
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError, TableError
-from glasswood.parallel._once import once
+from glasswood.parallel._lazy import cached_property
 from glasswood.tables._columns import Dictionary, NumberColumn
 from glasswood.tables._sources import is_in_memory
 from glasswood.tables._tables import Schema, open_columns
@@ -106,7 +106,7 @@ class Table:
             raise ArgumentError(message)
         return set(self.find(array.tolist()))
 
-    @once
+    @cached_property
     def _schema(self) -> Schema:
         return Schema(tuple(NumberColumn(str(name)) for name in self.names), named=False)  # by position
 

@@ -22,7 +22,7 @@ from glasswood.counting._weights import fixed_point
 from glasswood.engines._pass import Pass, RowsPart
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.models._ensemble import TreeEnsemble
-from glasswood.parallel._once import once
+from glasswood.parallel._lazy import cached_property
 from glasswood.tables._row_columns import row_weights
 from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 from glasswood.tables._sources import InMemory
@@ -283,7 +283,7 @@ class OverTable(Average):
         """The fold of each row; None if there are none."""
         return self._values.fold
 
-    @once
+    @cached_property
     def shares(self) -> NDArray[np.float64]:
         """The weights of the rows, which sum to 1."""
         weight = np.ones(self.n_rows) if self.weights is None else self.weights

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._row_cells import Rows
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.results import Axis
 from glasswood.study._study import Study
 from glasswood.tables._columns import Extent, extent_of

@@ -12,7 +12,7 @@ from glasswood.counting._folds import refuse_empty, without_each_fold
 from glasswood.counting._statistic import StatisticSpec
 from glasswood.effects._closed_forms import Effects
 from glasswood.errors import BackgroundError
-from glasswood.parallel._once import Lock, once
+from glasswood.parallel._lazy import Lock, cached_property
 from glasswood.study._averages import NO_ROWS
 from glasswood.study._study import Study
 from glasswood.tables._folds import Division
@@ -64,7 +64,7 @@ class StudyFolds:
         left_out = [(part.share, part.background) for part in without_each_fold(counted)]
         return [(share, Effects(plan, left.counts, left.total)) for share, left in left_out]
 
-    @once
+    @cached_property
     def rows(self) -> list[tuple[float, NDArray[np.intp]]]:
         """The share of each fold and the numbers of its rows, of a table in memory."""
         over, number = self._study.over, self.division.number

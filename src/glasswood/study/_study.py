@@ -27,9 +27,9 @@ from glasswood.kernels._read_only import read_only
 from glasswood.models._opened import Opened
 from glasswood.models._scale import Scale, scale_of
 from glasswood.models._user_columns import UserColumns
-from glasswood.parallel._kept import Kept
+from glasswood.parallel._lazy import Cache, Deferred, Lock, cached_property
+from glasswood.parallel._lru_cache import LRUCache
 from glasswood.parallel._memory import memory_left
-from glasswood.parallel._once import Cache, Deferred, Lock, once
 from glasswood.study._averages import NO_ROWS, Average, OverCounts
 from glasswood.study._in_parts import count_in_parts
 from glasswood.study._names import player_of
@@ -55,7 +55,7 @@ class Study:
     """A model and its background.
 
     Any number of threads may ask one study: what it keeps is computed once, by one of them (see
-    `glasswood.parallel._once`), and does not depend on the order of the questions.
+    `glasswood.parallel._lazy`), and does not depend on the order of the questions.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Study:
         self.shared = Cache() if shared is None else shared
         self._lock = Lock()  # of the cache and the mappings below
         self._cache = Cache(self._lock)
-        self.kept = Kept(MAX_KEPT)  # tables that wait for more rows
+        self.kept = LRUCache(MAX_KEPT)  # tables that wait for more rows
         self._counted: dict[int, Background] = {}
         self._effects: dict[int, Effects] = {}
         asked = scale_of(model, response)
@@ -155,13 +155,13 @@ class Study:
         """What was observed, as it is asked for; None if that is only known from counts."""
         return self._targets
 
-    @once
+    @cached_property
     def has_targets(self) -> bool:
         """Whether it is known, or can be, what was observed."""
         counted = self.over.counted
         return self._targets is not None or (counted is not None and find_targets(self.model, counted) is not None)
 
-    @once
+    @cached_property
     def targets(self) -> TargetMoments:
         """What was observed and predicted, after a pass over the rows if need be; only if there are any."""
         with self._lock:
@@ -349,13 +349,13 @@ class Study:
         """Whether the counts are too many to keep, so that curves are made part by part of the model."""
         return self.over.in_memory and self.plan(1).n_counts > MAX_COUNTS
 
-    @once
+    @cached_property
     def raw_curves(self) -> dict[int, NDArray[np.float64]]:
         """The height of every cell of every feature that is a player of its own, as sums over trees."""
         curves = self._folded[0] if self.in_parts else self.effects(1).curves()
         return {feature: read_only(heights) for feature, heights in curves.items()}
 
-    @once
+    @cached_property
     def _folded(self) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64], NDArray[Any]]:
         """Curves, mean and rows per cell of a model whose counts are too many to keep: folded part by part of it."""
         return count_in_parts(self.plan(1), self.over, MAX_COUNTS)
@@ -420,7 +420,7 @@ class Study:
             return None
         return np.array([background.total if background.unit == 1 else background.weight])
 
-    @once
+    @cached_property
     def _rows_per_cell(self) -> NDArray[Any]:
         """The same for all features, one behind the other."""
         if self.in_parts:
@@ -443,7 +443,7 @@ class Study:
         values, weight = self.columns([feature]).column(feature), self.over.weights
         return extent_of(values if weight is None else values[weight > 0])
 
-    @once
+    @cached_property
     def _counted_extents(self) -> dict[int, Extent | None]:
         """The ends of features that came along with the counts, as far as they are known."""
         background = self.counted(1)
@@ -453,11 +453,11 @@ class Study:
         """Return whether some node splits on a feature."""
         return feature in self._used
 
-    @once
+    @cached_property
     def _used(self) -> frozenset[int]:
         return frozenset(self.ensemble.used_features.tolist())
 
-    @once
+    @cached_property
     def pairs(self) -> NDArray[np.bool_]:
         """Which pairs of features share a path, the smaller number first."""
         plan = self.plan(1)

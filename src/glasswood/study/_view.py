@@ -16,7 +16,7 @@ from glasswood.effects._responses import Responses, all_responses, batch_of, sum
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
 from glasswood.models._ensemble import TreeEnsemble
-from glasswood.models._outputs import Chosen
+from glasswood.models._outputs import OutputSelection
 from glasswood.models._scale import Scale
 from glasswood.results import Axis, Folds
 from glasswood.study._averages import NO_ROWS
@@ -48,7 +48,7 @@ class View:
 
     study: Study
     scale: Scale
-    chosen: Chosen
+    chosen: OutputSelection
 
     def of(self, study: Study) -> View:
         """Return the view of another study of the same model, such as that of some of the rows."""

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from glasswood.errors import TableError
-from glasswood.tables._places import Place, fsspec_of, is_remote, naming
+from glasswood.tables._places import Place, fsspec_of, is_remote, storage_errors
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -112,14 +112,14 @@ def _files_in(place: Place) -> list[str]:
     """Return the files in a folder and in those within, hidden ones excepted; a file is itself."""
     if _kind_of(place).name == "File":
         return [place.path]
-    with naming(place.name):
+    with storage_errors(place.name):
         found = [info.path for info in _listed(place.filesystem, place.path, deep=True) if info.is_file]
     names = {path: PurePosixPath(_below(path, place.path)).parts for path in sorted(found)}
     return [path for path, parts in names.items() if not any(part.startswith(("_", ".")) for part in parts)]
 
 
 def _kind(place: Place) -> Any:
-    with naming(place.name):
+    with storage_errors(place.name):
         return place.filesystem.get_file_info(place.path).type
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from glasswood.errors import BackgroundError, TableError
-from glasswood.parallel._once import once
+from glasswood.parallel._lazy import cached_property
 from glasswood.tables._files import replacing
 from glasswood.tables._listing import existing, files_of, is_pattern, stamp_of, waiting
-from glasswood.tables._places import Place, import_arrow, is_remote, naming, places_of
+from glasswood.tables._places import Place, import_arrow, is_remote, places_of, storage_errors
 from glasswood.tables._ranges import column_ranges, fetch
 from glasswood.text._printable import how_many
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Fragment",
+    "file_errors",
     "first_rows",
     "fragments_of",
     "is_dataset",
-    "naming_file",
     "open_dataset",
     "pack_keys",
     "read_batch",
@@ -90,7 +90,7 @@ class Fragment:
             message = f"{self.path} has changed since the work was planned; start again"
             raise TableError(message)
 
-    @once
+    @cached_property
     def digest(self) -> bytes:
         """A hash of the fragment's identity; sums of these show which fragments were counted, and how often."""
         return blake2b(f"{self.name}|{self.stamp}".encode(), digest_size=16).digest()
@@ -110,7 +110,7 @@ def open_dataset(paths: object, filesystem: object = None, storage_options: Mapp
         _refuse_no_parquet(place)
     found: Any = files_of(places) if len(places) > 1 or is_pattern(places[0]) else existing(places[0]).path
     text = ", ".join(place.name for place in places[:3])
-    with naming(text, "cannot be read as Parquet"):
+    with storage_errors(text, "cannot be read as Parquet"):
         whole = dataset.dataset(found, format="parquet", partitioning="hive", filesystem=places[0].filesystem)
     if not whole.files:
         message = f"there is no Parquet file in {text!r}"
@@ -148,7 +148,7 @@ def fragments_of(dataset: FileSystemDataset, *, fill: bool) -> list[Fragment]:
 
     def planned(file: Any) -> list[Fragment]:
         partition = tuple(module.get_partition_keys(file.partition_expression).items())
-        with naming(file.path):
+        with storage_errors(file.path):
             stamp = stamp_of(filesystem, file.path)
             if len(found) > MANY_FILES:
                 return [Fragment(file.path, filesystem, None, None, stamp, partition)]
@@ -191,7 +191,7 @@ def read_fragment(fragment: Fragment, names: Sequence[str], *, few: int | None =
     """
     import pyarrow as pa
 
-    with naming(fragment.path):
+    with storage_errors(fragment.path):
         with fragment.filesystem.open_input_file(fragment.path) as opened:
             fragment.refuse_changed(opened)
             footer = _footer(fragment, opened)
@@ -223,7 +223,7 @@ def read_whole(fragment: Fragment, names: Sequence[str]) -> Iterator[Any]:
 
 
 @contextmanager
-def naming_file(path: str) -> Iterator[None]:
+def file_errors(path: str) -> Iterator[None]:
     """Give a block whose errors about tables name the file."""
     try:
         yield

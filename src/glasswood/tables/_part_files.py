@@ -21,7 +21,7 @@ import numpy as np
 
 from glasswood.errors import TableError
 from glasswood.tables._files import is_unfinished, replacing
-from glasswood.tables._places import import_arrow, is_remote, naming
+from glasswood.tables._places import import_arrow, is_remote, storage_errors
 from glasswood.tables._tables import frame_of
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ class PartFiles:
         """Note which job writes to the folder. One that has other files is refused, and so is that of another job."""
         from pyarrow.fs import FileSelector, FileType
 
-        with naming(self.folder):
+        with storage_errors(self.folder):
             if self.is_local:
                 self.filesystem.create_dir(self.folder, recursive=True)
             known = self.filesystem.get_file_info(self.path(MANIFEST)).type == FileType.File
@@ -254,7 +254,7 @@ class PartFiles:
         """Remove parts that are none any more, and note that all of them are there."""
         from pyarrow.fs import FileSelector, FileType
 
-        with naming(self.folder):
+        with storage_errors(self.folder):
             for info in self.filesystem.get_file_info(FileSelector(self.folder, recursive=True)):
                 name = info.path.removeprefix(self.folder).lstrip("/")
                 if info.type == FileType.File and name not in rows and self._is_left_over(name):
@@ -316,7 +316,7 @@ class PartFiles:
     @contextmanager
     def open(self, name: str) -> Iterator[PartFile]:
         """Open a part for writing. It is there when the block ends, and not at all if the block raises."""
-        with naming(self.path(name), "cannot be written"), self._opened(name) as file:
+        with storage_errors(self.path(name), "cannot be written"), self._opened(name) as file:
             part = PartFile(file, self.job)
             try:
                 yield part

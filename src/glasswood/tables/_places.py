@@ -20,11 +20,11 @@ __all__ = [
     "import_arrow",
     "is_address",
     "is_remote",
-    "naming",
     "place_of",
     "places_of",
     "read_at",
     "short",
+    "storage_errors",
     "write_at",
 ]
 
@@ -116,7 +116,7 @@ def place_of(
         _refuse_options(storage_options, text)
         return _local(text)
     name = _shown_uri(uri)
-    with naming(name):
+    with storage_errors(name):
         if storage_options is not None:
             return _by_fsspec(f"{uri['scheme']}://{uri['host']}{uri['path']}", name, storage_options)
         return _by_arrow(uri, name)
@@ -232,14 +232,17 @@ def is_address(path: object, filesystem: object = None, storage_options: object 
 
 def read_at(place: Place) -> bytes:
     """Return the content of a file."""
-    with naming(place.name, error=FileError), place.filesystem.open_input_stream(place.path, compression=None) as file:
+    with (
+        storage_errors(place.name, error=FileError),
+        place.filesystem.open_input_stream(place.path, compression=None) as file,
+    ):
         content: bytes = file.read()
     return content
 
 
 def write_at(place: Place, content: bytes) -> None:
     """Write a file."""
-    with naming(place.name, "cannot be written", FileError):  # noqa: SIM117 (closing it writes)
+    with storage_errors(place.name, "cannot be written", FileError):  # noqa: SIM117 (closing it writes)
         with place.filesystem.open_output_stream(place.path) as file:
             file.write(content)
 
@@ -247,7 +250,7 @@ def write_at(place: Place, content: bytes) -> None:
 # ------------------------------------------------------------------------------------------------------ messages
 
 
-class naming:
+class storage_errors:
     """A block in which errors of storages get the name of the file, and become short."""
 
     def __init__(self, name: str, what: str = "cannot be read", error: type[GlasswoodError] = TableError) -> None:

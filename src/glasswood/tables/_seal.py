@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from glasswood.errors import TableError
 from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
-from glasswood.parallel._once import Lock
+from glasswood.parallel._lazy import Lock
 from glasswood.parallel._threads import sum_over
 from glasswood.tables._columns import Dictionary, Numbers, index_labels
 from glasswood.tables._tables import Digests, Encoded, OpenColumns, Rows

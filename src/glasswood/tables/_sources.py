@@ -40,7 +40,7 @@ from glasswood.tables._tables import (
     open_columns,
     take_rows,
 )
-from glasswood.text._arguments import refuse_no_mapping
+from glasswood.text._arguments import require_mapping
 
 __all__ = [
     "HEAD",
@@ -147,7 +147,7 @@ def stored(source: object, filesystem: object, storage_options: Mapping[str, Any
         message = f"filesystem= and storage_options= are for paths of files, not for a {type(source).__name__}"
         raise ArgumentError(message)
     if storage_options is not None:
-        refuse_no_mapping(storage_options, "storage_options is a mapping of options of fsspec")
+        require_mapping(storage_options, "storage_options is a mapping of options of fsspec")
     return Stored(source, filesystem, storage_options)
 
 

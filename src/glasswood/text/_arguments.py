@@ -20,8 +20,8 @@ __all__ = [
     "checked_centering",
     "checked_groups",
     "new_file",
-    "refuse_no_mapping",
     "refuse_no_name",
+    "require_mapping",
     "whole_number",
 ]
 
@@ -108,7 +108,7 @@ def brief(value: object) -> str:
     return text if len(text) <= 60 else f"a {type(value).__name__}: {text[:50]}..."
 
 
-def refuse_no_mapping(given: object, what: str) -> Mapping[Any, Any]:
+def require_mapping(given: object, what: str) -> Mapping[Any, Any]:
     """Return a mapping, and raise an error for anything else; `what` describes it in the error message."""
     if not isinstance(given, Mapping):
         message = f"{what}, not {brief(given)}"
@@ -122,7 +122,7 @@ def checked_groups(groups: object) -> dict[str, tuple[str, ...]]:
         return {}
     what = 'groups must map names to lists of columns, such as {"city": ["city_a", "city_b"]}'
     found: dict[str, tuple[str, ...]] = {}
-    for name, columns in refuse_no_mapping(groups, what).items():
+    for name, columns in require_mapping(groups, what).items():
         if not isinstance(name, str) or isinstance(columns, str) or not hasattr(columns, "__iter__"):
             message = f"a group is a name and a list of columns, not {name!r}: {brief(columns)}"
             raise TableError(message)

@@ -30,7 +30,7 @@ def test_features_beyond_the_limit_are_named_and_drawn(product):
     beyond = [name for name, ale in ex.ale().items() if ale.gap > 0.1 and ale.gap > 2 * ale.gap_error]
     assert {"a", "b"} >= set(beyond)
     assert beyond
-    apart = _section.apart_of(subject)
+    apart = _section.ale_gaps_of(subject)
     assert sorted(apart) == sorted(beyond)
     assert [one.gap for one in apart.values()] == sorted((gaps[name] for name in beyond), reverse=True)
     assert all("differ by" in found.made["text"] for found in _section.findings(subject, {}))
@@ -49,10 +49,10 @@ def test_features_beyond_the_limit_are_named_and_drawn(product):
 def test_no_warning_where_nothing_is_known(product):
     X, model = product
     additive = lgb.LGBMRegressor(n_estimators=20, num_leaves=2, verbose=-1).fit(X, X.a + X.b)
-    assert not _section.apart_of(subject_of(gw.Explainer(additive, X)))
-    assert not _section.apart_of(subject_of(gw.Explainer(model, gw.summarize(model, X))))
-    assert not _section.apart_of(subject_of(gw.Explainer(model)))
+    assert not _section.ale_gaps_of(subject_of(gw.Explainer(additive, X)))
+    assert not _section.ale_gaps_of(subject_of(gw.Explainer(model, gw.summarize(model, X))))
+    assert not _section.ale_gaps_of(subject_of(gw.Explainer(model)))
     counted = gw.summarize(model, X, ale=True, response="raw")
     both = (subject_of(gw.Explainer(model, rows)) for rows in (counted, X))
-    one, other = map(_section.apart_of, both)
+    one, other = map(_section.ale_gaps_of, both)
     assert list(one) == list(other)

@@ -70,7 +70,7 @@ def questions(draw):
     return case, tables(case.model, draw(st.integers(1, 5)), draw(SEEDS)), groups, draw(st.sampled_from([None, weight]))
 
 
-@pytest.mark.parametrize("most", [_walks.MAX_NARROW, 0], ids=["players", "slots"])
+@pytest.mark.parametrize("max_", [_walks.MAX_NARROW, 0], ids=["players", "slots"])
 def test_invented_ensembles(max_, monkeypatch):
     monkeypatch.setattr(_walks, "MAX_NARROW", max_)  # whether masks are of players, or of those of a path
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from glasswood.plots._axes import whole_numbers
 from glasswood.plots._spec import Line, Scale, Steps
-from glasswood.plots._steps import BASE, beside, colour_of, coloured_bands, dodge, limits
-from glasswood.plots._style import MARKS, PALE_OPACITY, Look
+from glasswood.plots._steps import BASE, cells_beside_axis, colour_of, coloured_bands, dodge, limits
+from glasswood.plots._style import MARKS, PALE_OPACITY, Style
 from glasswood.text._plain import number, several
 
 if TYPE_CHECKING:
@@ -50,68 +50,68 @@ def set_ticks(axis: Axis, scale: Scale) -> None:
         axis.set_major_formatter(lambda x, _: number(x))
 
 
-def draw_categories(ax: Axes, panel: Steps, look: Look, heights: tuple[float, float]) -> list[Line2D]:
+def draw_categories(ax: Axes, panel: Steps, style: Style, heights: tuple[float, float]) -> list[Line2D]:
     """Draw the heights of categories as dots, the first category on top, and the share of rows as bars at the left."""
     set_heights(ax, "x", heights, room=bool(panel.support))
-    n, outer = panel.x.n_cells, beside(panel)
+    n, outer = panel.x.n_cells, cells_beside_axis(panel)
     places = np.arange(n, dtype=np.float64)
     further = n + 0.3 + np.arange(len(outer), dtype=np.float64)
     if panel.mean is not None:
-        ax.axvline(panel.mean, color=look.dim, linewidth=0.7, zorder=1)
-        if look.alone and not panel.note:
-            small: dict[str, Any] = {"fontsize": "x-small", "color": look.dim, "va": "bottom", "ha": "center"}
+        ax.axvline(panel.mean, color=style.dim, linewidth=0.7, zorder=1)
+        if style.alone and not panel.note:
+            small: dict[str, Any] = {"fontsize": "x-small", "color": style.dim, "va": "bottom", "ha": "center"}
             ax.text(panel.mean, 1.0, f"average {number(panel.mean)}", transform=ax.get_xaxis_transform(), **small)
-    _draw_shares(ax, panel, look, further)
-    _draw_bands(ax, panel, look, further)
+    _draw_shares(ax, panel, style, further)
+    _draw_bands(ax, panel, style, further)
     for row in panel.faint:
-        ax.plot(row, places, color=look.dim, linewidth=0.5, alpha=0.6)
-    drawn = [_draw_dots(ax, panel, k, look) for k in range(len(panel.lines))]
+        ax.plot(row, places, color=style.dim, linewidth=0.5, alpha=0.6)
+    drawn = [_draw_dots(ax, panel, k, style) for k in range(len(panel.lines))]
     for at, (field, _) in zip(further, outer, strict=True):
         marked = [(k, getattr(line, field)) for k, line in enumerate(panel.lines) if getattr(line, field) is not None]
         for i, (k, height) in enumerate(marked):
-            style: dict[str, Any] = {"color": colour_of(panel, k), "marker": MARKS[k % len(MARKS)]}
-            style["alpha"] = PALE_OPACITY if field in panel.lines[k].pale_beside else None
-            ax.plot([height], [at + 0.55 * dodge(i, len(marked))], markersize=_size(panel), **style)
+            options: dict[str, Any] = {"color": colour_of(panel, k), "marker": MARKS[k % len(MARKS)]}
+            options["alpha"] = PALE_OPACITY if field in panel.lines[k].pale_beside else None
+            ax.plot([height], [at + 0.55 * dodge(i, len(marked))], markersize=_size(panel), **options)
     if outer:
-        ax.axhline(n - 0.35, color=look.dim, linewidth=0.8, linestyle=(0, (1, 2)))
+        ax.axhline(n - 0.35, color=style.dim, linewidth=0.8, linestyle=(0, (1, 2)))
     ax.set_ylim(n + len(outer) - 0.1 if outer else n - 0.4, -0.6)
-    labels = [look.readable(text) for text in several(panel.x.labels, 22 if look.alone else 18)]
+    labels = [style.readable(text) for text in several(panel.x.labels, 22 if style.alone else 18)]
     labels += [label.replace("\n", " ") for _, label in outer]
-    size = "medium" if look.alone else "small" if n <= 10 else "x-small" if n <= 18 else "xx-small"
+    size = "medium" if style.alone else "small" if n <= 10 else "x-small" if n <= 18 else "xx-small"
     ax.set_yticks([*places, *further], labels, fontsize=size, **PLAIN)
-    ax.set_xlabel(in_lines(look, panel.y_label, 44 if look.alone else 34), **PLAIN)
-    ax.set_ylabel(look.readable(panel.x.label), **PLAIN)
+    ax.set_xlabel(in_lines(style, panel.y_label, 44 if style.alone else 34), **PLAIN)
+    ax.set_ylabel(style.readable(panel.x.label), **PLAIN)
     return drawn
 
 
-def _draw_bands(ax: Axes, panel: Steps, look: Look, further: NDArray[np.float64]) -> None:
+def _draw_bands(ax: Axes, panel: Steps, style: Style, further: NDArray[np.float64]) -> None:
     """Draw bands as bars; those of several lines are thin, behind the marks."""
     for i, (band, colour, shade) in enumerate(coloured_bands(panel)):
         ends = [*zip(band.low, band.high, strict=True)]
         places = [float(place) for place in range(panel.x.n_cells)]
-        for at, (field, _) in zip(further.tolist(), beside(panel), strict=True):
+        for at, (field, _) in zip(further.tolist(), cells_beside_axis(panel), strict=True):
             if getattr(band, field) is not None:
                 ends.append(getattr(band, field))
                 places.append(at)
         low, high = np.array(ends).T
         if band.line is None or len(panel.lines) == 1:
             width = 0.5 if i or band.line is not None else 0.7
-            ax.barh(places, high - low, width, low, color=colour, alpha=look.opacity(shade), linewidth=0)
+            ax.barh(places, high - low, width, low, color=colour, alpha=style.opacity(shade), linewidth=0)
         else:
             dodged = np.array(places) + 0.55 * dodge(band.line, len(panel.lines))
             ax.hlines(dodged, low, high, color=colour, linewidth=WHISKER["linewidth"], alpha=WHISKER["alpha"])
 
 
-def in_lines(look: Look, text: str, max_: int) -> str:
+def in_lines(style: Style, text: str, max_: int) -> str:
     """Return the label of an axis, wrapped to lines of limited length."""
-    return "\n".join(textwrap.wrap(look.readable(text), max_))
+    return "\n".join(textwrap.wrap(style.readable(text), max_))
 
 
 def _size(panel: Steps) -> float:
     return 6.5 if panel.x.n_cells <= 15 else 4.5
 
 
-def _draw_dots(ax: Axes, panel: Steps, k: int, look: Look) -> Line2D:
+def _draw_dots(ax: Axes, panel: Steps, k: int, style: Style) -> Line2D:
     """Draw the heights of categories as dots, hollow where there are no rows."""
     line: Line = panel.lines[k]
     places = np.arange(panel.x.n_cells) + 0.55 * dodge(k, len(panel.lines))
@@ -121,16 +121,16 @@ def _draw_dots(ax: Axes, panel: Steps, k: int, look: Look) -> Line2D:
     colour = colour_of(panel, k)
     if panel.mean is not None:
         ax.hlines(places, panel.mean, values, color=colour, linewidth=1.2, alpha=0.5)
-    style: dict[str, Any] = {"color": colour, "marker": MARKS[k % len(MARKS)], "linestyle": "none"}
-    style["markersize"] = _size(panel)
-    ax.plot(values[empty], places[empty], markerfacecolor=look.paper, alpha=0.7, **style)
+    options: dict[str, Any] = {"color": colour, "marker": MARKS[k % len(MARKS)], "linestyle": "none"}
+    options["markersize"] = _size(panel)
+    ax.plot(values[empty], places[empty], markerfacecolor=style.paper, alpha=0.7, **options)
     pale = np.asarray(line.pale, dtype=bool) if line.pale else np.zeros(values.size, dtype=bool)
-    ax.plot(values[pale & ~empty], places[pale & ~empty], alpha=PALE_OPACITY, **style)
+    ax.plot(values[pale & ~empty], places[pale & ~empty], alpha=PALE_OPACITY, **options)
     full = ~pale & ~empty
-    return ax.plot(values[full], places[full], **style)[0]
+    return ax.plot(values[full], places[full], **options)[0]
 
 
-def _draw_shares(ax: Axes, panel: Steps, look: Look, further: NDArray[np.float64]) -> None:
+def _draw_shares(ax: Axes, panel: Steps, style: Style, further: NDArray[np.float64]) -> None:
     """Draw the share of rows of each category on the left, and of missing and unseen values next to the axis."""
     if not panel.support:
         return
@@ -144,8 +144,10 @@ def _draw_shares(ax: Axes, panel: Steps, look: Look, further: NDArray[np.float64
             bars = np.asarray(line.support) * BASE / max_
             ax.barh(at, bars, 0.9 * width, color=colour_of(panel, k), alpha=0.5, transform=base)
         return
-    shares = [panel.missing_share if field == "missing" else panel.unseen_share for field, _ in beside(panel)]
+    shares = [
+        panel.missing_share if field == "missing" else panel.unseen_share for field, _ in cells_beside_axis(panel)
+    ]
     bars = np.asarray([*panel.support, *(share or 0.0 for share in shares)])
     places = [*range(panel.x.n_cells), *further]
     bars *= BASE / max(float(bars.max()), 1e-300)
-    ax.barh(places, bars, 0.8, color=look.dim, alpha=0.55, transform=base, linewidth=0)
+    ax.barh(places, bars, 0.8, color=style.dim, alpha=0.55, transform=base, linewidth=0)

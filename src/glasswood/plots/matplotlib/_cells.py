@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.plots._axes import histogram, hollow_pairs, in_view
 from glasswood.plots._spec import Cells, Scale
-from glasswood.plots._style import DIVERGING, SEQUENTIAL, Look
+from glasswood.plots._style import DIVERGING, SEQUENTIAL, Style
 from glasswood.plots.matplotlib._categories import PLAIN, in_lines, set_ticks
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number, several
@@ -23,7 +23,7 @@ STRIP = 0.1  # the width of the strips of data next to a surface
 WIDE = 24  # pixels of a cell that holds its number
 
 
-def draw_cells(ax: Axes, panel: Cells, look: Look) -> None:
+def draw_cells(ax: Axes, panel: Cells, style: Style) -> None:
     """Draw a surface as exact cells, pale where there are no rows, with the distributions of both features."""
     (columns, x), (rows, y) = (_edges(scale) for scale in (panel.x, panel.y))
     heights = np.asarray(panel.heights)[rows, columns]
@@ -34,22 +34,22 @@ def draw_cells(ax: Axes, panel: Cells, look: Look) -> None:
     )
     if panel.density:
         empty = hollow_pairs(panel.x, panel.y, panel.density)[rows, columns]
-        _hatch(ax, (x, y), empty, look.dim if panel.diverging else look.paper)
+        _hatch(ax, (x, y), empty, style.dim if panel.diverging else style.paper)
     if panel.with_numbers and ax.get_window_extent().width >= WIDE * panel.x.n_cells:
         _write_numbers(ax, heights, mesh)
     for axis, scale in ((ax.xaxis, panel.x), (ax.yaxis, panel.y)):
         if scale.edges:
             set_ticks(axis, scale)
         if scale.labels:
-            labels = [look.readable(text) for text in several(scale.labels, 24)]
+            labels = [style.readable(text) for text in several(scale.labels, 24)]
             turned = axis is ax.xaxis and (sum(map(len, labels)) > 34 or len(labels) > 12)
             rotation: dict[str, Any] = {"rotation": 90} if turned else {}
             axis.set_ticks(range(len(labels)), labels, **rotation, **PLAIN)
-    ax.set_xlabel(look.readable(panel.x.label), **PLAIN)
-    ax.set_ylabel(look.readable(panel.y.label), **PLAIN)
-    _draw_strips(ax, panel, look)
+    ax.set_xlabel(style.readable(panel.x.label), **PLAIN)
+    ax.set_ylabel(style.readable(panel.y.label), **PLAIN)
+    _draw_strips(ax, panel, style)
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.06, aspect=25)
-    bar.set_label(in_lines(look, panel.z_label, 40), **PLAIN)
+    bar.set_label(in_lines(style, panel.z_label, 40), **PLAIN)
     bar.outline.set_visible(False)
 
 
@@ -69,8 +69,8 @@ def _hatch(
     corners.append(corners[0])
     vertices = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1).reshape(-1, 2)
     codes = np.tile([Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY], line.size)
-    style = {"facecolor": "none", "edgecolor": ink, "hatch": "/////", "linewidth": 0}
-    ax.add_artist(PathPatch(Path(vertices, codes), rasterized=True, **style))  # the limits are known already
+    options = {"facecolor": "none", "edgecolor": ink, "hatch": "/////", "linewidth": 0}
+    ax.add_artist(PathPatch(Path(vertices, codes), rasterized=True, **options))  # the limits are known already
 
 
 def _write_numbers(ax: Axes, heights: NDArray[np.float64], mesh: Any) -> None:
@@ -100,18 +100,18 @@ def _ends(heights: NDArray[np.float64], *, diverging: bool) -> tuple[float, floa
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def _draw_strips(ax: Axes, panel: Cells, look: Look) -> None:
+def _draw_strips(ax: Axes, panel: Cells, style: Style) -> None:
     """Draw the distribution of each feature along its axis."""
     if panel.x_support:
         top = ax.inset_axes((0, 1.015, 1, STRIP), sharex=ax)
         ends, shares = _bars(panel.x, panel.x_support)
-        top.stairs(shares, ends, fill=True, color=look.dim, alpha=0.7)
+        top.stairs(shares, ends, fill=True, color=style.dim, alpha=0.7)
         top.set_ylim(0, max(float(shares.max()), 1e-300))
         top.axis("off")
     if panel.y_support:
         side = ax.inset_axes((1.015, 0, STRIP * 0.7, 1), sharey=ax)
         ends, shares = _bars(panel.y, panel.y_support)
-        side.stairs(shares, ends, fill=True, orientation="horizontal", color=look.dim, alpha=0.7)
+        side.stairs(shares, ends, fill=True, orientation="horizontal", color=style.dim, alpha=0.7)
         side.set_xlim(0, max(float(shares.max()), 1e-300))
         side.axis("off")
 

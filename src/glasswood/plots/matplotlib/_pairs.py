@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasswood.plots._spec import Matrix, Network
-from glasswood.plots._style import FAINTEST, LINES, SEQUENTIAL, Look
+from glasswood.plots._style import FAINTEST, LINES, SEQUENTIAL, Style
 from glasswood.plots.matplotlib._categories import PLAIN, in_lines
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import number, several
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["DRAWERS"]
 
 
-def draw_matrix(ax: Axes, panel: Matrix, look: Look) -> None:
+def draw_matrix(ax: Axes, panel: Matrix, style: Style) -> None:
     """Draw the half of a square below the diagonal, with its numbers if there is room."""
     values = np.array(panel.values, dtype=np.float64).reshape(len(panel.labels), len(panel.labels))
     values[np.triu_indices(len(values))] = np.nan
     shown = values[1:, :-1]
     max_ = float(np.nanmax(shown)) if np.isfinite(shown).any() else 1.0
-    labels = [look.readable(text) for text in several(panel.labels, 20)]
-    mesh = ax.pcolormesh(shown, cmap=SEQUENTIAL, vmin=0, vmax=max_ or 1.0, edgecolors=look.paper, linewidth=1)
+    labels = [style.readable(text) for text in several(panel.labels, 20)]
+    mesh = ax.pcolormesh(shown, cmap=SEQUENTIAL, vmin=0, vmax=max_ or 1.0, edgecolors=style.paper, linewidth=1)
     n = len(labels) - 1
     for i, j in zip(*np.nonzero(np.isfinite(shown)), strict=True):
         if n <= 12 and shown[i, j] >= 0.05 * max_:
@@ -39,11 +39,11 @@ def draw_matrix(ax: Axes, panel: Matrix, look: Look) -> None:
     for side in ax.spines.values():
         side.set_visible(False)
     bar = ax.figure.colorbar(mesh, ax=ax, pad=0.02, fraction=0.05, aspect=25)
-    bar.set_label(in_lines(look, panel.z_label, 40), **PLAIN)
+    bar.set_label(in_lines(style, panel.z_label, 40), **PLAIN)
     bar.outline.set_visible(False)
 
 
-def draw_network(ax: Axes, panel: Network, look: Look) -> None:
+def draw_network(ax: Axes, panel: Network, style: Style) -> None:
     """Draw nodes on a circle, and links with a width proportional to their strength."""
     n = len(panel.labels)
     angles = np.pi / 2 - 2 * np.pi * np.arange(n) / max(n, 1)
@@ -54,16 +54,16 @@ def draw_network(ax: Axes, panel: Network, look: Look) -> None:
         middle = bend * np.array([x[a] + x[b], y[a] + y[b]]) / 2
         px = (1 - t) ** 2 * x[a] + 2 * t * (1 - t) * middle[0] + t**2 * x[b]
         py = (1 - t) ** 2 * y[a] + 2 * t * (1 - t) * middle[1] + t**2 * y[b]
-        style: dict[str, Any] = {"color": LINES[0], "solid_capstyle": "butt"}
-        ax.plot(px, py, linewidth=0.3 + 7 * strength, alpha=0.15 + 0.7 * strength, **style)
+        options: dict[str, Any] = {"color": LINES[0], "solid_capstyle": "butt"}
+        ax.plot(px, py, linewidth=0.3 + 7 * strength, alpha=0.15 + 0.7 * strength, **options)
     ax.scatter(
-        x, y, s=40 + 360 * np.asarray(panel.sizes), color=LINES[1], edgecolor=look.paper, linewidth=1.2, zorder=3
+        x, y, s=40 + 360 * np.asarray(panel.sizes), color=LINES[1], edgecolor=style.paper, linewidth=1.2, zorder=3
     )
     for angle, text in zip(angles, several(panel.labels, 22), strict=True):
         side = "center" if abs(np.cos(angle)) < 0.2 else "left" if np.cos(angle) > 0 else "right"
         up = "bottom" if np.sin(angle) > 0.8 else "top" if np.sin(angle) < -0.8 else "center"
         place = 1.16 * np.cos(angle), 1.16 * np.sin(angle)
-        ax.text(*place, look.readable(text), ha=side, va=up, fontsize="small", color=look.ink, **PLAIN)
+        ax.text(*place, style.readable(text), ha=side, va=up, fontsize="small", color=style.ink, **PLAIN)
     ax.set_xlim(-2.1, 2.1)
     ax.set_ylim(-1.4, 1.4)
     ax.set_aspect("equal")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from glasswood.plots._spec import Series
-from glasswood.plots._style import DASHES, LINES, MARKS, Look
+from glasswood.plots._style import DASHES, LINES, MARKS, Style
 from glasswood.plots.matplotlib._categories import PLAIN, in_lines
 from glasswood.plots.matplotlib._style import Drawer
 from glasswood.text._plain import several
@@ -21,40 +21,44 @@ __all__ = ["DRAWERS"]
 ROOM = 0.08  # of the heights, above and below
 
 
-def draw_series(ax: Axes, panel: Series, look: Look) -> list[Line2D]:
+def draw_series(ax: Axes, panel: Series, style: Style) -> list[Line2D]:
     """Draw a line per track, with filled marks beyond a limit and hollow ones within."""
     x = np.arange(len(panel.labels))
     for values in panel.faint:
-        ax.plot(x, values, color=look.dim, linewidth=0.7, alpha=0.6, zorder=1)
+        ax.plot(x, values, color=style.dim, linewidth=0.7, alpha=0.6, zorder=1)
     drawn = []
     for track in panel.tracks:
         k = track.colour or 0
-        colour, mark = look.ink if track.colour is None else LINES[k % len(LINES)], MARKS[k % len(MARKS)]
-        style: dict[str, Any] = {"color": colour, "marker": mark, "markersize": 6, "zorder": 3}
-        hollow: dict[str, Any] = {"linewidth": 1.4, "markerfacecolor": look.paper, "linestyle": DASHES[k % len(DASHES)]}
+        colour, mark = style.ink if track.colour is None else LINES[k % len(LINES)], MARKS[k % len(MARKS)]
+        options: dict[str, Any] = {"color": colour, "marker": mark, "markersize": 6, "zorder": 3}
+        hollow: dict[str, Any] = {
+            "linewidth": 1.4,
+            "markerfacecolor": style.paper,
+            "linestyle": DASHES[k % len(DASHES)],
+        }
         if track.errors:
             ax.errorbar(x, track.values, track.errors, color=colour, fmt="none", linewidth=1, capsize=3, zorder=2.8)
-        drawn += ax.plot(x, track.values, **style, **hollow)
+        drawn += ax.plot(x, track.values, **options, **hollow)
         beyond = np.flatnonzero(track.broken)
-        ax.plot(x[beyond], np.asarray(track.values)[beyond], linestyle="none", **style)
+        ax.plot(x[beyond], np.asarray(track.values)[beyond], linestyle="none", **options)
     if panel.chance:
-        ax.plot(x, panel.chance, color=look.dim, linestyle=":", linewidth=1.4, zorder=2)
-        ax.annotate("by chance", (x[:2].mean(), np.mean(panel.chance[:2])), **_beside(look, "center"))
+        ax.plot(x, panel.chance, color=style.dim, linestyle=":", linewidth=1.4, zorder=2)
+        ax.annotate("by chance", (x[:2].mean(), np.mean(panel.chance[:2])), **_beside(style, "center"))
     for limit, text in panel.limits:
-        ax.axhline(limit, color=look.ink, linewidth=1, linestyle="--", zorder=2)
-        ax.annotate(look.readable(text), (1.0, limit), xycoords=("axes fraction", "data"), **_beside(look, "right"))
-    ax.set_xticks(x, [look.readable(text) for text in several(panel.labels, 16)], **_turned(panel), **PLAIN)
+        ax.axhline(limit, color=style.ink, linewidth=1, linestyle="--", zorder=2)
+        ax.annotate(style.readable(text), (1.0, limit), xycoords=("axes fraction", "data"), **_beside(style, "right"))
+    ax.set_xticks(x, [style.readable(text) for text in several(panel.labels, 16)], **_turned(panel), **PLAIN)
     ax.set_xlim(-0.4, len(x) - 0.6)
     ax.set_ylim(*_heights(panel))
-    ax.set_ylabel(in_lines(look, panel.y_label, 31), **PLAIN)
+    ax.set_ylabel(in_lines(style, panel.y_label, 31), **PLAIN)
     return drawn
 
 
-def _beside(look: Look, end: str) -> dict[str, Any]:
+def _beside(style: Style, end: str) -> dict[str, Any]:
     """Return the style of a text above a line, readable above other lines and below marks."""
     place = {"xytext": (-2 if end == "right" else 0, 3), "textcoords": "offset points", "ha": end, "va": "bottom"}
-    box = {"facecolor": look.paper, "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
-    return {**place, "fontsize": "x-small", "color": look.dim, "bbox": box, "zorder": 2.5, **PLAIN}
+    box = {"facecolor": style.paper, "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
+    return {**place, "fontsize": "x-small", "color": style.dim, "bbox": box, "zorder": 2.5, **PLAIN}
 
 
 def _turned(panel: Series) -> dict[str, Any]:

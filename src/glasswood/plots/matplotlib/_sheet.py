@@ -12,7 +12,7 @@ import numpy as np
 from glasswood.errors import ArgumentError
 from glasswood.plots._spec import DRAWN_IN, Joined, Panel, Sheet, Steps
 from glasswood.plots._steps import common_heights
-from glasswood.plots._style import Look
+from glasswood.plots._style import Style
 from glasswood.plots.matplotlib._categories import PLAIN
 from glasswood.plots.matplotlib._figure import new_figure
 from glasswood.plots.matplotlib._style import Drawer, look_of
@@ -50,8 +50,8 @@ def draw(sheet: Sheet, ax: object = None) -> Any:
         return ax
     with new_figure(sheet.figsize or _figsize(sheet)) as figure:
         axes = _new_axes(figure, sheet)
-        look = _fill(figure, axes, sheet, own=True)
-        _add_texts(figure, sheet, look)
+        style = _fill(figure, axes, sheet, own=True)
+        _add_texts(figure, sheet, style)
         _trim(axes, sheet)
     return figure
 
@@ -104,36 +104,36 @@ def _new_axes(figure: Figure, sheet: Sheet) -> list[Axes]:
 # ------------------------------------------------------------------------------------------------ panels
 
 
-def _fill(figure: Figure, axes: list[Axes], sheet: Sheet, *, own: bool = False) -> Look:
+def _fill(figure: Figure, axes: list[Axes], sheet: Sheet, *, own: bool = False) -> Style:
     """Draw the panels of a sheet on axes, with their legends."""
-    look = look_of(axes[0] if axes else None, alone=len(axes) == 1, heights=common_heights(sheet))
-    legends = [_draw_panel(one, panel, look) for one, panel in zip(axes, sheet.panels, strict=True)]
-    _add_legends(figure, axes, legends, look, own=own)
+    style = look_of(axes[0] if axes else None, alone=len(axes) == 1, heights=common_heights(sheet))
+    legends = [_draw_panel(one, panel, style) for one, panel in zip(axes, sheet.panels, strict=True)]
+    _add_legends(figure, axes, legends, style, own=own)
     if sheet.title and not own:
         n_lines = axes[0].get_title(loc="left").count("\n") + 1 if axes[0].get_title(loc="left") else 0
-        axes[0].set_title(look.readable(sheet.title), pad=6 + 9 * n_lines, **PLAIN)
-    return look
+        axes[0].set_title(style.readable(sheet.title), pad=6 + 9 * n_lines, **PLAIN)
+    return style
 
 
-def _draw_panel(ax: Axes, panel: Panel, look: Look) -> tuple[list[Artist], list[str]]:
+def _draw_panel(ax: Axes, panel: Panel, style: Style) -> tuple[list[Artist], list[str]]:
     """Draw a panel, and return the marks and names of its legend."""
     drawer = _drawer(panel)
-    drawn, names = drawer.draw(ax, panel, look), drawer.names(panel)
+    drawn, names = drawer.draw(ax, panel, style), drawer.names(panel)
     if not drawer.framed:
         ax.spines[["top", "right"]].set_visible(False)
     if panel.note:
-        style: dict[str, Any] = {"loc": "left", "fontsize": "x-small", "color": look.dim}
-        ax.set_title(_wrapped([panel.note], look), **style, **PLAIN)
+        options: dict[str, Any] = {"loc": "left", "fontsize": "x-small", "color": style.dim}
+        ax.set_title(_wrapped([panel.note], style), **options, **PLAIN)
     return (list(drawn or []), list(names)) if len(names) > 1 else ([], [])
 
 
-def _wrapped(notes: Sequence[str], look: Look) -> str:
+def _wrapped(notes: Sequence[str], style: Style) -> str:
     """Return notes as lines that are not too long."""
-    return "\n".join(look.readable(line) for note in notes for line in textwrap.wrap(note, LINE))
+    return "\n".join(style.readable(line) for note in notes for line in textwrap.wrap(note, LINE))
 
 
 def _add_legends(
-    figure: Figure, axes: list[Axes], legends: list[tuple[list[Artist], list[str]]], look: Look, *, own: bool
+    figure: Figure, axes: list[Axes], legends: list[tuple[list[Artist], list[str]]], style: Style, *, own: bool
 ) -> None:
     """Add one legend for all panels if they have the same names, else one to each panel."""
     named = [legend for legend in legends if legend[1]]
@@ -143,29 +143,29 @@ def _add_legends(
         handles, names = named[0]
         n_columns = min(len(names), 2 if max(map(len, names)) > 12 else 4) if len(axes) == 1 else 8
         place = {"loc": "outside upper center", "ncols": n_columns}
-        _label(figure.legend(handles, [str(i) for i in range(len(handles))], **place, frameon=False), names, look)
+        _label(figure.legend(handles, [str(i) for i in range(len(handles))], **place, frameon=False), names, style)
         return
     for ax, (handles, names) in zip(axes, legends, strict=True):
         if names:
-            _label(ax.legend(handles, [str(i) for i in range(len(handles))], fontsize="small"), names, look)
+            _label(ax.legend(handles, [str(i) for i in range(len(handles))], fontsize="small"), names, style)
 
 
-def _label(legend: Legend, names: list[str], look: Look) -> None:
+def _label(legend: Legend, names: list[str], style: Style) -> None:
     """Write names into a legend: matplotlib itself would leave out those that begin with an underscore."""
     for text, name in zip(legend.get_texts(), several(names, 40), strict=True):
-        text.set(text=look.readable(name), **PLAIN)
+        text.set(text=style.readable(name), **PLAIN)
 
 
-def _add_texts(figure: Figure, sheet: Sheet, look: Look) -> None:
+def _add_texts(figure: Figure, sheet: Sheet, style: Style) -> None:
     """Add the title and the notes of a sheet."""
     if sheet.title and figure.legends:  # matplotlib would draw one over the other
-        figure.legends[0].set_title(look.readable(sheet.title))
+        figure.legends[0].set_title(style.readable(sheet.title))
         figure.legends[0].get_title().set(fontsize="large", **PLAIN)
     elif sheet.title:
-        figure.suptitle(look.readable(sheet.title), **PLAIN)
+        figure.suptitle(style.readable(sheet.title), **PLAIN)
     if sheet.notes:
-        style = {"fontsize": "x-small", "color": look.dim, "x": 0.01, "ha": "left"}
-        figure.supxlabel(_wrapped(sheet.notes, look), **style, **PLAIN)
+        options = {"fontsize": "x-small", "color": style.dim, "x": 0.01, "ha": "left"}
+        figure.supxlabel(_wrapped(sheet.notes, style), **options, **PLAIN)
 
 
 def _trim(axes: list[Axes], sheet: Sheet) -> None:

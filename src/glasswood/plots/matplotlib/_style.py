@@ -11,7 +11,7 @@ import matplotlib as mpl
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
-from glasswood.plots._style import Look
+from glasswood.plots._style import Style
 from glasswood.text._plain import shorten
 
 if TYPE_CHECKING:
@@ -29,18 +29,18 @@ class Drawer:
     `size` is what a panel alone would like, in inches. `framed` panels have lines on all four sides.
     """
 
-    draw: Callable[[Axes, Any, Look], Sequence[Artist] | None]
+    draw: Callable[[Axes, Any, Style], Sequence[Artist] | None]
     size: Callable[[Any], tuple[float, float]]
     names: Callable[[Any], Sequence[str]] = lambda _: ()
     framed: bool = False
 
 
-def look_of(ax: Axes | None, *, alone: bool, heights: tuple[float, float] | None) -> Look:
+def look_of(ax: Axes | None, *, alone: bool, heights: tuple[float, float] | None) -> Style:
     """Return the colours of the surroundings, and what the font can show."""
     paper = ax.get_facecolor() if ax is not None else mpl.rcParams["axes.facecolor"]
     if len(paper) == 4 and not isinstance(paper, str) and paper[3] == 0:
         paper = "white" if sum(to_rgb(mpl.rcParams["text.color"])) < 1.5 else "black"
-    return Look(to_hex(mpl.rcParams["text.color"]), to_hex(paper), _readable(_fonts()), alone, heights)
+    return Style(to_hex(mpl.rcParams["text.color"]), to_hex(paper), _readable(_fonts()), alone, heights)
 
 
 def _fonts() -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from glasswood.plots._spec import Band, Steps
 from glasswood.plots._steps import bands_in_legend
-from glasswood.plots.plotly._paper import GREY, Paper, safe
+from glasswood.plots.plotly._builder import GREY, FigureBuilder, safe
 from glasswood.text._plain import number
 
 __all__ = ["add_bands_to_legend", "ends_of", "faded", "rank_of", "whisker"]
@@ -38,9 +38,9 @@ def rank_of(band: Band) -> int:
     return FIRST if band.line is None else LAST
 
 
-def add_bands_to_legend(paper: Paper, axes: tuple[str, str], panel: Steps) -> None:
+def add_bands_to_legend(builder: FigureBuilder, axes: tuple[str, str], panel: Steps) -> None:
     """Add grey entries for bands of several lines, which have different colours and the same name."""
     for name, colour, _ in bands_in_legend(panel):
-        if colour is None and name not in paper.named:
-            style = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": GREY, "hoverinfo": "skip"}
-            paper.add(axes, type="scatter", x=[None], y=[None], name=name, legendrank=LAST, **style)
+        if colour is None and name not in builder.named:
+            options = {"mode": "lines", "line": {"width": 0}, "fill": "toself", "fillcolor": GREY, "hoverinfo": "skip"}
+            builder.add(axes, type="scatter", x=[None], y=[None], name=name, legendrank=LAST, **options)

@@ -9,12 +9,12 @@ import numpy as np
 from glasswood.plots._axes import histogram, hollow_pairs
 from glasswood.plots._spec import Cells, Scale
 from glasswood.plots._style import DIVERGING, SEQUENTIAL
-from glasswood.plots.plotly._paper import (
+from glasswood.plots.plotly._builder import (
     GREY,
     Drawer,
-    Paper,
+    FigureBuilder,
+    Margins,
     Place,
-    Room,
     cell_texts,
     room_for,
     safe,
@@ -30,13 +30,13 @@ WIDE = 28  # pixels of a cell that holds its number
 VEIL = "rgba(128,128,128,0.6)"
 
 
-def room_of_cells(panel: Cells) -> Room:
+def room_of_cells(panel: Cells) -> Margins:
     """Return the room that the labels of a surface need."""
     left = 20 + room_for(panel.y.labels) if panel.y.labels else 62
-    return Room(left=left, right=96, bottom=26 + room_for(panel.x.labels) if panel.x.labels else 46)
+    return Margins(left=left, right=96, bottom=26 + room_for(panel.x.labels) if panel.x.labels else 46)
 
 
-def draw_cells(paper: Paper, place: Place, panel: Cells) -> None:
+def draw_cells(builder: FigureBuilder, place: Place, panel: Cells) -> None:
     """Draw a surface as exact cells, grey where there are no rows, with the distributions of both features."""
     right = 1 - STRIP * bool(panel.y_support)
     top = 1 - STRIP * bool(panel.x_support)
@@ -44,7 +44,7 @@ def draw_cells(paper: Paper, place: Place, panel: Cells) -> None:
     if panel.x.labels:
         x["tickangle"] = -90
     y = {"domain": place.up(0, top), "title": title_of(panel.y.label), **_range(panel.y)}
-    axes = paper.axes(x, y)
+    axes = builder.axes(x, y)
     bar = {"title": {"text": safe(panel.z_label, 60), "side": "right"}, "thickness": 12, "outlinewidth": 0}
     bar |= {"x": place.x[1], "xpad": 6, "y": sum(place.up(0, top)) / 2, "len": place.up(0, top)[1] - place.y[0]}
     colours: dict[str, Any] = {"colorscale": DIVERGING, "zmid": 0} if panel.diverging else {"colorscale": SEQUENTIAL}
@@ -53,13 +53,13 @@ def draw_cells(paper: Paper, place: Place, panel: Cells) -> None:
     if panel.with_numbers and place.width >= WIDE * panel.x.n_cells:
         shown = [[_short(value) for value in line] for line in panel.heights]
         texts |= {"text": shown, "texttemplate": "%{text}", "textfont": {"size": 9}}
-    paper.add(axes, type="heatmap", z=panel.heights, colorbar=bar, **grid, **colours, **texts)
+    builder.add(axes, type="heatmap", z=panel.heights, colorbar=bar, **grid, **colours, **texts)
     if panel.density:
         empty = hollow_pairs(panel.x, panel.y, panel.density).tolist()
         veil = [[1 if hide else None for hide in row] for row in empty]
         grey = {"colorscale": [[0, VEIL], [1, VEIL]], "showscale": False}
-        paper.add(axes, type="heatmap", z=veil, hoverinfo="skip", **grid, **grey)
-    _draw_strips(paper, axes, panel, place)
+        builder.add(axes, type="heatmap", z=veil, hoverinfo="skip", **grid, **grey)
+    _draw_strips(builder, axes, panel, place)
 
 
 def _short(value: float) -> str:
@@ -89,18 +89,18 @@ def _places(scale: Scale) -> list[float]:
     return list(scale.edges) if scale.edges else [i - 0.5 for i in range(scale.n_cells + 1)]
 
 
-def _draw_strips(paper: Paper, axes: tuple[str, str], panel: Cells, place: Place) -> None:
+def _draw_strips(builder: FigureBuilder, axes: tuple[str, str], panel: Cells, place: Place) -> None:
     """Draw the distribution of each feature along its axis."""
     hidden = {"visible": False, "fixedrange": True, "range": [0, 1]}
-    style = {"type": "bar", "marker": {"color": GREY, "line": {"width": 0}}, "hoverinfo": "skip"}
+    options = {"type": "bar", "marker": {"color": GREY, "line": {"width": 0}}, "hoverinfo": "skip"}
     if panel.x_support:
         at, shares, widths = _bars(panel.x, panel.x_support)
-        strip = axes[0], paper.axis("y", domain=place.up(1 - 0.9 * STRIP, 1), anchor=axes[0], **hidden)
-        paper.add(strip, x=at, y=shares, width=widths, **style)
+        strip = axes[0], builder.axis("y", domain=place.up(1 - 0.9 * STRIP, 1), anchor=axes[0], **hidden)
+        builder.add(strip, x=at, y=shares, width=widths, **options)
     if panel.y_support:
         at, shares, widths = _bars(panel.y, panel.y_support)
-        strip = paper.axis("x", domain=place.across(1 - 0.9 * STRIP, 1), anchor=axes[1], **hidden), axes[1]
-        paper.add(strip, y=at, x=shares, width=widths, orientation="h", **style)
+        strip = builder.axis("x", domain=place.across(1 - 0.9 * STRIP, 1), anchor=axes[1], **hidden), axes[1]
+        builder.add(strip, y=at, x=shares, width=widths, orientation="h", **options)
 
 
 def _bars(scale: Scale, support: tuple[float, ...]) -> tuple[list[float], list[float], list[float]]:

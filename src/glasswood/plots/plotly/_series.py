@@ -6,31 +6,44 @@ import numpy as np
 
 from glasswood.plots._spec import Series
 from glasswood.plots._style import LINES, PLOTLY_DASHES, PLOTLY_MARKS
-from glasswood.plots.plotly._paper import GREY, PALE, Drawer, Paper, Place, Room, room_for, safe, ticks_of, title_of
+from glasswood.plots.plotly._builder import (
+    GREY,
+    PALE,
+    Drawer,
+    FigureBuilder,
+    Margins,
+    Place,
+    room_for,
+    safe,
+    ticks_of,
+    title_of,
+)
 from glasswood.text._plain import number
 
 __all__ = ["DRAWERS"]
 
 
-def room_of_series(panel: Series) -> Room:
+def room_of_series(panel: Series) -> Margins:
     """Return the room that the labels of a series need."""
-    return Room(bottom=20 + room_for(panel.labels))
+    return Margins(bottom=20 + room_for(panel.labels))
 
 
-def draw_series(paper: Paper, place: Place, panel: Series) -> None:
+def draw_series(builder: FigureBuilder, place: Place, panel: Series) -> None:
     """Draw a line per track, with filled marks beyond a limit and hollow ones within."""
     n = len(panel.labels)
     x = {"domain": place.across(0, 1), "range": [-0.4, n - 0.6], "tickangle": -90, **ticks_of(panel.labels)}
     y = {"domain": place.up(0, 1), "title": title_of(panel.y_label, place.height)}
-    axes = paper.axes(x, y)
+    axes = builder.axes(x, y)
     places = list(range(n))
     for values in panel.faint:
-        paper.add(axes, type="scatter", mode="lines", x=places, y=list(values), line={"color": PALE}, hoverinfo="skip")
+        builder.add(
+            axes, type="scatter", mode="lines", x=places, y=list(values), line={"color": PALE}, hoverinfo="skip"
+        )
     if panel.chance:
         line = {"color": GREY, "dash": "dot"}
         texts = [f"mean by chance: {number(value)}" for value in panel.chance]
-        style = {"mode": "lines", "line": line, "hovertext": texts, "hoverinfo": "text"}
-        paper.add(axes, type="scatter", x=places, y=list(panel.chance), **style)
+        options = {"mode": "lines", "line": line, "hovertext": texts, "hoverinfo": "text"}
+        builder.add(axes, type="scatter", x=places, y=list(panel.chance), **options)
     for track in panel.tracks:
         k = track.colour or 0
         marks = PLOTLY_MARKS[k % len(PLOTLY_MARKS)]
@@ -38,19 +51,19 @@ def draw_series(paper: Paper, place: Place, panel: Series) -> None:
         colour = "rgb(128,128,128)" if track.colour is None else LINES[k % len(LINES)]
         pairs = zip(panel.labels, track.values, strict=True)
         texts = [f"{safe(track.name, 80)}<br>{safe(label)}: {number(value)}" for label, value in pairs]
-        style = {"line": {"color": colour, "dash": PLOTLY_DASHES[k % len(PLOTLY_DASHES)]}, "hoverinfo": "text"}
+        options = {"line": {"color": colour, "dash": PLOTLY_DASHES[k % len(PLOTLY_DASHES)]}, "hoverinfo": "text"}
         marker = {"symbol": symbols, "size": 9, "color": colour}
         if track.errors:
             ends = [None if np.isnan(error) else error for error in track.errors]
-            style["error_y"] = {"type": "data", "array": ends, "thickness": 1, "color": colour}
+            options["error_y"] = {"type": "data", "array": ends, "thickness": 1, "color": colour}
         named = {} if track.colour is None else {"name": track.name}
         trace = {"x": places, "y": list(track.values), "marker": marker, "hovertext": texts}
-        paper.add(axes, type="scatter", mode="lines+markers", **named, **trace, **style)
+        builder.add(axes, type="scatter", mode="lines+markers", **named, **trace, **options)
     for limit, text in panel.limits:
         dashed = {"mode": "lines", "line": {"color": "rgb(128,128,128)", "dash": "dash", "width": 1.5}}
-        paper.add(axes, type="scatter", x=[-0.4, n - 0.6], y=[limit, limit], hoverinfo="skip", **dashed)
+        builder.add(axes, type="scatter", x=[-0.4, n - 0.6], y=[limit, limit], hoverinfo="skip", **dashed)
         where = {"xref": f"{axes[0]} domain", "yref": axes[1], "x": 1, "y": limit}
-        paper.annotate(safe(text, 60), size=10, xanchor="right", yanchor="bottom", **where)
+        builder.annotate(safe(text, 60), size=10, xanchor="right", yanchor="bottom", **where)
 
 
 def height_of_series(_: Series, n_panels: int) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from glasswood.errors import MissingExtraError
 from glasswood.plots._spec import DRAWN_IN, Panel, Sheet
 from glasswood.plots._steps import common_heights
-from glasswood.plots.plotly._paper import LETTER, Drawer, Paper, Place, Room, safe
+from glasswood.plots.plotly._builder import LETTER, Drawer, FigureBuilder, Margins, Place, safe
 
 try:
     import plotly.graph_objects as go
@@ -34,34 +34,34 @@ def _drawer(panel: Panel) -> Drawer:
 
 def draw(sheet: Sheet) -> Any:
     """Draw a sheet, and return the figure."""
-    paper = Paper(heights=common_heights(sheet), alone=len(sheet.panels) == 1)
+    builder = FigureBuilder(heights=common_heights(sheet), alone=len(sheet.panels) == 1)
     grid = _Grid(sheet)
     for panel, place in zip(sheet.panels, grid.places(), strict=True):
-        _drawer(panel).draw(paper, place, panel)
+        _drawer(panel).draw(builder, place, panel)
         if panel.note:
             where = {"x": place.x[0], "y": place.y[1], "xref": "paper", "yref": "paper", "yshift": 2}
-            paper.annotate(
+            builder.annotate(
                 "<br>".join(_wrapped(panel, place.width)), **where, size=10, xanchor="left", yanchor="bottom"
             )
-    layout = paper.layout | {"annotations": paper.annotations, "shapes": paper.shapes} | grid.size
-    head = (34 if sheet.title else 0) + (26 * _legend_lines(paper, grid.width) if len(paper.named) > 1 else 0)
+    layout = builder.layout | {"annotations": builder.annotations, "shapes": builder.shapes} | grid.size
+    head = (34 if sheet.title else 0) + (26 * _legend_lines(builder, grid.width) if len(builder.named) > 1 else 0)
     notes = [safe(line, 200) for note in sheet.notes for line in textwrap.wrap(note, int(grid.width / LETTER))]
     foot = LINE * len(notes) + 6 * bool(notes)
     layout["margin"] = grid.margin | {"t": head + 4, "b": foot + 4}
     layout["height"] = layout["height"] + (0 if sheet.figsize else head + foot + 8)
-    layout["showlegend"] = len(paper.named) > 1
+    layout["showlegend"] = len(builder.named) > 1
     layout["legend"] = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "xanchor": "left"}
     if notes:
         where = {"x": 0, "y": 0, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "top", "yshift": -4}
-        paper.annotate("<br>".join(notes), size=10, **where)
+        builder.annotate("<br>".join(notes), size=10, **where)
     if sheet.title:
         above = {"x": 0.5, "xanchor": "center", "y": 1 - 18 / layout["height"], "yanchor": "middle"}
         layout["title"] = {"text": safe(sheet.title, 100), **above}
-    return go.Figure(data=paper.traces, layout=layout)
+    return go.Figure(data=builder.traces, layout=layout)
 
 
-def _legend_lines(paper: Paper, width: float) -> int:
-    return 1 + int(sum(60 + LETTER * min(len(name), 40) for name in paper.named) / width)
+def _legend_lines(builder: FigureBuilder, width: float) -> int:
+    return 1 + int(sum(60 + LETTER * min(len(name), 40) for name in builder.named) / width)
 
 
 def _wrapped(panel: Panel, width: float) -> list[str]:
@@ -98,11 +98,11 @@ class _Grid:
         elif not single:
             self.size["width"] = self.width
 
-    def _top(self, panel: Panel, room: Room) -> float:
+    def _top(self, panel: Panel, room: Margins) -> float:
         """Return the pixels above a panel, with its note."""
         return room.top + LINE * len(_wrapped(panel, self._width_of(room))) if panel.note else room.top
 
-    def _width_of(self, room: Room) -> float:
+    def _width_of(self, room: Margins) -> float:
         """Return the pixels that a panel is wide within its room."""
         if self.n_columns == 1:
             return self.inner

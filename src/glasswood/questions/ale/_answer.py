@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.ale._answer_bins import PlannedAle, effects_of_pair, effects_spec, local_effects, order_of
 from glasswood.questions.ale._arithmetic import accumulated, accumulated_pair
 from glasswood.questions.ale._result import OTHERS, UNSEEN, Ale, AleLeftOut, AlePart

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.parallel._once import once
+from glasswood.parallel._lazy import cached_property
 from glasswood.questions.ale._statistic_counts import AleNumbers
 
 __all__ = [
@@ -59,7 +59,7 @@ class LocalEffects:
         place = self._place(feature)
         return self.numbers.rows[first[place] : first[place + 1]]
 
-    @once
+    @cached_property
     def _by_feature(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The jobs in the order of their features, and where those of each feature start, among all features."""
         plan, jobs = self.numbers.plan, self.numbers.jobs
@@ -71,12 +71,12 @@ class LocalEffects:
         order, first = self._by_feature
         return order[first[feature] : first[feature + 1]]
 
-    @once
+    @cached_property
     def _leaf_of_box(self) -> NDArray[np.int64]:
         first = self.numbers.plan.boxes.first
         return np.repeat(np.arange(first.size - 1), np.diff(first))
 
-    @once
+    @cached_property
     def _values(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """The values of each leaf on the scale of the score, and the output of the first of them."""
         plan = self.numbers.plan

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from glasswood.errors import ArgumentError, BackgroundError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.ale._arithmetic import along_levels, rms_gap, weights_of_edges
 from glasswood.results._axis import Axis, spread, squeezed
 from glasswood.results._drawable import DrawnByOutput

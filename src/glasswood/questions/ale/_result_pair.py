@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from glasswood.errors import BackgroundError
 from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.results._axis import spread, squeezed
 from glasswood.results._drawable import Drawable
 from glasswood.results._folds import NO_FOLDS, Folds

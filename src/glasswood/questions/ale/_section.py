@@ -20,7 +20,7 @@ from glasswood.report._subject import Subject
 from glasswood.study._view import View
 from glasswood.text._plain import number
 
-__all__ = ["apart_of", "beside", "findings"]
+__all__ = ["ale_gaps_of", "findings", "overlay"]
 
 LIMIT, ERRORS = 0.1, 2.0  # standard deviations of the score; standard errors of the gap
 MEANING = (
@@ -30,7 +30,7 @@ MEANING = (
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
+class AleGap:
     """A feature whose two curves differ, and by how many standard deviations of the score."""
 
     ale: Ale
@@ -38,17 +38,17 @@ class Apart:
     error: float | None
 
 
-def apart_of(subject: Subject) -> Mapping[str, Apart]:
+def ale_gaps_of(subject: Subject) -> Mapping[str, AleGap]:
     """Return the features whose partial dependence differs from their accumulated local effect."""
-    return subject.cached("apart", lambda: _find_apart(subject))
+    return subject.cached("apart", lambda: _find_ale_gaps(subject))
 
 
-def _find_apart(subject: Subject) -> Mapping[str, Apart]:
+def _find_ale_gaps(subject: Subject) -> Mapping[str, AleGap]:
     raw = subject.raw
     return {} if raw is None or subject.rows == "none" or subject.study.in_parts else _beyond_limit(raw)
 
 
-def _beyond_limit(raw: View) -> dict[str, Apart]:
+def _beyond_limit(raw: View) -> dict[str, AleGap]:
     """Return the features whose curves differ beyond the limit, the largest gap first; none if that is not known.
 
     Gaps are those of the raw score, and the largest of all outputs.
@@ -65,11 +65,11 @@ def _beyond_limit(raw: View) -> dict[str, Apart]:
     return dict(sorted(beyond.items(), key=lambda item: -item[1].gap))
 
 
-def _judged(own: Ale) -> Apart:
+def _judged(own: Ale) -> AleGap:
     gaps = np.atleast_1d(own.gap)
     k = int(np.nanargmax(gaps)) if not np.isnan(gaps).all() else 0
     error = float(np.atleast_1d(own.gap_error)[k]) if gaps[k] > LIMIT and own.find_left_out is not None else None
-    return Apart(own, float(np.nan_to_num(gaps[k])), error)
+    return AleGap(own, float(np.nan_to_num(gaps[k])), error)
 
 
 def findings(subject: Subject, made: Mapping[str, Section]) -> Iterator[Placed]:  # noqa: ARG001 (as of all families)
@@ -79,7 +79,7 @@ def findings(subject: Subject, made: Mapping[str, Section]) -> Iterator[Placed]:
 
 def _unlikely_rows(subject: Subject) -> Iterator[Item]:
     """Yield a finding for each of the features that differ most."""
-    for k, (name, one) in enumerate(list(apart_of(subject).items())[:EACH]):
+    for k, (name, one) in enumerate(list(ale_gaps_of(subject).items())[:EACH]):
         error = "" if one.error is None else f" (standard error {number(one.error)})"
         text = (
             f"partial dependence and accumulated local effect (ALE) differ by {number(one.gap)}{error} sd of the score"
@@ -87,9 +87,9 @@ def _unlikely_rows(subject: Subject) -> Iterator[Item]:
         yield subject.item("Unlikely rows", [name], f"{text}. {MEANING}" if k == 0 else f"{text}.")
 
 
-def beside(subject: Subject, curve: Curve, panel: Steps) -> Steps:
+def overlay(subject: Subject, curve: Curve, panel: Steps) -> Steps:
     """Return the panel of a curve of numbers with the ALE beside it, if both differ and are on one scale."""
-    one = apart_of(subject).get(curve.name)
+    one = ale_gaps_of(subject).get(curve.name)
     if one is None or len(curve.outputs) > 1 or not panel.x.edges or not subject.view.scale.additive:
         return panel
     line = Line("ALE", tuple(_in_cells(one.ale, curve, len(panel.lines[0].heights))))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import MAX_COUNTS, CountPlan
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
-from glasswood.parallel._once import once_here
+from glasswood.parallel._lazy import cached_unpickled
 
 __all__ = ["MAX_LEVELS", "Bins", "BinsOfRows", "Jobs", "add_rows", "bin_jobs", "ends_of_intervals"]
 
@@ -117,7 +117,7 @@ class BinsOfRows:
         n_bins = [bins.n_bins(plan, feature) for feature in self._used.tolist()]
         self.first = np.concatenate([[0], np.cumsum(n_bins, dtype=np.int64)])
 
-    @once_here
+    @cached_unpickled
     def _cuts(self) -> _core.CutsOfColumns:
         n_codes = self._n_codes
         inner = [np.empty(0) if n else self._bins.inner(int(f)) for f, n in zip(self._used, n_codes, strict=True)]

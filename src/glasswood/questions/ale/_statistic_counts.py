@@ -20,8 +20,8 @@ from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.errors import BackgroundError
 from glasswood.kernels import _core
 from glasswood.models._ensemble import TreeEnsemble
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 from glasswood.questions.ale._statistic_bins import Bins, BinsOfRows, Jobs, add_rows, bin_jobs
 
 __all__ = ["EDGES", "AleCounts", "AleNumbers", "AleSpec", "find_bins"]
@@ -43,7 +43,7 @@ class AleSpec:
 
     bins: Bins
 
-    @once
+    @cached_property
     def key(self) -> str:
         """The name of the vector: it has a hash of the bins, so that backgrounds with other bins do not add up."""
         return PREFIX + self.bins.digest
@@ -86,10 +86,10 @@ class AleCounts:
         """Count rows that are sorted by group."""
         n_jobs = self._jobs.bin.size
         vectors = [tally.vectors[self._name] for tally in tallies]
-        homes = _core.Homes([own[:n_jobs] for own in vectors], [own[n_jobs:] for own in vectors])
+        homes = _core.CountTargets([own[:n_jobs] for own in vectors], [own[n_jobs:] for own in vectors])
         leaves = self._leaves
         for chunk, (edges, bins, weighed) in zip(leaves.chunks, self._by_chunk, strict=True):
-            proceed()
+            check_cancelled()
             _core.count_bins_with_bitsets(
                 batch.held,
                 chunk.which,
@@ -111,7 +111,7 @@ class AleCounts:
         """Note the bins: the counts are final at any time."""
         tally.vectors[EDGES + self._name] = self._bins.packed()
 
-    @once_here
+    @cached_unpickled
     def _held_jobs(self) -> _core.BinJobs:
         """The jobs as kernels take them."""
         n_bins = np.diff(self._jobs.bin_first)
@@ -169,7 +169,7 @@ class AleCounts:
                 offset = cells.offset[listed]
                 _core.rank_rows(batch.held, leaves.place[listed], cuts, offset, first, n_rows, weight, ranks, ignored)
                 for roots in spans:
-                    proceed()
+                    check_cancelled()
                     _core.count_bins_with_lists(
                         roots,
                         leaves.list_trees,
@@ -184,14 +184,14 @@ class AleCounts:
                         vector[:n_jobs],
                     )
 
-    @once
+    @cached_property
     def _only_listed(self) -> frozenset[int]:
         """The places of features that have bins and are in no small tree."""
         small = {place for chunk in self._leaves.chunks for place in chunk.which.tolist()}
         own = np.flatnonzero(np.isin(self._used, self._bins.features))
         return frozenset(own.tolist()) - small
 
-    @once
+    @cached_property
     def _column_of_count(self) -> NDArray[np.int32]:
         """The place of the feature of each count, 0 where none is free."""
         plan, boxes = self._plan, self._plan.boxes

@@ -22,8 +22,8 @@ from glasswood.errors import BackgroundError
 from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
 from glasswood.models._ensemble import TreeEnsemble
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 from glasswood.questions.ale._statistic_bins import Bins, BinsOfRows, ends_of_intervals
 
 __all__ = ["PairCounts", "PairNumbers", "PairSpec"]
@@ -46,7 +46,7 @@ class PairSpec:
     features: tuple[int, int]
     bins: Bins
 
-    @once
+    @cached_property
     def key(self) -> str:
         """The name of the vector."""
         digest = blake2b(f"{self.features!r} {self.bins.digest}".encode(), digest_size=8).hexdigest()
@@ -117,7 +117,7 @@ class PairCounts:
     def _n_pairs(self) -> int:
         return self._shape[0] * self._shape[1]
 
-    @once
+    @cached_property
     def _count_of_job(self) -> NDArray[np.int64]:
         """The place of the count of each job: that with both features free."""
         boxes, plus = self._plan.boxes, self._plan.subsets.plus
@@ -153,7 +153,7 @@ class PairCounts:
         starts = np.append(starts, rows.size)
         step = max(1, MAX_HELD // max(1, self._plan.n_counts))
         for first in range(0, keys.size, step):
-            proceed()
+            check_cancelled()
             some = keys[first : first + step]
             last = first + some.size
             here = rows[starts[first] : starts[last]]
@@ -206,7 +206,7 @@ class PairNumbers:
         self._counts, self.unit = vector[:n_jobs], background.unit
         self.rows: NDArray[np.int64] = vector[n_jobs:].reshape(self._shape)
 
-    @once_here
+    @cached_unpickled
     def sums(self) -> NDArray[np.float64]:
         """The sum over the rows of each pair of bins of what the score changes by: (n_bins, n_bins, n_outputs)."""
         e, jobs = self._ensemble, self._jobs

@@ -24,8 +24,8 @@ from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelErr
 from glasswood.kernels import _core
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 from glasswood.questions.ale._statistic_bins import Bins, BinsOfRows, add_rows
 from glasswood.questions.ale._statistic_counts import EDGES
 
@@ -135,7 +135,7 @@ class AleResponses(RowSums):
     def _asked(self, feature: int, cells: NDArray[np.int64]) -> Asked:
         return int(self.plan.player_of[feature]), np.array([feature]), cells[None]
 
-    @once_here
+    @cached_unpickled
     def _questions(self) -> list[tuple[list[Part], AnyQuestions]]:
         """The questions of a few features at a time: at all edges of a number, and in all cells of a category."""
         found: list[tuple[list[Part], AnyQuestions]] = []
@@ -167,7 +167,7 @@ class AleResponses(RowSums):
         for first in range(0, batch.n_rows, MAX_ROWS):
             here = slice(first, min(batch.n_rows, first + MAX_ROWS))
             for parts, questions in self._questions:
-                proceed()
+                check_cancelled()
                 found = self.responses.write_cells(np.ascontiguousarray(cells[:, here]), questions)
                 for part, own in zip(parts, np.split(found, questions.first[1:-1]), strict=True):
                     place = self._place[part.feature]
@@ -221,7 +221,7 @@ class AleResponses(RowSums):
             place = self._place[part.feature]
             gone = np.flatnonzero(bins[place] == self._of_rows.first[place + 1] - 1)
             for rows in _some(gone, max(1, MAX_ANSWERS // (part.n_cells * self._n_outputs))):
-                proceed()
+                check_cancelled()
                 questions = self.responses.questions([self._asked(part.feature, np.arange(part.n_cells))])
                 found = self.responses.write_cells(np.ascontiguousarray(cells[:, rows]), questions)
                 terms = found.transpose(2, 0, 1).reshape(rows.size, -1)
@@ -283,7 +283,7 @@ class ResponseEffects:
         place = int(np.searchsorted(self.plan.ensemble.used_features, feature))
         return self._rows[self._of_rows.first[place] : self._of_rows.first[place + 1]]
 
-    @once
+    @cached_property
     def _numbers(self) -> NDArray[np.object_]:
         return numbers_of(self._limbs)
 

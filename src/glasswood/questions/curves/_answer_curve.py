@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves._answer_observed import observations
 from glasswood.questions.curves._result import LOST_RELATIVITY, LOST_SPREAD, Curve
 from glasswood.results import Folds

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._target_sums import TargetMoments
-from glasswood.models._outputs import Chosen
+from glasswood.models._outputs import OutputSelection
 from glasswood.questions.curves._result_observed import Observations
 from glasswood.results import Folds
 from glasswood.study._view import View
@@ -39,7 +39,7 @@ def observations(view: View, feature: int) -> Observations:
     )
 
 
-def _folds(view: View, feature: int, chosen: Chosen) -> dict[str, Folds]:
+def _folds(view: View, feature: int, chosen: OutputSelection) -> dict[str, Folds]:
     """Return the same without each fold of the rows."""
     left = view.without_folds(view.study.targets_spec)
     shares = np.array([share for share, _ in left])
@@ -62,12 +62,12 @@ def actual_expected_without_folds(view: View) -> list[tuple[float, Floats]]:
     return [(share, actual_expected(part)) for share, part in left]
 
 
-def _of_probabilities(chosen: Chosen) -> Chosen:
+def _of_probabilities(chosen: OutputSelection) -> OutputSelection:
     """Return outputs that are chosen of a raw score as those of what was observed, which are shares of classes."""
     return replace(chosen, total=None if chosen.total is None else 1.0)
 
 
-def _ratio(targets: TargetMoments, chosen: Chosen) -> Floats:
+def _ratio(targets: TargetMoments, chosen: OutputSelection) -> Floats:
     """Return what was observed over what was predicted; NaN if nothing was."""
     outputs, whole = _of_probabilities(chosen), targets.whole
     observed, predicted = (outputs.levels(part)[0] for part in (whole.observed, whole.predicted))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._closed_forms import Effects
-from glasswood.parallel._once import Recent
+from glasswood.parallel._lazy import Recent
 from glasswood.questions.curves._answer_grids import GridSpec, PointsOnGrid
 from glasswood.questions.curves._answer_points import points_at, points_of_located
 from glasswood.questions.curves._result_points import Points

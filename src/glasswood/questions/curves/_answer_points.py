@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TooLargeError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves._result_points import Points
 from glasswood.results import Folds, check_memory
 from glasswood.results._folds import LOST_ERROR

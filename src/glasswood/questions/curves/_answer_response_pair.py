@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from glasswood.effects._pairs import KnownPair, averaged, middle_cells
 from glasswood.kernels._read_only import read_only
-from glasswood.parallel._once import once
+from glasswood.parallel._lazy import cached_property
 from glasswood.parallel._threads import thread_limit, threads_limited_to
 from glasswood.questions.curves._result_surface import REMEDY
 from glasswood.results import check_memory
@@ -45,7 +45,7 @@ class ResponsePair:
         """Whether all heights are known."""
         return "_kept" in self.__dict__
 
-    @once
+    @cached_property
     def _kept(self) -> NDArray[np.float64]:
         return read_only(self._compute())
 

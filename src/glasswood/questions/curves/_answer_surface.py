@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._pairs import Pair
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves._answer_curve import curve_of, heights_of
 from glasswood.questions.curves._answer_response_pair import ResponsePair
 from glasswood.questions.curves._result_surface import Surface, SurfaceFolds

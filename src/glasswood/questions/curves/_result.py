@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from glasswood.errors import ArgumentError, BackgroundError, UnsupportedModelError
 from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves._result_observed import Observations
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._drawable import DrawnByOutput

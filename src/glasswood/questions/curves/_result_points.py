@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasswood.errors import ArgumentError, BackgroundError
 from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves._result import CURVES_ONLY
 from glasswood.results._axis import squeezed
 from glasswood.results._drawable import DrawnByOutput

@@ -13,7 +13,7 @@ from glasswood.effects._pairs import Pair
 from glasswood.errors import ArgumentError, BackgroundError
 from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
-from glasswood.parallel._once import Deferred, once
+from glasswood.parallel._lazy import Deferred, cached_property
 from glasswood.questions.curves._result import CURVES_ONLY, Curve
 from glasswood.results._axis import columns_of, squeezed
 from glasswood.results._drawable import DrawnByOutput
@@ -95,7 +95,7 @@ class Surface(DrawnByOutput):
         cells = self.first.axis.n_cells, self.second.axis.n_cells
         check_memory((*cells, len(self.first.outputs)), n_arrays, REMEDY)
 
-    @once
+    @cached_property
     def raw_interaction(self) -> NDArray[np.float64] | None:
         """The interaction, missing values last: (n_cells, n_cells, n_outputs); None if additive."""
         if self.pair is None:
@@ -103,7 +103,7 @@ class Surface(DrawnByOutput):
         self._check_memory()
         return read_only(self.pair.all())
 
-    @once
+    @cached_property
     def heights(self) -> NDArray[np.float64]:
         """The value of every pair of cells, missing values last: (n_cells, n_cells, n_outputs)."""
         self._check_memory()
@@ -133,7 +133,7 @@ class Surface(DrawnByOutput):
             return squeezed(np.zeros((a, b, len(self.first.outputs))))
         return squeezed(self.raw_interaction[:a, :b])
 
-    @once
+    @cached_property
     def errors(self) -> NDArray[np.float64]:
         """The standard error of every pair of cells, missing values last: (n_cells, n_cells, n_outputs)."""
         return read_only(self._folds().surface.error(self.heights))
@@ -174,7 +174,7 @@ class Surface(DrawnByOutput):
             return squeezed(np.zeros((a, b, len(self.first.outputs))))
         return squeezed(Folds(folds.interaction[:, :a, :b], folds.shares).error(alone[:a, :b]))
 
-    @once
+    @cached_property
     def density(self) -> NDArray[np.float64] | None:
         """The share of background rows in each pair of cells, excluding missing values; None without the rows."""
         rows = self.find_rows()

@@ -189,8 +189,8 @@ def _panel(subject: Subject, result: Curve | Points, max_: int) -> dict[str, Any
     if isinstance(result, Curve):
         error = result.find_folds is not None and len(result.outputs) == 1
         panel = panel_of_curve(result, fit=False, observed=_shows_observations(result), error=error)
-        for beside in subject.functions("beside"):
-            panel = beside(subject, result, panel)
+        for overlay in subject.functions("overlay"):
+            panel = overlay(subject, result, panel)
     else:
         panel = steps_of_points(result, fit=False)
     return steps_json(merged_steps(panel, max_), subject.total)

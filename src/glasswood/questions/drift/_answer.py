@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves import Curve, columns_in_cells, curve_of
 from glasswood.questions.drift._arithmetic import apart, on_common_cuts, stability_index
 from glasswood.questions.drift._result import Comparison

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glasswood.effects._jackknife import jackknife
 from glasswood.effects._row_sums import name_of
 from glasswood.errors import ArgumentError, BackgroundError, TableError
-from glasswood.questions.drift._answer_sides import Seen, Side
+from glasswood.questions.drift._answer_sides import ComparisonData, Side
 from glasswood.questions.drift._arithmetic import index_and_chance, mean_and_largest, ndcg
 from glasswood.questions.drift._result import Comparison
 from glasswood.questions.drift._result_gate import Measured, Measures
@@ -159,7 +159,7 @@ class _Against:
         if measure == "psi":
             bins, sizes = self._reference.rows(feature), (self._reference.n_rows, self._other.n_rows)
 
-            def index(one: Seen, other: Seen) -> Floats:
+            def index(one: ComparisonData, other: ComparisonData) -> Floats:
                 rows = _rows(feature, one, other)
                 return np.array(index_and_chance(rows, sizes, ordered=axis.categories is None, by=bins))
 
@@ -168,7 +168,7 @@ class _Against:
         if measure in ("missing", "unseen"):
             cell = -1 if measure == "missing" else -2
 
-            def change(one: Seen, other: Seen) -> Floats:
+            def change(one: ComparisonData, other: ComparisonData) -> Floats:
                 rows = _rows(feature, one, other)
                 share = rows[:, cell] / rows.sum(axis=1)
                 return np.array([share[1] - share[0]])
@@ -176,7 +176,7 @@ class _Against:
             values, errors = self._with_errors(change)
             return [_Value(float(values[0]), error=_first(errors))]
 
-        def distances(one: Seen, other: Seen) -> tuple[Floats, Floats]:
+        def distances(one: ComparisonData, other: ComparisonData) -> tuple[Floats, Floats]:
             heights = np.array([one.heights(feature), other.heights(feature)])
             return mean_and_largest(heights, _rows(feature, one, other), axis.n_main)
 
@@ -199,7 +199,7 @@ class _Against:
             errors = jackknife(ratio, left_out, shares)
         return self._of_outputs(np.abs(ratio - 1.0), errors)
 
-    def _with_errors(self, of: Callable[[Seen, Seen], Floats]) -> tuple[Floats, Floats | None]:
+    def _with_errors(self, of: Callable[[ComparisonData, ComparisonData], Floats]) -> tuple[Floats, Floats | None]:
         """Return a measure of the reference and the other, and its standard errors; None if they are not known.
 
         The rows of both are different ones, so that the squares of the errors by the folds of either are added.
@@ -246,7 +246,7 @@ class _Against:
         return [_Value(value)]
 
 
-def _rows(feature: str, *seen: Seen) -> Floats:
+def _rows(feature: str, *seen: ComparisonData) -> Floats:
     """Return the rows in the cells of a feature, (n_groups, n_cells)."""
     return np.array([one.rows(feature) for one in seen], dtype=np.float64)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError, TooLargeError
-from glasswood.parallel._once import once
+from glasswood.parallel._lazy import cached_property
 from glasswood.questions.curves import Curve, actual_expected, actual_expected_without_folds
 from glasswood.questions.drift._answer import number_of
 from glasswood.questions.importance import importance
@@ -18,13 +18,13 @@ from glasswood.study._folds import study_folds
 from glasswood.study._rows_again import deviation_of_scores
 from glasswood.study._view import View
 
-__all__ = ["Seen", "Side"]
+__all__ = ["ComparisonData", "Side"]
 
 
 Floats = NDArray[np.float64]
 
 
-class Seen(Protocol):
+class ComparisonData(Protocol):
     """What measures are computed from: of all rows of an explainer, or of those without a fold."""
 
     @property
@@ -52,7 +52,7 @@ class Side:
     def __init__(self, name: str, view: View, curves: Mapping[str, Curve]) -> None:
         self.name, self.curves, self._view = name, curves, view
 
-    @once
+    @cached_property
     def n_rows(self) -> int:
         """The number of rows."""
         return self._view.study.n_rows
@@ -70,7 +70,7 @@ class Side:
         """Return the curve of a feature on common cells."""
         return self.curves[feature].heights
 
-    @once
+    @cached_property
     def deviation(self) -> Floats:
         """The standard deviation of the scores, for each output."""
         study, scale = self._view.study, self._view.scale
@@ -91,7 +91,7 @@ class Side:
         """Whether it is known what was observed."""
         return self._view.study.has_targets
 
-    @once
+    @cached_property
     def actual_expected(self) -> Floats:
         """What was observed divided by what was predicted, over all rows and for each output."""
         if not self.has_target:
@@ -105,20 +105,20 @@ class Side:
             raise BackgroundError(message)
         return found
 
-    @once
+    @cached_property
     def importance(self) -> dict[str, float]:
         """The importance of each feature by its curve alone, over all outputs; the most important first."""
         found = importance(self._view, "main")
         sizes = np.sqrt((found.heights**2).sum(axis=1)).tolist()
         return {self._spelling.get(name, name): size for name, size in zip(found.names, sizes, strict=True)}
 
-    @once
+    @cached_property
     def _spelling(self) -> dict[str, str]:
         """The common name of each feature that has one."""
         study = self._view.study
         return {study.ensemble.feature_names[number_of(study, name)]: name for name in self.curves}
 
-    @once
+    @cached_property
     def used(self) -> frozenset[str]:
         """The features that the model uses."""
         study = self._view.study
@@ -133,7 +133,7 @@ class Side:
             raise BackgroundError(message)
         folds.without()  # refuses empty folds, and too many counts
 
-    @once
+    @cached_property
     def has_errors(self) -> bool:
         """Whether answers have errors by folds."""
         try:
@@ -142,13 +142,13 @@ class Side:
             return False
         return True
 
-    @once
-    def left_out(self) -> list[tuple[float, Seen]]:
+    @cached_property
+    def left_out(self) -> list[tuple[float, ComparisonData]]:
         """The explainer without each fold of its rows, and the fold's share of them."""
         number = {name: number_of(self._view.study, name) for name in self.curves}
         return [(share, _WithoutFold(view, number)) for share, view in self._view.left_out]
 
-    @once
+    @cached_property
     def ratios_left_out(self) -> list[tuple[float, Floats]]:
         """What was observed divided by what was predicted without each fold, and the fold's share of the rows."""
         return actual_expected_without_folds(self._view)

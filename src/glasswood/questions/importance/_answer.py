@@ -11,7 +11,7 @@ from glasswood.counting._statistic import StatisticSpec
 from glasswood.effects._statistics import standard_deviation, streamed_moments, strongest_first
 from glasswood.effects._target_sums import scale_of_targets
 from glasswood.errors import ArgumentError, BackgroundError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves import curve_of
 from glasswood.questions.importance._answer_losses import (
     MeanLosses,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError, TableError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.importance._result import sample_column, sample_note
 from glasswood.results._drawable import DrawnAsBarsOfAll
 from glasswood.results._folds import NO_FOLDS, Folds

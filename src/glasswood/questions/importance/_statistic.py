@@ -27,8 +27,8 @@ from glasswood.effects._row_sums import RowSums, asked_of, less_log, name_of, qu
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 from glasswood.questions.importance._statistic_losses import MIN_SHARE, Loss
 from glasswood.tables._row_values import RowColumns, RowValues
 
@@ -156,18 +156,18 @@ class RowLosses:
         """Whether the kernel knows the loss and what it is a loss of."""
         return self._loss.function is None and self._scale.inverse is None
 
-    @once_here
+    @cached_unpickled
     def _responses(self) -> Responses:
         found = Responses(self.plan, self._scale.link, self._scale.inverse)
         before = self.in_kernel and self._kernel.code in (LOGIT, POISSON_OF_LOG, GAMMA_OF_LOG)
         return found.before_link if before else found
 
-    @once_here
+    @cached_unpickled
     def questions(self) -> AnyQuestions:
         """The questions."""
         return self._responses.questions(self._asked)
 
-    @once_here
+    @cached_unpickled
     def _kernel(self) -> KernelLoss:
         """The loss as the kernel takes it."""
         name, link, unit = self._loss.name, self._scale.link, unit_of(self.plan, self._scale.link)
@@ -180,7 +180,7 @@ class RowLosses:
         codes = {"poisson": (POISSON, POISSON_OF_LOG), "gamma": (GAMMA, GAMMA_OF_LOG)}
         return KernelLoss(codes[name][of_log], 0.0, 1.0, large=True)
 
-    @once_here
+    @cached_unpickled
     def unit(self) -> float:
         """The unit of the sums, a power of two; times what several outputs are divided by."""
         if not self.in_kernel:
@@ -272,7 +272,7 @@ class LossSums(RowSums):
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
-        proceed()
+        check_cancelled()
         cells = self.cells_of(batch)
         for tally, rows in zip(tallies, batch.groups, strict=True):
             sums = tally.vectors[self._name].reshape(-1, self._losses.n_sums, LIMBS)
@@ -311,18 +311,18 @@ class LossMoments:
         """The mean loss of the rows as they are."""
         return quotients(self._numbers[-1], self._total, self._losses.unit)
 
-    @once
+    @cached_property
     def redrawn(self) -> NDArray[np.float64]:
         """The mean loss with each feature redrawn from all rows: (n_features, n_sums)."""
         return np.array([quotients(one, self._total**2, self._losses.unit) for one in self._products])
 
-    @once
+    @cached_property
     def increase(self) -> NDArray[np.float64]:
         """How much larger that is than the mean loss of the rows as they are: (n_features, n_sums)."""
         base, unit = self._numbers[-1] * self._total, self._losses.unit
         return np.array([quotients(one - base, self._total**2, unit) for one in self._products])
 
-    @once
+    @cached_property
     def _products(self) -> list[NDArray[np.object_]]:
         """The sums over cells of the rows in them times the loss sums, as Python's own integers, of each feature."""
         found, first = [self._numbers[-1] * self._total] * self._ensemble.n_features, 0

@@ -12,7 +12,7 @@ from glasswood.effects._many_sets import ManySets
 from glasswood.effects._set_blocks import PlayerSets
 from glasswood.effects._statistics import Moments, strongest_first
 from glasswood.errors import BackgroundError, TooLargeError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.parallel._threads import in_order
 from glasswood.questions.interactions._answer_rows import (
     MAX_SENT,

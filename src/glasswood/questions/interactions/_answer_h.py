@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from glasswood.counting._background import Background
 from glasswood.counting._folds import without_each_fold
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
-from glasswood.models._outputs import Chosen
-from glasswood.parallel._once import Deferred
+from glasswood.models._outputs import OutputSelection
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.interactions._result_h import HStatistics
 from glasswood.questions.interactions._statistic import Complement, LeftMoments, LeftOverSpec, Parts
 from glasswood.results import Folds
@@ -62,7 +62,7 @@ def h_statistics(view: View, sets: Sequence[Sequence[Any]] = (), *, pairs: bool 
 class _Lines:
     """The lines of `LeftSums` by name, as variances of the chosen outputs."""
 
-    def __init__(self, study: Study, spec: LeftOverSpec, chosen: Chosen) -> None:
+    def __init__(self, study: Study, spec: LeftOverSpec, chosen: OutputSelection) -> None:
         self._study, self._spec, self._chosen = study, spec, chosen
         size = max((float(np.abs(curve).max(initial=0.0)) for curve in study.raw_curves.values()), default=0.0)
         self._noise = (NOISE * size) ** 2

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from glasswood.effects._pairs import KnownPair
 from glasswood.errors import ArgumentError, BackgroundError, TableError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves import Curve, Curves, Surface, curve_of, surface_of
 from glasswood.questions.interactions._answer import pair_rows
 from glasswood.questions.interactions._arithmetic_purify import purify

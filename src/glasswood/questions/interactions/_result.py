@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError
 from glasswood.models._outputs import position_of
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.results._basis import with_basis
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds

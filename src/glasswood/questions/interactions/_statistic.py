@@ -26,8 +26,8 @@ from glasswood.effects._row_sums import BITS, TOO_LARGE, RowSums, add_powers, un
 from glasswood.effects._set_blocks import PlayerSets
 from glasswood.errors import TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import Deferred, once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import Deferred, cached_unpickled
 
 __all__ = ["Complement", "LeftMoments", "LeftOverSpec", "LeftSums", "Parts"]
 
@@ -134,21 +134,21 @@ class LeftSums(RowSums):
         """The sums, as wide numbers."""
         return (Vector(self._spec.key, int(np.prod(self._shape)), "wide sum"),)
 
-    @once_here
+    @cached_unpickled
     def responses(self) -> Responses:
         """What answers questions about rows: the plan of single players is enough."""
         return Responses(make_plan(self._ensemble, 1, self.plan.groups), "identity")
 
-    @once_here
+    @cached_unpickled
     def _questions(self) -> AnyQuestions:
         asked: list[Asked] = [(one.player, one.features, one.cells) for one in self._spec.complements]
         return self.responses.questions([*asked, unchanged()])
 
-    @once_here
+    @cached_unpickled
     def _lookups(self) -> Lookups:
         return self._lookups_of(self._spec.parts, self._spec.order, np.ones(len(self.plan.players), dtype=bool))
 
-    @once_here
+    @cached_unpickled
     def _lookups_of_sets(self) -> Lookups:
         parts = self._spec.of_sets or self._spec.parts
         spec = np.zeros(len(self.plan.players), dtype=bool)
@@ -169,7 +169,7 @@ class LeftSums(RowSums):
         for tally, rows in zip(tallies, batch.groups, strict=True):
             sums = tally.vectors[self._spec.key].reshape(self._shape)
             for first in range(rows.start, rows.stop, step):
-                proceed()
+                check_cancelled()
                 here = slice(first, min(rows.stop, first + step))
                 values = self._values(np.ascontiguousarray(cells[:, here])) * self._factor
                 if not (np.abs(values) < 1.0).all():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves import curve_of, surface_of
 from glasswood.questions.interactions import interaction_strengths
 from glasswood.questions.rating_tables._result import LeftByTable, RatingTable

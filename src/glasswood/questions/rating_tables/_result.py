@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError, TooLargeError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.rating_tables._result_excel import Sheet, workbook
 from glasswood.questions.rating_tables._result_sql import dialect_of, literal
 from glasswood.results._axis import Axis

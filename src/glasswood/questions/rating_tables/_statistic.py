@@ -24,8 +24,8 @@ from glasswood.effects._responses import AnyQuestions, Responses
 from glasswood.effects._row_sums import BITS, TOO_LARGE, RowSums, add_powers, unchanged, unit_of_left
 from glasswood.errors import TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_unpickled
 
 __all__ = ["Remainder", "RemainderSpec", "RemainderSums", "Rest", "Table"]
 
@@ -80,11 +80,11 @@ class Rest:
         self.plan, self._table = make_plan(ensemble, 1, {}), table
         self._place = {f: k for k, f in enumerate(ensemble.used_features.tolist())}
 
-    @once_here
+    @cached_unpickled
     def _responses(self) -> Responses:
         return Responses(self.plan, "identity")
 
-    @once_here
+    @cached_unpickled
     def _questions(self) -> AnyQuestions:
         return self._responses.questions([unchanged()])
 
@@ -137,7 +137,7 @@ class RemainderSums(RowSums):
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
-        proceed()
+        check_cancelled()
         cells = self.cells_of(batch)
         score, tabulated = self._rest.of_cells(cells)
         left = score - tabulated

@@ -13,7 +13,7 @@ from glasswood.effects._row_cells import Rows
 from glasswood.effects._set_values import PartOfSets, SetValues
 from glasswood.errors import ArgumentError
 from glasswood.metrics import ABBREVIATIONS, HasCalcMetric, InteractionIndex, PartialDependenceInteractions
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.rows._answer_evaluator import evaluate, evaluate_any_rows, refuse_uncountable_sets
 from glasswood.questions.rows._answer_sources import SourceRows, attributions_of_source, interactions_of_source
 from glasswood.questions.rows._arithmetic_any_rows import arrange

@@ -13,7 +13,7 @@ from glasswood.effects._set_blocks import PlayerSets
 from glasswood.effects._set_values import SetValues
 from glasswood.metrics import HasCalcMetric
 from glasswood.questions.rows._arithmetic import BackgroundRows, Evaluator
-from glasswood.questions.rows._arithmetic_any_rows import OfAnyRows
+from glasswood.questions.rows._arithmetic_any_rows import RowEvaluator
 from glasswood.study._study import Study
 
 __all__ = ["evaluate", "evaluate_any_rows", "evaluator_of", "refuse_uncountable_sets"]
@@ -24,7 +24,7 @@ def evaluate(study: Study, metric: HasCalcMetric, rows: Rows, outputs: list[int]
     return evaluator_of(study).evaluate(metric, rows, outputs)
 
 
-def evaluate_any_rows(study: Study, metric: HasCalcMetric, n_rows: int, outputs: list[int]) -> OfAnyRows:
+def evaluate_any_rows(study: Study, metric: HasCalcMetric, n_rows: int, outputs: list[int]) -> RowEvaluator:
     """Return the values of a metric for rows that are not known yet, computed as is best for n of them."""
     return evaluator_of(study).for_any_rows(metric, n_rows, outputs)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from glasswood.errors import TableError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves import Request, points_on_grid
 from glasswood.questions.rows._answer_sources import SourceRows, ice_of_source
 from glasswood.questions.rows._result_ice import Ice

@@ -17,9 +17,9 @@ from glasswood.engines._pass import Pass
 from glasswood.engines._rows import ExplainedRows
 from glasswood.errors import TableError
 from glasswood.metrics import InteractionIndex
-from glasswood.models._outputs import Chosen
+from glasswood.models._outputs import OutputSelection
 from glasswood.questions.rows._answer_evaluator import evaluate_any_rows
-from glasswood.questions.rows._arithmetic_any_rows import OfAnyRows, ResponsesOfRows, SetsOfRows
+from glasswood.questions.rows._arithmetic_any_rows import ResponsesOfRows, RowEvaluator, SetsOfRows
 from glasswood.questions.rows._result_sets import label_of
 from glasswood.questions.rows._result_sources import SourceValues
 from glasswood.study._locations import Located
@@ -142,7 +142,7 @@ def attributions_of_source(view: View, rows: SourceRows, name: str, metric: Inte
     )
 
 
-def interactions_of_source(view: View, rows: SourceRows, name: str, values: OfAnyRows) -> SourceValues:
+def interactions_of_source(view: View, rows: SourceRows, name: str, values: RowEvaluator) -> SourceValues:
     """Return values of sets of features for the rows of a source."""
     study, chosen = view.study, view.chosen
     plan = study.plan(1)
@@ -183,7 +183,7 @@ def ice_of_source(view: View, rows: SourceRows, name: str, located: Located) -> 
     )
 
 
-def _labelled(names: tuple[str, ...], chosen: Chosen) -> tuple[str, ...]:
+def _labelled(names: tuple[str, ...], chosen: OutputSelection) -> tuple[str, ...]:
     """Return the names of columns, with those of outputs if there are several."""
     ends = [f" [{label}]" for label in chosen.labels] if len(chosen.labels) > 1 else [""]
     return tuple(name + end for name in names for end in ends)

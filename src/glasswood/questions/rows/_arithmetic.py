@@ -14,9 +14,9 @@ from glasswood.effects._closed_forms import Effects
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.errors import BackgroundError
 from glasswood.metrics import HasCalcMetric
-from glasswood.parallel._kept import Kept
+from glasswood.parallel._lazy import cached_property, cached_unpickled
+from glasswood.parallel._lru_cache import LRUCache
 from glasswood.parallel._memory import check_memory
-from glasswood.parallel._once import once, once_here
 from glasswood.questions.rows._arithmetic_cube_values import CubeValues, values_on_cubes
 from glasswood.questions.rows._arithmetic_leaf_sets import max_sets
 from glasswood.questions.rows._arithmetic_leaf_tables import LeafTables, TabledRows, seconds_for_tables, templates_of
@@ -69,7 +69,7 @@ class AgainstRows:
         cells = None if self.cells is None else self.cells.tobytes()
         return "walks" if self.walked else "paths", *self.values.cache_key, self.outputs, cells, self.shares.tobytes()
 
-    @once_here
+    @cached_unpickled
     def _walks(self) -> Walks:
         cells = np.empty((0, 0), dtype=np.int32) if self.cells is None else self.cells.copy()
         return Walks(Ground(self.plan, cells, self.shares), self.values, self.outputs)
@@ -107,7 +107,7 @@ class Evaluator:
     background: Callable[[], BackgroundRows] | None
     n_background: int
     only_counts: bool
-    kept: Kept
+    kept: LRUCache
 
     @property
     def plan(self) -> CountPlan:
@@ -176,7 +176,7 @@ class Evaluator:
             raise BackgroundError(message)
         return self.background()
 
-    @once
+    @cached_property
     def _visits(self) -> float:
         """The nodes and leaves that a row and a background row visit together, about: of a sample of rows."""
         rows, shares = self._rows()

@@ -19,11 +19,11 @@ from glasswood.effects._set_values import largest
 from glasswood.kernels import _core
 from glasswood.kernels._arrays import aligned
 from glasswood.models._ensemble import Link
-from glasswood.models._outputs import Chosen
-from glasswood.parallel._once import once, once_here
+from glasswood.models._outputs import OutputSelection
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 from glasswood.tables._tables import OpenColumns
 
-__all__ = ["LargestSets", "OfAnyRows", "ResponsesOfRows", "SetsOfRows", "arrange"]
+__all__ = ["LargestSets", "ResponsesOfRows", "RowEvaluator", "SetsOfRows", "arrange"]
 
 
 MAX_VALUES = 2**21  # of a block of rows: 16 megabytes
@@ -31,7 +31,7 @@ MAX_VALUES = 2**21  # of a block of rows: 16 megabytes
 MAX_ROWS = 8192  # of a block
 
 
-class OfAnyRows(Protocol):
+class RowEvaluator(Protocol):
     """The values of sets for any rows, see `_arithmetic` and `glasswood.effects._interactions`."""
 
     @property
@@ -85,19 +85,19 @@ class SetsOfRows:
         Whether the values are those of the other class of a binary model of one score.
     """
 
-    values: OfAnyRows
+    values: RowEvaluator
     plan: CountPlan
     labels: tuple[str, ...]
     n_outputs: int
     arranged: tuple[int, ...] = ()
     negated: bool = False
 
-    @once
+    @cached_property
     def cache_key(self) -> tuple[Any, ...]:
         """What the answers depend on."""
         return self.plan.fingerprint, self.labels, self.arranged, self.negated, *self.values.cache_key
 
-    @once_here
+    @cached_unpickled
     def _cells(self) -> CellsOfColumns:
         return CellsOfColumns(self.plan)
 
@@ -148,7 +148,7 @@ class LargestSets:
     k: int
     skipped: int
 
-    @once
+    @cached_property
     def cache_key(self) -> tuple[Any, ...]:
         """What the answers depend on."""
         return "largest", self.k, self.skipped, *self.sets.cache_key
@@ -191,22 +191,22 @@ class ResponsesOfRows:
     link: Link
     inverse: Callable[[Any], Any] | None
     asked: Asked
-    chosen: Chosen
+    chosen: OutputSelection
     labels: tuple[str, ...]
     scale: str = field(default="raw")
 
-    @once
+    @cached_property
     def cache_key(self) -> tuple[Any, ...]:
         """What the answers depend on."""
         player, features, cells = self.asked
         asked = (player, features.tobytes(), cells.tobytes())
         return "responses", self.plan.fingerprint, self.scale, self.labels, asked
 
-    @once_here
+    @cached_unpickled
     def _cells(self) -> CellsOfColumns:
         return CellsOfColumns(self.plan)
 
-    @once_here
+    @cached_unpickled
     def _asking(self) -> tuple[Responses, AnyQuestions]:
         responses = Responses(self.plan, self.link, self.inverse)
         return responses, responses.questions([self.asked])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.errors import ArgumentError, TooLargeError
 from glasswood.metrics import HasCalcMetric, InteractionIndex, members_of
-from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._interrupts import check_cancelled
 from glasswood.text._printable import how_many
 
 __all__ = ["MAX_SLOTS", "CubeValues", "n_sets", "values_on_cubes"]
@@ -156,7 +156,7 @@ def _of_answers(metric: HasCalcMetric, plan: CountPlan) -> CubeValues:
         _refuse_growth(plan, sizes, n, seconds)
         start = perf_counter()
         for n_minus in range(n + 1):
-            proceed()
+            check_cancelled()
             values = _answer(metric, n - n_minus, n_minus)
             found[n - n_minus, n_minus] = values
             sizes |= {size for size, _ in values}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._chunks import Chunks
 from glasswood.kernels import _core
-from glasswood.parallel._once import once, once_here
+from glasswood.parallel._lazy import cached_property, cached_unpickled
 from glasswood.questions.rows._arithmetic_cube_values import n_sets
 
 __all__ = ["Leaves", "max_sets"]
@@ -84,7 +84,7 @@ class Leaves:
         self.output_place[outputs] = np.arange(len(outputs))
         self.output = np.maximum(plan.ensemble.tree_output, 0)[plan.leaf_tree].astype(np.int64)
 
-    @once_here
+    @cached_unpickled
     def core(self) -> _core.MetricLeaves:
         """The leaves as kernels take them."""
         plan, numbers = self.plan, self.numbers
@@ -103,7 +103,7 @@ class Leaves:
             n_numbers=len(numbers.sets),
         )
 
-    @once
+    @cached_property
     def slot_seat(self) -> NDArray[np.int64]:
         """The seat of each slot of each leaf."""
         chunks, slot_player = self.chunks, self.plan.slots[1]
@@ -128,7 +128,7 @@ class Leaves:
         bit[left] = np.left_shift(1, plan.slot[nodes].astype(np.int64))
         return partner, bit
 
-    @once
+    @cached_property
     def _chunk_of(self) -> NDArray[np.int64]:
         """The chunk of each leaf."""
         chunks = self.chunks

@@ -15,7 +15,7 @@ from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._set_values import WholeSets, sums_of
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
-from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._interrupts import check_cancelled
 from glasswood.parallel._threads import for_each, n_threads
 from glasswood.questions.rows._arithmetic_cube_values import CubeValues, n_sets
 from glasswood.questions.rows._arithmetic_cubes import MAX_PLAYERS, Template
@@ -171,7 +171,7 @@ class TabledRows(WholeSets):
         states = np.zeros((leaves.chunks.n_seats, width), dtype=np.uint16)
         sums = np.empty((leaves.n_groups, width))
         for row in range(0, n_rows, width):
-            proceed()
+            check_cancelled()
             last = min(n_rows, row + width)
             leaves.chunks.write_states(cells, (row, last), states)
             sums[:] = 0

@@ -10,8 +10,8 @@ from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._set_values import WholeSets, sums_of
 from glasswood.errors import TooLargeError
 from glasswood.kernels import _core
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_property
 from glasswood.parallel._threads import in_order, n_threads
 from glasswood.questions.rows._arithmetic_cube_values import CubeValues, n_sets
 from glasswood.questions.rows._arithmetic_cubes import set_masks
@@ -108,7 +108,7 @@ class LongPaths(WholeSets):
         cells = np.ascontiguousarray(self._here[:, rows])
         out = np.zeros((len(self.sets), len(leaves.outputs), cells.shape[1]))
         for chunk in chunks:
-            proceed()
+            check_cancelled()
             seats = leaves.chunks.seats_of(chunk)
             here = leaves.chunks.states_of(seats, cells)
             if self._there is not None:
@@ -123,7 +123,7 @@ class LongPaths(WholeSets):
                 _core.add_weighed_paths(chunk, here, plan.shares, chunked, leaves.core, value, sets, table, out)
         return out
 
-    @once
+    @cached_property
     def _spans(self) -> list[slice]:
         """The number of rows of a batch, for which a chunk of 64 leaves takes a fraction of a second."""
         max_players = self.plan.max_players

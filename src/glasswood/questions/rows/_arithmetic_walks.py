@@ -11,7 +11,7 @@ from glasswood.counting._plan import CountPlan
 from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.effects._set_values import WholeSets, sums_of
 from glasswood.kernels import _core
-from glasswood.parallel._interrupts import proceed
+from glasswood.parallel._interrupts import check_cancelled
 from glasswood.parallel._threads import in_order
 from glasswood.questions.rows._arithmetic_cube_values import CubeValues
 
@@ -221,7 +221,7 @@ class Walks:
         pairs = np.zeros((n_rows * n_outputs if 2 in self.orders else 0, width, width))
         for first in range(0, n_there, ground.block):
             for tree in trees:
-                proceed()
+                check_cancelled()
                 _core.add_walks(
                     first_tree=tree,
                     last_tree=tree + 1,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from glasswood.effects._statistics import quantiles
 from glasswood.models._outputs import position_of
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.results._axis import Axis, spread
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import LOST_MEAN

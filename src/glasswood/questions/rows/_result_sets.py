@@ -16,8 +16,8 @@ from glasswood.effects._set_values import SetValues, largest_of_rows, means_of_s
 from glasswood.errors import TableError
 from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
+from glasswood.parallel._lazy import Deferred, cached_property
 from glasswood.parallel._memory import memory_left, memory_that_fits
-from glasswood.parallel._once import Deferred, once
 from glasswood.parallel._progress import shown
 from glasswood.parallel._threads import for_each, in_order, thread_limit
 from glasswood.questions.rows._result_shown import ShownRows
@@ -108,7 +108,7 @@ class Interactions(Drawable):
         mean = np.zeros(len(self.outputs)) if has_empty_set else self.find_mean()
         return float(mean[0]) if len(self.outputs) == 1 else read_only(mean)
 
-    @once
+    @cached_property
     def subsets(self) -> list[tuple[str, ...]]:
         """The names of the features of each set, sorted by size and then by the order of features."""
         return [tuple(self.players[player] for player in members) for members in self.source.sets]
@@ -130,7 +130,7 @@ class Interactions(Drawable):
             "Interactions: values of sets of features", facts | {"outputs": ", ".join(map(str, self.outputs))}
         )
 
-    @once
+    @cached_property
     def values(self) -> NDArray[np.float64]:
         """The value of every set for every row: (n_rows, n_sets), with a last axis of outputs if there are several."""
         check_memory((self.n_rows, len(self), len(self.outputs)), 1, self._remedy)
@@ -233,7 +233,7 @@ class Interactions(Drawable):
         values = out.reshape(n_sets, n_outputs, n_rows).transpose(2, 0, 1)
         return values[..., 0] if len(self.outputs) == 1 else values
 
-    @once
+    @cached_property
     def _number(self) -> dict[frozenset[str], int]:
         return {frozenset(names): number for number, names in enumerate(self.subsets)}
 
@@ -250,7 +250,7 @@ class Interactions(Drawable):
             return self.values[:, number].copy()
         return np.concatenate([block[:, number] for _, block in self.blocks()])
 
-    @once
+    @cached_property
     def _means(self) -> NDArray[np.float64]:
         """The means of absolute values, squares and values, (3, n_sets, n_outputs)."""
         return read_only(means_of_sets(self.source, len(self.outputs), self._threads))

@@ -15,7 +15,7 @@ from glasswood.counting._row_job import N_SUMS
 from glasswood.engines._rows import ExplainedRows
 from glasswood.errors import TableError
 from glasswood.kernels._read_only import ReadOnly, read_only
-from glasswood.parallel._once import once
+from glasswood.parallel._lazy import cached_property
 from glasswood.questions.rows._arithmetic_any_rows import LargestSets, SetsOfRows
 from glasswood.results._frames import to_frame
 from glasswood.tables._places import place_of
@@ -86,7 +86,7 @@ class SourceValues(ReadOnly):
         }
         return facts_html(f"Values of each row of a source: {self.name}", facts)
 
-    @once
+    @cached_property
     def _means(self) -> NDArray[np.float64]:
         """The means of absolute values, of squares and of values, each in the shape of one row's values."""
         if not isinstance(self.rows.job.question, SetsOfRows):

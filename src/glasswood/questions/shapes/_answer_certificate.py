@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._axes import axes_of
 from glasswood.errors import TableError
-from glasswood.models._outputs import Chosen
+from glasswood.models._outputs import OutputSelection
 from glasswood.questions.shapes._answer import numbers_of
 from glasswood.questions.shapes._arithmetic_certificate import LeafPairs, Pair
 from glasswood.questions.shapes._result_certificate import BrokenPromise, Certificate
@@ -65,7 +65,7 @@ def certificate(view: View, features: Sequence[Any] = ()) -> Certificate:
 class _Witnesses:
     """Rows that show that a constraint is broken, made of the values that pairs of leaves accept."""
 
-    def __init__(self, plan: CountPlan, pairs: LeafPairs, chosen: Chosen) -> None:
+    def __init__(self, plan: CountPlan, pairs: LeafPairs, chosen: OutputSelection) -> None:
         self._plan, self._pairs, self._chosen, self._e = plan, pairs, chosen, plan.ensemble
         self._used = self._e.used_features.tolist()
         self._axes = axes_of(plan)

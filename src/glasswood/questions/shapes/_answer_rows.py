@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._statistic import StatisticSpec
 from glasswood.errors import BackgroundError
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.questions.shapes._result_rows import RowMonotonicity, WorstRow
 from glasswood.questions.shapes._statistic import Counted, FallsSpec, RowFalls
 from glasswood.study._summary_plan import SummaryPlan

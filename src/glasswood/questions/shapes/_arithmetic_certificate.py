@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from glasswood.counting._plan import CountPlan
 from glasswood.effects._axes import axes_of
-from glasswood.parallel._once import once
+from glasswood.parallel._lazy import cached_property
 from glasswood.parallel._progress import shown
 
 __all__ = ["Bounds", "LeafPairs", "Pair"]
@@ -72,7 +72,7 @@ class LeafPairs:
         ends = np.cumsum(np.bincount(plan.leaf_tree, minlength=self._e.n_trees))[:-1]
         self._leaves = np.split(order, ends)
 
-    @once
+    @cached_property
     def bounds(self) -> Bounds:
         """How far each feature can move each output."""
         e = self._e
@@ -160,7 +160,7 @@ class LeafPairs:
         features = np.unique(e.feature[nodes]).astype(np.int64)
         return features, worst[:, features]
 
-    @once
+    @cached_property
     def _ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The smallest and largest value below each node, and of each leaf behind these."""
         e = self._e

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import BackgroundError, TableError
 from glasswood.models._outputs import position_of
-from glasswood.parallel._once import Deferred
+from glasswood.parallel._lazy import Deferred
 from glasswood.results._drawable import DrawnAsBars
 from glasswood.results._frames import to_frame
 from glasswood.text._html import table_html

@@ -28,8 +28,8 @@ from glasswood.effects._row_sums import RowSums, name_of, unit_of
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
-from glasswood.parallel._interrupts import proceed
-from glasswood.parallel._once import once_here
+from glasswood.parallel._interrupts import check_cancelled
+from glasswood.parallel._lazy import cached_unpickled
 from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 
 __all__ = ["Counted", "FallCounts", "Falls", "FallsSpec", "RowFalls"]
@@ -122,12 +122,12 @@ class RowFalls:
         self._of_all = NOISE * largest if link == "identity" and spec.scale.inverse is None else 0.0
         self._of_row = 0.0 if self._of_all else NOISE * max(1.0, largest * abs(ensemble.score.link_scale))
 
-    @once_here
+    @cached_unpickled
     def _responses(self) -> Responses:
         scale = self._spec.scale
         return Responses(self.plan, scale.link, scale.inverse)
 
-    @once_here
+    @cached_unpickled
     def questions(self) -> AnyQuestions:
         """Every feature in each of its cells."""
         n_cells = self.plan.cells.n_cells
@@ -199,7 +199,7 @@ class FallCounts(RowSums):
         for tally, rows in zip(tallies, batch.groups, strict=True):
             counts = divided(self._rows, tally.vectors[self._spec.key])
             for first in range(rows.start, rows.stop, self._rows.n_held):
-                proceed()
+                check_cancelled()
                 here = slice(first, min(rows.stop, first + self._rows.n_held))
                 curves = self._rows.curves(cells[:, here], batch.values.take(here))
                 weight = batch.weight[here] if batch.weight.size else None

@@ -1,4 +1,4 @@
-"""Kept: a cache of costly values with a limit in bytes, which evicts the least recently used first."""
+"""LRUCache: a cache of costly values with a limit in bytes, which evicts the least recently used first."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, Protocol, TypeVar
 
-from glasswood.parallel._once import Lock
+from glasswood.parallel._lazy import Lock
 
-__all__ = ["Kept"]
+__all__ = ["LRUCache"]
 
 
 class _Sized(Protocol):
@@ -28,7 +28,7 @@ class _Entry(Generic[T]):
         self.value: T | None = None
 
 
-class Kept:
+class LRUCache:
     """Values by key, made when they are first asked for.
 
     Any number of threads may ask: each value is made by one of them, while those who need the same one wait. A copy,
@@ -45,8 +45,8 @@ class Kept:
         self._lock = Lock()
         self._entries: OrderedDict[Hashable, _Entry[Any]] = OrderedDict()
 
-    def __reduce__(self) -> tuple[type[Kept], tuple[int]]:
-        return Kept, (self._max_bytes,)
+    def __reduce__(self) -> tuple[type[LRUCache], tuple[int]]:
+        return LRUCache, (self._max_bytes,)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value of a key. `make` makes it; values of equal keys must be equal."""

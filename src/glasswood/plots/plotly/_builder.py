@@ -13,7 +13,19 @@ from glasswood.plots._cuts import cell_words
 from glasswood.plots._spec import Scale
 from glasswood.text._plain import plain, several, shorten
 
-__all__ = ["GREY", "PALE", "Drawer", "Paper", "Place", "Room", "cell_texts", "room_for", "safe", "ticks_of", "title_of"]
+__all__ = [
+    "GREY",
+    "PALE",
+    "Drawer",
+    "FigureBuilder",
+    "Margins",
+    "Place",
+    "cell_texts",
+    "room_for",
+    "safe",
+    "ticks_of",
+    "title_of",
+]
 
 GREY = "rgba(128,128,128,0.45)"  # to be seen on white and on black
 PALE = "rgba(128,128,128,0.2)"
@@ -34,7 +46,7 @@ def cell_texts(scale: Scale) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Room:
+class Margins:
     """The pixels around a panel that its labels need."""
 
     left: float = 62
@@ -71,13 +83,13 @@ class Drawer:
     figure of so many panels.
     """
 
-    draw: Callable[[Paper, Place, Any], None]
-    room: Callable[[Any], Room]
+    draw: Callable[[FigureBuilder, Place, Any], None]
+    room: Callable[[Any], Margins]
     height: Callable[[Any, int], float]
 
 
 @dataclass
-class Paper:
+class FigureBuilder:
     """A figure as it grows."""
 
     heights: tuple[float, float] | None = None
@@ -122,8 +134,8 @@ class Paper:
 
     def line(self, **where: object) -> None:
         """Add a thin line."""
-        style = {"color": GREY, "width": 1, "dash": where.pop("dash", "solid")}
-        self.shapes.append({"type": "line", "layer": "below", "line": style} | where)
+        options = {"color": GREY, "width": 1, "dash": where.pop("dash", "solid")}
+        self.shapes.append({"type": "line", "layer": "below", "line": options} | where)
 
 
 def title_of(text: str, length: float | None = None) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Values that are computed lazily and only once, whichever thread asks first: `once`, `Deferred` and `Lock`.
+"""Values that are computed lazily and only once, whichever thread asks first: `cached_property`, `Deferred`.
 
-`once_here` is `once` for values that cannot be pickled; `Cache` keeps values by key, `Recent` the last few of them.
+`cached_unpickled` is for values that cannot be pickled; `Cache` keeps values by key, `Recent` the last few of them.
 
 An Explainer may be used by any number of threads. Two rules make this safe. Cached values are pure functions of
 immutable data, so it does not matter which thread computes them, or when. And the computing thread holds a lock, one
@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Generic, TypeVar, overload
 from glasswood.errors import BackgroundError
 from glasswood.parallel._threads import thread_limit, threads_limited_to
 
-__all__ = ["Cache", "Deferred", "Lock", "Recent", "once", "once_here"]
+__all__ = ["Cache", "Deferred", "Lock", "Recent", "cached_property", "cached_unpickled"]
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -57,7 +57,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=Lock.renew_all)
 
 
-class once(Generic[T]):
+class cached_property(Generic[T]):
     """A property that is computed when it is first read, and kept.
 
     As `functools.cached_property`, but always computed by one thread only, while others that need it wait. (Python 3.11
@@ -76,12 +76,12 @@ class once(Generic[T]):
         self.__module__ = compute.__module__
 
     @overload
-    def __get__(self, instance: None, owner: type | None = None) -> once[T]: ...
+    def __get__(self, instance: None, owner: type | None = None) -> cached_property[T]: ...
 
     @overload
     def __get__(self, instance: object, owner: type | None = None) -> T: ...
 
-    def __get__(self, instance: object | None, owner: type | None = None) -> once[T] | T:
+    def __get__(self, instance: object | None, owner: type | None = None) -> cached_property[T] | T:
         if instance is None:
             return self
         kept = instance.__dict__  # where Python looks first, as soon as the value is there
@@ -103,16 +103,16 @@ class _Here:
         return _Here, ()
 
 
-class once_here(once[T]):
-    """A property as `once`, for objects of the compiled core, which cannot be pickled: a copy computes its own."""
+class cached_unpickled(cached_property[T]):
+    """A property as `cached_property`, for objects of the compiled core, which cannot be pickled: a copy computes its own."""
 
     @overload
-    def __get__(self, instance: None, owner: type | None = None) -> once[T]: ...
+    def __get__(self, instance: None, owner: type | None = None) -> cached_property[T]: ...
 
     @overload
     def __get__(self, instance: object, owner: type | None = None) -> T: ...
 
-    def __get__(self, instance: object | None, owner: type | None = None) -> once[T] | T:
+    def __get__(self, instance: object | None, owner: type | None = None) -> cached_property[T] | T:
         if instance is None:
             return self
         kept = instance.__dict__
@@ -130,12 +130,12 @@ class Recent(Generic[T]):
 
     Parameters
     ----------
-    most : int
+    max_ : int
         How many values are kept.
     """
 
     def __init__(self, max_: int) -> None:
-        self._most, self._lock = max_, Lock()
+        self._max, self._lock = max_, Lock()
         self._kept: dict[Any, Deferred[T]] = {}
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
@@ -143,7 +143,7 @@ class Recent(Generic[T]):
         with self._lock:
             found = self._kept.pop(key, None) or Deferred(compute)
             self._kept[key] = found  # the latest is last
-            if len(self._kept) > self._most:
+            if len(self._kept) > self._max:
                 del self._kept[next(iter(self._kept))]
         return found()
 
@@ -219,7 +219,7 @@ class Deferred(Generic[T]):
         """Return a function of the value, which is as lost for copies."""
         return Deferred(lambda: turn(self()), self._lost)
 
-    @once
+    @cached_property
     def _value(self) -> T:
         with threads_limited_to(self._limit):
             value = self._compute()
