@@ -175,7 +175,7 @@ def rows_again(s: Session) -> None:
     one, other = table.interaction_strengths(), source.interaction_strengths()
     same = one.pairs == other.pairs and np.array_equal(one.heights, other.heights)
     s.true(f"strengths from {what}", same and np.array_equal(one.h, other.h, equal_nan=True), f"{one} and {other}")
-    found = [explainer.spikes(points=7).found for explainer in (table, source)]
+    found = [explainer.spikes(points=7).entries for explainer in (table, source)]
     s.true(f"spikes from {what}", repr(found[0]) == repr(found[1]), f"{found[0]} and {found[1]}")
 
 

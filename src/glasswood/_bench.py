@@ -90,12 +90,12 @@ def made_rows(n_rows: int, n_features: int) -> Features:
 def measure_constants(seconds: float = 20.0, done: Callable[[str], None] = lambda _: None) -> Constants:
     """Measure the constants of one core, in about so many seconds; `done` is called after each of `STEPS` steps."""
     share, cores = seconds / 8, n_threads()
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     with threads_limited_to(1):
         for name, values in _measured(share):
-            found |= values
+            result |= values
             done(name)
-    return Constants(**found, cores=cores, machine=f"{_processor()}, Python {platform.python_version()}")
+    return Constants(**result, cores=cores, machine=f"{_processor()}, Python {platform.python_version()}")
 
 
 def _measured(share: float) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -105,8 +105,8 @@ def _measured(share: float) -> Iterator[tuple[str, dict[str, Any]]]:
     for order in (1, 2):
         of_wide, of_high = (_counting(model, order, share) for model in (wide, high))
         # time per row = features x f + trees x t, for both models; noise must not make one of them negative
-        found = np.linalg.solve([[MANY, FEW], [FEW, MANY]], [of_wide, of_high])
-        feature, tree = (float(max(cost, 1e-12)) for cost in found)
+        result = np.linalg.solve([[MANY, FEW], [FEW, MANY]], [of_wide, of_high])
+        feature, tree = (float(max(cost, 1e-12)) for cost in result)
         yield f"counting at order {order}", {f"count_{order}_feature": feature, f"count_{order}_tree": tree}
     # With few features, paths split on the same one again, and tables are smaller.
     explainer = Explainer(wide, summarize(wide, made_rows(2000, MANY), order=None))

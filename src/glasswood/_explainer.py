@@ -1273,8 +1273,8 @@ class Explainer:
         with threads_limited_to(self._threads):
             listed = ranked(self._view(response)) if asked is None else list(asked)
             chosen, note = page_of(listed, page)  # only the features of a page are computed
-            found = self.partial_dependence(chosen, output=output, output_index=output_index, response=response, by=by)
-            panels = [make() for make in found._drawers(**options)]
+            result = self.partial_dependence(chosen, output=output, output_index=output_index, response=response, by=by)
+            panels = [make() for make in result._drawers(**options)]
         return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def _scale_of_figures(self, response: str | None) -> str:

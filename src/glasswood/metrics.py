@@ -558,10 +558,10 @@ class KAdditiveShapley(_SharedIndex):
 @lru_cache(64)
 def _bernoulli(n: int) -> tuple[Fraction, ...]:
     """Return the numbers of Bernoulli up to the nth; the first one is -1/2."""
-    found = [Fraction(1)]
+    result = [Fraction(1)]
     for i in range(1, n + 1):
-        found.append(-sum((comb(i + 1, j) * found[j] for j in range(i)), Fraction(0)) / (i + 1))
-    return tuple(found)
+        result.append(-sum((comb(i + 1, j) * result[j] for j in range(i)), Fraction(0)) / (i + 1))
+    return tuple(result)
 
 
 NULL_PLAYERS = (

@@ -300,11 +300,11 @@ def test_rows_are_not_read_again_for_spikes_where_ends_are_finite(model, tmp_pat
     monkeypatch.setattr(_shapes, "finite_ends", noted)
     found = explainer.spikes(points=5)
     assert read == [[FEATURES.index("wealth"), FEATURES.index("empty")]]
-    assert found.found == gw.Explainer(model, rows).spikes(points=5).found
+    assert found.entries == gw.Explainer(model, rows).spikes(points=5).entries
     assert found.basis == "rows"
     counts = gw.Explainer(model, gw.summarize(model, rows))
     inside = gw.Explainer(model, rows).spikes("age", "rate", points=5)
-    assert counts.spikes("age", "rate", points=5).found == inside.found
+    assert counts.spikes("age", "rate", points=5).entries == inside.entries
     assert counts.spikes("age", "rate").basis == "rows"
     assert counts.spikes("age", "rate").caveat == ""
     assert counts.spikes("age", "wealth").basis == "counts"
@@ -319,5 +319,5 @@ def test_rows_of_no_weight_do_not_widen_the_range_of_spikes(model, tmp_path):
         gw.Explainer(model, background, sample_weight="w").spikes("age", "wealth", points=4)
         for background in (rows, parquet(rows, tmp_path), rows[rows["w"] > 0])
     ]
-    assert found[0].found == found[2].found
+    assert found[0].entries == found[2].entries
     np.testing.assert_allclose([one.by for one in found[1]], [one.by for one in found[0]])

@@ -172,19 +172,19 @@ def test_spikes_are_those_of_memory(source, points):
     expected = gw.Explainer(model, rows).spikes(points=points)
     found = gw.Explainer(model, source(rows)).spikes(points=points)
     assert len(expected) > 0
-    assert found.found == expected.found
+    assert found.entries == expected.entries
     assert repr(found) == repr(expected)
     assert found.basis == "rows"
     counted = gw.Explainer(model, gw.summarize(model, rows)).spikes(points=points)
-    assert counted.found != expected.found
+    assert counted.entries != expected.entries
 
 
 def test_spikes_without_any_finite_value(tmp_path):
     model, rows = boosted(), table()[0]
     rows["c"] = np.nan
     assert (
-        gw.Explainer(model, rows).spikes("c").found
-        == gw.Explainer(model, write(rows, tmp_path / "r")).spikes("c").found
+        gw.Explainer(model, rows).spikes("c").entries
+        == gw.Explainer(model, write(rows, tmp_path / "r")).spikes("c").entries
     )
 
 

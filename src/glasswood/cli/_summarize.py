@@ -138,18 +138,18 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     asked |= {"target": target, "exposure": exposure, "offset": offset, "prediction": prediction}
     asked |= {"folds": folds, "fold_by": fold_by, "total": total, "row_falls": row_falls, "loss": loss, "ale": ale}
     with _cluster(settings) as settings:
-        found = count(loaded if wrapped else read.ensemble, source, **asked, **settings)
+        result = count(loaded if wrapped else read.ensemble, source, **asked, **settings)
     if not by:
-        found.save(output)
-        _tell(output, found, as_json=as_json)
+        result.save(output)
+        _tell(output, result, as_json=as_json)
         return
-    if not found:
+    if not result:
         message = "the data has no rows, so there are no groups"
         raise TableError(message)
-    names = file_names(output, found)
-    for path, background in zip(names, found.values(), strict=True):
+    names = file_names(output, result)
+    for path, background in zip(names, result.values(), strict=True):
         background.save(path)
-    _list(names, found, by, as_json=as_json)
+    _list(names, result, by, as_json=as_json)
 
 
 @click.command(cls=Command, short_help="Add backgrounds.", examples=["glasswood merge monday.gw tuesday.gw -o week.gw"])
@@ -160,13 +160,13 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
 def merge(*, backgrounds: tuple[Path, ...], output: Path, subtract: bool, as_json: bool) -> None:
     """Add backgrounds of one model; the result is bit-identical to counting all rows together."""
     check_folder(output)
-    found = [Background.load(path) for path in backgrounds]
-    for path, background in zip(backgrounds, found, strict=True):
-        if (background.fingerprint, background.order) != (found[0].fingerprint, found[0].order):
-            what = "order" if background.fingerprint == found[0].fingerprint else "model or different groups"
+    result = [Background.load(path) for path in backgrounds]
+    for path, background in zip(backgrounds, result, strict=True):
+        if (background.fingerprint, background.order) != (result[0].fingerprint, result[0].order):
+            what = "order" if background.fingerprint == result[0].fingerprint else "model or different groups"
             message = f"{path} has a different {what} than {backgrounds[0]}; summarize all with the same arguments"
             raise BackgroundError(message)
-    total = functools.reduce(operator.sub if subtract else operator.add, found)
+    total = functools.reduce(operator.sub if subtract else operator.add, result)
     if total.n_rows < 0 or (total.counts < 0).any():
         message = f"{backgrounds[0]} does not contain all rows of the others, so they cannot be subtracted from it"
         raise BackgroundError(message)
@@ -196,16 +196,16 @@ def _tell(path: Path, background: Background, *, as_json: bool) -> None:
         note(f"wrote {path}: {background!r}")
 
 
-def _list(names: list[Path], found: dict[Any, Background], by: tuple[str, ...], *, as_json: bool) -> None:
+def _list(names: list[Path], result: dict[Any, Background], by: tuple[str, ...], *, as_json: bool) -> None:
     """Report the file of each group."""
-    keys = [key if isinstance(key, tuple) else (key,) for key in found]
+    keys = [key if isinstance(key, tuple) else (key,) for key in result]
     columns: dict[str, list[Any]] = {"file": [str(path) for path in names]}
     for place, name in enumerate(by):
         missing = unlike("(missing)", (key[place] for key in keys if key[place] is not None))
         columns[name if name not in columns else f"{name} (column)"] = [
             missing if key[place] is None else str(key[place]) for key in keys
         ]
-    columns["n_rows" if "rows" in columns else "rows"] = [background.n_rows for background in found.values()]
+    columns["n_rows" if "rows" in columns else "rows"] = [background.n_rows for background in result.values()]
     write_table(columns, ("-", "json" if as_json else "text"))
 
 

@@ -53,8 +53,8 @@ class Counter:
 
     def fits(self, tally: Tally) -> bool:
         """Return whether a tally has the vectors of this counter."""
-        found = [Vector(name, part.size, tally.combine[name]) for name, part in tally.vectors.items()]
-        return found == self.vectors
+        result = [Vector(name, part.size, tally.combine[name]) for name, part in tally.vectors.items()]
+        return result == self.vectors
 
     @property
     def digested(self) -> frozenset[int]:

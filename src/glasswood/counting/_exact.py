@@ -48,7 +48,7 @@ def _sums(values: NDArray[np.float64]) -> list[int]:
         for half in (whole >> LOW, whole & (2**LOW - 1))
     )
     totals = [0] * len(values)
-    for line, place in zip(*(found.tolist() for found in np.nonzero((high != 0) | (low != 0))), strict=True):
+    for line, place in zip(*(result.tolist() for result in np.nonzero((high != 0) | (low != 0))), strict=True):
         digits = (int(high[line, place]) << LOW) + int(low[line, place])
         totals[line] += digits << (lowest + place - DIGITS + UNIT)
     return totals

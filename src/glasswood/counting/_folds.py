@@ -70,10 +70,10 @@ def background_of_folds(
         for name, how in parts.items()
         if how in SUMS
     }
-    found = background_of_tally(counter.plan, whole, unit * own_unit)
+    result = background_of_tally(counter.plan, whole, unit * own_unit)
     combine = {name: tally.combine[name] for name in (*by_fold, WEIGHT)}
-    vectors = {**found.vectors, **by_fold, WEIGHT: totals}
-    return replace(found, vectors=vectors, combine={**found.combine, **combine}, folds=division)
+    vectors = {**result.vectors, **by_fold, WEIGHT: totals}
+    return replace(result, vectors=vectors, combine={**result.combine, **combine}, folds=division)
 
 
 def _stacked(tallies: list[Tally]) -> Tally:
@@ -104,7 +104,7 @@ def without_each_fold(background: Background) -> list[LeftOut]:
     refuse_empty(weights, background.folds)
     names = [name for name, how in background.combine.items() if how in SUMS and not name.startswith(OF_FOLDS)]
     same = {name: background.vectors[name] for name, how in background.combine.items() if how == "same"}
-    found = []
+    result = []
     for fold, weight in enumerate(weights.tolist()):
         vectors = same | {name: _without(background, name, fold, weights.size) for name in names}
         rest = replace(
@@ -115,8 +115,8 @@ def without_each_fold(background: Background) -> list[LeftOut]:
             combine={name: background.combine[name] for name in vectors},
             folds=None,
         )
-        found.append(LeftOut(rest, weight / background.total))
-    return found
+        result.append(LeftOut(rest, weight / background.total))
+    return result
 
 
 def refuse_empty(weights: NDArray[Any], division: Division | None) -> None:

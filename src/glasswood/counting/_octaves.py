@@ -17,8 +17,8 @@ STEPS = 2.0 ** (np.arange(1, PER_OCTAVE) / PER_OCTAVE - 1.0)  # between 1/2 and 
 def bins_of(sizes: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the bin of each size, eight to an octave; found without logarithms, so equal on all machines."""
     part, octave = np.frexp(sizes)
-    found = PER_OCTAVE * (octave + OCTAVES - ABOVE - 1) + np.searchsorted(STEPS, part, side="right")
-    return np.where(sizes > 0, np.clip(found, 0, SIZES - 1), 0)
+    result = PER_OCTAVE * (octave + OCTAVES - ABOVE - 1) + np.searchsorted(STEPS, part, side="right")
+    return np.where(sizes > 0, np.clip(result, 0, SIZES - 1), 0)
 
 
 def ends_of(number: int) -> tuple[float, float]:

@@ -181,11 +181,11 @@ def _tallies(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> It
 
 def _combine(vectors: Sequence[tuple[Any, Any]]) -> dict[str, Combine]:
     """Return how each vector combines, if the names are what they may be."""
-    found = dict(vectors)
-    if len(found) != len(vectors) or not all(isinstance(name, str) and how in UFUNCS for name, how in found.items()):
+    result = dict(vectors)
+    if len(result) != len(vectors) or not all(isinstance(name, str) and how in UFUNCS for name, how in result.items()):
         message = f"its vectors are {vectors!r}"
         raise ValueError(message)
-    return found
+    return result
 
 
 def _slice(tally: Tally, index: int, n: int) -> Tally:

@@ -156,9 +156,9 @@ class CountPlan:
     def player_pairs(self) -> NDArray[np.bool_]:
         """Which pairs of players share a path, the smaller number first."""
         e, n = self.ensemble, len(self.players)
-        found = np.zeros((int(self.column_player.max(initial=n - 1)) + 1,) * 2, dtype=bool)
-        _core.pairs_of_players(e.core_trees, self.column_player[e.feature], found)
-        return found if e.derived is None else self._of_users(found)
+        result = np.zeros((int(self.column_player.max(initial=n - 1)) + 1,) * 2, dtype=bool)
+        _core.pairs_of_players(e.core_trees, self.column_player[e.feature], result)
+        return result if e.derived is None else self._of_users(result)
 
     def _of_users(self, pairs: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which pairs of players that users know share a path or a derived column, given pairs of columns."""
@@ -198,8 +198,8 @@ class CountPlan:
     @cached_property
     def n_paths(self) -> list[int]:
         """How many paths have 0 players, 1, 2 and so on."""
-        found: list[int] = np.bincount(self.n_players).tolist()
-        return found
+        result: list[int] = np.bincount(self.n_players).tolist()
+        return result
 
     def n_sets(self, order: int) -> int:
         """Return how many counts there are of sets of up to `order` players, without making any table."""

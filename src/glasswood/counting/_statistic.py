@@ -106,8 +106,8 @@ class Tally:
 
 def combine(how: Combine, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the vector of two sets of rows."""
-    found: NDArray[np.int64] = UFUNCS[how](one, other)
-    return found
+    result: NDArray[np.int64] = UFUNCS[how](one, other)
+    return result
 
 
 @dataclass(frozen=True, eq=False)

@@ -143,8 +143,8 @@ def _combined(how: Combine, planes: Mapping[int, NDArray[np.int64]], exponent: i
         total = sum(numbers_of(digits) << WIDTH * (plane - low) for plane, digits in planes.items())
         by = WIDTH * low - exponent
         return limbs_of(total << by if by >= 0 else total >> -by)
-    found: NDArray[np.int64] = UFUNCS[how].reduce(list(planes.values()))
-    return found
+    result: NDArray[np.int64] = UFUNCS[how].reduce(list(planes.values()))
+    return result
 
 
 def _exact_total(planes: Mapping[int, Tally]) -> int:
@@ -155,15 +155,15 @@ def _exact_total(planes: Mapping[int, Tally]) -> int:
 def _in_units(planes: Mapping[int, NDArray[np.int64]], exponent: int) -> NDArray[np.int64]:
     """Return sums of planes as whole numbers of 2**exponent: the exact sum, without what is smaller."""
     low, high = min(planes), max(planes)
-    found = carried = np.zeros_like(planes[low])
+    result = carried = np.zeros_like(planes[low])
     for plane in range(low, high + 1):
         digits = carried + planes[plane] if plane in planes else carried
         if plane < high:
             carried = digits >> WIDTH
             digits = digits & (2**WIDTH - 1)
         by = WIDTH * plane - exponent
-        found = found + (digits << by if by >= 0 else digits >> min(-by, 63))
-    return found
+        result = result + (digits << by if by >= 0 else digits >> min(-by, 63))
+    return result
 
 
 def refuse_large_sum(planes: Mapping[int, Tally], name: object) -> None:
@@ -255,9 +255,9 @@ def _checked(sample_weight: object, n_rows: int) -> NDArray[np.float64]:
 
 def _numbers(sample_weight: object) -> NDArray[np.float64]:
     try:
-        found = np.asarray(sample_weight)
-        if found.dtype.kind in "fiubO":
-            return found.astype(np.float64)
+        result = np.asarray(sample_weight)
+        if result.dtype.kind in "fiubO":
+            return result.astype(np.float64)
     except (TypeError, ValueError):
         pass
     message = f"sample_weight is one number per row, not {brief(sample_weight)}"

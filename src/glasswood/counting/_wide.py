@@ -28,22 +28,22 @@ def numbers_of(limbs: NDArray[np.int64]) -> NDArray[np.object_]:
     array([-1, 1208925819614629174706176], dtype=object)
     """
     parts = limbs.reshape(-1, LIMBS).astype(object)
-    found: NDArray[np.object_] = parts[:, -1]
+    result: NDArray[np.object_] = parts[:, -1]
     for limb in range(LIMBS - 2, -1, -1):
-        found = (found << WIDTH) + parts[:, limb]
-    return found
+        result = (result << WIDTH) + parts[:, limb]
+    return result
 
 
 def limbs_of(numbers: NDArray[np.object_]) -> NDArray[np.int64]:
     """Return the limbs of numbers, carried: those of the first number, then those of the next one."""
-    found, rest = [], numbers
+    result, rest = [], numbers
     for _ in range(LIMBS - 1):
-        found.append(rest & (2**WIDTH - 1))
+        result.append(rest & (2**WIDTH - 1))
         rest = rest >> WIDTH
     if any(not -(2**62) < number < 2**62 for number in rest):
         message = "the sums of the responses do not fit; divide the weights by a power of two, or summarize fewer rows"
         raise TooLargeError(message)
-    return np.column_stack([*found, rest]).astype(np.int64).ravel()
+    return np.column_stack([*result, rest]).astype(np.int64).ravel()
 
 
 def digits_of(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -66,10 +66,10 @@ def weighted_sums(numbers: NDArray[np.float64], digits: NDArray[np.int64]) -> ND
 
     Weights are given by digits of 26 bits, at most 8,192 of them, so that no product of a part with them overflows.
     """
-    found: NDArray[np.object_] = np.zeros(numbers.shape[:-1], dtype=object)
+    result: NDArray[np.object_] = np.zeros(numbers.shape[:-1], dtype=object)
     whole = numbers.astype(np.int64)
     for part in range(3):
         some = (whole >> (PART * part)) & (2**PART - 1) if part < 2 else whole >> (PART * part)
         for place, line in enumerate(digits):
-            found = found + ((some @ line).astype(object) << (PART * part + WIDTH * place))
-    return found
+            result = result + ((some @ line).astype(object) << (PART * part + WIDTH * place))
+    return result

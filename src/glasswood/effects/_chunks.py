@@ -154,8 +154,8 @@ class Chunks:
         cell = np.append(cell, np.full(last.size, n_cells - 1))
         place, old, new = np.append(place, last), np.append(old, n_cuts[last]), np.append(old + 1, gap[last])
         order = np.lexsort((place, cell))
-        found = (cell, new, old, place)
-        return tuple(array[order] for array in found)
+        result = (cell, new, old, place)
+        return tuple(array[order] for array in result)
 
     @cached_property
     def _all_seats(self) -> NDArray[np.int64]:

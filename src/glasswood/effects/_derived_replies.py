@@ -106,9 +106,9 @@ class DerivedReplies:
         sizes = np.diff(chunks.chunk_first)
         chunk = np.repeat(np.arange(chunks.n_chunks), sizes)
         place = np.arange(chunk.size) - chunks.chunk_first[chunk]
-        found = np.zeros((chunks.n_chunks, value.shape[1], MAX_LEAVES + 1))
-        found[chunk, :, place] = value[chunks.leaf_order]
-        return found
+        result = np.zeros((chunks.n_chunks, value.shape[1], MAX_LEAVES + 1))
+        result[chunk, :, place] = value[chunks.leaf_order]
+        return result
 
     @cached_property
     def _words_of_ranks(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:

@@ -75,9 +75,9 @@ class Lookups(WholeSets):
 
     def of_rows(self, rows: Rows | CellBlock) -> Lookups:
         """Return the same tables for some rows; at first there are none."""
-        found = copy(self)
-        found.rows = rows
-        return found
+        result = copy(self)
+        result.rows = rows
+        return result
 
     def pieces(self, max_sets: int) -> Iterator[tuple[NDArray[np.intp], SetValues]]:
         """Yield the numbers of some sets, at most so many at a time, and their values."""
@@ -151,14 +151,14 @@ class Lookups(WholeSets):
         table = np.zeros(n_entries + 64)
         e = plan.ensemble
         counted = _core.GrowingSets(plan.subsets.plus, plan.subsets.size, plan.order)
-        found, subsets = self.terms, self.player_sets.subsets_of(self.block)
+        result, subsets = self.terms, self.player_sets.subsets_of(self.block)
         players, block = self.player_sets.players, core_block_of(self.block)
         terms = _core.TermTables(
             chunks=chunks.leaves,
-            rest=found.rest,
-            seat=found.seat,
-            pair_term=found.pair_term,
-            pair_first=found.pair_first,
+            rest=result.rest,
+            seat=result.seat,
+            pair_term=result.pair_term,
+            pair_first=result.pair_first,
             table_first=self._table_first,
             n_values=e.value.shape[1],
         )

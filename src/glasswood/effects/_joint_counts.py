@@ -87,7 +87,7 @@ def _counted(place: NDArray[np.int64], weight: NDArray[np.int64], size: int) -> 
     """Return the number, or the weight, of rows at each place."""
     if not weight.size:
         return np.bincount(place, minlength=size)
-    found = np.zeros(size, dtype=np.int64)
+    result = np.zeros(size, dtype=np.int64)
     for power, digits in enumerate(digits_of(weight)):
-        found += np.bincount(place, weights=digits, minlength=size).astype(np.int64) << (WIDTH * power)
-    return found
+        result += np.bincount(place, weights=digits, minlength=size).astype(np.int64) << (WIDTH * power)
+    return result

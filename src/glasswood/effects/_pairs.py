@@ -126,8 +126,8 @@ class LeafPair:
     def at(self, x: Cells, y: Cells) -> Floats:
         """Return the heights at points, given their cells."""
         if self.is_known:
-            found: Floats = self.all()[x, y]
-            return found
+            result: Floats = self.all()[x, y]
+            return result
         return self._at(x, y, NO_RANKS, NO_RANKS)
 
     def at_many(self, x: Cells, y: Cells) -> Floats:
@@ -158,8 +158,8 @@ class LeafPair:
     def grid(self, x: Cells, y: Cells) -> Floats:
         """Return the heights of all pairs of some cells of both features."""
         if self.is_known:
-            found: Floats = self.all()[np.ix_(x, y)]
-            return found
+            result: Floats = self.all()[np.ix_(x, y)]
+            return result
         (own_x, place_x), (own_y, place_y) = (np.unique(cells, return_inverse=True) for cells in (x, y))
         return self._swept(own_x, own_y)[np.ix_(place_x, place_y)]
 
@@ -173,8 +173,8 @@ class LeafPair:
             every = np.arange(own_y.size)
             for some in _parts(own_x.size, own_y.size * self.shape[2]):
                 sweep.write_grid(np.arange(some.start, some.stop), every, self._unit, out[some])
-        found: Floats = self._signed(out)[np.ix_(place_x, place_y)]
-        return found
+        result: Floats = self._signed(out)[np.ix_(place_x, place_y)]
+        return result
 
     def lines(self, x: Cells) -> Iterator[tuple[slice, Floats]]:
         """Yield the heights of some cells of the first feature, in order, with all of the second; some at a time."""
@@ -222,13 +222,13 @@ class KnownPair:
 
     def at(self, x: Cells, y: Cells) -> Floats:
         """Return the heights at points, given their cells."""
-        found: Floats = self.all()[x, y]
-        return found
+        result: Floats = self.all()[x, y]
+        return result
 
     def grid(self, x: Cells, y: Cells) -> Floats:
         """Return the heights of all pairs of some cells of both features."""
-        found: Floats = self.all()[np.ix_(x, y)]
-        return found
+        result: Floats = self.all()[np.ix_(x, y)]
+        return result
 
     def means(self, x: Floats, y: Floats) -> Floats:
         """Return the means over blocks of cells."""
@@ -253,5 +253,5 @@ def _averaged(heights: Floats, place: Floats, axis: int) -> Floats:
 def middle_cells(place: Floats) -> Cells:
     """Return the cell in the middle of each block, by weight."""
     n_blocks = int(np.ceil(place[-1]))
-    found: Cells = np.searchsorted(place, np.arange(n_blocks) + 0.5, side="right") - 1
-    return found
+    result: Cells = np.searchsorted(place, np.arange(n_blocks) + 0.5, side="right") - 1
+    return result

@@ -149,10 +149,10 @@ class ResponseSums(RowSums):
     ) -> None:
         """Add responses m, and m^2/e in place of their squares. The link is exp: m/sqrt(e) has another offset."""
         for place, share in enumerate((0.0, 0.5)):
-            found = np.zeros_like(sums)
+            result = np.zeros_like(sums)
             own = less_log(offset, share, exposure, self.plan.ensemble)
-            self.responses.add_whole(cells, self._questions, weight, self._unit, found, own)
-            sums[:, :, place] += found[:, :, place]
+            self.responses.add_whole(cells, self._questions, weight, self._unit, result, own)
+            sums[:, :, place] += result[:, :, place]
 
     def _add_of_python(
         self,
@@ -182,8 +182,8 @@ def _limbs_of_sums(numbers: NDArray[np.float64], digits: NDArray[np.int64]) -> N
     """Return the weighted sums of numbers over the last axis, each rounded to a multiple of 2**-40, as limbs."""
     whole = np.floor(numbers)
     rest = np.rint(np.ldexp(numbers - whole, FRACTION))
-    found = (weighted_sums(whole, digits) << FRACTION) + weighted_sums(rest, digits)
-    return limbs_of(np.atleast_1d(found).ravel())
+    result = (weighted_sums(whole, digits) << FRACTION) + weighted_sums(rest, digits)
+    return limbs_of(np.atleast_1d(result).ravel())
 
 
 def refuse_offset(what: str, spec: ResponsesSpec) -> None:
@@ -247,14 +247,14 @@ class ResponseMoments:
     @property
     def mean(self) -> NDArray[np.float64]:
         """The mean of the rows as they are, for each output."""
-        found: NDArray[np.float64] = self._means[-1]
-        return found
+        result: NDArray[np.float64] = self._means[-1]
+        return result
 
     @property
     def deviation(self) -> NDArray[np.float64]:
         """The standard deviation of the rows as they are, for each output."""
-        found: NDArray[np.float64] = self._spreads[-1]
-        return found
+        result: NDArray[np.float64] = self._spreads[-1]
+        return result
 
     @cached_property
     def curves(self) -> dict[int, NDArray[np.float64]]:
@@ -268,8 +268,8 @@ class ResponseMoments:
 
     def _by_feature(self, lines: NDArray[np.float64]) -> dict[int, NDArray[np.float64]]:
         ends = np.cumsum([self._n_cells[feature] for feature in self._used])
-        found = dict(zip(self._used, np.split(lines[:-1], ends[:-1].astype(int)), strict=True)) if self._used else {}
+        result = dict(zip(self._used, np.split(lines[:-1], ends[:-1].astype(int)), strict=True)) if self._used else {}
         for feature, n_cells in enumerate(self._n_cells.tolist()):
-            if feature not in found:
-                found[feature] = np.repeat(lines[-1:], n_cells, axis=0)
-        return {feature: read_only(found[feature]) for feature in sorted(found)}
+            if feature not in result:
+                result[feature] = np.repeat(lines[-1:], n_cells, axis=0)
+        return {feature: read_only(result[feature]) for feature in sorted(result)}

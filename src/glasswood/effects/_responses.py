@@ -149,12 +149,12 @@ class Responses:
                     cells[place[feature]] = line
             seats = by_player[bounds[player] : bounds[player + 1]] if player >= 0 else np.zeros(0, dtype=np.int64)
             state, question, new, old, seat = self._changes(seats, cells)
-            for found, part in zip(lists, (seats, state, new, old, seat), strict=True):
-                found.append(part.astype(np.int64))
+            for result, part in zip(lists, (seats, state, new, old, seat), strict=True):
+                result.append(part.astype(np.int64))
             change_counts.append(np.bincount(question, minlength=cells.shape[1]))
             seat_first.append(seat_first[-1] + seats.size)
             question_first.append(question_first[-1] + cells.shape[1])
-        seats, state, new, old, change_seat = (np.concatenate(found) for found in lists)
+        seats, state, new, old, change_seat = (np.concatenate(result) for result in lists)
         change_first = np.concatenate([[0], np.cumsum(np.concatenate(change_counts), dtype=np.int64)])
         first = np.array(question_first)
         held = _core.Questions(np.array(seat_first), seats, state, first, change_first, new, old, change_seat)
@@ -195,10 +195,10 @@ class Responses:
         feature = int(self.plan.ensemble.used_features[asked[0]])
         if n_cells != self.plan.cells.n_cells[feature]:
             return None
-        found = self.chunks.changes_along(seats, n_cells)
-        if found is None:
+        result = self.chunks.changes_along(seats, n_cells)
+        if result is None:
             return None
-        question, new, old, place = found
+        question, new, old, place = result
         base = self.chunks.state_first[seats]
         return base, question, new + base[place], old + base[place], seats[place]
 
@@ -252,9 +252,9 @@ class Responses:
     @property
     def before_link(self) -> Responses:
         """The same without the link: what it takes."""
-        found = copy(self)
-        found._score = (LINKS["identity"], *self._score[1:])
-        return found
+        result = copy(self)
+        result._score = (LINKS["identity"], *self._score[1:])
+        return result
 
     def add_losses(  # noqa: PLR0913 (rows, what is asked of them, and where it is added)
         self,
@@ -371,9 +371,9 @@ class Responses:
 
 def _padded(lines: NDArray[Any], width: int) -> NDArray[Any]:
     """Return lines with zeros behind them; none, if there are none."""
-    found = np.zeros((len(lines), width if lines.size else 0), dtype=lines.dtype)
-    found[:, : lines.shape[1]] = lines
-    return found
+    result = np.zeros((len(lines), width if lines.size else 0), dtype=lines.dtype)
+    result[:, : lines.shape[1]] = lines
+    return result
 
 
 def _turned(function: Callable[[Any], Any], scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -102,8 +102,8 @@ def _probed(ensemble: TreeEnsemble, inverse: Callable[[Any], Any]) -> bytes:
     base = ensemble.score.constant
     scores = base + np.linspace(-2.0, 2.0, 33)[:, None] * np.broadcast_to(high - low, base.shape)
     with np.errstate(all="ignore"):
-        found = np.asarray(inverse(scores), dtype=np.float64)
-    return " ".join(f"{number:.9e}" for number in found.ravel().tolist()).encode()
+        result = np.asarray(inverse(scores), dtype=np.float64)
+    return " ".join(f"{number:.9e}" for number in result.ravel().tolist()).encode()
 
 
 def unit_of(plan: CountPlan, link: Link) -> Unit:
@@ -176,5 +176,5 @@ def add_powers(sums: NDArray[np.int64], values: NDArray[np.float64], weight: NDA
     for place, power in enumerate((values, values**2)):
         high = np.floor(np.ldexp(power, HALF))
         low = np.rint(np.ldexp(np.ldexp(power, HALF) - high, HALF))
-        found = (weighted_sums(high, digits) << HALF) + weighted_sums(low, digits)
-        sums[..., place, :] += limbs_of(found.ravel()).reshape(*values.shape[:-1], LIMBS)
+        result = (weighted_sums(high, digits) << HALF) + weighted_sums(low, digits)
+        sums[..., place, :] += limbs_of(result.ravel()).reshape(*values.shape[:-1], LIMBS)

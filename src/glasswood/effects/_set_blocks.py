@@ -114,10 +114,10 @@ class PlayerSets:
         subsets = self.subsets_of(block)
         first, last = (0, self.chunks.n_chunks) if chunks is None else chunks
         leaves, players, core_block = self.chunks.leaves, self.players, core_block_of(block)
-        found = run_interruptible(
+        result = run_interruptible(
             lambda: _core.find_terms(first, last, leaves, players, subsets.size, subsets.rest, core_block, max_entries)
         )
-        return None if found is None else FoundTerms(*cast("tuple[NDArray[Any], ...]", found))
+        return None if result is None else FoundTerms(*cast("tuple[NDArray[Any], ...]", result))
 
     def terms(self, block: SetBlock) -> FoundTerms:
         """Return the terms of a block, however large their tables are."""
@@ -172,8 +172,8 @@ class PlayerSets:
             sums += hashes[players]
         _, chosen = np.unique(sums, return_index=True)
         used = (self._paths[chosen] < self.selected.size).sum(axis=1)
-        found: list[int] = np.bincount(used).tolist()
-        return found
+        result: list[int] = np.bincount(used).tolist()
+        return result
 
     # -------------------------------------------------------------------------------------------------- cut into blocks
 
@@ -185,12 +185,12 @@ class PlayerSets:
         while waiting:
             check_cancelled()
             block = waiting.pop(0)
-            found = self.find(block, SPLIT_FACTOR * max_entries)
-            parts = [] if found is not None else self._halves(block, max_entries)
+            result = self.find(block, SPLIT_FACTOR * max_entries)
+            parts = [] if result is not None else self._halves(block, max_entries)
             if parts:
                 waiting = parts + waiting
             else:
-                yield block, self.terms(block) if found is None else found
+                yield block, self.terms(block) if result is None else result
 
     @cached_property
     def _entries_per_pair(self) -> float:
@@ -199,30 +199,30 @@ class PlayerSets:
         chosen = np.unique(np.linspace(0, chunks.n_chunks - 1, SAMPLED_CHUNKS).astype(np.int64)).tolist()
         n_pairs = n_entries = 0
         for chunk in chosen:
-            found = self.find(self.everything, chunks=(chunk, chunk + 1))
-            if found is not None:
-                n_pairs += found.pair_term.size
-                n_entries += int(found.size.sum())
+            result = self.find(self.everything, chunks=(chunk, chunk + 1))
+            if result is not None:
+                n_pairs += result.pair_term.size
+                n_entries += int(result.size.sum())
         return n_entries / max(1, n_pairs)
 
     def _cut(self, block: SetBlock, max_entries: int) -> list[SetBlock]:
         """Return a block cut into parts of about `max_entries` entries."""
         sizes = self._pairs_of(block) * self._entries_per_pair
-        found: list[SetBlock] = []
+        result: list[SetBlock] = []
         first, held = block.first, 0.0
         for player in range(block.first, block.last):
             size = float(sizes[player])
             if held + size > max_entries and held:
-                found.append(SetBlock(block.prefix, first, player, own=False))
+                result.append(SetBlock(block.prefix, first, player, own=False))
                 first, held = player, 0.0
             if size > max_entries and len(block.prefix) + 1 < self.order:
-                found += self._cut(self._below(block, player), max_entries)
+                result += self._cut(self._below(block, player), max_entries)
                 first = player + 1
             else:
                 held += size
         if first < block.last:
-            found.append(SetBlock(block.prefix, first, block.last, own=False))
-        return _with_prefix(found, block)
+            result.append(SetBlock(block.prefix, first, block.last, own=False))
+        return _with_prefix(result, block)
 
     def _below(self, block: SetBlock, player: int) -> SetBlock:
         """Return the block of all sets that begin with the prefix of a block and a player."""
@@ -261,13 +261,13 @@ class PlayerSets:
 def order_of_sets(block: SetBlock, terms: FoundTerms) -> NDArray[np.int64]:
     """Return the sets of a block, by number, sorted by size and then by players."""
     rank = np.zeros(terms.set_rest.size, dtype=np.int64)
-    found = [np.zeros(int(block.own), dtype=np.int64)]
+    result = [np.zeros(int(block.own), dtype=np.int64)]
     for size in range(1, int(terms.set_size.max(initial=0)) + 1):
         members = np.flatnonzero(terms.set_size == size)
         members = members[np.lexsort((terms.set_last[members], rank[terms.set_rest[members]]))]
         rank[members] = np.arange(members.size)
-        found.append(members)
-    return np.concatenate(found)
+        result.append(members)
+    return np.concatenate(result)
 
 
 def players_of_sets(block: SetBlock, terms: FoundTerms) -> list[tuple[int, ...]]:

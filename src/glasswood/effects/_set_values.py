@@ -66,8 +66,8 @@ class WholeSets:
 
     def pieces(self, max_sets: int) -> Iterator[tuple[NDArray[np.intp], SetValues]]:  # noqa: ARG002 (known together)
         """Yield all sets at once."""
-        found = cast(SetValues, self)
-        yield np.arange(len(found.sets)), found
+        result = cast(SetValues, self)
+        yield np.arange(len(result.sets)), result
 
 
 def sums_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -94,8 +94,8 @@ def means_of_sets(source: SetValues, n_outputs: int, threads: int | None) -> NDA
             def sums_of(index: int, part: SetValues = part) -> NDArray[np.float64]:
                 return part.moments((index * batch, min(n_rows, (index + 1) * batch)))
 
-            with in_order(n_batches, sums_of, limit=threads) as found:
-                for index, sums in enumerate(found):
+            with in_order(n_batches, sums_of, limit=threads) as result:
+                for index, sums in enumerate(result):
                     total += sums
                     progress.add(n_here * (min(n_rows, (index + 1) * batch) - index * batch))
             total /= max(1, n_rows)
@@ -117,7 +117,7 @@ def largest_of_rows(source: SetValues, k: int, threads: int | None) -> tuple[NDA
             skipped = int(n_here > 0 and not part.sets[0])
             step = max(1, ABOUT_ROWS // max(1, n_here))
             k_here = min(k, n_here - skipped)
-            found = np.empty((n_rows, k_here), dtype=np.int64), np.empty((n_rows, k_here))
+            result = np.empty((n_rows, k_here), dtype=np.int64), np.empty((n_rows, k_here))
 
             def largest_of(
                 index: int,
@@ -135,9 +135,9 @@ def largest_of_rows(source: SetValues, k: int, threads: int | None) -> tuple[NDA
             with in_order(-(-n_rows // step), largest_of, limit=threads) as parts:
                 for index, (places, sizes) in enumerate(parts):
                     here = slice(index * step, min(n_rows, (index + 1) * step))
-                    found[0][here], found[1][here] = all_numbers[places], sizes
+                    result[0][here], result[1][here] = all_numbers[places], sizes
                     progress.add(n_here * len(places))
-            best, values = _merged(best, values, *found, k)
+            best, values = _merged(best, values, *result, k)
     return best, values
 
 
@@ -148,8 +148,8 @@ def _merged(
     best, values = np.concatenate([best, more], axis=1), np.concatenate([values, sizes], axis=1)
     order = np.argsort(best, axis=1)
     best, values = np.take_along_axis(best, order, 1), np.take_along_axis(values, order, 1)
-    places, found = largest(values, min(k, values.shape[1]), 0)
-    return np.take_along_axis(best, places, 1), found
+    places, result = largest(values, min(k, values.shape[1]), 0)
+    return np.take_along_axis(best, places, 1), result
 
 
 def values_of_rows(
@@ -157,15 +157,15 @@ def values_of_rows(
 ) -> NDArray[np.float64]:
     """Return the values of some rows: (n_sets x n_outputs, n_rows)."""
     n_rows = span[1] - span[0]
-    found = np.empty((len(source.sets) * n_outputs, n_rows)) if out is None else out
+    result = np.empty((len(source.sets) * n_outputs, n_rows)) if out is None else out
     for numbers, part in source.parts():
         if isinstance(numbers, slice):
-            part.write(span, found, 0)
+            part.write(span, result, 0)
         else:
             held = np.empty((numbers.size * n_outputs, n_rows))
             part.write(span, held, 0)
-            found.reshape(-1, n_outputs, n_rows)[numbers] = held.reshape(-1, n_outputs, n_rows)
-    return found
+            result.reshape(-1, n_outputs, n_rows)[numbers] = held.reshape(-1, n_outputs, n_rows)
+    return result
 
 
 def largest(values: NDArray[np.float64], k: int, skipped: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

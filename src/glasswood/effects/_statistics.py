@@ -42,8 +42,8 @@ def quantiles(values: Floats, q: ArrayLike, weight: Floats | None) -> Floats:
     With weights, the smallest value such that it and those below have at least the share q of the weight.
     """
     if weight is None:
-        found: Floats = np.quantile(values, np.asarray(q, dtype=np.float64), axis=0)
-        return found
+        result: Floats = np.quantile(values, np.asarray(q, dtype=np.float64), axis=0)
+        return result
     values, weight = values[weight > 0], weight[weight > 0]
     order = np.argsort(values, axis=0, kind="stable")
     below = np.cumsum(weight[order], axis=0)

@@ -96,12 +96,12 @@ def run_files(shipped: ShippedWork, bundles: Sequence[Any], client: Client | Non
 
     n_cores = sum(client.nthreads().values()) or 1
     try:
-        found: bytes = sum_on_workers(list(enumerate(bundles)), n_cores, work, add, first).result()
+        result: bytes = sum_on_workers(list(enumerate(bundles)), n_cores, work, add, first).result()
     except BaseException:  # Ctrl-C, or an error: the rest is not needed
         log.info("cancelling %d tasks", len(started))
         client.cancel(list(started.values()))
         raise
-    return found
+    return result
 
 
 def map_frame(shipped: ShippedRows, frame: DataFrame) -> DataFrame:
@@ -120,10 +120,10 @@ def _explained(part: Any, shipped: ShippedRows, meta: Any) -> Any:
     tables = list(shipped.explain(part))
     if not tables:
         return meta
-    found = join(tables).to_pandas().set_index(part.index)
+    result = join(tables).to_pandas().set_index(part.index)
     for name, new in job.keep.items():  # as they were: Arrow has other types for some
-        found[new] = part[name]
-    return found
+        result[new] = part[name]
+    return result
 
 
 def _of_tables(shipped: ShippedWork, tables: Sequence[Any], name: str) -> bytes:

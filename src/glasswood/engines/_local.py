@@ -174,8 +174,8 @@ def _count_in_order(counter: Counter, tallies: Sequence[Tally], columns: OpenCol
     def start() -> list[Tally]:
         return [counter.start() for _ in tallies]
 
-    for found in sum_over_batches(some.rows.size, BATCH, start, add):
-        for tally, more in zip(tallies, found, strict=True):
+    for result in sum_over_batches(some.rows.size, BATCH, start, add):
+        for tally, more in zip(tallies, result, strict=True):
             tally += more
 
 
@@ -205,8 +205,8 @@ def count_table(  # noqa: PLR0913 (one call has all settings of a pass)
     columns = source.open(schema, features)
     if by is None:
         groups: tuple[list[Any], NDArray[np.intp]] = [WHOLE], np.zeros(columns.n_rows, dtype=np.intp)
-        found = count_groups(plan, columns, sample_weight, *groups, further, values)
-        return found[WHOLE]
+        result = count_groups(plan, columns, sample_weight, *groups, further, values)
+        return result[WHOLE]
     groups = places_of_groups(source.given, by)
     return sorted_groups(count_groups(plan, columns, sample_weight, *groups, further, values))
 

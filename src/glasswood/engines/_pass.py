@@ -160,10 +160,10 @@ class Pass:
         self, schema: Schema, features: Iterable[int], before: UserColumns | None, further: Sequence[Any]
     ) -> Reading:
         """Return how tables become columns of a model, after a look at the first rows. Some columns are not its own."""
-        found = copy(self)
-        found._before = before
+        result = copy(self)
+        result._before = before
         features = [int(feature) for feature in features]
-        reading = Reading(schema, features, found._names_of(schema, features, further), before)
+        reading = Reading(schema, features, result._names_of(schema, features, further), before)
         if self.head is not None:
             reading.open(self.head)  # raises errors that would otherwise occur on a worker
         return reading
@@ -187,9 +187,9 @@ class Pass:
         With a seal, a table in memory may be read again as long as it does not change.
         """
         if not isinstance(self.source, InMemory):
-            found = copy(self)
-            found._before, found._further = opened.columns, tuple(further)
-            return found
+            result = copy(self)
+            result._before, result._further = opened.columns, tuple(further)
+            return result
         table = opened.table
         if opened.columns is None and not opened.ensemble.schema.named:
             table = without_columns(table, further)
@@ -228,10 +228,10 @@ class Pass:
             packed, n_parts = load_engine(self.engine).run_frame(job.ship(self._dumps), self.source.frame, self.session)
             partial = Partial.unpack(packed)[0]
             expected = [partition_digest(str(number)) for number in range(n_parts)]
-        found = finish(job, partial, expected)
+        result = finish(job, partial, expected)
         counted, parts = how_many(sum(partial.rows.values()), "row"), how_many(partial.n_fragments, "part")
         log.info("counted %s in %.1f s; the ledger shows each of %s once", counted, monotonic() - began, parts)
-        return found
+        return result
 
     def _log_plan(self, job: Job) -> None:
         """Log what is about to be counted."""
@@ -283,8 +283,8 @@ class Pass:
             weight: NDArray[Any] | None = row_weights(table, sample_weight)
         else:
             weight = fixed_point(sample_weight, n_rows(table))[0]
-        found = values.read(table, n_rows(table), weight)
-        return found if fold is None else replace(found, fold=fold, division=values.division)
+        result = values.read(table, n_rows(table), weight)
+        return result if fold is None else replace(result, fold=fold, division=values.division)
 
     def _job(
         self,
@@ -331,8 +331,8 @@ class Pass:
             return None
         not_its = {*further, *self._further}
         own = self.names if schema.named else [name for name in self.names if name not in not_its]
-        found = column_names(own, schema)
-        return {int(index): found[index] for index in features}
+        result = column_names(own, schema)
+        return {int(index): result[index] for index in features}
 
     # ----------------------------------------------------------------------------------------- the rows, once more
 
@@ -374,8 +374,8 @@ class Pass:
         def of_fragment(number: int) -> list[T]:
             return [work(part) for part in reading.open(read_fragment(fragments[number], reading.columns))]
 
-        with in_order(len(fragments), of_fragment, "reading") as found:
-            for several in found:
+        with in_order(len(fragments), of_fragment, "reading") as result:
+            for several in result:
                 yield from several
 
     def _reading(self, schema: Schema, features: Iterable[int], sample_weight: object) -> _RowsReading:
@@ -409,16 +409,16 @@ def bundles(parts: Sequence[P], max_: int | None = None) -> list[list[P]]:
     if max_ is None:
         total = sum(part.n_rows or ROWS_PER_TASK for part in parts)
         max_ = min(ROWS_PER_TASK, max(ROWS_PER_TASK // 8, total // 64))
-    found: list[list[P]] = []
+    result: list[list[P]] = []
     room = 0
     for part in parts:
         size = max_ if part.n_rows is None else part.n_rows
-        if not found or size > room:
-            found.append([])
+        if not result or size > room:
+            result.append([])
             room = max_
-        found[-1].append(part)
+        result[-1].append(part)
         room -= size
-    return found
+    return result
 
 
 def waves(fragments: Sequence[Fragment]) -> list[list[Fragment]]:
@@ -448,8 +448,8 @@ def finish(job: Job, partial: Partial, expected: Sequence[bytes]) -> Any:
         _check_sums(job.plan, key, tally)
         fold = key[-1] if job.values.folds else 0
         planes[job.group_of(key)].setdefault(fold, {})[plane] = tally.writable()
-    found = {key: _background(job, parts, rows[key]) for key, parts in planes.items()}
-    return sorted_groups(found) if job.by else found[WHOLE]
+    result = {key: _background(job, parts, rows[key]) for key, parts in planes.items()}
+    return sorted_groups(result) if job.by else result[WHOLE]
 
 
 def _background(job: Job, folds: Mapping[int, dict[int, Tally]], n_rows: int) -> Background:

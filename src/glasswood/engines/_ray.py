@@ -105,8 +105,8 @@ def _sum(shipped: ShippedWork, tasks: Sequence[Any], work: Callable[[Any], Futur
         _, packed = sum_on_workers(
             tasks, n_cores, work, lambda parts: tuple(adding.remote(add, *(part for _, part in parts))), first
         )
-        found: bytes = ray.get(packed)
-        return found
+        result: bytes = ray.get(packed)
+        return result
 
 
 @contextmanager

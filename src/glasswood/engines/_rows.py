@@ -116,8 +116,8 @@ class ExplainedRows:
     def _run_here(self, job: RowJob, pieces: Sequence[Piece]) -> Receipts:
         """Explain files in threads: each takes a piece, or all of them share one if there are few."""
         if len(pieces) >= n_threads() or job.files is None:
-            with in_order(len(pieces), lambda k: explain_piece(job, pieces[k]), "rows") as found:
-                return Receipts.sum(found)
+            with in_order(len(pieces), lambda k: explain_piece(job, pieces[k]), "rows") as result:
+                return Receipts.sum(result)
         with bar(self.n_rows or 0, "rows", "rows") as progress:
 
             def explain(table: Any) -> Iterator[Any]:
@@ -128,10 +128,10 @@ class ExplainedRows:
 
     def _run_stream(self, job: RowJob, source: Stream) -> Receipts:
         """Explain the tables of a stream, of which a few are one part."""
-        found: list[Receipts] = []
+        result: list[Receipts] = []
         for part in _parts(source.tables(job.columns)):
-            found.append(explain_tables(job, part, len(found), lambda table: in_blocks(job, table)))
-        return Receipts.sum(found or [Receipts({}, [0] * len(job.question.kinds))])
+            result.append(explain_tables(job, part, len(result), lambda table: in_blocks(job, table)))
+        return Receipts.sum(result or [Receipts({}, [0] * len(job.question.kinds))])
 
     def blocks(self) -> Iterator[Any]:
         """Yield Arrow tables of the answers, in the order of the rows."""
@@ -150,8 +150,8 @@ class ExplainedRows:
     def frame(self, engine: str) -> Any:
         """Return the answers as a frame of the engine that the rows are a frame of, computed lazily."""
         if self.engine != engine:
-            found = f"a frame of {self.engine}" if self.engine else "files or a stream"
-            message = f"to_{engine}() is for rows that are a frame of {engine}, but these are {found}"
+            result = f"a frame of {self.engine}" if self.engine else "files or a stream"
+            message = f"to_{engine}() is for rows that are a frame of {engine}, but these are {result}"
             raise TableError(message)
         module = load_engine(engine)
         return module.map_frame(self.job.ship(module.dumps), self._frame)
@@ -192,7 +192,7 @@ def pieces_of(fragments: Sequence[Fragment]) -> list[Piece]:
     if not fragments:
         return []
     root = commonpath([dirname(fragment.path) for fragment in fragments])
-    found: list[Piece] = []
+    result: list[Piece] = []
     taken: set[str] = set()
     for path, several in groupby(fragments, key=lambda fragment: fragment.path):
         stem = splitext(relpath(path, root))[0].replace("=", "-")
@@ -202,8 +202,8 @@ def pieces_of(fragments: Sequence[Fragment]) -> list[Piece]:
             while name in taken or basename(name).startswith(("_", ".")):
                 name = f"{dirname(name)}/x{basename(name)}".lstrip("/")
             taken.add(name)
-            found.append(Piece(f"{name}.parquet", run))
-    return found
+            result.append(Piece(f"{name}.parquet", run))
+    return result
 
 
 def _runs(fragments: Sequence[Fragment]) -> Iterator[list[Fragment]]:

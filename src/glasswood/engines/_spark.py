@@ -62,9 +62,9 @@ def look(frame: DataFrame, _: object) -> tuple[list[Any], Any]:
     head = _numbered(frame, held).limit(HEAD)
     if not hasattr(head, "toArrow"):
         return names, head.toPandas().set_axis([names[place] for place in held], axis=1)
-    found = head.toArrow()
-    columns = dict(zip(held, found.columns, strict=True))
-    nothing = pa.nulls(found.num_rows)
+    result = head.toArrow()
+    columns = dict(zip(held, result.columns, strict=True))
+    nothing = pa.nulls(result.num_rows)
     return names, pa.table([columns.get(place, nothing) for place in range(len(names))], names=names)
 
 
@@ -124,8 +124,8 @@ def map_frame(shipped: ShippedRows, frame: DataFrame) -> DataFrame:
 
     def work(batches: Batches) -> Batches:
         for batch in batches:
-            for found in shipped.explain(pa.Table.from_batches([batch]).rename_columns(named)):
-                yield from found.combine_chunks().to_batches()
+            for result in shipped.explain(pa.Table.from_batches([batch]).rename_columns(named)):
+                yield from result.combine_chunks().to_batches()
 
     return chosen.mapInArrow(work, StructType(fields))
 

@@ -223,10 +223,10 @@ def _trace_one(transformer: Any, given: Given, label: str, width: int | None) ->
         return _trace_by_widths(fitted(transformer), given, kind)
     given.notes.unproven.update(column for origin in origins for column in origin.columns)
     for trace_foreign in (trace_skrub, trace_category_encoder):
-        found = trace_foreign(transformer)
-        if found is not None:
-            given.notes.note_encoded([origins[position] for position in found.labels], found.labels.values())
-            return [origins[position].changed() for position in found.positions]
+        result = trace_foreign(transformer)
+        if result is not None:
+            given.notes.note_encoded([origins[position] for position in result.labels], result.labels.values())
+            return [origins[position].changed() for position in result.positions]
     if _alone(origins):  # nothing to mix
         return [origins[0].changed()] * _width(transformer, label, width)
     refuse(transformer, label, "is not known to keep columns separate")
@@ -280,7 +280,7 @@ def _trace_columns(transformer: Any, given: Given, label: str) -> Origins:
     """Return the origins of the columns of a ColumnTransformer."""
     parts = fitted(transformer, "transformers_").transformers_
     names = list(getattr(transformer, "feature_names_in_", ()))
-    left, found = set(range(len(given.origins))), []
+    left, result = set(range(len(given.origins))), []
     for index, (name, part, columns) in enumerate(parts):
         if index < len(transformer.transformers):
             positions = _selected(columns, names, len(given.origins))
@@ -294,8 +294,8 @@ def _trace_columns(transformer: Any, given: Given, label: str) -> Origins:
         traced = _trace(part, given.of(positions, columns), f"{label}__{name}", width)
         if len(traced) != width:
             refuse(part, f"{label}__{name}", f"makes {width} columns where {len(traced)} were expected")
-        found += traced
-    return found
+        result += traced
+    return result
 
 
 def _selected(columns: slice | int | Iterable[Any], names: list[str], n_columns: int) -> list[int]:

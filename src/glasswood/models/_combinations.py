@@ -161,12 +161,12 @@ class _Steady:
     dtype: str
 
     def __call__(self, scores: Floats) -> Floats:
-        found = self.function(scores)
+        result = self.function(scores)
         noise = FAR[self.dtype] * np.maximum(1.0, np.abs(scores))
-        moved = max(float(np.abs(self.function(scores + sign * noise) - found).max()) for sign in (-1.0, 1.0))
-        if moved > MOVED[self.dtype] * max(1.0, float(np.abs(found).max())):
+        moved = max(float(np.abs(self.function(scores + sign * noise) - result).max()) for sign in (-1.0, 1.0))
+        if moved > MOVED[self.dtype] * max(1.0, float(np.abs(result).max())):
             _refuse_jumps(self.kind, moved)
-        return found
+        return result
 
 
 def _refuse_jumps(kind: str, moved: float) -> NoReturn:
@@ -309,8 +309,8 @@ def linked(score: Score, raw: object) -> Floats:
 
 def _probabilities(score: Score, raw: object) -> Floats:
     """Return the probabilities of all classes."""
-    found = linked(score, raw)
-    return np.concatenate([1 - found, found], axis=-1) if score.link == "logistic" else found
+    result = linked(score, raw)
+    return np.concatenate([1 - result, result], axis=-1) if score.link == "logistic" else result
 
 
 def _positive_probabilities(score: Score, raw: object) -> Floats:
@@ -321,9 +321,9 @@ def _raw(_: Score, raw: object) -> Floats:
     return np.asarray(raw, dtype=np.float64)
 
 
-def _positive(found: Floats) -> Floats:
+def _positive(result: Floats) -> Floats:
     """Return the probability of the positive class of two, or those of all classes of more."""
-    return found[..., 1:] if found.shape[-1] == 2 else found
+    return result[..., 1:] if result.shape[-1] == 2 else result
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,8 +334,8 @@ class _Vote:
     classifies: bool
 
     def __call__(self, parts: list[Floats]) -> Floats:
-        found = np.average(parts, axis=0, weights=self.weights)
-        return _positive(found) if self.classifies else np.asarray(found)
+        result = np.average(parts, axis=0, weights=self.weights)
+        return _positive(result) if self.classifies else np.asarray(result)
 
 
 def _voting_regressor(model: Any) -> Taken:
@@ -368,8 +368,8 @@ class _Final:
     def __call__(self, parts: list[Floats]) -> Floats:
         columns = np.concatenate(parts, axis=-1)
         answer = getattr(self.estimator, self.method)
-        found = np.asarray(answer(columns.reshape(-1, columns.shape[-1]))).reshape(*columns.shape[:-1], -1)
-        return _positive(found) if self.classifies else found
+        result = np.asarray(answer(columns.reshape(-1, columns.shape[-1]))).reshape(*columns.shape[:-1], -1)
+        return _positive(result) if self.classifies else result
 
 
 def _stacking(model: Any) -> Taken:
@@ -418,11 +418,11 @@ class _Calibrated:
     def __call__(self, score: Score, raw: object) -> Floats:
         given = _raw(score, raw) if self.by_score else _positive_probabilities(score, raw)
         flat = given.reshape(-1, given.shape[-1])
-        found = np.stack([c.predict(flat[:, k]) for k, c in enumerate(self.calibrators)], axis=-1)
+        result = np.stack([c.predict(flat[:, k]) for k, c in enumerate(self.calibrators)], axis=-1)
         if self.n_classes > 2:
-            total = found.sum(axis=1, keepdims=True)
-            found = np.where(total > 0, found / np.where(total > 0, total, 1), 1 / self.n_classes)
-        return np.asarray(np.clip(found, 0, 1)).reshape(*given.shape[:-1], -1)
+            total = result.sum(axis=1, keepdims=True)
+            result = np.where(total > 0, result / np.where(total > 0, total, 1), 1 / self.n_classes)
+        return np.asarray(np.clip(result, 0, 1)).reshape(*given.shape[:-1], -1)
 
 
 # scikit-learn's temperature takes a whole batch for probabilities if all of its entries are between 0 and 1 and all
@@ -439,8 +439,8 @@ class _TemperedScores:
         given = _raw(score, raw)
         flat = given.reshape(-1, given.shape[-1])
         no_probabilities = np.full((1, flat.shape[1]), 2.0)
-        found = np.asarray(self.calibrator.predict(np.concatenate([flat, no_probabilities])))[:-1]
-        return _positive(found).reshape(*given.shape[:-1], -1)
+        result = np.asarray(self.calibrator.predict(np.concatenate([flat, no_probabilities])))[:-1]
+        return _positive(result).reshape(*given.shape[:-1], -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -455,8 +455,8 @@ class _TemperedProbabilities:
             given = np.concatenate([1 - given[..., 1:], given[..., 1:]], axis=-1)
         # Running sums may be 1 + 2e-16, or 1e-17 where the library's are 0, of which the logarithm is taken.
         given = np.where(given < NOTHING, 0.0, np.minimum(given, 1.0))
-        found = np.asarray(self.calibrator.predict(given.reshape(-1, given.shape[-1])))
-        return _positive(found).reshape(*given.shape[:-1], -1)
+        result = np.asarray(self.calibrator.predict(given.reshape(-1, given.shape[-1])))
+        return _positive(result).reshape(*given.shape[:-1], -1)
 
 
 KINDS: dict[str, Callable[[Any], Taken]] = {

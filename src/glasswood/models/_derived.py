@@ -149,17 +149,17 @@ class Derived(ReadOnly):
 
     def problems(self, n_codes: NDArray[np.int64]) -> list[str]:
         """Return what is wrong with the arrays, for columns of the table with that many categories."""
-        found = []
+        result = []
         if self.part_column.size and not 0 <= self.part_column.min() <= self.part_column.max() < n_codes.size:
             return [f"derived columns are made of column {self.part_column.max()} of {n_codes.size}"]
         is_number = ~np.isnan(self.part_cut)
         sizes = np.where(is_number, 3, n_codes[self.part_column] + 1)
         if np.any(is_number != (n_codes[self.part_column] == 0)) or np.any(np.diff(self.value_first) != sizes):
-            found.append("a derived column has a condition that does not fit its column")
+            result.append("a derived column has a condition that does not fit its column")
         n_known = np.diff(self.entry_first)[self.key_of]
         if np.any(self.rank_first + 1 + n_known > self.rank.size):
-            found.append("a derived column has too few ranks")
-        return found
+            result.append("a derived column has too few ranks")
+        return result
 
 
 class CellsOfDerived:
@@ -208,8 +208,8 @@ class CellsOfDerived:
 
     def values_at(self, part: int, cells: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
         """Return what a part is in some cells of its column."""
-        found: NDArray[np.uint64] = self.value[self.first[part] + cells]
-        return found
+        result: NDArray[np.uint64] = self.value[self.first[part] + cells]
+        return result
 
 
 def part_of(derived: Derived, number: int) -> Part:

@@ -58,8 +58,8 @@ def _parameters(model: Any) -> dict[str, str]:
     if isinstance(model, type) or not callable(getattr(model, "get_params", None)):
         return {}
     try:
-        found = dict(model.get_params())
-        return {str(name): _text(value) for name, value in sorted(found.items()) if _is_plain(value)}
+        result = dict(model.get_params())
+        return {str(name): _text(value) for name, value in sorted(result.items()) if _is_plain(value)}
     except Exception:  # noqa: BLE001 (methods of others: a report does not fail for want of parameters)
         return {}
 

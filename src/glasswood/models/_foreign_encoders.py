@@ -62,7 +62,7 @@ def trace_category_encoder(transformer: Any) -> Encoded | None:
     if any(output not in place for output in outputs):
         return None
     labels = {names.index(str(name)): _without_missing(_labels(transformer, name)) for name in cols}
-    return Encoded([place[output] for output in outputs], {k: found for k, found in labels.items() if found})
+    return Encoded([place[output] for output in outputs], {k: result for k, result in labels.items() if result})
 
 
 def _is_from(obj: object, package: str) -> bool:
@@ -76,8 +76,8 @@ def _without_missing(labels: Iterable[Hashable]) -> list[Hashable]:
 def _mapping(encoder: Any) -> list[dict[str, Any]]:
     """Return what an encoder keeps of each column."""
     inner = getattr(encoder, "base_n_encoder", encoder)
-    found = getattr(inner, "mapping", None)
-    return [entry for entry in found if isinstance(entry, dict) and "col" in entry] if isinstance(found, list) else []
+    result = getattr(inner, "mapping", None)
+    return [entry for entry in result if isinstance(entry, dict) and "col" in entry] if isinstance(result, list) else []
 
 
 def _made_columns(encoder: Any) -> dict[str, list[Any]]:

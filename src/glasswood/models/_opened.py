@@ -214,12 +214,12 @@ def _with_own(
             learns_labels = opened.ensemble.source.startswith(("lightgbm", "xgboost")) or opened.combination is not None
             rows = as_trained(rows, schema) if learns_labels else rows
         tables = as_pandas(rows), opened.table
-    found = compare_own(model, own, opened.ensemble, opened.inverse, opened.combination, tables)
-    known = found.response is not None and found.response.n_rows and not found.response.difference
+    result = compare_own(model, own, opened.ensemble, opened.inverse, opened.combination, tables)
+    known = result.response is not None and result.response.n_rows and not result.response.difference
     score = opened.ensemble.score
     if not known and opened.combination is None and score.link != "identity":
         opened = replace(opened, ensemble=replace(opened.ensemble, score=replace(score, link="unknown")))
-    return replace(opened, own=found)
+    return replace(opened, own=result)
 
 
 def _read(model: Any, table: Any, further: Sequence[str], compare: Compare) -> Opened:

@@ -38,14 +38,14 @@ def position_of(labels: Sequence[Any], output: object = None, output_index: int 
         return _by_position(labels, output, output_index)
     if output is None:
         return None
-    found = [place for place, label in enumerate(labels) if _same(label, output)]
-    if not found and isinstance(output, str):
-        found = [place for place, label in enumerate(labels) if str(label) == output]
-    if not found and tuple(labels) in ((name,) for name in NO_LABELS) and _same(0, output):
-        found = [0]
-    if len(found) == 1:
-        return found[0]
-    which = "several outputs have the label" if found else "there is no output"
+    result = [place for place, label in enumerate(labels) if _same(label, output)]
+    if not result and isinstance(output, str):
+        result = [place for place, label in enumerate(labels) if str(label) == output]
+    if not result and tuple(labels) in ((name,) for name in NO_LABELS) and _same(0, output):
+        result = [0]
+    if len(result) == 1:
+        return result[0]
+    which = "several outputs have the label" if result else "there is no output"
     message = f"{which} {output!r}; {_listed(labels)}. output= takes a label, output_index= a position"
     if len(labels) == 1 and labels[0] not in NO_LABELS:
         message += "; a result only has the outputs it was computed for, so ask the Explainer for others"

@@ -76,13 +76,13 @@ class OwnPredictions:
 
     def refuse(self, *, raw: bool, otherwise: str) -> None:
         """Refuse a scale on which the class predicts otherwise than the trees, or was not compared."""
-        found = self.raw if raw else self.response
-        if found is None or (found.n_rows and not found.difference):
+        result = self.raw if raw else self.response
+        if result is None or (result.n_rows and not result.difference):
             return
-        if found.difference:
+        if result.difference:
             message = (
-                f"{self.method} does not predict what the trees give: {found.difference}. Glasswood explains sums over "
-                f"trees; {otherwise}"
+                f"{self.method} does not predict what the trees give: {result.difference}. Glasswood explains sums "
+                f"over trees; {otherwise}"
             )
             raise ModelMismatchError(message)
         message = (
@@ -140,10 +140,10 @@ def compare_own(
     raw = _raw_agreement(model, rows, scores, within) if scored else None
     if ensemble.score.link == "unknown" and combination is None:  # this scale is refused for every such model
         return OwnPredictions(method, None, raw)
-    found = scores if combination is not None else linked(ensemble.score, scores)
-    found = found if inverse is None else np.asarray(inverse(found)).reshape(len(found), -1)
+    result = scores if combination is not None else linked(ensemble.score, scores)
+    result = result if inverse is None else np.asarray(inverse(result)).reshape(len(result), -1)
     theirs = _called(model, "predict_proba" if hasattr(model, "predict_proba") else "predict", rows)
-    response = _agreement(found, theirs, within)
+    response = _agreement(result, theirs, within)
     if identity:
         raw = response if raw is None or response.difference else raw
     return OwnPredictions(method, response, raw)
@@ -152,8 +152,8 @@ def compare_own(
 def _called(model: Any, method: str, rows: Any) -> NDArray[Any]:
     """Return what a method of the model gives for rows."""
     with library_errors(f"{type(model).__module__}.{type(model).__qualname__}"):
-        found = getattr(model, method)(rows)
-        return np.hstack(found) if isinstance(found, list) else np.asarray(found)
+        result = getattr(model, method)(rows)
+        return np.hstack(result) if isinstance(result, list) else np.asarray(result)
 
 
 def _raw_agreement(model: Any, rows: Any, scores: Floats, within: float) -> Agreement:

@@ -88,9 +88,9 @@ def is_wrapper(model: object) -> bool:
 
 def wrappers_and_core(model: object) -> list[Any]:
     """Return a model's wrappers, from the outside in, and the model at the core; a bare model is its own core."""
-    found: list[Any] = []
-    _peel(model, found)
-    return found
+    result: list[Any] = []
+    _peel(model, result)
+    return result
 
 
 def unwrap(model: object, table: Any = None) -> Unwrapped | None:

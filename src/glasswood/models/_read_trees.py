@@ -144,11 +144,11 @@ def _tree(
 
 
 def _whole(number: int, name: str, given: Any) -> NDArray[np.int64]:
-    found = np.asarray(given)
-    if found.ndim != 1 or found.dtype.kind not in "iu":
+    result = np.asarray(given)
+    if result.ndim != 1 or result.dtype.kind not in "iu":
         message = f"{name!r} of tree {number} must be a list or an array of whole numbers, one for each node"
         raise UnsupportedModelError(message)
-    return found.astype(np.int64)
+    return result.astype(np.int64)
 
 
 def _cuts(comparison: str) -> Callable[[NDArray[Any]], NDArray[np.float64]]:

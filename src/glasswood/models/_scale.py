@@ -77,8 +77,8 @@ class Scale:
 
     def of_scores(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the responses of rows, (n_rows, n_outputs), given their sums over trees."""
-        found = scores if self.link == "identity" else linked(self.score, scores)
-        return found if self.inverse is None else np.asarray(self.inverse(found)).reshape(len(found), -1)
+        result = scores if self.link == "identity" else linked(self.score, scores)
+        return result if self.inverse is None else np.asarray(self.inverse(result)).reshape(len(result), -1)
 
 
 def scale_of(model: Opened, response: str | None = None) -> Scale:

@@ -52,8 +52,8 @@ class RemoteCancellation:
 
 def cancellations() -> tuple[Cancellation | RemoteCancellation, ...]:
     """Return what can cancel the work of this thread; empty if it was not started by a pool."""
-    found: tuple[Cancellation | RemoteCancellation, ...] = getattr(_of_thread, "cancellations", ())
-    return found
+    result: tuple[Cancellation | RemoteCancellation, ...] = getattr(_of_thread, "cancellations", ())
+    return result
 
 
 @contextmanager

@@ -90,8 +90,8 @@ class cached_property(Generic[T]):
             if self._name not in kept:
                 kept[self._name] = self._compute(instance)
             kept.pop(f"(lock of {self._name})", None)
-        found: T = kept[self._name]
-        return found
+        result: T = kept[self._name]
+        return result
 
 
 class _Here:
@@ -104,7 +104,7 @@ class _Here:
 
 
 class cached_unpickled(cached_property[T]):
-    """A property as `cached_property`, for objects of the compiled core, which cannot be pickled: a copy computes its own."""
+    """A `cached_property` of the compiled core's objects, which cannot be pickled: a copy computes its own."""
 
     @overload
     def __get__(self, instance: None, owner: type | None = None) -> cached_property[T]: ...
@@ -121,8 +121,8 @@ class cached_unpickled(cached_property[T]):
             with kept.setdefault(f"(lock of {self._name})", Lock()):
                 if here.value is None:
                     here.value = self._compute(instance)
-        found: T = here.value
-        return found
+        result: T = here.value
+        return result
 
 
 class Recent(Generic[T]):
@@ -141,11 +141,11 @@ class Recent(Generic[T]):
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Return the value of a key, which is computed if it is not there; not kept if that fails."""
         with self._lock:
-            found = self._kept.pop(key, None) or Deferred(compute)
-            self._kept[key] = found  # the latest is last
+            result = self._kept.pop(key, None) or Deferred(compute)
+            self._kept[key] = result  # the latest is last
             if len(self._kept) > self._max:
                 del self._kept[next(iter(self._kept))]
-        return found()
+        return result()
 
     def clear(self) -> None:
         """Forget all values."""
@@ -174,15 +174,15 @@ class Cache:
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = compute()
-            found: T = self._kept[key]
-            return found
+            result: T = self._kept[key]
+            return result
 
     def latest(self, what: str, key: Hashable, compute: Callable[[], T]) -> T:
         """Return the value of a key, of which only that of the last key is kept."""
         with self._lock:
             recent = self._latest.setdefault(what, Recent(1))
-        found: T = recent.get(key, compute)
-        return found
+        result: T = recent.get(key, compute)
+        return result
 
 
 class Deferred(Generic[T]):

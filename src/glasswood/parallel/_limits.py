@@ -35,9 +35,9 @@ def core_quota(root: Path = ROOT) -> float | None:
 
 def memory_limit(root: Path = ROOT) -> Memory | None:
     """Return how much memory the processes of this group may use, and how much is left; None if there is no limit."""
-    found = [_memory(folder, "limit_in_bytes", "usage_in_bytes", "total_") for folder in _folders(root, "memory")]
-    found += [_memory(folder, "max", "current", "") for folder in _folders(root, "")]
-    known = [memory for memory in found if memory is not None]
+    result = [_memory(folder, "limit_in_bytes", "usage_in_bytes", "total_") for folder in _folders(root, "memory")]
+    result += [_memory(folder, "max", "current", "") for folder in _folders(root, "")]
+    known = [memory for memory in result if memory is not None]
     return Memory(min(own.limit for own in known), min(own.left for own in known)) if known else None
 
 
@@ -92,15 +92,15 @@ def _own_group(root: Path, controller: str) -> str | None:
 @cache
 def _mounts(root: Path, controller: str) -> tuple[tuple[Path, str], ...]:
     """Return where the tree of a controller can be read, and which group is at the top of it."""
-    found = []
+    result = []
     with suppress(OSError, ValueError):
         for line in (root / "proc/self/mountinfo").read_text().splitlines():
             fields, _, rest = line.partition(" - ")
             kind, _, options = (*rest.split(" ", 2), "", "")[:3]
             if (kind == "cgroup" and controller in options.split(",")) or (kind == "cgroup2" and not controller):
                 place, top = (re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), part) for part in _places(fields))
-                found.append((root / top.lstrip("/"), place))
-    return tuple(found)
+                result.append((root / top.lstrip("/"), place))
+    return tuple(result)
 
 
 def _places(fields: str) -> list[str]:

@@ -54,11 +54,11 @@ class LRUCache:
             entry: _Entry[T] = self._entries.setdefault(key, _Entry())
             self._entries.move_to_end(key)
         with entry.lock:
-            found: T | None = entry.value
-            if found is None:
-                found = make()
-                self._keep(key, entry, found)
-        return found
+            result: T | None = entry.value
+            if result is None:
+                result = make()
+                self._keep(key, entry, result)
+        return result
 
     @property
     def n_bytes(self) -> int:

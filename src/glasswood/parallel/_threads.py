@@ -80,13 +80,13 @@ def check_jobs(n_jobs: object) -> int | None:
     if n_jobs is None:
         return None
     try:
-        found = 0 if isinstance(n_jobs, bool) else index(cast(SupportsIndex, n_jobs))
+        result = 0 if isinstance(n_jobs, bool) else index(cast(SupportsIndex, n_jobs))
     except TypeError:
-        found = 0
-    if found == 0:
+        result = 0
+    if result == 0:
         message = f"n_jobs is a number of threads, -1 for all cores, or None for the default, not {n_jobs!r}"
         raise ArgumentError(message)
-    return found
+    return result
 
 
 def threads_of(n_jobs: int | None) -> int | None:
@@ -170,10 +170,10 @@ class _Pool(Generic[T]):
 
     def result(self) -> tuple[int, T]:
         """Return the next result that is there, and its number; raise the error if there was one."""
-        found = _next(self._done)
-        if isinstance(found, BaseException):
-            raise found
-        return found
+        result = _next(self._done)
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
     def leave(self) -> None:
         """Drop what has not begun, let the rest end at its next part, and wait for that."""

@@ -21,9 +21,9 @@ def heights_of_joined(panel: Joined) -> tuple[float, float]:
         values += [*line.heights, *(x for x in (line.missing,) if x is not None)]
     for band in panel.bands:
         values += [*band.low, *band.high]
-    found = np.array(values, dtype=np.float64)
-    found = found[np.isfinite(found)]
-    return float(found.min()), float(found.max())
+    result = np.array(values, dtype=np.float64)
+    result = result[np.isfinite(result)]
+    return float(result.min()), float(result.max())
 
 
 def density_of(panel: Joined) -> NDArray[np.float64]:

@@ -32,11 +32,11 @@ LETTERS = 24  # of the name of a line in a legend
 
 def cells_beside_axis(panel: Steps) -> list[tuple[str, str]]:
     """Return what is shown next to the axis: the attribute of lines, and the label."""
-    found = []
+    result = []
     for field, share in (("missing", panel.missing_share), ("unseen", panel.unseen_share)):
         if any(getattr(line, field) is not None for line in panel.lines):
-            found.append((field, f"{field}\n{percent(share)}" if share else field))
-    return found
+            result.append((field, f"{field}\n{percent(share)}" if share else field))
+    return result
 
 
 def names_in_legend(panel: Steps) -> list[str]:
@@ -56,20 +56,20 @@ def colour_of(panel: Steps, line: int) -> str:
 
 def coloured_bands(panel: Steps) -> list[tuple[Band, str, float]]:
     """Return bands with their colours and shades: those of lines have the colour of their line."""
-    found, shades = [], iter(SHADES)
+    result, shades = [], iter(SHADES)
     for band in panel.bands:
         shade = next(shades, SHADES[-1]) if band.line is None else SHADE_OF_LINE
-        found.append((band, LINES[0] if band.line is None else colour_of(panel, band.line), shade))
-    return found
+        result.append((band, LINES[0] if band.line is None else colour_of(panel, band.line), shade))
+    return result
 
 
 def bands_in_legend(panel: Steps) -> list[tuple[str, str | None, float]]:
     """Return the names of bands, their colours (None if bands of several lines have the name) and their shades."""
-    found: dict[str, tuple[str, str | None, float]] = {}
+    result: dict[str, tuple[str, str | None, float]] = {}
     for band, colour, shade in coloured_bands(panel):
         mixed = band.line is not None and len(panel.lines) > 1
-        found.setdefault(band.name, (band.name, None if mixed else colour, shade))
-    return list(found.values())
+        result.setdefault(band.name, (band.name, None if mixed else colour, shade))
+    return list(result.values())
 
 
 def band_of(panel: Steps, line: int) -> Band | None:
@@ -87,9 +87,9 @@ def height_range(panel: Steps) -> tuple[float, float]:
         values += [*band.low[here], *band.high[here], *(band.missing or ()), *(band.unseen or ())]
     for row in panel.faint:
         values += row[here]
-    found = np.array(values, dtype=np.float64)
-    found = found[np.isfinite(found)]
-    return (float(found.min()), float(found.max())) if found.size else (0.0, 1.0)
+    result = np.array(values, dtype=np.float64)
+    result = result[np.isfinite(result)]
+    return (float(result.min()), float(result.max())) if result.size else (0.0, 1.0)
 
 
 def limits(heights: tuple[float, float]) -> tuple[float, float]:
@@ -112,5 +112,5 @@ def common_heights(sheet: Sheet) -> tuple[float, float] | None:
     curves = [panel for panel in sheet.panels if isinstance(panel, Steps | Joined)]
     if not sheet.shared_y or not curves or len({panel.y_label for panel in curves}) > 1:
         return None
-    found = [height_range(panel) if isinstance(panel, Steps) else heights_of_joined(panel) for panel in curves]
-    return min(low for low, _ in found), max(high for _, high in found)
+    result = [height_range(panel) if isinstance(panel, Steps) else heights_of_joined(panel) for panel in curves]
+    return min(low for low, _ in result), max(high for _, high in result)

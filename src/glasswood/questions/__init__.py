@@ -31,7 +31,7 @@ def specs_of(summary: SummaryPlan, asked: Mapping[str, object]) -> list[Statisti
     """
     families = [import_module(f"{__name__}.{family}") for family in FAMILIES]
     counted = {name: find for family in families for name, find in getattr(family, "COUNTED", {}).items()}
-    found = [
+    result = [
         counted[name](summary, option) for name, option in asked.items() if option is not None and option is not False
     ]
-    return [spec for several in found for spec in several]
+    return [spec for several in result for spec in several]

@@ -33,7 +33,7 @@ def rounded(x: float | None, digits: int = DIGITS) -> float | int | None:
 
 def anchors(kind: str, names: Sequence[str]) -> list[str]:
     """Return an anchor of the page for each name: the same name has the same one in every report, if it can."""
-    found: list[str] = []
+    result: list[str] = []
     taken: set[str] = set()
     for name in names:
         ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
@@ -44,8 +44,8 @@ def anchors(kind: str, names: Sequence[str]) -> list[str]:
                 break
             anchor = f"{first}-{k}"
         taken.add(anchor)
-        found.append(anchor)
-    return found
+        result.append(anchor)
+    return result
 
 
 def distinct(values: Sequence[float]) -> list[float | int | None]:
@@ -78,9 +78,9 @@ def merge_runs(heights: NDArray[np.float64], max_: int) -> NDArray[np.intp]:
     best = runs_within(high, n)
     for _ in range(SEARCHES):
         middle = (low + high) / 2
-        found = runs_within(middle, max_)
-        if len(found) <= max_:
-            best, high = found, middle
+        result = runs_within(middle, max_)
+        if len(result) <= max_:
+            best, high = result, middle
         else:
             low = middle
     return np.array(best, dtype=np.intp)
@@ -117,8 +117,8 @@ class _Spreads:
     def _spread(self, start: int, size: int) -> NDArray[np.float64]:
         some = self._heights[start : start + size]
         spread = np.maximum.accumulate(some) - np.minimum.accumulate(some)
-        found: NDArray[np.float64] = spread.max(axis=1)
-        return found
+        result: NDArray[np.float64] = spread.max(axis=1)
+        return result
 
 
 def _runs_of_one(heights: list[float], tolerance: float, max_: int) -> list[int]:

@@ -59,9 +59,9 @@ class Subject:
     def functions(self, what: str) -> Iterator[Callable[..., Any]]:
         """Yield the functions of a name that families have."""
         for family in self.families:
-            found = getattr(family, what, None)
-            if found is not None:
-                yield found
+            result = getattr(family, what, None)
+            if result is not None:
+                yield result
 
     @property
     def study(self) -> Study:

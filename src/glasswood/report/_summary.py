@@ -14,16 +14,16 @@ __all__ = ["summary_section"]
 
 def summary_section(subject: Subject, made: Mapping[str, Section]) -> Section:
     """Return the list of findings, given the other sections by their anchors."""
-    found = [one for findings in subject.functions("findings") for one in findings(subject, made)]
-    found += [Placed(10, item) for item in _failed(made["checks"])]
-    found += [Placed(110, item) for item in _unused(subject)]
-    found += [Placed(120, item) for item in _alike(subject)]
+    result = [one for findings in subject.functions("findings") for one in findings(subject, made)]
+    result += [Placed(10, item) for item in _failed(made["checks"])]
+    result += [Placed(110, item) for item in _unused(subject)]
+    result += [Placed(120, item) for item in _alike(subject)]
     return section(
         "summary",
         "What to look at",
         "The main findings of the sections below. A finding is not necessarily an error.",
         short="Summary",
-        list=[one.made for one in sorted(found, key=lambda one: one.place)],
+        list=[one.made for one in sorted(result, key=lambda one: one.place)],
     )
 
 

@@ -60,8 +60,8 @@ class Several(Mapping[Any, Any]):
 
     _drawn_by_group: ClassVar[bool] = False  # each result over those of other groups of rows
 
-    def __init__(self, found: Mapping[Any, Any]) -> None:
-        self._found = found
+    def __init__(self, result: Mapping[Any, Any]) -> None:
+        self._found = result
 
     def __getitem__(self, key: Hashable) -> Any:
         return self._found[key]
@@ -100,8 +100,8 @@ class Grouped(Several):
     ['sex', 'bmi_above', 'bmi_to', 'value', 'rows']
     """
 
-    def __init__(self, by: Sequence[str], found: Mapping[Hashable, Any]) -> None:
-        super().__init__(dict(found))
+    def __init__(self, by: Sequence[str], result: Mapping[Hashable, Any]) -> None:
+        super().__init__(dict(result))
         self.by = tuple(by)
 
     def __repr__(self) -> str:
@@ -153,33 +153,33 @@ class Grouped(Several):
         first = next(iter(self.values()), None)
         if not (isinstance(first, Several) and first._drawn_by_group):
             return self._drawers_of(self._found, output, output_index, options)
-        found: list[Callable[[], Panel]] = []
+        result: list[Callable[[], Panel]] = []
         for name in first:
             alike = Lazy(tuple(self), partial(_of_group, self._found, name))
-            found += self._drawers_of(alike, output, output_index, options)
-        return found
+            result += self._drawers_of(alike, output, output_index, options)
+        return result
 
     def _drawers_of(
-        self, found: Mapping[Hashable, Any], output: Hashable, output_index: int | None, options: dict[str, Any]
+        self, result: Mapping[Hashable, Any], output: Hashable, output_index: int | None, options: dict[str, Any]
     ) -> list[Callable[[], Panel]]:
         """Return how the results of all groups are drawn: curves over each other, others side by side."""
-        first = next(iter(found.values()), None)
+        first = next(iter(result.values()), None)
         if not hasattr(first, "panel"):
             message = f"there is no figure of {type(first).__name__} by group; use to_frame(), or the result of a group"
             raise ArgumentError(message)
         if maker_of(type(first), "together") is not None:
-            return [partial(self._overlay, found, output, output_index, options)]
-        return [partial(self._panel_of, found, key, output, output_index, options) for key in found]
+            return [partial(self._overlay, result, output, output_index, options)]
+        return [partial(self._panel_of, result, key, output, output_index, options) for key in result]
 
     def _panel_of(
         self,
-        found: Mapping[Hashable, Any],
+        result: Mapping[Hashable, Any],
         key: Hashable,
         output: Hashable,
         output_index: int | None,
         options: dict[str, Any],
     ) -> Panel:
-        panel = panel_of_one(found, key, output, output_index, options)
+        panel = panel_of_one(result, key, output, output_index, options)
         return replace(panel, note="; ".join(filter(None, (self._label(key), panel.note))))
 
     def _label(self, key: Hashable) -> str:
@@ -216,8 +216,8 @@ def panel_of_one(
     return panel
 
 
-def _of_group(found: Mapping[Hashable, Mapping[Any, Any]], name: Hashable, key: Hashable) -> Any:
-    return found[key][name]
+def _of_group(result: Mapping[Hashable, Mapping[Any, Any]], name: Hashable, key: Hashable) -> Any:
+    return result[key][name]
 
 
 def draw_page(
@@ -230,10 +230,10 @@ def draw_page(
     return plot_page([make() for make in shown], Canvas(*canvas), [note] if note else [], sharey=sharey)
 
 
-def html_of(title: str, found: Mapping[Any, Any]) -> str:
+def html_of(title: str, result: Mapping[Any, Any]) -> str:
     """Return a small table of results; of those that are computed lazily, the names only."""
-    shown = list(found)[:LISTED]
+    shown = list(result)[:LISTED]
     facts = {
-        text_of_key(key): "computed when looked up" if isinstance(found, Lazy) else repr(found[key]) for key in shown
+        text_of_key(key): "computed when looked up" if isinstance(result, Lazy) else repr(result[key]) for key in shown
     }
     return facts_html(title, facts)

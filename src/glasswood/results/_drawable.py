@@ -83,8 +83,8 @@ class DrawnByOutput(Drawable):
         --------
         See `Curve`.
         """
-        found: Panel = self._made("panel", output, **options)
-        return found
+        result: Panel = self._made("panel", output, **options)
+        return result
 
 
 class DrawnAsBars(DrawnByOutput):
@@ -145,8 +145,8 @@ class DrawnAsBarsOfAll(Drawable):
         >>> ex.rating_table(pairs=2).panel(top=2).labels
         ('bmi', 's5')
         """
-        found: Panel = self._made("panel", **options)
-        return found
+        result: Panel = self._made("panel", **options)
+        return result
 
     def plot(
         self,

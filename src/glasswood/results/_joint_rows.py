@@ -32,8 +32,8 @@ class JointRows(NamedTuple):
         """Return the share of rows in each pair of cells, excluding missing values."""
         counts = np.zeros([axis.n_cells for axis in axes])
         counts[self.x, self.y] = self.rows
-        found = counts[: axes[0].n_main, : axes[1].n_main] / max(counts.sum(), 1e-300)
-        return read_only(found)
+        result = counts[: axes[0].n_main, : axes[1].n_main] / max(counts.sum(), 1e-300)
+        return read_only(result)
 
     def in_blocks(self, x: NDArray[np.int64], y: NDArray[np.int64], shape: tuple[int, int]) -> NDArray[np.float64]:
         """Return the share of rows in each pair of blocks, given the block of each cell (-1 for none)."""

@@ -116,11 +116,11 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
             panels = Panels(estimator, Table(X, feature_names), features, kind)
             panels.check_figure(ax, subsample)
             try:
-                found = panels.compute(**values)
+                result = panels.compute(**values)
             except UNREADABLE as error:
                 warn_of_brute_force(estimator, error)
             else:
-                return cls(**found, **chosen).plot(**look)
+                return cls(**result, **chosen).plot(**look)
         look["line_kw"] = {"drawstyle": "default", **(line_kw or {})}
         values["method"] = "brute" if method == "auto" else method
         if custom_values is None:  # which scikit-learn 1.6 does not know
@@ -325,11 +325,11 @@ class Panels:
         if target is None:
             message = f"target must be specified for multi-class: one of {list(classes)!r}"
             raise ArgumentError(message)
-        found = np.flatnonzero(np.asarray(classes) == target)
-        if not found.size:
+        result = np.flatnonzero(np.asarray(classes) == target)
+        if not result.size:
             message = f"target not in est.classes_, got {target}; the classes are {list(classes)!r}"
             raise ArgumentError(message)
-        return int(found[0])
+        return int(result[0])
 
     def _task(self, target: Any, result: Bunch) -> int:
         """Return the number of the output to show of a regressor."""

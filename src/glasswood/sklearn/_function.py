@@ -209,14 +209,14 @@ class Exact:
         players = [self._player(number) for number in asked]
         points = _cartesian(axes)
         shape = tuple(axis.size for axis in axes)
-        found = {}
+        result = {}
         if kind != "individual":
             heights = self._average(players, points)
-            found["average"] = heights.T.reshape(-1, *shape).copy()  # scikit-learn's own arrays are writeable
+            result["average"] = heights.T.reshape(-1, *shape).copy()  # scikit-learn's own arrays are writeable
         if kind != "average":
             curves = self.explainer.ice(*players, rows=self.table.data, at=points).heights
-            found["individual"] = np.moveaxis(curves, -1, 0).reshape(-1, self.table.n_rows, *shape).copy()
-        return found
+            result["individual"] = np.moveaxis(curves, -1, 0).reshape(-1, self.table.n_rows, *shape).copy()
+        return result
 
     def _average(self, players: list[str | int], points: NDArray[Any]) -> NDArray[np.float64]:
         """Return the average at points: (n_points, n_outputs)."""

@@ -43,8 +43,8 @@ class Table:
             message = f"X must have rows and columns, but it has shape {tuple(self.data.shape)}"
             raise ArgumentError(message)
         self.n_rows, self.n_columns = (int(size) for size in self.data.shape)
-        found = getattr(self.data, "column_names", getattr(self.data, "columns", None))  # PyArrow has the former
-        self.own_names = None if found is None else list(found)
+        result = getattr(self.data, "column_names", getattr(self.data, "columns", None))  # PyArrow has the former
+        self.own_names = None if result is None else list(result)
         given = self.own_names or [f"x{k}" for k in range(self.n_columns)] if names is None else list(names)
         if len(set(given)) != len(given):
             message = "feature_names should not contain duplicates"

@@ -313,10 +313,10 @@ class OverTable(Average):
         specs = tuple(further)
         folded = in_folds or (plan.order == 1 and not lists_only)
         values = self._values if folded else replace(self._values, fold=None)
-        found: Background = self._rows.count(plan, self.weight, lists_only=lists_only, further=specs, values=values)
-        if found.counts.size < MANY_COUNTS or found.total > np.iinfo(np.int32).max:
-            return found
-        return replace(found, vectors={**found.vectors, "counts": found.counts.astype(np.int32)})
+        result: Background = self._rows.count(plan, self.weight, lists_only=lists_only, further=specs, values=values)
+        if result.counts.size < MANY_COUNTS or result.total > np.iinfo(np.int32).max:
+            return result
+        return replace(result, vectors={**result.vectors, "counts": result.counts.astype(np.int32)})
 
     def count_by(self, plan: CountPlan, by: object, further: Sequence[StatisticSpec] = ()) -> Any:
         """Return the counts of groups of rows."""
@@ -388,9 +388,9 @@ class OverSource(Average):
         """Return the counts of a plan, the ends of columns, and further statistics."""
         folded = in_folds or plan.order == 1 or not self.can_count
         columns = self.columns if folded else self.columns.without_folds
-        found: Background = self._rows.count(plan, self.weight, further=(EndsSpec(), *further), values=columns)
-        self._n_rows = found.n_rows
-        return found
+        result: Background = self._rows.count(plan, self.weight, further=(EndsSpec(), *further), values=columns)
+        self._n_rows = result.n_rows
+        return result
 
     def count_by(self, plan: CountPlan, by: object, further: Sequence[StatisticSpec] = ()) -> Any:
         """Return the counts of groups of rows."""
@@ -407,9 +407,9 @@ class OverSource(Average):
         def with_size(part: RowsPart) -> tuple[int, T]:
             return part.columns.n_rows, work(part)
 
-        for size, found in self._rows.each(schema, features, self.weight, with_size):
+        for size, result in self._rows.each(schema, features, self.weight, with_size):
             n_read += size
-            yield found
+            yield result
         self._refuse_change(n_read)
 
     def _refuse_change(self, n_read: int) -> None:

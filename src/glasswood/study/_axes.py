@@ -20,9 +20,9 @@ __all__ = ["axis_of", "axis_of_rows"]
 def axis_of(study: Study, feature: int) -> Axis:
     """Return the cells of a feature, with the rows of the background in them."""
     extent: Deferred[Extent | None] = Deferred(lambda: study.extent(feature))
-    found = _axis(study, feature, study.rows_per_cell(feature), extent, weighted=study.over.weighted)
-    unread = not study.uses(feature) and not found.column.n_codes
-    return replace(found, unread=study.all_rows) if unread else found
+    result = _axis(study, feature, study.rows_per_cell(feature), extent, weighted=study.over.weighted)
+    unread = not study.uses(feature) and not result.column.n_codes
+    return replace(result, unread=study.all_rows) if unread else result
 
 
 def axis_of_rows(study: Study, feature: int, rows: Rows | None) -> Axis:
@@ -34,10 +34,10 @@ def axis_of_rows(study: Study, feature: int, rows: Rows | None) -> Axis:
         return axis_of(study, feature)
     columns = study.columns([feature]) if rows is None else rows.open([feature])
     values, weight = columns.column(feature), study.over.weights if rows is None else None
-    found = np.bincount(cells.locate(feature, values), weights=weight, minlength=int(cells.n_cells[feature]))
+    result = np.bincount(cells.locate(feature, values), weights=weight, minlength=int(cells.n_cells[feature]))
     numbers = not cells.n_codes[feature]
     extent = extent_of(values if weight is None else values[weight > 0]) if numbers else None
-    return _axis(study, feature, found, Deferred.of(extent), weighted=weight is not None)
+    return _axis(study, feature, result, Deferred.of(extent), weighted=weight is not None)
 
 
 def _axis(

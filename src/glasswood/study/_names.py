@@ -19,8 +19,8 @@ def player_of(feature: str | int, plan: CountPlan) -> str:
     number = isinstance(feature, int | np.integer) and -len(names) <= feature < len(names)
     name = names[int(feature)] if number else feature
     if isinstance(name, str) and name not in players:
-        found = ensemble.schema.number_of(name)  # LightGBM writes blanks as underscores
-        name = name if found is None else names[found]
+        result = ensemble.schema.number_of(name)  # LightGBM writes blanks as underscores
+        name = name if result is None else names[result]
     if name in players:
         return str(name)
     hint = ""

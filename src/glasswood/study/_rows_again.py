@@ -33,8 +33,8 @@ def finite_ends(study: Study, features: Sequence[int]) -> dict[int, tuple[float,
     def ends(part: RowsPart) -> NDArray[np.float64]:
         counts = True if part.weight is None else part.weight > 0
         finite = [values[np.isfinite(values) & counts] for values in map(part.columns.column, features)]
-        found = [(values.min(initial=np.inf), values.max(initial=-np.inf)) for values in finite]
-        return np.array(found, dtype=np.float64).T
+        result = [(values.min(initial=np.inf), values.max(initial=-np.inf)) for values in finite]
+        return np.array(result, dtype=np.float64).T
 
     for low, high in study.over.each(study.ensemble.schema, features, ends) if features else ():
         least, greatest = np.minimum(least, low), np.maximum(greatest, high)
@@ -49,17 +49,17 @@ def rows_in_cells(study: Study, axes: Mapping[int, tuple[Column, NDArray[np.floa
     There is a cell between any two cuts, or for each category and for unseen ones.
     """
     kind = np.int64 if study.over.weight is None else np.float64
-    found = {f: np.zeros((column.n_codes or cuts.size) + 2, dtype=kind) for f, (column, cuts) in axes.items()}
+    result = {f: np.zeros((column.n_codes or cuts.size) + 2, dtype=kind) for f, (column, cuts) in axes.items()}
 
     def count(part: RowsPart) -> dict[int, NDArray[Any]]:
         values = part.columns.values
         cells = {f: cells_of(column.encode(values[f]), cuts, column.n_codes) for f, (column, cuts) in axes.items()}
-        return {f: np.bincount(places, part.weight, found[f].size) for f, places in cells.items()}
+        return {f: np.bincount(places, part.weight, result[f].size) for f, places in cells.items()}
 
     for counted in study.over.each(study.ensemble.schema, list(axes), count) if axes else ():
         for feature, rows in counted.items():
-            found[feature] += rows
-    return found
+            result[feature] += rows
+    return result
 
 
 def blocks_of_cells(study: Study, size: int) -> Iterator[tuple[CellBlock, NDArray[np.float64] | None]]:
@@ -133,12 +133,12 @@ def _weighted_deviation(study: Study, scale: Scale) -> NDArray[np.float64]:
     ensemble = study.ensemble
 
     def moments(part: RowsPart) -> list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]:
-        found = []
+        result = []
         for first, values in _responses(study, scale, part):
             weight = np.ones(len(values)) if part.weight is None else part.weight[first : first + len(values)]
             mean = weight @ values / max(float(weight.sum()), np.finfo(np.float64).tiny)
-            found.append((float(weight.sum()), mean, weight @ (values - mean) ** 2))
-        return found
+            result.append((float(weight.sum()), mean, weight @ (values - mean) ** 2))
+        return result
 
     total, mean, squares = 0.0, np.zeros(scale.outputs.n_columns), np.zeros(scale.outputs.n_columns)
     for blocks in study.over.each(ensemble.schema, ensemble.used_features.tolist(), moments):

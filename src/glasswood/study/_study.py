@@ -110,10 +110,10 @@ class Study:
         return self.cached(("scale", response), lambda: self._find_scale(response))
 
     def _find_scale(self, response: str | None) -> Scale:
-        found = scale_of(self.model, response)
-        if not found.additive and not self._can_sum(found):
-            raise BackgroundError(self.over.no_sums.format(response=found.response))
-        return found
+        result = scale_of(self.model, response)
+        if not result.additive and not self._can_sum(result):
+            raise BackgroundError(self.over.no_sums.format(response=result.response))
+        return result
 
     def responses_spec(self, scale: Scale) -> ResponsesSpec:
         """Return the sums over rows that answers on a scale come from."""
@@ -168,12 +168,12 @@ class Study:
             return self._find_targets()
 
     def _find_targets(self) -> TargetMoments:
-        found = next(filter(None, (find_targets(self.model, background) for background in self._known)), None)
-        if found is None and self._targets is not None:
-            found = find_targets(self.model, self._sum_along(self._targets))
-        if found is None:
+        result = next(filter(None, (find_targets(self.model, background) for background in self._known)), None)
+        if result is None and self._targets is not None:
+            result = find_targets(self.model, self._sum_along(self._targets))
+        if result is None:
             raise BackgroundError(NO_ROWS)
-        return found
+        return result
 
     @property
     def has_folds(self) -> bool:
@@ -198,10 +198,10 @@ class Study:
             raise TooLargeError(message)
         with self._lock:
             order, keys = self.plan(order).order, set() if spec is None else {spec.key}
-            for found in (*(self._counted[known] for known in sorted(self._counted)), self.over.counted):
-                fits = found is not None and found.folds is not None and found.order >= order
-                if found is not None and fits and keys <= found.vectors.keys():
-                    return found
+            for result in (*(self._counted[known] for known in sorted(self._counted)), self.over.counted):
+                fits = result is not None and result.folds is not None and result.order >= order
+                if result is not None and fits and keys <= result.vectors.keys():
+                    return result
             if spec is not None:
                 return self._sum_along(spec)
             counted = self.over.count(self.plan(order), self._along, in_folds=True)
@@ -213,15 +213,15 @@ class Study:
 
     def one_pass(self, spec: StatisticSpec) -> Background:
         """Return sums over rows, after a pass over the rows; nothing of them is kept."""
-        found = self.over.count(self.plan(1), (spec,))
-        if found is None or found.total <= 0:
+        result = self.over.count(self.plan(1), (spec,))
+        if result is None or result.total <= 0:
             raise BackgroundError(NO_ROWS)
-        return found
+        return result
 
     def summed(self, spec: StatisticSpec, remedy: str) -> Background:
         """Return a background that has a statistic, after a pass over the rows if need be; or refuse, with a remedy."""
         with self._lock:
-            known = any(spec.key in found.vectors for found in self._known)
+            known = any(spec.key in result.vectors for result in self._known)
             if not known and not self.over.can_count:
                 raise BackgroundError(remedy)
             return self.having(spec)
@@ -229,29 +229,29 @@ class Study:
     @property
     def _known(self) -> list[Background]:
         """The counts so far."""
-        return [found for found in (*self._counted.values(), self.over.counted) if found is not None]
+        return [result for result in (*self._counted.values(), self.over.counted) if result is not None]
 
     def having(self, spec: StatisticSpec) -> Background:
         """Return counts that have a statistic of some rows: known ones, or those of one more pass.
 
         To be called where an answer is made that `cached` keeps: it holds the study's lock.
         """
-        found = next((one for one in self._known if spec.key in one.vectors), None)
-        found = self._sum_along(spec) if found is None else found
-        if found.total <= 0:
+        result = next((one for one in self._known if spec.key in one.vectors), None)
+        result = self._sum_along(spec) if result is None else result
+        if result.total <= 0:
             raise BackgroundError(NO_ROWS)
-        return found
+        return result
 
     def _sum_along(self, spec: StatisticSpec) -> Background:
         """Return sums over rows, and the counts of the same pass, unless these are too many."""
         names = self.ensemble.feature_names
         plan = make_plan(self.ensemble, 1, {"all columns (together)": names}) if self.in_parts else self.plan(1)
-        found = self.over.count(plan, {spec.key: spec, **{one.key: one for one in self._along}}.values())
-        if found is None:  # there are no rows
+        result = self.over.count(plan, {spec.key: spec, **{one.key: one for one in self._along}}.values())
+        if result is None:  # there are no rows
             raise BackgroundError(NO_ROWS)
         if plan is self.plan(1):
-            self._counted[found.order] = found
-        return found
+            self._counted[result.order] = result
+        return result
 
     @property
     def scale_of_figures(self) -> Scale:
@@ -299,21 +299,21 @@ class Study:
         """Return counts of at least this order, counting if need be; None for path-dependent answers."""
         with self._lock:
             order = self.plan(order).order  # no path may have so many players
-            found = _smallest(self._counted, order) or self.over.count(self.plan(order), self._along)
-            if found is not None:
-                self._counted[found.order] = found
-            return found
+            result = _smallest(self._counted, order) or self.over.count(self.plan(order), self._along)
+            if result is not None:
+                self._counted[result.order] = result
+            return result
 
     def effects(self, order: int) -> Effects:
         """Return effects of at least this order, counting if need be."""
         self.plan(1).refuse_derived()
         with self._lock:
             order = self.plan(order).order  # no path may have so many players
-            found = _smallest(self._effects, order)
-            if found is None:
-                found = self._find_effects(order)
-                self._effects[found.plan.order] = found
-            return found
+            result = _smallest(self._effects, order)
+            if result is None:
+                result = self._find_effects(order)
+                self._effects[result.plan.order] = result
+            return result
 
     def _find_effects(self, order: int) -> Effects:
         background = self.counted(order)
@@ -334,8 +334,8 @@ class Study:
         plan = self.plan_of_pair(a, b)
         if plan is None:
             return self.effects(2)
-        found = self.over.count(plan)
-        return path_dependent(plan) if found is None else Effects(plan, found.counts, found.total)
+        result = self.over.count(plan)
+        return path_dependent(plan) if result is None else Effects(plan, result.counts, result.total)
 
     def plan_of_pair(self, a: int, b: int) -> CountPlan | None:
         """Return a plan of the counts of two features alone; None if the pairs of all features can be counted."""
@@ -463,9 +463,9 @@ class Study:
         plan = self.plan(1)
         if not plan.groups:  # features are players, in the same order
             return plan.player_pairs
-        found = np.zeros((self.ensemble.n_features,) * 2, dtype=bool)
-        _core.pairs_on_paths(plan.core_boxes, found)
-        return found
+        result = np.zeros((self.ensemble.n_features,) * 2, dtype=bool)
+        _core.pairs_on_paths(plan.core_boxes, result)
+        return result
 
     def shares_path(self, a: int, b: int) -> bool:
         """Return whether two features are on one path of some tree."""

@@ -46,11 +46,11 @@ def study_of(
     ensemble = replace(players.ensemble, schema=over.with_labels(players.ensemble.schema))
     originals = None if opened.columns is None else opened.columns.snapshot()
     opened = replace(opened, ensemble=ensemble, table=None, columns=None)
-    found = Study(opened, players, over, originals, response=response)
-    over.check(ensemble, found.plan)
+    result = Study(opened, players, over, originals, response=response)
+    over.check(ensemble, result.plan)
     over.seal(ensemble.schema, ensemble.used_features.tolist())  # of the moment at which targets and weights are read
-    found.plan(1)  # refuses groups that do not fit
-    return found
+    result.plan(1)  # refuses groups that do not fit
+    return result
 
 
 def _open(model: Any, rows: Pass | None, further: Sequence[str]) -> tuple[Opened, Pass | None]:

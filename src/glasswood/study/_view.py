@@ -84,14 +84,14 @@ class View:
 
     def players(self, features: Sequence[Any]) -> list[str]:
         """Return the names of some distinct features (or groups), at least one."""
-        found = [self.study.player(feature) for feature in features]
-        if not found:
+        result = [self.study.player(feature) for feature in features]
+        if not result:
             message = "at least one feature is required"
             raise TableError(message)
-        if len(set(found)) != len(found):
+        if len(set(result)) != len(result):
             message = f"the same feature is asked for twice: {tuple(features)!r}"
             raise TableError(message)
-        return found
+        return result
 
     def axis(self, feature: int) -> Axis:
         """Return the cells of a feature, with the rows of the background in them."""
@@ -123,8 +123,8 @@ class View:
 
     def spread(self, feature: int) -> Floats:
         """Return the standard deviation over rows of the response with a feature in each of its cells."""
-        found: Floats = self.study.moments(self.scale).spreads[feature][:, self.chosen.columns]
-        return found  # equal for both classes of one score
+        result: Floats = self.study.moments(self.scale).spreads[feature][:, self.chosen.columns]
+        return result  # equal for both classes of one score
 
     def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> Floats:
         """Return the mean response with some features in given cells, (n_features, n_points): (n_points, n_outputs)."""
@@ -137,8 +137,8 @@ class View:
             whole += rows.n_rows if weight is None else float(weight.sum())
         if whole <= 0:
             raise BackgroundError(NO_ROWS)
-        found: Floats = np.asarray(total) / whole
-        return found
+        result: Floats = np.asarray(total) / whole
+        return result
 
     def responses_of_rows(
         self, features: NDArray[np.intp], cells: NDArray[np.int64], rows: Rows | None
@@ -152,11 +152,11 @@ class View:
         asked = (player, features, cells)
         if rows is not None:
             return all_responses(responses, asked, rows), None
-        found, weights = [], []
+        result, weights = [], []
         for block, weight in self._blocks(responses, BLOCK):
-            found.append(all_responses(responses, asked, block))
+            result.append(all_responses(responses, asked, block))
             weights += [] if weight is None else [weight.copy()]
-        heights = found[0] if len(found) == 1 else np.concatenate(found)
+        heights = result[0] if len(result) == 1 else np.concatenate(result)
         weight = np.concatenate(weights) if weights else None
         return heights, None if weight is None else weight / weight.sum()
 
@@ -219,8 +219,8 @@ class View:
         scores = self.ensemble.scores_of(encoded, opened.n_rows).astype(np.float64)
         offset = None if self.scale.is_score else self.study.over.offset
         scores = scores if offset is None else scores + offset
-        found, exposure = self.scale.of_scores(scores), self._exposure
-        return found if exposure is None else found / exposure[:, None]
+        result, exposure = self.scale.of_scores(scores), self._exposure
+        return result if exposure is None else result / exposure[:, None]
 
     @property
     def _exposure(self) -> Floats | None:

@@ -192,11 +192,11 @@ def _key_of_label(label: Any) -> np.uint64 | None:
 
 def _hashes(texts: Sequence[bytes]) -> Keys:
     """Return the FNV-1a hashes of texts of 64 bits, all texts at once."""
-    found = np.full(len(texts), FNV_START, dtype=np.uint64)
+    result = np.full(len(texts), FNV_START, dtype=np.uint64)
     sizes = np.array([len(text) for text in texts], dtype=np.intp)
     joined = np.frombuffer(b"".join(texts) or b"\0", dtype=np.uint8)
     first = np.cumsum(sizes) - sizes
     for place in range(int(sizes.max(initial=0))):
         some = np.flatnonzero(sizes > place)
-        found[some] = (found[some] ^ joined[first[some] + place]) * FNV_PRIME
-    return found
+        result[some] = (result[some] ^ joined[first[some] + place]) * FNV_PRIME
+    return result

@@ -181,12 +181,12 @@ def as_pandas(table: Any, names: Sequence[Any] | None = None) -> Any:
     frame = None if isinstance(table, np.ndarray) or is_sparse(table) else frame_of(table)
     if frame is None:
         return table
-    found = table if names is None else frame.select(list(names)).to_native()
+    result = table if names is None else frame.select(list(names)).to_native()
     if not frame.implementation.is_pandas():
-        return found
-    texts = [name for name in found.columns if _has_na(found[name].dtype)]
-    objects = {name: found[name].astype(object) for name in texts}
-    return found.assign(**{name: values.where(values.notna(), np.nan) for name, values in objects.items()})
+        return result
+    texts = [name for name in result.columns if _has_na(result[name].dtype)]
+    objects = {name: result[name].astype(object) for name in texts}
+    return result.assign(**{name: values.where(values.notna(), np.nan) for name, values in objects.items()})
 
 
 def _has_na(dtype: object) -> bool:

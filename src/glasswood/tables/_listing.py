@@ -32,7 +32,7 @@ def files_of(places: Sequence[Place]) -> list[str]:
 
     A pattern means all that it matches, in the order of their names.
     """
-    matching = [replace(place, path=found) for place in places for found in _matching(place)]
+    matching = [replace(place, path=result) for place in places for result in _matching(place)]
     return [file for files in waiting(_files_in, matching, places[0].filesystem) for file in files]
 
 
@@ -72,15 +72,15 @@ def _matching(place: Place) -> list[str]:
     if not is_pattern(place):
         return [place.path]
     if place.is_local:
-        found = sorted(glob(place.path, recursive=True))  # noqa: PTH207 (a pattern may be absolute)
+        result = sorted(glob(place.path, recursive=True))  # noqa: PTH207 (a pattern may be absolute)
     else:
         parts = PurePosixPath(place.path).parts
         first = next(number for number, part in enumerate(parts) if has_magic(part))
-        found = sorted(_walk(place.filesystem, str(PurePosixPath(*parts[:first])), parts[first:]))
-    if not found:
+        result = sorted(_walk(place.filesystem, str(PurePosixPath(*parts[:first])), parts[first:]))
+    if not result:
         message = f"no file matches {place.name!r}"
         raise TableError(message)
-    return found
+    return result
 
 
 def _walk(filesystem: FileSystem, folder: str, parts: Sequence[str]) -> Iterator[str]:
@@ -113,8 +113,8 @@ def _files_in(place: Place) -> list[str]:
     if _kind_of(place).name == "File":
         return [place.path]
     with storage_errors(place.name):
-        found = [info.path for info in _listed(place.filesystem, place.path, deep=True) if info.is_file]
-    names = {path: PurePosixPath(_below(path, place.path)).parts for path in sorted(found)}
+        result = [info.path for info in _listed(place.filesystem, place.path, deep=True) if info.is_file]
+    names = {path: PurePosixPath(_below(path, place.path)).parts for path in sorted(result)}
     return [path for path, parts in names.items() if not any(part.startswith(("_", ".")) for part in parts)]
 
 
@@ -126,8 +126,8 @@ def _kind(place: Place) -> Any:
 def _listed(filesystem: FileSystem, folder: str, *, deep: bool) -> Iterable[Any]:
     from pyarrow import fs
 
-    found: Iterable[Any] = filesystem.get_file_info(fs.FileSelector(folder, recursive=deep, allow_not_found=True))
-    return found
+    result: Iterable[Any] = filesystem.get_file_info(fs.FileSelector(folder, recursive=deep, allow_not_found=True))
+    return result
 
 
 def _below(path: str, folder: str) -> str:

@@ -108,10 +108,10 @@ def open_dataset(paths: object, filesystem: object = None, storage_options: Mapp
     places = places_of(several, filesystem, storage_options)
     for place in places:
         _refuse_no_parquet(place)
-    found: Any = files_of(places) if len(places) > 1 or is_pattern(places[0]) else existing(places[0]).path
+    result: Any = files_of(places) if len(places) > 1 or is_pattern(places[0]) else existing(places[0]).path
     text = ", ".join(place.name for place in places[:3])
     with storage_errors(text, "cannot be read as Parquet"):
-        whole = dataset.dataset(found, format="parquet", partitioning="hive", filesystem=places[0].filesystem)
+        whole = dataset.dataset(result, format="parquet", partitioning="hive", filesystem=places[0].filesystem)
     if not whole.files:
         message = f"there is no Parquet file in {text!r}"
         raise TableError(message)
@@ -144,25 +144,25 @@ def fragments_of(dataset: FileSystemDataset, *, fill: bool) -> list[Fragment]:
     """
     from pyarrow import dataset as module
 
-    found, filesystem = list(dataset.get_fragments()), dataset.filesystem
+    result, filesystem = list(dataset.get_fragments()), dataset.filesystem
 
     def planned(file: Any) -> list[Fragment]:
         partition = tuple(module.get_partition_keys(file.partition_expression).items())
         with storage_errors(file.path):
             stamp = stamp_of(filesystem, file.path)
-            if len(found) > MANY_FILES:
+            if len(result) > MANY_FILES:
                 return [Fragment(file.path, filesystem, None, None, stamp, partition)]
             groups = [(group.id, group.num_rows) for group in file.row_groups]
             known = {*file.physical_schema.names, *dict(partition)} if fill else set(dataset.schema.names)
         partition += tuple((name, None) for name in dataset.schema.names if name not in known)
         return [Fragment(file.path, filesystem, group, n, stamp, partition) for group, n in groups]
 
-    return [fragment for several in waiting(planned, found, filesystem) for fragment in several]
+    return [fragment for several in waiting(planned, result, filesystem) for fragment in several]
 
 
 def located(fragments: Sequence[Fragment]) -> list[Fragment]:
     """Return fragments that know the numbers of their first rows, from the footers of the files."""
-    found, first = [], 0
+    result, first = [], 0
     for fragment in fragments:
         if fragment.n_rows is None:
             message = (
@@ -170,9 +170,9 @@ def located(fragments: Sequence[Fragment]) -> list[Fragment]:
                 "fold_by="
             )
             raise TableError(message)
-        found.append(replace(fragment, first_row=first))
+        result.append(replace(fragment, first_row=first))
         first += fragment.n_rows
-    return found
+    return result
 
 
 def first_rows(fragments: Iterable[Fragment], names: Sequence[str], n: int) -> Any:
@@ -251,8 +251,8 @@ def _batches(fragment: Fragment, opened: object, group: int, columns: Sequence[s
             ranges = [(begin, min(size, PAGE)) for begin, size in ranges]
         opened = fetch(fragment.filesystem, fragment.path, opened, ranges)
     file = parquet.ParquetFile(opened, **settings)
-    found: Iterator[Any] = file.iter_batches(few or BATCH, row_groups=[group], columns=columns, use_threads=False)
-    return found
+    result: Iterator[Any] = file.iter_batches(few or BATCH, row_groups=[group], columns=columns, use_threads=False)
+    return result
 
 
 def _footer(fragment: Fragment, opened: object) -> Any:

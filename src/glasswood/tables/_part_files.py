@@ -235,10 +235,10 @@ class PartFiles:
                 self.filesystem.create_dir(self.folder, recursive=True)
             known = self.filesystem.get_file_info(self.path(MANIFEST)).type == FileType.File
             if not known:
-                found = self.filesystem.get_file_info(FileSelector(self.folder, allow_not_found=True))
-                if found:
+                result = self.filesystem.get_file_info(FileSelector(self.folder, allow_not_found=True))
+                if result:
                     message = (
-                        f"the folder {self.folder!r} is not empty ({found[0].base_name!r}), and nothing in it says "
+                        f"the folder {self.folder!r} is not empty ({result[0].base_name!r}), and nothing in it says "
                         "that an interrupted call wrote it; pass a new folder"
                     )
                     raise TableError(message)
@@ -281,10 +281,10 @@ class PartFiles:
 
     def written(self, name: str) -> Written | None:
         """Return what a part says of itself; None if it is not there, was written by another job, or is damaged."""
-        found = self._noted(name)
-        return found if found is not None and self._is_intact(name, found) else None
+        result = self._noted(name)
+        return result if result is not None and self._is_intact(name, result) else None
 
-    def _is_intact(self, name: str, found: Written) -> bool:
+    def _is_intact(self, name: str, result: Written) -> bool:
         """Return whether a part has the values that were written."""
         import pyarrow as pa
         from pyarrow import parquet
@@ -296,7 +296,7 @@ class PartFiles:
                     digest.add(opened.read_row_group(number, use_threads=False))
         except (pa.ArrowException, OSError, ValueError, MemoryError):
             return False
-        return digest.text == found.values
+        return digest.text == result.values
 
     def _noted(self, name: str) -> Written | None:
         import pyarrow as pa
@@ -308,10 +308,10 @@ class PartFiles:
         try:
             with self.filesystem.open_input_file(self.path(name)) as file:
                 footer = parquet.read_metadata(file)
-            found = Written(*json.loads((footer.metadata or {})[NOTE]))
+            result = Written(*json.loads((footer.metadata or {})[NOTE]))
         except (pa.ArrowException, OSError, KeyError, ValueError, TypeError):
             return None
-        return found if found.job == self.job and found.n_rows == footer.num_rows else None
+        return result if result.job == self.job and result.n_rows == footer.num_rows else None
 
     @contextmanager
     def open(self, name: str) -> Iterator[PartFile]:

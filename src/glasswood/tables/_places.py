@@ -126,17 +126,17 @@ def places_of(
     paths: Sequence[str], filesystem: object = None, storage_options: Mapping[str, Any] | None = None
 ) -> list[Place]:
     """Return where several paths are; those of one call are in one file system."""
-    found = [place_of(paths[0], filesystem, storage_options)]
+    result = [place_of(paths[0], filesystem, storage_options)]
     for path in paths[1:]:
         same = filesystem is None and _root(path) == _root(paths[0])  # a file system is opened by requests
-        found.append(_inside(found[0].filesystem, path) if same else place_of(path, filesystem, storage_options))
-        if not found[-1].filesystem.equals(found[0].filesystem):
+        result.append(_inside(result[0].filesystem, path) if same else place_of(path, filesystem, storage_options))
+        if not result[-1].filesystem.equals(result[0].filesystem):
             message = (
-                f"{found[0].name!r} and {found[-1].name!r} are in different file systems; summarize each of them, and "
-                "add the Backgrounds"
+                f"{result[0].name!r} and {result[-1].name!r} are in different file systems; summarize each of them "
+                "and add the Backgrounds"
             )
             raise TableError(message)
-    return found
+    return result
 
 
 def _root(path: str) -> tuple[str, ...]:

@@ -32,8 +32,8 @@ def columns_of(table: object, names: Sequence[str], positions: Sequence[int] | N
         return {name: list(values) for name, values in mapped_columns(table, names).items()}
     frame = None if isinstance(table, np.ndarray) or is_sparse(table) else frame_of(table)
     if frame is not None:
-        found = _names_in(frame, names, positions)
-        return {name: frame.get_column(column).to_list() for name, column in zip(names, found, strict=True)}
+        result = _names_in(frame, names, positions)
+        return {name: frame.get_column(column).to_list() for name, column in zip(names, result, strict=True)}
     array: Sparse | NDArray[Any] = table if is_sparse(table) else plain_array(table)
     places = range(len(names)) if positions is None else positions
     if len(array.shape) != 2 or array.shape[1] <= max(places):
@@ -87,10 +87,10 @@ def rows_at(points: Mapping[str, Any], lists: Mapping[str, list[Any]], weight: o
         place: dict[tuple[Any, ...], int] = {}
         for number, point in enumerate(zip(*points.values(), strict=True)):
             place.setdefault(tuple(map(_key, point)), number)
-        found = [place.get(tuple(map(_key, row)), -1) for row in zip(*lists.values(), strict=True)]
+        result = [place.get(tuple(map(_key, row)), -1) for row in zip(*lists.values(), strict=True)]
     except TypeError:  # lists and the like, which are points of their own
         return np.empty(0)
-    at = np.array(found, dtype=np.intp)
+    at = np.array(result, dtype=np.intp)
     if not at.size or (at < 0).any():
         return np.empty(0)
     n_points = len(next(iter(points.values())))

@@ -37,22 +37,24 @@ def fetch(filesystem: FileSystem, path: str, opened: Any, columns: list[tuple[in
     if given is None:
         waiting(one, pieces, filesystem)
     else:  # whose files are read one at a time
-        found = given.cat_ranges([path] * len(pieces), [p[1] for p in pieces], [p[2] for p in pieces], on_error="raise")
-        for (begin, first, last), content in zip(pieces, found, strict=True):
+        result = given.cat_ranges(
+            [path] * len(pieces), [p[1] for p in pieces], [p[2] for p in pieces], on_error="raise"
+        )
+        for (begin, first, last), content in zip(pieces, result, strict=True):
             parts[begin][first - begin : last - begin] = content
     return pa.PythonFile(_Fetched(opened, parts), mode="r")
 
 
 def column_ranges(footer: Any, group: int, names: Collection[str]) -> list[tuple[int, int]]:
     """Return the first byte and the size of the columns of a row group."""
-    found = []
+    result = []
     row_group = footer.row_group(group)
     for number in range(row_group.num_columns):
         column = row_group.column(number)
         if column.path_in_schema in names or column.path_in_schema.partition(".")[0] in names:
             first = [column.data_page_offset, column.dictionary_page_offset or column.data_page_offset]
-            found.append((min(first), column.total_compressed_size))
-    return found
+            result.append((min(first), column.total_compressed_size))
+    return result
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -75,12 +77,12 @@ class _Fetched:
         n = self._opened.size() - self._at if n < 0 else n
         for begin, part in self._parts.items():
             if begin <= self._at and self._at + n <= begin + len(part):
-                found: Any = memoryview(part)[self._at - begin : self._at - begin + n]
+                result: Any = memoryview(part)[self._at - begin : self._at - begin + n]
                 break
         else:
-            found = self._opened.read_at(n, self._at)
-        self._at += len(found)
-        return found
+            result = self._opened.read_at(n, self._at)
+        self._at += len(result)
+        return result
 
     def seek(self, to: int, whence: int = 0) -> int:
         self._at = to + (0, self._at, self._opened.size())[whence]

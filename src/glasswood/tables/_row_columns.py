@@ -51,17 +51,17 @@ def group_rows(table: object, by: Sequence[Any]) -> tuple[list[Any], NDArray[np.
     return keys, places
 
 
-def sorted_groups(found: Mapping[Any, Any]) -> dict[Any, Any]:
+def sorted_groups(result: Mapping[Any, Any]) -> dict[Any, Any]:
     """Return groups in the order of their keys, if they have one; missing comes last."""
 
     def place(key: object) -> list[Any]:
         return [(part is None, 0 if part is None else part) for part in (key if isinstance(key, tuple) else (key,))]
 
     try:
-        keys = sorted(found, key=place)
+        keys = sorted(result, key=place)
     except TypeError:  # several types
-        keys = sorted(found, key=lambda key: (type(key).__name__, str(key)))
-    return {key: found[key] for key in keys}
+        keys = sorted(result, key=lambda key: (type(key).__name__, str(key)))
+    return {key: result[key] for key in keys}
 
 
 def _tuple(key: object) -> tuple[Any, ...]:
@@ -74,15 +74,15 @@ def _labels(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
         message = f"by= names the column {series.name!r} of {series.dtype}; groups need a single value per row"
         raise TableError(message)
     if series.implementation.is_pyarrow():
-        found = arrow_dictionary(series.to_native())
+        result = arrow_dictionary(series.to_native())
     elif series.dtype.is_integer():
-        found = _dictionary_of_integers(series)
+        result = _dictionary_of_integers(series)
     elif series.dtype.is_float():
-        found = dictionary_of(series.to_numpy())
+        result = dictionary_of(series.to_numpy())
     else:
-        found = index_labels(series.to_list())
-    labels = [None if label != label else label for label in found.labels]  # NaN
-    places = found.positions.astype(np.intp)
+        result = index_labels(series.to_list())
+    labels = [None if label != label else label for label in result.labels]  # NaN
+    places = result.positions.astype(np.intp)
     if None in labels or (places < 0).any():
         missing = labels.index(None) if None in labels else len(labels)
         labels = labels if None in labels else [*labels, None]
@@ -96,17 +96,17 @@ def _dictionary_of_integers(series: nw.Series[Any]) -> Dictionary:
     """Return the distinct integers of a column; beside missing values, libraries would make float64 of them."""
     missing = series.is_null().to_numpy()
     values = series.fill_null(0).to_numpy()
-    found = dictionary_of(values[~missing])
+    result = dictionary_of(values[~missing])
     positions = np.full(len(missing), -1, dtype=np.int64)
-    positions[~missing] = found.positions
-    return Dictionary(found.labels, positions)
+    positions[~missing] = result.positions
+    return Dictionary(result.labels, positions)
 
 
 def without_columns(table: object, names: Sequence[Any]) -> Any:
     """Return a table without some columns, if it is a data frame that has any of them."""
     frame = None if isinstance(table, np.ndarray | dict) else frame_of(table)
-    found = [] if frame is None else [name for name in frame.columns if name in names]
-    return frame.drop(found).to_native() if frame is not None and found else table
+    result = [] if frame is None else [name for name in frame.columns if name in names]
+    return frame.drop(result).to_native() if frame is not None and result else table
 
 
 def row_weights(table: object, name: object) -> NDArray[Any]:
@@ -167,8 +167,8 @@ def places_of_groups(table: object, by: object) -> tuple[list[Any], NDArray[np.i
     if labels.ndim != 1:
         message = f"by= must be the name of a column, several names, or one value per row, not {brief(by)}"
         raise TableError(message)
-    found = index_labels(labels.tolist())
-    return [*found.labels, None], np.where(found.positions < 0, len(found.labels), found.positions)
+    result = index_labels(labels.tolist())
+    return [*result.labels, None], np.where(result.positions < 0, len(result.labels), result.positions)
 
 
 def _are_names(by: object, frame: nw.DataFrame[Any]) -> TypeGuard[Sequence[str]]:

@@ -192,8 +192,8 @@ class RowColumns:
         if not self.observes:
             return NO_VALUES
         counts = np.ones(n_rows, dtype=bool) if weight is None else weight > 0
-        found = {role: self._values(role, given, table, counts) for role, given in self._given() if given is not None}
-        return RowValues(found)
+        result = {role: self._values(role, given, table, counts) for role, given in self._given() if given is not None}
+        return RowValues(result)
 
     def _values(self, role: str, given: Any, table: object, counts: NDArray[np.bool_]) -> Floats:
         names = self._names(role, given)
@@ -235,11 +235,11 @@ def n_folds(folds: object, fold_by: object) -> int:
             message = "fold_by= says by what rows are divided into folds; pass their number, too: folds=20"
             raise ArgumentError(message)
         return 0
-    found = whole_number(folds, "folds is a number of parts of the rows", 2)
-    if found > MAX_FOLDS:
-        message = f"folds must be at most {MAX_FOLDS:,}, not {found:,}; 20 are enough"
+    result = whole_number(folds, "folds is a number of parts of the rows", 2)
+    if result > MAX_FOLDS:
+        message = f"folds must be at most {MAX_FOLDS:,}, not {result:,}; 20 are enough"
         raise ArgumentError(message)
-    return found
+    return result
 
 
 def names_of_values(given: object) -> list[str]:
@@ -291,12 +291,12 @@ def _indicators(
     if len(columns) != 1:
         message = f"{name} is one label per row, but has {len(columns)} columns"
         raise TableError(message)
-    found = dictionary_of(columns[0])
-    codes = found.take(np.array([_code(label, classes) for label in found.labels], dtype=np.float64))
+    result = dictionary_of(columns[0])
+    codes = result.take(np.array([_code(label, classes) for label in result.labels], dtype=np.float64))
     _refuse(name, np.isnan(codes)[counts], "are missing")
-    unknown = np.unique(found.positions[counts & (codes < 0)])
+    unknown = np.unique(result.positions[counts & (codes < 0)])
     if unknown.size:
-        examples = ", ".join(repr(found.labels[place]) for place in unknown[:3])
+        examples = ", ".join(repr(result.labels[place]) for place in unknown[:3])
         message = f"{name} has labels that are no classes of the model: {examples}; its classes are {classes!r}"
         raise TableError(message)
     first = len(classes) - n_outputs  # 1 for the second of two classes

@@ -82,21 +82,21 @@ class Seal:
         """
         self.of(columns).check(first, columns.n_rows if last is None else last)
 
-    def compare_values(self, columns: OpenColumns, found: dict[int, bytes]) -> None:
+    def compare_values(self, columns: OpenColumns, result: dict[int, bytes]) -> None:
         """Compare the values of few rows with those that are known, by column."""
         with self._lock:
-            wrong = [index for index, values in found.items() if self._values.setdefault(index, values) != values]
+            wrong = [index for index, values in result.items() if self._values.setdefault(index, values) != values]
         self._refuse_values(columns, wrong)
 
-    def compare_digests(self, columns: OpenColumns, blocks: range, found: NDArray[np.uint64]) -> None:
+    def compare_digests(self, columns: OpenColumns, blocks: range, result: NDArray[np.uint64]) -> None:
         """Compare the digests of some blocks with those that are known: a line per block, in the order of columns."""
         features = np.array(list(columns.values), dtype=np.intp)
         part = slice(blocks.start, blocks.stop)
         with self._lock:
             known, kept = self._known[part, features], self._digests[part, features]
-            wrong = (known & (kept != found)).any(axis=0)
+            wrong = (known & (kept != result)).any(axis=0)
             if not known.all() and not wrong.any():
-                self._digests[part, features], self._known[part, features] = found, True
+                self._digests[part, features], self._known[part, features] = result, True
         self._refuse_values(columns, features[wrong].tolist())
 
     def _refuse_values(self, columns: OpenColumns, wrong: list[int]) -> None:
@@ -144,9 +144,9 @@ class SealedColumns:
 
     def _digests_of(self, features: list[int], blocks: range) -> NDArray[np.uint64]:
         held = _core.RawColumns([self._bits[feature] for feature in features], self.n_rows)
-        found = np.empty((len(blocks), len(features)), dtype=np.uint64)
-        _core.write_digests(held, blocks.start * BLOCK, min(self.n_rows, blocks.stop * BLOCK), found)
-        return found
+        result = np.empty((len(blocks), len(features)), dtype=np.uint64)
+        _core.write_digests(held, blocks.start * BLOCK, min(self.n_rows, blocks.stop * BLOCK), result)
+        return result
 
     @contextmanager
     def read(self, rows: Rows, digested: Collection[int]) -> Iterator[tuple[Encoded, Digests | None]]:

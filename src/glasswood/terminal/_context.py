@@ -29,8 +29,8 @@ class Context(NamedTuple):
 
 
 def _context() -> Context:
-    found: Context = click.get_current_context().obj
-    return found
+    result: Context = click.get_current_context().obj
+    return result
 
 
 def explain(model: object, background: object = None, **options: Any) -> Any:

@@ -121,10 +121,10 @@ def checked_groups(groups: object) -> dict[str, tuple[str, ...]]:
     if groups is None:
         return {}
     what = 'groups must map names to lists of columns, such as {"city": ["city_a", "city_b"]}'
-    found: dict[str, tuple[str, ...]] = {}
+    result: dict[str, tuple[str, ...]] = {}
     for name, columns in require_mapping(groups, what).items():
         if not isinstance(name, str) or isinstance(columns, str) or not hasattr(columns, "__iter__"):
             message = f"a group is a name and a list of columns, not {name!r}: {brief(columns)}"
             raise TableError(message)
-        found[name] = tuple(columns)
-    return found
+        result[name] = tuple(columns)
+    return result

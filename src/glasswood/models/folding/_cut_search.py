@@ -39,7 +39,7 @@ def places(numbers: Floats) -> Places:
     return np.where(bits >= 0, bits, -(bits & ALL_BITS))
 
 
-def from_places(found: Places) -> Floats:
+def from_places(result: Places) -> Floats:
     """Return the numbers at some places.
 
     Examples
@@ -47,8 +47,8 @@ def from_places(found: Places) -> Floats:
     >>> from_places(places(np.array([-1.5, 0.0, np.inf]))).tolist()
     [-1.5, 0.0, inf]
     """
-    size = np.abs(found).view(np.float64)
-    return np.where(found >= 0, size, -size)
+    size = np.abs(result).view(np.float64)
+    return np.where(result >= 0, size, -size)
 
 
 def grid_between(known: Floats, low: float, high: float) -> Floats:
@@ -115,8 +115,8 @@ class Cuts:
         guess = np.where(np.isfinite(met) & (met >= x) & (met <= y), places(np.nan_to_num(met)), middle)[:, None]
         even = (np.arange(1, N_EVEN + 1) / (N_EVEN + 1))[None]
         spread = low[:, None] + ((high.astype(np.float64) - low)[:, None] * even).astype(np.int64)
-        found = np.concatenate([guess, guess - STEPS, guess + STEPS, spread, middle[:, None]], axis=1)
-        return np.sort(np.clip(found, low[:, None] + 1, high[:, None] - 1), axis=1)
+        result = np.concatenate([guess, guess - STEPS, guess + STEPS, spread, middle[:, None]], axis=1)
+        return np.sort(np.clip(result, low[:, None] + 1, high[:, None] - 1), axis=1)
 
 
 def search(cuts: Cuts, evaluate: Evaluate) -> set[int]:
@@ -155,12 +155,12 @@ def _evaluated(cuts: Cuts, entries: NDArray[np.intp], at: Places, evaluate: Eval
     """Return what numbers are transformed to, one line per cut; all columns of the user's are tried at once."""
     sources = cuts.source[entries]
     lines = {int(source): np.flatnonzero(sources == source) for source in np.unique(sources)}
-    found = evaluate({source: from_places(at[own]).ravel() for source, own in lines.items()})
+    result = evaluate({source: from_places(at[own]).ravel() for source, own in lines.items()})
     values = np.empty(at.shape)
     for own in lines.values():
         made = cuts.made[entries[own]]
         for column in np.unique(made):
             here = np.flatnonzero(made == column)
-            several = np.asarray(found[int(column)], dtype=np.float64)[: own.size * at.shape[1]]
+            several = np.asarray(result[int(column)], dtype=np.float64)[: own.size * at.shape[1]]
             values[own[here]] = several.reshape(own.size, -1)[here]
     return values

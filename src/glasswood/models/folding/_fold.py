@@ -131,9 +131,9 @@ class _Folder:
             self._reasons |= refused | unsure
             wrong = try_other_types(self._trials, {k: own for k, own in by_number.items() if k not in self._reasons})
             self._reasons |= dict.fromkeys(wrong, "is transformed differently in the rows than on its own")
-            found: dict[int, Number | Labels] = {**by_label, **by_number}
-            self._check(found)
-        return self._compose({source: own for source, own in found.items() if source not in self._reasons})
+            result: dict[int, Number | Labels] = {**by_label, **by_number}
+            self._check(result)
+        return self._compose({source: own for source, own in result.items() if source not in self._reasons})
 
     @property
     def _left(self) -> list[int]:
@@ -151,7 +151,7 @@ class _Folder:
         rows = self._rows if self._all_rows is None else self._all_rows
         return list(dictionary_of(open_columns(rows, self._given.schema, [source]).values[source]).labels)
 
-    def _check(self, found: Found) -> None:
+    def _check(self, result: Found) -> None:
         """Compare what was found with what the transformers make of rows: some, or all where functions are unproven."""
         unproven = self._given.notes.unproven
         for rows, selected in (
@@ -162,7 +162,7 @@ class _Folder:
                 continue
             columns = list(self._given.schema.columns)
             for source in selected:
-                columns[source] = found[source].column(columns[source].name)
+                columns[source] = result[source].column(columns[source].name)
             schema = replace(self._given.schema, columns=tuple(columns))
             seen = self._trials.of_rows(rows, [m for k in selected for m in self._made[k]])
             for source in selected:
@@ -171,15 +171,15 @@ class _Folder:
                 except TableError as error:
                     self._reasons[source] = str(error)
                     continue
-                if not all(found[source].agrees(m, encoded, seen[m].astype(np.float64)) for m in self._made[source]):
+                if not all(result[source].agrees(m, encoded, seen[m].astype(np.float64)) for m in self._made[source]):
                     self._reasons[source] = "is transformed differently in the rows than on its own"
 
-    def _compose(self, found: Found) -> Folded:
+    def _compose(self, result: Found) -> Folded:
         """Return the trees over the user's columns."""
-        e, places = self._ensemble, self._places(found)
-        columns = tuple(self._column(source, m, found) for source, m in places)
+        e, places = self._ensemble, self._places(result)
+        columns = tuple(self._column(source, m, result) for source, m in places)
         nodes, feature = Nodes(e), np.zeros(e.n_features, dtype=np.int32)
-        for source, own in found.items():
+        for source, own in result.items():
             for m in self._made[source]:
                 nodes.fold(m, own)
         for k, (source, m) in enumerate(places):
@@ -192,26 +192,26 @@ class _Folder:
         )
         # Constraints are about the columns that transformers make, which may fall where the user's rise.
         ensemble = replace(e, feature=feature[e.feature], schema=schema, promised=None, **nodes.changed())
-        reasons = {source: reason for source, reason in self._reasons.items() if source not in found}
+        reasons = {source: reason for source, reason in self._reasons.items() if source not in result}
         return Folded(ensemble, places, reasons)
 
-    def _places(self, found: Found) -> tuple[tuple[int, int], ...]:
+    def _places(self, result: Found) -> tuple[tuple[int, int], ...]:
         """Return the columns of the new trees: the user's own, or what is made of those that are not folded."""
         places: list[tuple[int, int]] = []
         for source in range(self._given.n_columns):
             made = [m for m in range(self._ensemble.n_features) if self._given.sources[m][:1] == (source,)]
-            stays = source in found or source not in self._made
+            stays = source in result or source not in self._made
             places += [(source, -1)] if stays else [(source, m) for m in made]
         return tuple(places)
 
-    def _column(self, source: int, m: int, found: Found) -> Column:
+    def _column(self, source: int, m: int, result: Found) -> Column:
         """Return a column of the new trees."""
         if m >= 0:
             made = self._ensemble.schema.columns[m]
             return replace(made, name=f"{made.name} (transformed)")
         name = self._given.schema.columns[source].name
-        if source in found:
-            return found[source].column(name)
+        if source in result:
+            return result[source].column(name)
         labels = self._given.notes.labels.get(source)  # of a column that does not matter
         return LabelColumn(name, tuple(labels)) if labels else NumberColumn(name)
 

@@ -60,17 +60,17 @@ def fold_labels(
     unseen = trials.of_values({k: _unseen(own) for k, own in labels.items() if k not in notes.refuse_unseen})
     may_miss = [source for source in known if source not in notes.refuse_missing]
     nan, none = (trials.of_values({source: [value] for source in may_miss}) for value in (float("nan"), None))
-    found, reasons = {}, {}
+    result, reasons = {}, {}
     for source, own in labels.items():
         if source not in tried:
             reasons[source] = "has categories that its transformers reject"
             continue
         missing = {NAN: nan.get(source), NONE: none.get(source)}
         try:
-            found[source] = _labels_of(own, len(known[source]), tried[source], unseen.get(source), missing)
+            result[source] = _labels_of(own, len(known[source]), tried[source], unseen.get(source), missing)
         except Unfoldable as error:
             reasons[source] = str(error)
-    return found, reasons
+    return result, reasons
 
 
 def _labels_of(

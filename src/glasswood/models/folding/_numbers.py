@@ -29,7 +29,7 @@ class Number:
     """A column of numbers: where each cut of each transformed column is, and what missing values become."""
 
     cuts: dict[int, Floats]  # of each transformed column, sorted
-    found: dict[int, Floats]  # the user's own cuts, of the same sizes; infinite if all, or none, are before
+    user_cuts: dict[int, Floats]  # the user's own cuts, of the same sizes; infinite if all, or none, are before
     falls: dict[int, bool]
     missing: dict[int, float]
     within: tuple[float, float]
@@ -52,14 +52,14 @@ class Number:
 
     def agrees(self, made: int, encoded: Floats, values: Floats) -> bool:
         """Return whether transformed values are on the same side of all cuts as the user's own."""
-        cuts, found, missing = self.cuts[made], self.found[made], np.isnan(encoded)
+        cuts, result, missing = self.cuts[made], self.user_cuts[made], np.isnan(encoded)
         if made in self.all_missing:
             return bool(np.isnan(values[~missing]).all()) and same(values[missing], self.missing[made])
         known, n_above = encoded[~missing], np.searchsorted(cuts, values[~missing], side="left")
         if self.falls[made]:
-            own = cuts.size - np.searchsorted(found[::-1], known, side="left")
+            own = cuts.size - np.searchsorted(result[::-1], known, side="left")
         else:
-            own = np.searchsorted(found, known, side="left")
+            own = np.searchsorted(result, known, side="left")
         return bool((own == n_above).all()) and same(values[missing], self.missing[made])
 
 
@@ -81,8 +81,8 @@ def fold_numbers(
         Whether the trees take zeros for missing values.
     """
     folder = _Folder(trials, notes, ensemble, zeros_are_missing=zeros_are_missing)
-    found = folder.fold(sources)
-    return found, folder.reasons
+    result = folder.fold(sources)
+    return result, folder.reasons
 
 
 class _Folder:
@@ -102,7 +102,7 @@ class _Folder:
                 self.reasons[source] = "holds numbers that become categories or missing values"
         grids = self._grids([source for source in sources if source not in self.reasons])
         missing = self._trials.of_values({source: np.array([np.nan]) for source in grids})
-        found: dict[int, Number] = {}
+        result: dict[int, Number] = {}
         searched: list[Cuts] = []
         for source, (grid, encoded) in grids.items():
             try:
@@ -114,32 +114,32 @@ class _Folder:
             except Unfoldable as error:
                 self.reasons[source] = str(error)
                 continue
-            own.hole, own.within, found[source] = hole, within, own
+            own.hole, own.within, result[source] = hole, within, own
             searched += [replace(part, source=np.full(part.made.size, source)) for part in cuts]
-        self._search(found, searched)
-        self._find_holes(found)
-        return found
+        self._search(result, searched)
+        self._find_holes(result)
+        return result
 
     def _grids(self, sources: Sequence[int]) -> dict[int, tuple[Floats, Encoded]]:
         """Return numbers all over each column, sorted, and what the trees see of them."""
         known = {source: self._trials.template.numbers(source) for source in sources}
         left = list(sources)
-        found: dict[int, tuple[Floats, Encoded]] = {}
+        result: dict[int, tuple[Floats, Encoded]] = {}
         for positive, largest in product((False, True), ENDS):
             ends = SMALLEST if positive else -largest, largest
             grids = {source: grid_between(known[source], *ends) for source in left}
             fitting = {k: own for k, own in grids.items() if self._may_take(k, largest) and _covers(known[k], *ends)}
             tried = self._trials.of_values(fitting, dense=True)
             sure = {k: encoded for k, encoded in tried.items() if largest < np.inf or _knows_ends(encoded)}
-            found |= {k: (grids[k], encoded) for k, encoded in sure.items()}
-            left = [source for source in left if source not in found]
+            result |= {k: (grids[k], encoded) for k, encoded in sure.items()}
+            left = [source for source in left if source not in result]
         for source in left:  # what is accepted has ends of its own, around the numbers of the rows
             low, high = (self._accepted_end(source, known[source], end) for end in (-np.inf, np.inf))
             grid = grid_between(known[source], low, high)
-            found |= {k: (grid, encoded) for k, encoded in self._trials.of_values({source: grid}, dense=True).items()}
-            if source not in found:
+            result |= {k: (grid, encoded) for k, encoded in self._trials.of_values({source: grid}, dense=True).items()}
+            if source not in result:
                 self.reasons[source] = "holds numbers that its transformers reject"
-        return found
+        return result
 
     def _accepted_end(self, source: int, known: Floats, end: float) -> float:
         """Return the last number that transformers accept, on the way from those of the rows to an end."""
@@ -215,7 +215,7 @@ class _Folder:
             own.missing[m] = np.nan if missing is None else float(missing[m][0])
             before = (values[None] <= cuts[:, None]) ^ falls
             n_before = before.sum(axis=1)
-            own.found[m] = np.where(n_before == 0, -np.inf, np.inf)
+            own.user_cuts[m] = np.where(n_before == 0, -np.inf, np.inf)
             low, high = np.maximum(n_before - 1, 0), np.minimum(n_before, grid.size - 1)
             inner = np.flatnonzero((n_before > 0) & (n_before < grid.size))
             at = places(grid)
@@ -238,12 +238,12 @@ class _Folder:
         zero = [-SMALLEST, 0.0] if self._zeros_are_missing else []
         return np.unique(np.append(self._ensemble.cut[self._ensemble.feature == made], zero))
 
-    def _find_holes(self, found: Mapping[int, Number]) -> None:
+    def _find_holes(self, result: Mapping[int, Number]) -> None:
         """Find the numbers that become zeros which the model takes for missing values."""
-        for source, own in found.items() if self._zeros_are_missing else ():
+        for source, own in result.items() if self._zeros_are_missing else ():
             holes = {}
             for m, cuts in own.cuts.items():
-                ends = np.sort(own.found[m][np.searchsorted(cuts, [-SMALLEST, 0.0])])
+                ends = np.sort(own.user_cuts[m][np.searchsorted(cuts, [-SMALLEST, 0.0])])
                 holes[m] = float(np.nextafter(ends[0], np.inf)), float(ends[1])
                 if (ends == [-np.inf, np.inf]).all():
                     own.all_missing.add(m)
@@ -252,7 +252,7 @@ class _Folder:
                 self.reasons[source] = "holds numbers that become zeros of a sparse matrix, which stand for missing"
             own.hole = partly.pop() if partly else own.hole
 
-    def _search(self, found: dict[int, Number], searched: Sequence[Cuts]) -> None:
+    def _search(self, result: dict[int, Number], searched: Sequence[Cuts]) -> None:
         """Find the cuts that are between the ends, all of them at once."""
         if not searched:
             return
@@ -265,8 +265,8 @@ class _Folder:
             if part.made.size:
                 source, m = int(part.source[0]), int(part.made[0])
                 here = np.flatnonzero((cuts.source == source) & (cuts.made == m))
-                own = found[source]
-                own.found[m][np.searchsorted(own.cuts[m], part.cut)] = from_places(cuts.low[here])
+                own = result[source]
+                own.user_cuts[m][np.searchsorted(own.cuts[m], part.cut)] = from_places(cuts.low[here])
 
 
 def _is_coded(column: Column) -> bool:

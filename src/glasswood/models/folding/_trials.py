@@ -85,13 +85,13 @@ class Trials:
         if not values:
             return {}
         try:
-            found = self._together(values, dense=dense, as_given=as_given)
+            result = self._together(values, dense=dense, as_given=as_given)
         except Exception:  # noqa: BLE001 (anybody's code)
             if len(values) == 1:
                 return {}
             alone = [self.of_values({k: own}, dense=dense, as_given=as_given) for k, own in values.items()]
             return {k: part for one in alone for k, part in one.items()}
-        return {source: {m: found[m][: len(own)] for m in self.made[source]} for source, own in values.items()}
+        return {source: {m: result[m][: len(own)] for m in self.made[source]} for source, own in values.items()}
 
     def of_numbers(self, numbers: Mapping[int, Floats]) -> Encoded:
         """Return what the trees see of numbers of some columns, by transformed column; NaN where they are rejected."""
@@ -110,8 +110,8 @@ class Trials:
         steps, made = some
         place = {m: k for k, m in enumerate(made)}
         part = replace(schema, columns=tuple(schema.columns[m] for m in made))
-        found = encode(transformed(steps, rows), part, [place[m] for m in selected])
-        return {m: found[place[m]] for m in selected}
+        result = encode(transformed(steps, rows), part, [place[m] for m in selected])
+        return {m: result[place[m]] for m in selected}
 
     def _works(self, steps: Chain, made: list[int]) -> bool:
         """Return whether transformers work without the others: whether they take a row of the user's."""

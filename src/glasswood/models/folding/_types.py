@@ -20,20 +20,20 @@ __all__ = ["try_other_types"]
 TYPES = ("float64", "float32", "float16", "int64", "int16", "uint16", "int8", "uint8", "bool")
 
 
-def try_other_types(trials: Trials, found: Mapping[int, Number]) -> set[int]:
+def try_other_types(trials: Trials, result: Mapping[int, Number]) -> set[int]:
     """Note in columns of numbers which types they refuse; return those of which the type at hand is such a type.
 
     Columns were folded with float64, or with float32 if that is their type. Integers and truth values are tried again
     in the columns that have this very type, while all others are as they are.
     """
-    own = {source: trials.template.own_type(source) for source in found}
+    own = {source: trials.template.own_type(source) for source in result}
     for name in TYPES:
-        others = {source for source in found if own[source] != name}
-        for source in _different(trials, found, name) & others if others else ():
-            found[source].other_types += (name,)
+        others = {source for source in result if own[source] != name}
+        for source in _different(trials, result, name) & others if others else ():
+            result[source].other_types += (name,)
     wrong: set[int] = set()
     for name in {*TYPES[2:]} & {*own.values()}:
-        wrong |= _different(trials, {source: number for source, number in found.items() if own[source] == name}, name)
+        wrong |= _different(trials, {source: number for source, number in result.items() if own[source] == name}, name)
     return wrong
 
 
@@ -55,7 +55,7 @@ def _different(trials: Trials, columns: Mapping[int, Number], name: str) -> set[
 
 def _beside_cuts(number: Number, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return the numbers of a type next to all cuts, as far as transformers accept them; all numbers of small types."""
-    cuts = np.unique(np.concatenate([own[np.isfinite(own)] for own in number.found.values()]))
+    cuts = np.unique(np.concatenate([own[np.isfinite(own)] for own in number.user_cuts.values()]))
     if dtype.itemsize == 1:
         limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         values = np.arange(limits[0], limits[1] + 1, dtype=np.float64)

@@ -331,14 +331,14 @@ def _all_names(features: Mapping[str, Any], names: Sequence[str] | None) -> Sequ
     if names is not None:
         return names
     listed = [*features.get("float_features", ()), *features.get("categorical_features", ())]
-    found = {feature["flat_feature_index"]: _name(feature) for feature in listed}
-    if len(found) <= max(found, default=0):
+    result = {feature["flat_feature_index"]: _name(feature) for feature in listed}
+    if len(result) <= max(result, default=0):
         message = (
             "the file does not name all columns of the table, because the model ignores text or embedding columns; "
             "pass the fitted model, or its .cbm file"
         )
         raise UnsupportedModelError(message)
-    return [found[index] for index in range(len(found))]
+    return [result[index] for index in range(len(result))]
 
 
 def _schema(features: Mapping[str, Any], hashes: Mapping[int, NDArray[np.uint32]], names: Sequence[str]) -> Schema:

@@ -82,32 +82,32 @@ class Statistic(NamedTuple):
 
 def elements_of(ctr: Mapping[str, Any]) -> tuple[Element, ...]:
     """Return what a statistic is of, in the order in which keys are made."""
-    found = tuple(_element(element) for element in ctr["elements"])
+    result = tuple(_element(element) for element in ctr["elements"])
     order = {Category: 0, IsAbove: 1, IsCategory: 2}
-    kinds = [order[type(element)] for element in found]
-    if not found or kinds != sorted(kinds):
-        names = [type(element).__name__ for element in found]
+    kinds = [order[type(element)] for element in result]
+    if not result or kinds != sorted(kinds):
+        names = [type(element).__name__ for element in result]
         message = f"a statistic of categories is of {names}; the model is damaged"
         raise UnsupportedModelError(message)
-    return found
+    return result
 
 
 def _element(element: Mapping[str, Any]) -> Element:
     kind = element["combination_element"]
-    found: Element | None = None
+    result: Element | None = None
     if kind == "cat_feature_value":
-        found = Category(element["cat_feature_index"])
+        result = Category(element["cat_feature_index"])
     elif kind == "cat_feature_exact_value":
-        found = IsCategory(element["cat_feature_index"], element["value"])
+        result = IsCategory(element["cat_feature_index"], element["value"])
     elif kind == "float_feature":
-        found = IsAbove(element["float_feature_index"], element["border"])
-    if found is None:
+        result = IsAbove(element["float_feature_index"], element["border"])
+    if result is None:
         message = f"a statistic of categories is of {kind!r}, which Glasswood does not know; {ADVICE}"
         raise UnsupportedModelError(message)
-    if type(found.column) is not int or (isinstance(found, IsCategory) and type(found.hash) is not int):
-        message = f"a statistic of categories is of column {found.column!r}; the model is damaged"
+    if type(result.column) is not int or (isinstance(result, IsCategory) and type(result.hash) is not int):
+        message = f"a statistic of categories is of column {result.column!r}; the model is damaged"
         raise UnsupportedModelError(message)
-    return found
+    return result
 
 
 def _factors(n: int) -> list[int]:
@@ -128,13 +128,13 @@ def hashes_of_tables(
     The tables of single columns contain them. If a column is in combinations only, they are solved for, given the
     values of all other elements.
     """
-    found: dict[int, NDArray[np.uint32]] = dict(one_hot)
+    result: dict[int, NDArray[np.uint32]] = dict(one_hot)
     whole: set[int] = set()  # columns whose categories are known, all that training rows had
     selected: dict[int, list[Statistic]] = defaultdict(list)
     for table in tables:
         columns = [element.column for element in table.elements if isinstance(element, Category)]
         if len(table.elements) == 1 and columns:
-            found[columns[0]] = np.union1d(found.get(columns[0], _NONE), hashes_of_keys(table))
+            result[columns[0]] = np.union1d(result.get(columns[0], _NONE), hashes_of_keys(table))
             whole.add(columns[0])
         else:
             for column in columns:
@@ -146,7 +146,7 @@ def hashes_of_tables(
             for table in selected[column]:
                 if all(e.column in {column, *whole} for e in table.elements if isinstance(e, Category)):
                     solvable[column].append(table)
-                    work += _n_combinations(table, column, found) * table.keys.size
+                    work += _n_combinations(table, column, result) * table.keys.size
         if not solvable or work > MAX_SOLVED:
             message = (
                 "the model has statistics of combinations of columns (CTRs) from which the categories of a column "
@@ -154,11 +154,11 @@ def hashes_of_tables(
             )
             raise UnsupportedModelError(message)
         for column, own in solvable.items():
-            parts = [_solved(table, _place(table, column), found) for table in own]
-            found[column] = np.unique(np.concatenate([found.get(column, _NONE), *parts]))
+            parts = [_solved(table, _place(table, column), result) for table in own]
+            result[column] = np.unique(np.concatenate([result.get(column, _NONE), *parts]))
         whole |= solvable.keys()
         left -= solvable.keys()
-    return found
+    return result
 
 
 _NONE = np.empty(0, dtype=np.uint32)
@@ -259,12 +259,12 @@ def _ranks(statistic: Statistic) -> NDArray[np.uint8]:
 
 
 def _parts(elements: Sequence[Element], columns: Columns, cut_of: Mapping[IsAbove, float]) -> list[Part]:
-    found = []
+    result = []
     for element, factor in zip(elements, map(np.uint64, _factors(len(elements))), strict=True):
         if isinstance(element, IsAbove):
             missing = columns.missing_above[element.column]
             value = np.array([0, 1, int(missing)], dtype=np.uint64) * factor
-            found.append(Part(columns.number[element.column], cut_of[element], value))
+            result.append(Part(columns.number[element.column], cut_of[element], value))
             continue
         hashes = columns.hashes[element.column]
         if isinstance(element, Category):
@@ -272,5 +272,5 @@ def _parts(elements: Sequence[Element], columns: Columns, cut_of: Mapping[IsAbov
         else:
             is_one = hashes == np.int64(element.hash).astype(np.int32).view(np.uint32)
             value = np.append(is_one.astype(np.uint64) * factor, np.uint64(0))
-        found.append(Part(columns.category[element.column], None, value))
-    return found
+        result.append(Part(columns.category[element.column], None, value))
+    return result

@@ -219,8 +219,8 @@ def check(ensemble: TreeEnsemble, model: object, rows: object, max_: int | None 
 
 def mean_depth(samples: NDArray[Any], forest: object) -> NDArray[np.floating[Any]]:
     """Return the mean depth of rows, given what `score_samples` of an isolation forest returns."""
-    found: NDArray[np.floating[Any]] = cast(Any, _import("_sklearn")).mean_depth(samples, forest)
-    return found
+    result: NDArray[np.floating[Any]] = cast(Any, _import("_sklearn")).mean_depth(samples, forest)
+    return result
 
 
 def _loaded(model: object) -> Any:

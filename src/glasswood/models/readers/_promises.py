@@ -32,10 +32,10 @@ def promises_of(given: object, names: Sequence[str], n_outputs: int) -> NDArray[
     >>> promises_of("(1,0)", ["a", "b"], 1).tolist(), promises_of({"b": -1}, ["a", "b"], 1).tolist()
     ([[1], [0]], [[0], [-1]])
     """
-    found = _by_feature(given, names)
-    if found is None or not found.any():
+    result = _by_feature(given, names)
+    if result is None or not result.any():
         return None
-    return np.repeat(found[:, None], n_outputs, axis=1)
+    return np.repeat(result[:, None], n_outputs, axis=1)
 
 
 def _by_feature(given: Any, names: Sequence[str]) -> NDArray[np.int8] | None:
@@ -46,15 +46,15 @@ def _by_feature(given: Any, names: Sequence[str]) -> NDArray[np.int8] | None:
             return None
         given = [int(number) for number in re.findall(r"-?\d+", given)]
     if isinstance(given, Mapping):
-        found = np.zeros(len(names), dtype=np.int8)
+        result = np.zeros(len(names), dtype=np.int8)
         place: dict[Any, int] = {name: k for k, name in enumerate(names)} | {k: k for k in range(len(names))}
         for feature, direction in given.items():
             if feature in place:
-                found[place[feature]] = np.sign(int(direction))
-        return found
+                result[place[feature]] = np.sign(int(direction))
+        return result
     listed = np.asarray(given)
     if listed.ndim != 1 or listed.size > len(names) or listed.dtype.kind not in "iuf":
         return None
-    found = np.zeros(len(names), dtype=np.int8)
-    found[: listed.size] = np.sign(listed)  # those of later features may be left out
-    return found
+    result = np.zeros(len(names), dtype=np.int8)
+    result[: listed.size] = np.sign(listed)  # those of later features may be left out
+    return result

@@ -99,12 +99,12 @@ def _fields(model: Model, tree: int) -> Fields:
     """Return the fields of one tree: copies, because treelite's own arrays do not keep the model's memory alive."""
     accessor = model.get_tree_accessor(tree)
     names = NODE_FIELDS + LEAF_FIELDS + CATEGORY_FIELDS + COVERS + tuple(f"{name}_present" for name in COVERS)
-    found = {name: _field(accessor, name) for name in names}
-    n_nodes = found[NODE_FIELDS[0]].size
-    if any(found[name].size > n_nodes for name in names if name.startswith(COVERS)):
+    result = {name: _field(accessor, name) for name in names}
+    n_nodes = result[NODE_FIELDS[0]].size
+    if any(result[name].size > n_nodes for name in names if name.startswith(COVERS)):
         message = f"the treelite model is damaged: tree {tree} has more covers than its {how_many(n_nodes, 'node')}"
         raise UnsupportedModelError(message)
-    return {name: field.copy() for name, field in found.items()}
+    return {name: field.copy() for name, field in result.items()}
 
 
 def _field(accessor: Any, name: str) -> Any:

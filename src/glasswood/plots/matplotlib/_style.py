@@ -45,16 +45,16 @@ def look_of(ax: Axes | None, *, alone: bool, heights: tuple[float, float] | None
 
 def _fonts() -> tuple[str, ...]:
     """Return the files of the fonts that texts are set in."""
-    found: list[str] = []
+    result: list[str] = []
     settings = mpl.rcParams  # to look at all of them would load pyplot
     for family in settings["font.family"]:
         for name in settings.get(f"font.{family}", [family]):
             try:
-                found.append(findfont(FontProperties(family=[name]), fallback_to_default=False))
+                result.append(findfont(FontProperties(family=[name]), fallback_to_default=False))
             except ValueError:
                 continue
             break  # matplotlib takes the first font of a family that is there
-    return tuple(found) or (findfont(FontProperties()),)
+    return tuple(result) or (findfont(FontProperties()),)
 
 
 @lru_cache(maxsize=8)

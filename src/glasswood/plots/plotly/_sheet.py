@@ -110,7 +110,7 @@ class _Grid:
 
     def places(self) -> list[Place]:
         """Return the places of all panels."""
-        found = []
+        result = []
         top = self.total
         for line, above, high, below in zip(self.lines, self.tops, self.heights, self.bottoms, strict=True):
             y = (top - above - high) / self.total, (top - above) / self.total
@@ -118,6 +118,6 @@ class _Grid:
                 wide = self._width_of(self.rooms[i])
                 left = 0.0 if self.n_columns == 1 else column * self.inner / self.n_columns + self.rooms[i].left
                 x = left / self.inner, (left + wide) / self.inner
-                found.append(Place(x, (max(0.0, y[0]), min(1.0, y[1])), wide, high))
+                result.append(Place(x, (max(0.0, y[0]), min(1.0, y[1])), wide, high))
             top -= above + high + below
-        return found
+        return result

@@ -86,13 +86,13 @@ def _deviation(view: View) -> NDArray[np.float64]:
 def _of_pair(view: View, features: tuple[int, int], bins: Bins) -> AleSurface:
     """Return the accumulated local effect of two features."""
     view.only_raw("accumulated local effects of pairs")
-    names, found = view.ensemble.feature_names, effects_of_pair(view.study, features, bins)
-    unit = found.unit
+    names, result = view.ensemble.feature_names, effects_of_pair(view.study, features, bins)
+    unit = result.unit
     return AleSurface(
         names=(names[features[0]], names[features[1]]),
         edges=(bins.edges[features[0]], bins.edges[features[1]]),
         heights=_surface(view, features, bins),
-        rows=found.rows if unit == 1 else found.rows * unit,
+        rows=result.rows if unit == 1 else result.rows * unit,
         outputs=view.labels,
         units=view.units,
         weighted=view.study.over.weighted,
@@ -107,9 +107,9 @@ def _folds_of_pair(view: View, features: tuple[int, int], bins: Bins) -> Folds:
 
 def _surface(view: View, features: tuple[int, int], bins: Bins) -> NDArray[np.float64]:
     """Return the heights of the accumulated local effect of two features."""
-    found = effects_of_pair(view.study, features, bins)
+    result = effects_of_pair(view.study, features, bins)
     edges = (bins.edges[features[0]], bins.edges[features[1]])
-    return view.changes(accumulated_pair(found.sums, found.rows.astype(np.float64), edges))
+    return view.changes(accumulated_pair(result.sums, result.rows.astype(np.float64), edges))
 
 
 def _labels(view: View, feature: int, bins: Bins) -> tuple[Any, ...]:

@@ -72,8 +72,8 @@ class PlannedAle(NamedTuple):
 def plan_ale(study: Study, features: Sequence[Any], bins: object = None, order: object = None) -> PlannedAle:
     """Return what is asked for: no features stand for all, a list for several. The bins are those of all rows."""
     if not features:
-        found = features_with_effects(study)
-        return PlannedAle(found, _bins(study, found, bins), order, several=True)
+        result = features_with_effects(study)
+        return PlannedAle(result, _bins(study, result, bins), order, several=True)
     if len(features) == 1 and isinstance(features[0], list):
         numbers = [_number_of(study, feature) for feature in features[0]]
         return PlannedAle(numbers, _bins(study, numbers, bins), order, several=True)
@@ -131,10 +131,10 @@ def _bins(study: Study, features: Sequence[int], bins: object) -> Bins:
         return known
     if not study.over.can_count and known is None:
         raise BackgroundError(NO_COUNTS if counted is not None else ONCE)
-    found = bins_of(_single_plan(study), _asked(study, features, bins), study.rows_per_cell, study.extent)
+    result = bins_of(_single_plan(study), _asked(study, features, bins), study.rows_per_cell, study.extent)
     if known is None:
-        return found
-    if not all(_same(found, known, feature) for feature in features):
+        return result
+    if not all(_same(result, known, feature) for feature in features):
         raise BackgroundError(OTHER_EDGES)
     return known
 
@@ -165,12 +165,12 @@ def _bins_of_pair(study: Study, features: tuple[int, int], bins: object) -> Bins
     number_of, default = (lambda name: _number_of(study, name)), N_OF_PAIRS
     asked = asked_bins(plan, default if bins is None else bins, number_of, default=default)
     own = AskedBins(None, {f: some for f in features if (some := asked.of(f)) is not None})
-    found = bins_of(plan, own, study.rows_per_cell, study.extent)
+    result = bins_of(plan, own, study.rows_per_cell, study.extent)
     for name, feature in zip(names, features, strict=True):
-        if found.edges[feature].size < 2:
+        if result.edges[feature].size < 2:
             message = f"{name!r} has fewer than two different values in these rows, so there is no pair of bins"
             raise TableError(message)
-    return found
+    return result
 
 
 def _same(one: Bins, other: Bins, feature: int) -> bool:
@@ -226,8 +226,8 @@ def order_of(study: Study, feature: int, bins: Bins, rows: NDArray[np.int64]) ->
     levels = np.flatnonzero(rows[:-1] > 0)
     if _is_ordered(study, feature):
         return levels.tolist(), "of the categories"
-    found = study.cached(("order", feature, bins.digest), lambda: _by_similarity(study, feature, bins, levels))
-    return (levels.tolist(), "of the model") if found is None else (found.tolist(), "of similarity")
+    result = study.cached(("order", feature, bins.digest), lambda: _by_similarity(study, feature, bins, levels))
+    return (levels.tolist(), "of the model") if result is None else (result.tolist(), "of similarity")
 
 
 def _is_ordered(study: Study, feature: int) -> bool:
@@ -253,11 +253,11 @@ def _by_similarity(study: Study, feature: int, bins: Bins, levels: NDArray[np.in
     if not study.over.can_count or n_joint > MAX_JOINT or not others:
         return None
     asked = JointSpec(tuple((feature, f) for f in others))
-    found = study.one_pass(asked).vectors[asked.key]
+    result = study.one_pass(asked).vectors[asked.key]
     n_levels = bins.n_bins(plan, feature) - 1  # without missing values
     level = np.append(bins.bin_of_code(feature, int(cells.n_codes[feature])), [n_levels - 1, n_levels])
     joint = []
-    for table in JointCounts(plan, asked).tables_of(found):
+    for table in JointCounts(plan, asked).tables_of(result):
         of_levels = np.zeros((n_levels + 1, table.shape[1]))
         np.add.at(of_levels, level, table)
         joint.append(of_levels[levels])

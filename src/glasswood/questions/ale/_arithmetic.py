@@ -93,11 +93,11 @@ class LocalEffects:
         times = jobs.sign[own] * self.numbers.counts[own].astype(np.float64)
         number = jobs.bin[own] - jobs.bin_first[self._place(feature)]
         n_bins = self.rows(feature).size - 1
-        found = np.zeros(n_bins * n_outputs)
+        result = np.zeros(n_bins * n_outputs)
         for k in range(value.shape[1]):
             place = number.astype(np.int64) * n_outputs + output[leaf] + k
-            found += np.bincount(place, weights=value[leaf, k] * times, minlength=found.size)
-        return found.reshape(n_bins, n_outputs)
+            result += np.bincount(place, weights=value[leaf, k] * times, minlength=result.size)
+        return result.reshape(n_bins, n_outputs)
 
     def moved(self, feature: int) -> NDArray[np.float64]:
         """Return the mean score of the rows of each level if they are moved to each level, up to a constant.
@@ -108,8 +108,8 @@ class LocalEffects:
         """
         rows = self.rows(feature)[:-1].astype(np.float64)
         counts, box = self._level_counts(feature)
-        found = self._weighed(counts[:, :-1], self._meets(feature, box), box)
-        return found / np.where(rows > 0, rows, 1.0)[:, None, None]
+        result = self._weighed(counts[:, :-1], self._meets(feature, box), box)
+        return result / np.where(rows > 0, rows, 1.0)[:, None, None]
 
     def contrast(self, feature: int) -> NDArray[np.float64]:
         """Return the mean, over the rows with a missing value, of the score minus that with a value drawn from others.
@@ -131,8 +131,10 @@ class LocalEffects:
             low, high = plan.boxes.low[box], plan.boxes.high[box]
             average = np.where(low <= high, up_to[np.minimum(high, share.size - 1) + 1] - up_to[low], 0.0)
         gain = (plan.boxes.missing[box] - average)[:, None]
-        found: NDArray[np.float64] = self._weighed(self.numbers.counts[own][:, None], gain, box)[0, 0] / float(rows[-1])
-        return found
+        result: NDArray[np.float64] = self._weighed(self.numbers.counts[own][:, None], gain, box)[0, 0] / float(
+            rows[-1]
+        )
+        return result
 
     def _present(self, feature: int) -> NDArray[np.float64]:
         """Return the rows of each cell of a feature but the one of missing values."""
@@ -171,7 +173,7 @@ class LocalEffects:
         """Return, for each output, the sum over leaves of value, count and gain: (n_counts, n_gains, n_outputs)."""
         value, output = self._values
         leaf = self._leaf_of_box[box]
-        found = np.zeros((counts.shape[1], gain.shape[1], self.numbers.plan.ensemble.n_outputs))
+        result = np.zeros((counts.shape[1], gain.shape[1], self.numbers.plan.ensemble.n_outputs))
         step = max(1, MAX_ENTRIES // max(1, counts.shape[1] + gain.shape[1]))
         for first in range(0, box.size, step):
             here = slice(first, first + step)
@@ -179,8 +181,8 @@ class LocalEffects:
                 for to in np.unique(output[leaf[here]]).tolist():
                     of = np.flatnonzero(output[leaf[here]] == to) + first
                     weighted = counts[of].astype(np.float64) * value[leaf[of], k][:, None]
-                    found[:, :, to + k] += weighted.T @ gain[of]
-        return found
+                    result[:, :, to + k] += weighted.T @ gain[of]
+        return result
 
 
 def accumulated(sums: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -196,8 +198,8 @@ def accumulated(sums: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray
 
 def weights_of_edges(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weight of each edge: half the rows of the bins on both sides."""
-    found: NDArray[np.float64] = (np.append(rows, 0.0) + np.append(0.0, rows)) / 2.0
-    return found
+    result: NDArray[np.float64] = (np.append(rows, 0.0) + np.append(0.0, rows)) / 2.0
+    return result
 
 
 def along_levels(

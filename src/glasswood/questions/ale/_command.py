@@ -61,8 +61,8 @@ def ale(  # noqa: PLR0913 (one command has all its options)
     if joint:
         write_table(columns_of(explainer.ale(*features, bins=bins, **asked)), destination, "csv")
         return
-    found = explainer.ale(list(features), bins=bins, **asked) if features else explainer.ale(bins=bins, **asked)
-    write_table(columns_of(found), destination, "csv")
+    result = explainer.ale(list(features), bins=bins, **asked) if features else explainer.ale(bins=bins, **asked)
+    write_table(columns_of(result), destination, "csv")
 
 
 COMMANDS = [ale]

@@ -157,10 +157,10 @@ class Ale(DrawnByOutput):
     @property
     def dependence(self) -> NDArray[np.float64]:
         """The partial dependence at the same places as `values`, centred in the same way."""
-        found = self.part.dependence()
-        found = found if self.order is None else found[list(self.order)]
+        result = self.part.dependence()
+        result = result if self.order is None else result[list(self.order)]
         weight = self._weights
-        return squeezed(read_only(found - (weight @ found) / weight.sum() if weight.sum() > 0 else found))
+        return squeezed(read_only(result - (weight @ result) / weight.sum() if weight.sum() > 0 else result))
 
     @property
     def _weights(self) -> NDArray[np.float64]:
@@ -259,13 +259,13 @@ class Ale(DrawnByOutput):
 
         NaN for missing values, for which see `missing`, and for categories that no row has.
         """
-        heights, found = self.heights, self.axis.cell_of(x) if self.order is not None else np.asarray(x, np.float64)
+        heights, result = self.heights, self.axis.cell_of(x) if self.order is not None else np.asarray(x, np.float64)
         if self.order is None:
             if not self.edges.size:
-                return squeezed(np.full((*found.shape, heights.shape[1]), np.nan))
-            lines = [np.interp(found, self.edges, heights[:, k]) for k in range(heights.shape[1])]
-            return squeezed(np.where(np.isnan(found)[..., None], np.nan, np.stack(lines, axis=-1)))
-        return squeezed(self._of_cells(heights)[found])
+                return squeezed(np.full((*result.shape, heights.shape[1]), np.nan))
+            lines = [np.interp(result, self.edges, heights[:, k]) for k in range(heights.shape[1])]
+            return squeezed(np.where(np.isnan(result)[..., None], np.nan, np.stack(lines, axis=-1)))
+        return squeezed(self._of_cells(heights)[result])
 
     def _of_cells(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the height of each cell of a feature of categories; NaN if it is unknown."""

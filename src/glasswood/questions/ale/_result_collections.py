@@ -48,8 +48,8 @@ class Ales(Several):
         --------
         See `Ales`.
         """
-        found = {name: float(np.max(ale.gap)) for name, ale in self.items()}
-        return dict(sorted(found.items(), key=lambda item: -np.nan_to_num(item[1])))
+        result = {name: float(np.max(ale.gap)) for name, ale in self.items()}
+        return dict(sorted(result.items(), key=lambda item: -np.nan_to_num(item[1])))
 
     def to_frame(self) -> Any:
         """Return a row per edge or level of each feature (and output): the feature, the edge, its value and its rows.

@@ -92,8 +92,8 @@ class AleSurface(Drawable):
             parts.append((low, ((at - edges[low]) / (edges[low + 1] - edges[low]))[..., None]))
         (a, s), (b, t) = parts
         h = self.heights
-        found = (1 - s) * ((1 - t) * h[a, b] + t * h[a, b + 1]) + s * ((1 - t) * h[a + 1, b] + t * h[a + 1, b + 1])
-        return squeezed(found)
+        result = (1 - s) * ((1 - t) * h[a, b] + t * h[a, b + 1]) + s * ((1 - t) * h[a + 1, b] + t * h[a + 1, b + 1])
+        return squeezed(result)
 
     def __repr__(self) -> str:
         n_a, n_b = self.rows.shape
@@ -135,8 +135,8 @@ class AleSurface(Drawable):
         --------
         See `AleSurface`.
         """
-        found: Cells = self._made("panel", output)
-        return found
+        result: Cells = self._made("panel", output)
+        return result
 
     def plot(
         self,

@@ -127,15 +127,15 @@ class BinsOfRows:
 
     def of(self, held: _core.Columns, n_rows: int) -> NDArray[np.int32]:
         """Return the bin of each row, numbered over all features: one line per feature that the model uses."""
-        found = np.empty((self._used.size, n_rows), dtype=np.int32)
-        _core.write_cells(held, self._cuts, found)
+        result = np.empty((self._used.size, n_rows), dtype=np.int32)
+        _core.write_cells(held, self._cuts, result)
         for place, (feature, n) in enumerate(zip(self._used.tolist(), self._n_codes.tolist(), strict=True)):
             start, end = self.first[place : place + 2].tolist()
             if n:
                 bins = np.append(self._bins.bin_of_code(feature, n), [end - start - 2, end - start - 1])
-                found[place] = bins[found[place]]
-            found[place] += start
-        return found
+                result[place] = bins[result[place]]
+            result[place] += start
+        return result
 
 
 def add_rows(out: NDArray[np.int64], bins: NDArray[np.int32], weight: NDArray[np.int64]) -> None:
@@ -212,11 +212,11 @@ def ends_of_intervals(
     low, high = plan.boxes.low[own], plan.boxes.high[own]
     begin, end = np.searchsorted(at, low), np.searchsorted(at, high, side="right")  # edges within the interval
     some = begin < end
-    found = []
+    result = []
     for edge, sign, inside in ((begin, 1, begin > 0), (end, -1, end < edges.size)):
         kept = np.flatnonzero(some & inside)
-        found.append((own[kept], first + edge[kept] - 1, np.full(kept.size, sign, dtype=np.int8)))
-    return found
+        result.append((own[kept], first + edge[kept] - 1, np.full(kept.size, sign, dtype=np.int8)))
+    return result
 
 
 def _refuse_too_many(plan: CountPlan, bins: Bins, bounds: NDArray[np.int64]) -> None:

@@ -83,11 +83,11 @@ def asked_bins(
             message = "edges belong to one feature; pass bins={feature: edges}, or a number of bins for all features"
             raise ArgumentError(message)
         return AskedBins(_number(bins))
-    found = {}
+    result = {}
     for name, own in bins.items():
         feature = number_of(name)
-        found[feature] = _of_feature(plan, feature, own)
-    return AskedBins(None if only else default, found)
+        result[feature] = _of_feature(plan, feature, own)
+    return AskedBins(None if only else default, result)
 
 
 def feature_of(plan: CountPlan, feature: Any) -> int:
@@ -95,18 +95,18 @@ def feature_of(plan: CountPlan, feature: Any) -> int:
     names = plan.ensemble.feature_names
     if isinstance(feature, int | np.integer) and -len(names) <= feature < len(names):
         return int(feature) % len(names)
-    found = plan.ensemble.schema.number_of(feature) if isinstance(feature, str) else None
-    if found is None:
+    result = plan.ensemble.schema.number_of(feature) if isinstance(feature, str) else None
+    if result is None:
         raise TableError.no_feature(feature, names)
-    return found
+    return result
 
 
 def _number(bins: Any) -> int:
-    found = whole_number(bins, "bins is the number of bins, or an array of their edges")
-    if found > MAX_BINS:
-        message = f"at most {MAX_BINS:,} bins are handled, not {found:,}"
+    result = whole_number(bins, "bins is the number of bins, or an array of their edges")
+    if result > MAX_BINS:
+        message = f"at most {MAX_BINS:,} bins are handled, not {result:,}"
         raise ArgumentError(message)
-    return found
+    return result
 
 
 def _of_feature(plan: CountPlan, feature: int, bins: Any) -> int | NDArray[np.float64]:
@@ -188,9 +188,9 @@ def _quantiles(
     inner = cuts[np.unique(at[at < cuts.size])]
     ends = (-np.inf, np.inf) if extent is None else (extent.least, extent.greatest)
     inner = inner[(np.abs(inner) < LARGEST) & (inner > ends[0]) & (inner < ends[1])]
-    found = np.array([ends[0], *inner.tolist(), ends[1]]) + 0.0
-    found = np.unique(found[np.isfinite(found)])
+    result = np.array([ends[0], *inner.tolist(), ends[1]]) + 0.0
+    result = np.unique(result[np.isfinite(result)])
     # LightGBM's cut next to 0 parts nothing from the least value, if that is 0.
-    half = found / 2  # whose differences are finite
-    near = np.diff(half) <= NEAR * (half[-1] - half[0]) if found.size > 2 else np.empty(0, dtype=bool)
-    return np.delete(found, np.minimum(np.flatnonzero(near) + 1, found.size - 2)) if near.any() else found
+    half = result / 2  # whose differences are finite
+    near = np.diff(half) <= NEAR * (half[-1] - half[0]) if result.size > 2 else np.empty(0, dtype=bool)
+    return np.delete(result, np.minimum(np.flatnonzero(near) + 1, result.size - 2)) if near.any() else result

@@ -75,14 +75,14 @@ def pair_jobs(ensemble: TreeEnsemble, spec: PairSpec) -> PairJobs:
     """Return what is counted of a model."""
     plan = make_plan(ensemble, 1, {})
     leaf_of = np.repeat(np.arange(ensemble.n_leaves), np.diff(plan.boxes.first))
-    found = []  # of each feature: the bins in which the interval of each leaf begins and ends, and the signs
+    result = []  # of each feature: the bins in which the interval of each leaf begins and ends, and the signs
     for feature in spec.features:
         bins, signs = (np.zeros((ensemble.n_leaves, 2), dtype=np.int64) for _ in range(2))
         own = np.flatnonzero(plan.boxes.feature == feature)
         for end, (box, number, sign) in enumerate(ends_of_intervals(plan, spec.bins.edges[feature], feature, own, 0)):
             bins[leaf_of[box], end], signs[leaf_of[box], end] = number, sign
-        found.append((bins, signs))
-    (bins_a, signs_a), (bins_b, signs_b) = found
+        result.append((bins, signs))
+    (bins_a, signs_a), (bins_b, signs_b) = result
     sign = (signs_a[:, :, None] * signs_b[:, None]).reshape(ensemble.n_leaves, 4)
     pair = (bins_a[:, :, None] * spec.shape[1] + bins_b[:, None]).reshape(ensemble.n_leaves, 4)
     leaf, place = np.nonzero(sign)
@@ -213,8 +213,8 @@ class PairNumbers:
         leaf_tree = make_plan(e, 1, {}).leaf_tree
         output = np.maximum(e.tree_output, 0)[leaf_tree][jobs.leaf]
         value, times = e.value[jobs.leaf] * e.score.factor, jobs.sign * self._counts.astype(np.float64)
-        found = np.zeros(self._shape[0] * self._shape[1] * e.n_outputs)
+        result = np.zeros(self._shape[0] * self._shape[1] * e.n_outputs)
         for k in range(value.shape[1]):
             place = jobs.pair * e.n_outputs + output + k
-            found += np.bincount(place, weights=value[:, k] * times, minlength=found.size)
-        return found.reshape(*self._shape, e.n_outputs)
+            result += np.bincount(place, weights=value[:, k] * times, minlength=result.size)
+        return result.reshape(*self._shape, e.n_outputs)

@@ -90,16 +90,16 @@ class Part(NamedTuple):
 
 def _parts(plan: CountPlan, bins: Bins, n_outputs: int) -> list[Part]:
     """Return where the sums of all features are."""
-    found, at = [], 0
+    result, at = [], 0
     for feature in bins.features:
         by_level = feature in bins.levels
         n_cells = int(plan.cells.n_cells[feature])
         lines, width = bins.n_bins(plan, feature) + 1, n_cells if by_level else 1
         missing = at + lines * width * n_outputs * LIMBS
         end = missing if by_level else missing + 2 * n_cells * n_outputs * LIMBS
-        found.append(Part(feature, at, lines, width, missing, n_cells, end))
+        result.append(Part(feature, at, lines, width, missing, n_cells, end))
         at = end
-    return found
+    return result
 
 
 class AleResponses(RowSums):
@@ -138,18 +138,18 @@ class AleResponses(RowSums):
     @cached_unpickled
     def _questions(self) -> list[tuple[list[Part], AnyQuestions]]:
         """The questions of a few features at a time: at all edges of a number, and in all cells of a category."""
-        found: list[tuple[list[Part], AnyQuestions]] = []
+        result: list[tuple[list[Part], AnyQuestions]] = []
         some: list[tuple[Part, NDArray[np.int64]]] = []
         max_ = max(1, MAX_ANSWERS // (MAX_ROWS * self._n_outputs))
         for part in self._parts:
             edges = self._bins.edges.get(part.feature)
             cells = np.arange(part.n_cells) if edges is None else self.plan.cells.locate(part.feature, edges)
             if some and sum(own.size for _, own in some) + cells.size > max_:
-                found.append(self._together(some))
+                result.append(self._together(some))
                 some = []
             if cells.size:
                 some.append((part, cells))
-        return [*found, self._together(some)] if some else found
+        return [*result, self._together(some)] if some else result
 
     def _together(self, some: list[tuple[Part, NDArray[np.int64]]]) -> tuple[list[Part], AnyQuestions]:
         asked = [self._asked(part.feature, cells) for part, cells in some]
@@ -168,8 +168,8 @@ class AleResponses(RowSums):
             here = slice(first, min(batch.n_rows, first + MAX_ROWS))
             for parts, questions in self._questions:
                 check_cancelled()
-                found = self.responses.write_cells(np.ascontiguousarray(cells[:, here]), questions)
-                for part, own in zip(parts, np.split(found, questions.first[1:-1]), strict=True):
+                result = self.responses.write_cells(np.ascontiguousarray(cells[:, here]), questions)
+                for part, own in zip(parts, np.split(result, questions.first[1:-1]), strict=True):
                     place = self._place[part.feature]
                     local = bins[place, here] - np.int32(self._of_rows.first[place])
                     terms = self._terms(part, local, own)
@@ -223,8 +223,8 @@ class AleResponses(RowSums):
             for rows in _some(gone, max(1, MAX_ANSWERS // (part.n_cells * self._n_outputs))):
                 check_cancelled()
                 questions = self.responses.questions([self._asked(part.feature, np.arange(part.n_cells))])
-                found = self.responses.write_cells(np.ascontiguousarray(cells[:, rows]), questions)
-                terms = found.transpose(2, 0, 1).reshape(rows.size, -1)
+                result = self.responses.write_cells(np.ascontiguousarray(cells[:, rows]), questions)
+                terms = result.transpose(2, 0, 1).reshape(rows.size, -1)
                 weight = batch.weight[rows] if batch.weight.size else batch.weight
                 for tally, (first, last) in zip(tallies, spans, strict=True):
                     span = tuple(np.searchsorted(rows, (first, last)).tolist())
@@ -298,8 +298,8 @@ class ResponseEffects:
     def moved(self, feature: int) -> NDArray[np.float64]:
         """Return the mean response of the rows of each level if they are moved to each level."""
         part, rows = self._parts[feature], self.rows(feature)[:-1].astype(np.float64)
-        found = self._sums(part.start, part.missing).reshape(part.lines, part.n_cells, -1)[: rows.size, :-1]
-        return found / np.where(rows > 0, rows, 1.0)[:, None, None]
+        result = self._sums(part.start, part.missing).reshape(part.lines, part.n_cells, -1)[: rows.size, :-1]
+        return result / np.where(rows > 0, rows, 1.0)[:, None, None]
 
     def contrast(self, feature: int) -> NDArray[np.float64]:
         """Return the mean, over rows with a missing value, of the response minus that with a value of other rows."""
@@ -312,5 +312,5 @@ class ResponseEffects:
             lines = self._sums(part.start, part.missing).reshape(part.lines, part.n_cells, -1)[-2]
         else:
             lines = self._sums(part.missing, part.end).reshape(2, part.n_cells, -1)[0]
-        found: NDArray[np.float64] = (lines[-1] - present @ lines[:-1] / present.sum()) / gone
-        return found
+        result: NDArray[np.float64] = (lines[-1] - present @ lines[:-1] / present.sum()) / gone
+        return result

@@ -41,7 +41,7 @@ def _of_each(view: View, listed: list[Any] | None, request: Request) -> Curves:
     """Return the partial dependence of each entry of a list, or of all features: a mapping."""
     if listed is None and request.plain:
         return curves(view)
-    own, found = request.of_each(), {}
+    own, result = request.of_each(), {}
     items = listed
     if items is None:
         items = (None if own.grid is None else own.grid.features(view.study)) or list(view.study.plan(1).players)
@@ -50,22 +50,22 @@ def _of_each(view: View, listed: list[Any] | None, request: Request) -> Curves:
         if len(names) > 1 and request.at is not None:
             message = f"at= in a list is for single features; ask for {names!r} alone, or pass grid="
             raise ArgumentError(message)
-        found[names if isinstance(item, tuple) else names[0]] = _of_some(view, names, own)
-    return Curves(found)
+        result[names if isinstance(item, tuple) else names[0]] = _of_some(view, names, own)
+    return Curves(result)
 
 
 def _of_some(view: View, features: Sequence[Any], request: Request) -> Any:
     """Return the partial dependence of some features: their curve, their surface, or points."""
-    found = _evaluated(view, view.players(features), request)
+    result = _evaluated(view, view.players(features), request)
     if not request.centered:
-        return found
-    if isinstance(found, Surface):
+        return result
+    if isinstance(result, Surface):
         message = (
             "centered= is for curves; what a surface adds to its two curves is surface.interaction, and the mean "
             "prediction is surface.first.mean"
         )
         raise ArgumentError(message)
-    return found.centered(request.centered)
+    return result.centered(request.centered)
 
 
 def _evaluated(view: View, players: list[str], request: Request) -> Curve | Surface | Points:

@@ -183,17 +183,17 @@ class ValuesByFeature:
         return self._listed(player, known[player])
 
     def _by_player(self, study: Study) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for feature, values in self._given.items():
             player = study.player(feature)
-            if player in found:
+            if player in result:
                 message = f"{self._what}= has the feature {player!r} twice, by its name and by its number"
                 raise ArgumentError(message)
-            found[player] = values
-        if not found:
+            result[player] = values
+        if not result:
             message = f'{self._what}= is an empty mapping; give the values of some features, {{"age": [20, 40]}}'
             raise ArgumentError(message)
-        return found
+        return result
 
     def _listed(self, player: str, values: Any) -> list[Any]:
         listed = values.to_pylist() if hasattr(values, "to_pylist") else columns_of({player: values}, [player])[player]
@@ -235,8 +235,8 @@ def _is_before(study: Study, player: str, what: str = "grid") -> bool:
 def _finite_quantiles(numbers: Floats, asked: Floats, weight: Floats | None) -> Floats:
     """Return quantiles; of the finite numbers, if infinite ones are among them."""
     with np.errstate(invalid="ignore"):
-        found = quantiles(numbers, asked, weight)
-    if np.isfinite(found).all():
-        return found
+        result = quantiles(numbers, asked, weight)
+    if np.isfinite(result).all():
+        return result
     finite = np.isfinite(numbers)
     return quantiles(numbers[finite], asked, None if weight is None else weight[finite])

@@ -22,20 +22,20 @@ Floats = NDArray[np.float64]
 def observations(view: View, feature: int) -> Observations:
     """Return what was observed and predicted in the cells of a feature."""
     targets, chosen = view.study.targets, _of_probabilities(view.chosen)
-    found, whole = targets.of_feature(feature), targets.whole
+    result, whole = targets.of_feature(feature), targets.whole
     return Observations(
         axis=view.axis(feature),
-        exposure=found.exposure,
-        observed=chosen.levels(found.observed),
-        predicted=chosen.levels(found.predicted),
-        spread=found.spread[:, chosen.columns],  # equal for both classes
+        exposure=result.exposure,
+        observed=chosen.levels(result.observed),
+        predicted=chosen.levels(result.predicted),
+        spread=result.spread[:, chosen.columns],  # equal for both classes
         mean_observed=chosen.levels(whole.observed)[0],
         mean_predicted=chosen.levels(whole.predicted)[0],
         outputs=chosen.labels,
         units=targets.scale.units,
         comparable=view.scale.same_as(targets.scale) and not (targets.offset and view.scale.is_score),
         folds=_folds(view, feature, chosen) if view.has_folds else {},
-        counts=chosen.levels(found.total) if targets.of_counts else None,
+        counts=chosen.levels(result.total) if targets.of_counts else None,
     )
 
 
@@ -43,11 +43,11 @@ def _folds(view: View, feature: int, chosen: OutputSelection) -> dict[str, Folds
     """Return the same without each fold of the rows."""
     left = view.without_folds(view.study.targets_spec)
     shares = np.array([share for share, _ in left])
-    found = [part.study.targets.of_feature(feature) for _, part in left]
+    result = [part.study.targets.of_feature(feature) for _, part in left]
     return {
-        "observed": Folds(np.stack([chosen.levels(part.observed) for part in found]), shares),
-        "predicted": Folds(np.stack([chosen.levels(part.predicted) for part in found]), shares),
-        "exposure": Folds(np.stack([part.exposure for part in found]), shares),
+        "observed": Folds(np.stack([chosen.levels(part.observed) for part in result]), shares),
+        "predicted": Folds(np.stack([chosen.levels(part.predicted) for part in result]), shares),
+        "exposure": Folds(np.stack([part.exposure for part in result]), shares),
     }
 
 

@@ -91,8 +91,8 @@ class PairsOnGrid:
             added = self._added.get(a, lambda: self._added_by_all(a)) if whole else self._added_by(view, a, [b])
             heights = study.pair_effects(a, b).pair(a, b).sparse_grid(x, y) if added is None else added[b]
         curves = view.curves
-        found: Floats = curves[a][x][:, None] + curves[b][y][None] - view.mean + heights
-        return found
+        result: Floats = curves[a][x][:, None] + curves[b][y][None] - view.mean + heights
+        return result
 
     def _added_by_all(self, a: int) -> dict[int, Floats] | None:
         """Return what a feature adds with each of all others; None if pairs cost less one by one."""
@@ -119,8 +119,8 @@ def _added(effects: Effects, a: int, cells: dict[int, Cells], n: int) -> dict[in
         grids[feature] = np.append(own, np.repeat(own[-1:], n - own.size))  # the last cell fills up
     for number, b in enumerate(others):
         pair_number[min(a, b), max(a, b)] = number
-    found = {}
+    result = {}
     for b, part in zip(others, effects.interactions_on_grids(grids, pair_number, len(others)), strict=True):
         turned = part if a < b else part.transpose(1, 0, 2)
-        found[b] = turned[: cells[a].size, : cells[b].size]
-    return found
+        result[b] = turned[: cells[a].size, : cells[b].size]
+    return result

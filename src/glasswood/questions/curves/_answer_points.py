@@ -42,11 +42,11 @@ def points_of_located(
 ) -> Points:
     """Return points, given how their heights are computed."""
     shown = located.shown
-    found = heights(view)  # first: some sources can be counted once only
+    result = heights(view)  # first: some sources can be counted once only
     return Points(
         name=" x ".join(players),
         columns=shown,
-        heights=view.levels(found),
+        heights=view.levels(result),
         outputs=view.labels,
         units=view.units,
         mean=view.level,
@@ -62,16 +62,16 @@ def points_of_located(
 def _folds(view: View, n_players: int, located: Located, heights: Callable[[View], Floats]) -> Folds:
     """Return the partial dependence at points without each fold of the rows."""
     features, cells = located.features, located.cells
-    found: Any
+    result: Any
     if view.scale.additive:
-        found = [heights(part) for _, part in view.without_folds(order=n_players)]
+        result = [heights(part) for _, part in view.without_folds(order=n_players)]
     elif features.size == 1 and features[0] in view.curves:
-        found = [part.curves[int(features[0])][cells[0]] for _, part in view.left_out]
+        result = [part.curves[int(features[0])][cells[0]] for _, part in view.left_out]
     else:
-        found = view.responses_without_folds("several features on this scale", features, cells)
+        result = view.responses_without_folds("several features on this scale", features, cells)
     left = view.left_out
     means, shares = np.stack([part.level for _, part in left]), np.array([share for share, _ in left])
-    return Folds(np.stack([view.levels(part) for part in found]), shares, means)
+    return Folds(np.stack([view.levels(part) for part in result]), shares, means)
 
 
 def _heights_at(view: View, located: Located, n_players: int) -> Floats:

@@ -67,8 +67,8 @@ class ResponsePair:
     def at(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the heights at points, given their cells."""
         if self._is_small:
-            found: NDArray[np.float64] = self.all()[x, y]
-            return found
+            result: NDArray[np.float64] = self.all()[x, y]
+            return result
         points, place = np.unique(np.stack([x, y]), axis=1, return_inverse=True)
         return self._asked(points[0], points[1])[place.ravel()]
 

@@ -82,9 +82,9 @@ def _folds(view: View, a: int, b: int) -> SurfaceFolds:
 def _interaction_of_responses(view: View, a: int, b: int) -> NDArray[np.float64]:
     n_a, n_b = (int(n) for n in view.study.plan(1).cells.n_cells[[a, b]])
     cells = np.stack([np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)])
-    found = []
+    result = []
     responses = view.responses_without_folds("a surface on this scale", np.array([a, b]), cells)
     for joint, (_, part) in zip(responses, view.left_out, strict=True):
         alone = joint - part.curves[a][cells[0]] - part.curves[b][cells[1]] + part.mean
-        found.append(view.changes(alone).reshape(n_a, n_b, -1))
-    return np.stack(found)
+        result.append(view.changes(alone).reshape(n_a, n_b, -1))
+    return np.stack(result)

@@ -61,16 +61,16 @@ def curve(  # noqa: PLR0913 (one command has all its options)
     if joint:
         write_table(columns_of(explainer.partial_dependence(*features, **asked)), destination, "csv")
         return
-    found = [explainer.partial_dependence(feature, **asked) for feature in features]
+    result = [explainer.partial_dependence(feature, **asked) for feature in features]
     if not features:
-        found = list(explainer.partial_dependence(**asked).values())
-    if not all(isinstance(one, Curve) for one in found):  # columns of a pipeline have points
-        if len(found) != 1:
+        result = list(explainer.partial_dependence(**asked).values())
+    if not all(isinstance(one, Curve) for one in result):  # columns of a pipeline have points
+        if len(result) != 1:
             message = "columns of a pipeline do not fit in one table; pass a single FEATURE"
             raise click.UsageError(message)
-        write_table(columns_of(found[0]), destination, "csv")
+        write_table(columns_of(result[0]), destination, "csv")
         return
-    parts = [_cells(one) for one in found]
+    parts = [_cells(one) for one in result]
     write_table({name: [x for part in parts for x in part[name]] for name in parts[0]}, destination, "csv")
 
 

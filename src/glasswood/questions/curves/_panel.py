@@ -182,7 +182,7 @@ def _of_group(
 
 def _observed_lines(curves: Mapping[str, Curve], output: int, layout: Layout, lines: Sequence[Line]) -> list[Line]:
     """Return what was observed and predicted in place of curves; the first of both has the shares of the rows."""
-    found = lines_of_groups(curves, output, layout)
+    result = lines_of_groups(curves, output, layout)
     for k, line in enumerate(lines):
-        found[2 * k] = replace(found[2 * k], support=line.support)
-    return found
+        result[2 * k] = replace(result[2 * k], support=line.support)
+    return result

@@ -39,27 +39,27 @@ MIN_POOL_SHARE = 0.05  # of the exposure: neighbouring cells are drawn together 
 
 def lines_of_observations(curve: Curve, output: int, layout: Layout) -> list[Line]:
     """Return the lines of what was observed and of what was predicted for one output."""
-    found = curve.observations
-    if not found.comparable:
+    result = curve.observations
+    if not result.comparable:
         message = (
-            f"observed and predicted are on the scale of predict ({found.units}), and this curve is not "
+            f"observed and predicted are on the scale of predict ({result.units}), and this curve is not "
             f'({curve.units}, or centered); ask for the curve with response="prediction", or "probability". Curves of '
             "a model without a link do not contain the offset of the rows, and predictions do"
         )
         raise ArgumentError(message)
     observed, predicted = (
-        _line(name, found, getattr(found, name)[:, output], layout) for name in ("observed", "predicted")
+        _line(name, result, getattr(result, name)[:, output], layout) for name in ("observed", "predicted")
     )
-    return [_with_pale(observed, found, output, layout), predicted]
+    return [_with_pale(observed, result, output, layout), predicted]
 
 
 def lines_of_groups(curves: Mapping[str, Curve], output: int, layout: Layout) -> list[Line]:
     """Return what was observed and what was predicted for one output of each explainer, in the same pools of cells."""
-    found = {name: _known(name, curve) for name, curve in curves.items()}
-    exposures = [np.nan_to_num(own.exposure) for own in found.values()]
+    result = {name: _known(name, curve) for name, curve in curves.items()}
+    exposures = [np.nan_to_num(own.exposure) for own in result.values()]
     whole = np.mean([exposure / max(exposure.sum(), TINY) for exposure in exposures], axis=0)
     lines = []
-    for k, (name, own) in enumerate(found.items()):
+    for k, (name, own) in enumerate(result.items()):
         observed, predicted = (
             replace(_line(f"{plain(name)}: {what}", own, getattr(own, what)[:, output], layout, whole), colour=k)
             for what in ("observed", "predicted")
@@ -89,27 +89,27 @@ def _known(name: str, curve: Curve) -> Observations:
 
 def _line(
     name: str,
-    found: Observations,
+    result: Observations,
     values: NDArray[np.float64],
     layout: Layout,
     whole: NDArray[np.float64] | None = None,
 ) -> Line:
     """Return a line of pooled cells; `whole` is the exposure of several explainers, which have common pools."""
-    heights = _pooled(values, found.exposure, found.exposure if whole is None else whole, layout)
+    heights = _pooled(values, result.exposure, result.exposure if whole is None else whole, layout)
     missing, unseen = (float(values[place]) if np.isfinite(values[place]) else None for place in (-1, -2))
     if whole is None:
         missing, unseen = missing if layout.missing_share else None, unseen if layout.unseen_share else None
-    return Line(name, tuple(heights.tolist()), missing, unseen if found.axis.categories is not None else None)
+    return Line(name, tuple(heights.tolist()), missing, unseen if result.axis.categories is not None else None)
 
 
 def _with_pale(
-    line: Line, found: Observations, output: int, layout: Layout, whole: NDArray[np.float64] | None = None
+    line: Line, result: Observations, output: int, layout: Layout, whole: NDArray[np.float64] | None = None
 ) -> Line:
     """Return the line of what was observed, pale where the sum of a target that is a count is small."""
-    if found.counts is None:
+    if result.counts is None:
         return line
-    counts = found.counts[:, output]
-    pools = _pools(found.exposure if whole is None else whole, layout)
+    counts = result.counts[:, output]
+    pools = _pools(result.exposure if whole is None else whole, layout)
     few = np.add.reduceat(np.nan_to_num(counts[layout.cells]), pools) < FEW
     pale = np.repeat(few, np.diff(np.append(pools, layout.cells.size))) & np.isfinite(line.heights)
     sides = [("missing", line.missing, counts[-1]), ("unseen", line.unseen, counts[-2])]
@@ -145,13 +145,13 @@ def _pooled(
 
 def bands_of_observations(curve: Curve, output: int, layout: Layout, lines: Sequence[Line]) -> tuple[Band, ...]:
     """Return the band around what was observed, which is the second line."""
-    found = curve.observations
-    folds, exposures = found.folds["observed"], found.folds["exposure"].heights
+    result = curve.observations
+    folds, exposures = result.folds["observed"], result.folds["exposure"].heights
     parts = zip(folds.heights[:, :, output], exposures, strict=True)
-    left_out = np.stack([_pooled(values, exposure, found.exposure, layout) for values, exposure in parts])
+    left_out = np.stack([_pooled(values, exposure, result.exposure, layout) for values, exposure in parts])
     heights = np.asarray(lines[0].heights)
     off = np.nan_to_num(folds.multiple * Folds(left_out, folds.shares).error(heights))
-    beside = folds.multiple * found.error("observed")[:, output]
+    beside = folds.multiple * result.error("observed")[:, output]
     missing, unseen = (
         None if height is None else (height - float(beside[place]), height + float(beside[place]))
         for place, height in ((-1, lines[0].missing), (-2, lines[0].unseen))

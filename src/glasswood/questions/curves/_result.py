@@ -263,13 +263,13 @@ class Curve(DrawnByOutput):
 
     def _centered(self, level: NDArray[np.float64], without: Callable[[Folds], Folds], how: Centering) -> Curve:
         """Return the curve minus a level of each output; `without` does the same to what is known without each fold."""
-        found = self.find_folds
+        result = self.find_folds
         return replace(
             self,
             heights=self.heights - level,
             mean=self.mean - level,
             find_observations=self._not_comparable(),
-            find_folds=None if found is None else Deferred(lambda: without(found())),
+            find_folds=None if result is None else Deferred(lambda: without(result())),
             centering=how,
         )
 
@@ -353,8 +353,8 @@ class Curve(DrawnByOutput):
 
     def _not_comparable(self) -> Deferred[Observations] | None:
         """Return the observations beside a curve that is on no scale of theirs."""
-        found = self.find_observations
-        return None if found is None else Deferred(lambda: replace(found(), comparable=False))
+        result = self.find_observations
+        return None if result is None else Deferred(lambda: replace(result(), comparable=False))
 
     def plot(
         self,
@@ -434,8 +434,8 @@ def columns_in_cells(curve: Curve, place: NDArray[np.int64]) -> dict[str, Any]:
 
 def _relative(heights: NDArray[np.float64], cell: int, scale: str) -> NDArray[np.float64]:
     """Return the heights of a curve on a scale as multiples of that of a cell."""
-    found: NDArray[np.float64] = np.exp(heights - heights[cell]) if scale == "raw" else heights / heights[cell]
-    return found
+    result: NDArray[np.float64] = np.exp(heights - heights[cell]) if scale == "raw" else heights / heights[cell]
+    return result
 
 
 def columns_of_curve(curve: Curve) -> dict[str, Any]:

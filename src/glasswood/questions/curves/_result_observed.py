@@ -133,9 +133,9 @@ class Observations(ReadOnly):
         --------
         See `Observations`.
         """
-        found = {name: getattr(self, name).ravel() for name in COLUMNS}
+        result = {name: getattr(self, name).ravel() for name in COLUMNS}
         errors = {f"{name}_error": self.error(name).ravel() for name in ("observed", "residual")} if self.folds else {}
-        return found | {"exposure": np.repeat(self.exposure, len(self.outputs))} | errors
+        return result | {"exposure": np.repeat(self.exposure, len(self.outputs))} | errors
 
     def _listed(self) -> dict[str, Any]:
         listed = columns_of([self.axis], self.observed, self.outputs, None)

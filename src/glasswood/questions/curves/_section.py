@@ -44,8 +44,8 @@ def curves_of(subject: Subject) -> Mapping[str, Any]:
 
 
 def _curves_of(subject: Subject) -> Mapping[str, Any]:
-    found, study = curves(subject.view), subject.study
-    return found if study.originals is None else {k: found[k] for k in found if k not in study.groups}
+    result, study = curves(subject.view), subject.study
+    return result if study.originals is None else {k: result[k] for k in result if k not in study.groups}
 
 
 def numbers_of(subject: Subject) -> list[str]:
@@ -71,7 +71,9 @@ def _result(subject: Subject, name: str) -> Any:
 
 def number_of(subject: Subject) -> dict[str, int]:
     """Return the number of the figure of each player that has one: they are in the order of the names."""
-    return {name: k for k, name in enumerate(name for name, found in results_of(subject).items() if found is not None)}
+    return {
+        name: k for k, name in enumerate(name for name, result in results_of(subject).items() if result is not None)
+    }
 
 
 def columns(subject: Subject) -> Iterator[ColumnOfFeatures]:
@@ -206,12 +208,14 @@ def _about_observations(subject: Subject) -> str:
     curves = [curve for curve in curves_of(subject).values() if curve.find_observations is not None]
     if not curves or subject.several:
         return ""
-    found = curves[0].observations
-    observed, predicted, ratio = (float(part[0]) for part in (found.mean_observed, found.mean_predicted, found.ratio))
+    result = curves[0].observations
+    observed, predicted, ratio = (
+        float(part[0]) for part in (result.mean_observed, result.mean_predicted, result.ratio)
+    )
     text = f"Over all rows, {observed:.6g} was observed and {predicted:.6g} predicted (actual/expected {ratio:.4g})."
-    if not found.comparable and subject.view.scale.same_as(subject.study.targets.scale):
+    if not result.comparable and subject.view.scale.same_as(subject.study.targets.scale):
         return f"{text} Predictions contain the offset of the rows, and curves do not."
-    if not found.comparable:
+    if not result.comparable:
         return f'{text} Curves are on another scale; a report with response="prediction" shows both beside them.'
     return (
         f"{text} Observed and predicted are those of the rows in each step, so that they include the effects of other "

@@ -54,13 +54,13 @@ def measures_of(
         name: Side(name, view, {feature: own[k] for feature, own in comparison.shared.items()})
         for k, (name, view) in enumerate(views.items())
     }
-    found: list[Measured] = []
+    result: list[Measured] = []
     for name, side in sides.items():
         if name != reference:
             without = by_default and not side.has_target
             own = [one for one in rules_of_values if one[0] != "observed"] if without else rules_of_values
-            found += _Against(sides[reference], side, margin, one_model=one_model).judged(own)
-    return Measures(found=tuple(found), reference=reference, margin=margin)
+            result += _Against(sides[reference], side, margin, one_model=one_model).judged(own)
+    return Measures(entries=tuple(result), reference=reference, margin=margin)
 
 
 def _model_of(view: View) -> tuple[Any, str]:
@@ -100,7 +100,7 @@ class _Against:
 
     def judged(self, rules_of_values: Sequence[tuple[str, str | None, Rule]]) -> list[Measured]:
         """Return the values that rules ask for, of each measure the worst first, with the rule of each."""
-        found: list[Measured] = []
+        result: list[Measured] = []
         for measure in dict.fromkeys(measure for measure, _, _ in rules_of_values):
             rules = [(feature, rule) for own, feature, rule in rules_of_values if own == measure]
             values = [
@@ -109,8 +109,8 @@ class _Against:
             if not values and measure != "unseen":  # of which there are none without categories
                 message = f"{str(rules[0][1])!r} cannot be judged: the model uses no feature that it applies to"
                 raise TableError(message)
-            found += sorted(values, key=lambda one: -one.value if MEASURES[one.measure].op == ">" else one.value)
-        return found
+            result += sorted(values, key=lambda one: -one.value if MEASURES[one.measure].op == ">" else one.value)
+        return result
 
     def _measured(self, value: _Value, feature: str | None, rule: Rule) -> Measured:
         error = value.error if value.error is not None and np.isfinite(value.error) else None
@@ -239,7 +239,7 @@ class _Against:
     def _ndcg(self) -> list[_Value]:
         own, other = self._reference.importance, self._other.importance
         names = list(own | other)  # in the order of the reference, so that equal importances are no change
-        value = ndcg(*(np.array([found.get(name, 0.0) for name in names]) for found in (own, other)))
+        value = ndcg(*(np.array([result.get(name, 0.0) for name in names]) for result in (own, other)))
         if np.isnan(value):
             message = f"'ndcg' cannot be judged: all importances of {self._reference.name!r} are 0"
             raise BackgroundError(message)

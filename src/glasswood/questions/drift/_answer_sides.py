@@ -75,16 +75,16 @@ class Side:
         """The standard deviation of the scores, for each output."""
         study, scale = self._view.study, self._view.scale
         try:
-            found = deviation_of_scores(study, scale)
+            result = deviation_of_scores(study, scale)
         except BackgroundError as error:
             message = "difference, largest and level are in units of the standard deviation of the scores of the "
             message += f"reference {self.name!r}, which counts alone do not tell: {error}"
             raise BackgroundError(message) from error
-        found = found[self._view.chosen.columns]
-        if not (found > 0).all():
+        result = result[self._view.chosen.columns]
+        if not (result > 0).all():
             message = f"all scores of {self.name!r} are equal, so that difference, largest and level have no unit"
             raise BackgroundError(message)
-        return found
+        return result
 
     @property
     def has_target(self) -> bool:
@@ -98,19 +98,19 @@ class Side:
             message = f"'observed' cannot be judged: no target given for the rows of {self.name!r}; "
             message += "make the Explainer with target=, or the Background with summarize(model, rows, target=...)"
             raise BackgroundError(message)
-        found = actual_expected(self._view)
-        if np.isnan(found).any():
+        result = actual_expected(self._view)
+        if np.isnan(result).any():
             message = f"'observed' cannot be judged: the sum of the predictions for {self.name!r} is 0, or there are "
             message += "none, so that actual/expected is not defined"
             raise BackgroundError(message)
-        return found
+        return result
 
     @cached_property
     def importance(self) -> dict[str, float]:
         """The importance of each feature by its curve alone, over all outputs; the most important first."""
-        found = importance(self._view, "main")
-        sizes = np.sqrt((found.heights**2).sum(axis=1)).tolist()
-        return {self._spelling.get(name, name): size for name, size in zip(found.names, sizes, strict=True)}
+        result = importance(self._view, "main")
+        sizes = np.sqrt((result.heights**2).sum(axis=1)).tolist()
+        return {self._spelling.get(name, name): size for name, size in zip(result.names, sizes, strict=True)}
 
     @cached_property
     def _spelling(self) -> dict[str, str]:

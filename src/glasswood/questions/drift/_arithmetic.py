@@ -67,7 +67,7 @@ def mean_and_largest(heights: Floats, rows: Floats, n_joined: int) -> tuple[Floa
 
 def _stretches(share: Floats, n_joined: int) -> NDArray[np.int64]:
     """Return the number of each cell's stretch, given the shares of both groups in it; -1 for too few rows."""
-    found, number = np.full(share.shape[1], -1), 0
+    result, number = np.full(share.shape[1], -1), 0
     start, p, q = 0, 0.0, 0.0  # a run of small cells, and what it holds
     for cell, (first, second) in enumerate(share.T.tolist()):
         if first >= MIN_SHARE and second >= MIN_SHARE:
@@ -77,9 +77,9 @@ def _stretches(share: Floats, n_joined: int) -> NDArray[np.int64]:
         else:
             start, p, q = cell + 1, 0.0, 0.0
         if p >= MIN_SHARE and q >= MIN_SHARE:
-            found[start : cell + 1] = number
+            result[start : cell + 1] = number
             number, start, p, q = number + 1, cell + 1, 0.0, 0.0
-    return found
+    return result
 
 
 def ndcg(reference: NDArray[Any], current: NDArray[Any]) -> float:

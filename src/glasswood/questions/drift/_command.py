@@ -131,12 +131,12 @@ def compare(  # noqa: PLR0913 (one command has all its options)
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # it is written below
-            found = compared(explainers, reference=reference, limits=rules or None, error=error, **asked)
+            result = compared(explainers, reference=reference, limits=rules or None, error=error, **asked)
     except ModelMismatchError as error:
         if not gated:
             raise
         raise ArgumentError(str(error)) from error  # with exit code 2, because 1 means that a limit is exceeded
-    _tell(found, destination, top, figure)
+    _tell(result, destination, top, figure)
 
 
 def _explainers(
@@ -174,9 +174,9 @@ def _check_figure(path: Path, *, gated: bool) -> None:
         raise click.UsageError(message)
 
 
-def _tell(found: Comparison, destination: tuple[str, str | None], top: int | None, figure: Path | None) -> None:
+def _tell(result: Comparison, destination: tuple[str, str | None], top: int | None, figure: Path | None) -> None:
     """Write the measures, the worst first, and end with the exit code of the gate."""
-    violations, measures = found.violations, found.measures
+    violations, measures = result.violations, result.measures
     if measures is None:  # the line above raises an error in this case
         raise click.exceptions.Exit(NOT_JUDGED)
     if figure is not None:
@@ -212,25 +212,25 @@ def _draw(measures: Measures, path: Path) -> None:
 
 def _named(backgrounds: tuple[str, ...]) -> Mapping[str, str]:
     """Return the file of each name."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for text in backgrounds:
         name, equals, path = text.partition("=")
         if not (name and equals and path):
             message = f"--background {text!r} is not of the form NAME=FILE"
             raise click.UsageError(message)
-        if name in found:
+        if name in result:
             message = f"--background {name!r} is given twice"
             raise click.UsageError(message)
-        found[name] = path
-    return found
+        result[name] = path
+    return result
 
 
 def _names_of(models: tuple[Path, ...]) -> dict[str, Path]:
     """Return the models by the shortest kind of name that is unique."""
     for name in (lambda path: path.stem, lambda path: path.name, str):
-        found = {name(path): path for path in models}
-        if len(found) == len(models):
-            return found
+        result = {name(path): path for path in models}
+        if len(result) == len(models):
+            return result
     message = f"a MODEL is given twice: {', '.join(map(str, models))}"
     raise click.UsageError(message)
 

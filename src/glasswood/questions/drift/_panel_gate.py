@@ -122,8 +122,8 @@ def _name(key: tuple[str | None, Any]) -> str:
 
 def _chance(judged: Sequence[Measured], places: dict[str, int]) -> tuple[float, ...]:
     """Return the largest mean by chance at each place; empty if it is not known."""
-    found = [np.nan] * len(places)
+    result = [np.nan] * len(places)
     for one in judged:
         if one.chance is not None:
-            found[places[one.name]] = float(np.fmax(found[places[one.name]], one.chance))
-    return () if np.isnan(found).any() else tuple(found)
+            result[places[one.name]] = float(np.fmax(result[places[one.name]], one.chance))
+    return () if np.isnan(result).any() else tuple(result)

@@ -180,8 +180,8 @@ class Comparison(Drawable):
         --------
         See `Comparison`.
         """
-        found: Steps = self._made("panel", feature, output, **options)
-        return found
+        result: Steps = self._made("panel", feature, output, **options)
+        return result
 
     def plot(
         self,

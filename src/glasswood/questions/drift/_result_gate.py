@@ -79,35 +79,35 @@ class Measured:
         --------
         See `Measures`.
         """
-        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        result = {name: getattr(self, name) for name in self.__dataclass_fields__}
         if isinstance(self.output, np.generic):
-            found["output"] = self.output.item()
+            result["output"] = self.output.item()
         elif not isinstance(self.output, str | int | float | None):
-            found["output"] = str(self.output)
-        return found
+            result["output"] = str(self.output)
+        return result
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _Listed:
     """Values of measures, in a row."""
 
-    found: tuple[Measured, ...]
+    entries: tuple[Measured, ...]
     reference: str
     margin: float | None = None
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.entries)
 
     def __iter__(self) -> Iterator[Measured]:
-        return iter(self.found)
+        return iter(self.entries)
 
     def __getitem__(self, place: int) -> Measured:
-        return self.found[place]
+        return self.entries[place]
 
     @property
     def caveat(self) -> str:
         """A limitation of the numbers: groups with few rows, if "psi" was judged; otherwise empty."""
-        judged = [one for one in self.found if one.measure == "psi"]
+        judged = [one for one in self.entries if one.measure == "psi"]
         sizes = dict(
             [*((self.reference, one.reference_rows) for one in judged), *((one.name, one.rows) for one in judged)]
         )
@@ -119,7 +119,7 @@ class _Listed:
         """By how much values may be beyond their limits, in words; empty if they may not."""
         if self.margin is None:
             return ""
-        without = [name for name in WITHOUT_ERROR if any(one.measure == name for one in self.found)]
+        without = [name for name in WITHOUT_ERROR if any(one.measure == name for one in self.entries)]
         have = "has no standard error and is judged by its value" if len(without) == 1 else "have no standard errors"
         have += "" if len(without) == 1 else " and are judged by their values"
         but = f"; {' and '.join(without)} {have}" if without else ""
@@ -141,11 +141,11 @@ class _Listed:
         --------
         See `Measures`.
         """
-        return [one.as_dict() for one in self.found]
+        return [one.as_dict() for one in self.entries]
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
-            name: [getattr(one, name) for one in self.found] for name in Measured.__dataclass_fields__
+            name: [getattr(one, name) for one in self.entries] for name in Measured.__dataclass_fields__
         }
         if all(output is None for output in columns["output"]):
             del columns["output"]
@@ -175,7 +175,7 @@ class Measures(_Listed, Drawable):
 
     Parameters
     ----------
-    found : tuple of Measured
+    entries : tuple of Measured
         The values, with the attributes `name` (of the explainer), `measure`, `feature`, `output`, `value`, `limit`,
         `rule`, `broken`, `chance`, `error`, `rows` and `reference_rows`.
     reference : str
@@ -205,7 +205,7 @@ class Measures(_Listed, Drawable):
     """
 
     def __repr__(self) -> str:
-        broken = sum(one.broken for one in self.found)
+        broken = sum(one.broken for one in self.entries)
         values = how_many(len(self), "value")
         by = "" if self.margin is None else f" by more than {self.margin:g} standard errors"
         return f"Measures({values} against {printable(self.reference)}: {broken or 'none'} beyond the limit{by})"
@@ -216,8 +216,8 @@ class Measures(_Listed, Drawable):
     @property
     def violations(self) -> Violations:
         """The values that are beyond their limits."""
-        broken = tuple(one for one in self.found if one.broken)
-        return Violations(found=broken, reference=self.reference, margin=self.margin, n_judged=len(self))
+        broken = tuple(one for one in self.entries if one.broken)
+        return Violations(entries=broken, reference=self.reference, margin=self.margin, n_judged=len(self))
 
     def panel(self, measure: str, features: Sequence[str] | None = None) -> Series:
         """Return the data that `plot` draws for one measure.
@@ -226,8 +226,8 @@ class Measures(_Listed, Drawable):
         --------
         See `Measures`.
         """
-        found: Series = self._made("panel", measure, features)
-        return found
+        result: Series = self._made("panel", measure, features)
+        return result
 
     def plot(
         self,
@@ -278,7 +278,7 @@ class Measures(_Listed, Drawable):
         """
         from glasswood.plots._draw import Canvas, plot_page
 
-        known = list(dict.fromkeys(one.measure for one in self.found))
+        known = list(dict.fromkeys(one.measure for one in self.entries))
         if not known:
             message = "nothing was judged, so there is nothing to draw: the model has no such features"
             raise ArgumentError(message)
@@ -298,7 +298,7 @@ class Violations(_Listed):
 
     Parameters
     ----------
-    found : tuple of Measured
+    entries : tuple of Measured
         The values beyond their limits, in the order of the explainers and measures; the worst feature first.
     reference : str
         The name of the reference.
@@ -330,7 +330,9 @@ class Violations(_Listed):
 
     def __repr__(self) -> str:
         shown = (
-            ": " + ", ".join(map(_text_of, self.found[:3])) + (", ..." if len(self) > 3 else "") if self.found else ""
+            ": " + ", ".join(map(_text_of, self.entries[:3])) + (", ..." if len(self) > 3 else "")
+            if self.entries
+            else ""
         )
         return f"Violations({len(self) or 'none'} of {how_many(self.n_judged, 'value')}{shown})"
 

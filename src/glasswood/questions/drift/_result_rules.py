@@ -108,11 +108,11 @@ def parse_rule(text: str) -> Rule:
     >>> parse_rule("a:b: largest>=1e-3")
     Rule(measure='largest', op='>=', limit=0.001, feature='a:b')
     """
-    found = RULE.fullmatch(text.strip())
-    if found is None:
+    result = RULE.fullmatch(text.strip())
+    if result is None:
         message = f"{text!r} is not a rule; write for example 'psi > 0.2', 'age: psi > 0.3', 'ndcg < 0.9'"
         raise ArgumentError(message)
-    return _rule(found["feature"], found["measure"], found["op"], float(found["limit"]), text)
+    return _rule(result["feature"], result["measure"], result["op"], float(result["limit"]), text)
 
 
 def _rule(feature: str | None, measure: str, op: str | None, limit: float, text: str) -> Rule:
@@ -195,7 +195,7 @@ def rules_in_file(path: str | os.PathLike[str]) -> list[Rule]:
 
 def _without_comment(line: str) -> str:
     """Return a line without what follows a rule and a #. A # that belongs to the name of a feature is kept."""
-    for place in (found.start() for found in re.finditer(r"\s#", line)):
+    for place in (result.start() for result in re.finditer(r"\s#", line)):
         if RULE.fullmatch(line[:place].strip()):
             return line[:place]
     return line
@@ -236,7 +236,7 @@ def _matched(rule: Rule, features: Sequence[str]) -> frozenset[str]:
         return frozenset([rule.feature])
     parts = [{"*": ".*", "?": "."}.get(part, re.escape(part)) for part in re.split(r"([*?])", rule.feature)]
     pattern = re.compile("".join(parts), re.DOTALL)
-    found = frozenset(name for name in features if pattern.fullmatch(name))
-    if not found:
+    result = frozenset(name for name in features if pattern.fullmatch(name))
+    if not result:
         raise TableError.no_feature(rule.feature, features)
-    return found
+    return result

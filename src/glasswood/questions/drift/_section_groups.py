@@ -76,13 +76,13 @@ def groups_of(subject: Subject, by: object) -> Groups:
     try:
         keys, places = places_of_groups(study.user_table, by)
         used = study.columns(study.ensemble.used_features)
-        found = sorted_groups(count_groups(study.plan(1), used, study.over.weight, keys, places, further))
+        result = sorted_groups(count_groups(study.plan(1), used, study.over.weight, keys, places, further))
     except GlasswoodError as error:
         message = f"by={brief(by)} does not define groups of rows: {error}"
         raise TableError(message) from error
     number = {key: k for k, key in enumerate(keys)}
-    members = {name: np.flatnonzero(places == number[key]) for key, name in _names_of(found).items()}
-    return Groups(_named(found), columns, members)
+    members = {name: np.flatnonzero(places == number[key]) for key, name in _names_of(result).items()}
+    return Groups(_named(result), columns, members)
 
 
 def _columns_in(by: object, n_rows: int | None) -> tuple[str, ...]:
@@ -106,10 +106,10 @@ def _checked(subject: Subject, by: Mapping[Any, Any]) -> Mapping[Any, Background
     return by
 
 
-def _named(found: Mapping[Any, Background]) -> dict[str, Background]:
+def _named(result: Mapping[Any, Background]) -> dict[str, Background]:
     """Return the groups that have rows, by their names."""
-    names = _names_of(found)
-    return {names[key]: background for key, background in found.items() if background.total > 0}
+    names = _names_of(result)
+    return {names[key]: background for key, background in result.items() if background.total > 0}
 
 
 def _names_of(keys: Iterable[Any]) -> dict[Any, str]:
@@ -233,21 +233,21 @@ def _tells(comparison: Comparison, name: str, groups: Groups) -> bool:
 def _predictions(subject: Subject, groups: Groups) -> tuple[str, dict[str, Any]]:
     """Return a sentence and a table about the predictions for each group."""
     names = list(groups.backgrounds)[:MAX_LISTED]
-    found = _of_rows(subject, groups, names) or _of_counts(subject, groups, names)
-    several = len(found.labels) > 1
+    result = _of_rows(subject, groups, names) or _of_counts(subject, groups, names)
+    several = len(result.labels) > 1
     head = [column("Group", "text"), *([column("Output", "text")] if several else [])]
     head.append(column("Weight") if subject.weighted else column("Rows", "count"))
     rows: list[list[Any]] = []
-    for name, lines in zip(names, found.lines, strict=True):
+    for name, lines in zip(names, result.lines, strict=True):
         background = groups.backgrounds[name]
         count = rounded(background.weight, 9) if subject.weighted else background.n_rows
-        for label, numbers in zip(found.labels, lines, strict=True):
+        for label, numbers in zip(result.labels, lines, strict=True):
             rows.append([name, *([str(label)] if several else []), count, *map(rounded, numbers)])
     n_groups = len(groups.backgrounds)
-    text = found.about + (
+    text = result.about + (
         f" The first {len(names):,} of {n_groups:,} groups are listed." if n_groups > len(names) else ""
     )
-    return text, {"caption": "Groups", "columns": [*head, *found.columns], "rows": rows}
+    return text, {"caption": "Groups", "columns": [*head, *result.columns], "rows": rows}
 
 
 class _Found(NamedTuple):
@@ -299,13 +299,13 @@ def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
     """Return the average raw score of each group, computed from counts, if there is one."""
     if subject.study.combined:
         return _Found("", [], ("",), [[[]] for _ in names])
-    found = [_on_counts(subject, groups.backgrounds[name]) for name in names]
+    result = [_on_counts(subject, groups.backgrounds[name]) for name in names]
     units = subject.study.ensemble.score.units
     about = f"The average {noun_of(units)} of the rows of each group, computed from counts."
     if _is_classifier(subject):
         about += " Average probabilities and selection rates cannot be computed from counts."
-    lines = [[[value] for value in one.level.tolist()] for one in found]
-    return _Found(about, [column(average_of(units))], found[0].labels, lines)
+    lines = [[[value] for value in one.level.tolist()] for one in result]
+    return _Found(about, [column(average_of(units))], result[0].labels, lines)
 
 
 # ------------------------------------------------------------------------------------------------ figures

@@ -68,28 +68,28 @@ def _total(view: View, *, all_rows: bool) -> Importance:
     def heights(losses: MeanLosses) -> Floats:
         return np.sqrt(np.maximum(losses.redrawn, 0.0))[:, view.chosen.columns]  # the same for both classes of a score
 
-    found = mean_losses(study, spec, all_rows=all_rows)
-    order = strongest_first(heights(found))
+    result = mean_losses(study, spec, all_rows=all_rows)
+    order = strongest_first(heights(result))
     return Importance(
         names=tuple(study.plan(1).players[player] for player in order),
-        heights=heights(found)[order],
+        heights=heights(result)[order],
         outputs=view.labels,
         units=view.units,
         kind="total",
-        n_rows=found.n_rows,
-        sampled=found.sampled,
-        find_folds=Deferred(lambda: _folds_of_losses(found, spec, lambda left: heights(left)[order]))
+        n_rows=result.n_rows,
+        sampled=result.sampled,
+        find_folds=Deferred(lambda: _folds_of_losses(result, spec, lambda left: heights(left)[order]))
         if view.has_folds
         else None,
     )
 
 
-def _folds_of_losses(found: MeanLosses, spec: LossSpec, answer: Callable[[MeanLosses], Floats]) -> Folds:
+def _folds_of_losses(result: MeanLosses, spec: LossSpec, answer: Callable[[MeanLosses], Floats]) -> Folds:
     """Return an answer without each fold of the rows."""
-    if found.sampled and not found.study.over.in_memory:
+    if result.sampled and not result.study.over.in_memory:
         message = "a sample of a source is not in folds; ask for all_rows=True, or pass a table as the background"
         raise BackgroundError(message)
-    left = list(without_folds(found.study, spec))
+    left = list(without_folds(result.study, spec))
     return Folds(np.stack([answer(part) for _, part in left]), np.array([share for share, _ in left]))
 
 
@@ -131,8 +131,8 @@ def _folds_of_main(view: View, names: Sequence[str], *, groups: bool) -> Folds:
     """Return the importance of features without each fold of the rows; groups need the rows themselves."""
 
     def heights(left: View) -> Floats:
-        found = _main(left)
-        return found.heights[[found.names.index(name) for name in names]]
+        result = _main(left)
+        return result.heights[[result.names.index(name) for name in names]]
 
     return view.folds_of(heights, view.each_without_fold("the importance of groups") if groups else None)
 
@@ -183,16 +183,16 @@ def permutation_importance(view: View, loss: object = None, *, all_rows: bool = 
     asked = loss_of(loss, scale)
     spec = loss_spec(study, scale, asked)
     _refuse_unknown(study, spec)
-    found = mean_losses(study, spec, all_rows=all_rows)
-    order = np.argsort(-found.increase[:, 0], kind="stable")
+    result = mean_losses(study, spec, all_rows=all_rows)
+    order = np.argsort(-result.increase[:, 0], kind="stable")
     return PermutationImportance(
         names=tuple(study.plan(1).players[player] for player in order),
-        values=found.increase[order, 0],
-        base=float(found.base[0]),
+        values=result.increase[order, 0],
+        base=float(result.base[0]),
         loss=asked.text,
-        n_rows=found.n_rows,
-        sampled=found.sampled,
-        find_folds=Deferred(lambda: _folds_of_losses(found, spec, lambda left: left.increase[order, :1]))
+        n_rows=result.n_rows,
+        sampled=result.sampled,
+        find_folds=Deferred(lambda: _folds_of_losses(result, spec, lambda left: left.increase[order, :1]))
         if study.has_folds
         else None,
     )

@@ -201,13 +201,13 @@ def _summed(
 
     def work(number: int) -> NDArray[np.int64]:
         here = slice(number * BATCH, min(n_rows, (number + 1) * BATCH))
-        own, found = np.empty(0, dtype=np.int64) if weight is None else weight[here], losses.start()
-        losses.add(np.ascontiguousarray(cells[:, here]), own, values.take(here), found)
-        return found
+        own, result = np.empty(0, dtype=np.int64) if weight is None else weight[here], losses.start()
+        losses.add(np.ascontiguousarray(cells[:, here]), own, values.take(here), result)
+        return result
 
     with in_order(-(-n_rows // BATCH), work, "importance") as parts:
-        for found in parts:
-            sums += found
+        for result in parts:
+            sums += result
     return sums
 
 

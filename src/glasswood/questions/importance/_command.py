@@ -76,10 +76,10 @@ def importance(  # noqa: PLR0913 (one command has all its options)
     values = {"target": target, "offset": offset, "sample_weight": weight, "folds": folds}
     explainer = open_explainer(opened(model), data, response=response, values=values)
     if kind == "permutation":
-        found: Any = explainer.permutation_importance(loss=loss, all_rows=all_rows)
+        result: Any = explainer.permutation_importance(loss=loss, all_rows=all_rows)
     else:
-        found = explainer.importance(kind=kind, all_rows=all_rows, **asked)
-    write_table(columns_of(found if top is None else found.top(top)), destination)
+        result = explainer.importance(kind=kind, all_rows=all_rows, **asked)
+    write_table(columns_of(result if top is None else result.top(top)), destination)
 
 
 COMMANDS = [importance]

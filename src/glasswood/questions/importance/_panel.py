@@ -26,8 +26,8 @@ def panel_of_importance(importance: Importance, output: int | None = None, *, to
     title = "Importance" if importance.kind == "total" else "Importance of curves alone"
     shown, _ = outputs_shown(np.asarray(importance.heights), importance.outputs, output)
     units = scale_label(importance.units, importance.outputs, shown, average=False)
-    found = ranked_bars(importance, output, top, title, f"{KINDS[importance.kind]} ({units})")
-    return replace(found, note=joined(_sample(importance), found.note))
+    result = ranked_bars(importance, output, top, title, f"{KINDS[importance.kind]} ({units})")
+    return replace(result, note=joined(_sample(importance), result.note))
 
 
 @drawn(PermutationImportance)

@@ -124,8 +124,8 @@ class Importance(DrawnAsBars):
         """
         if self.find_folds is None:
             raise BackgroundError(NO_FOLDS)
-        found = self.find_folds().error(self.heights)
-        return found[:, 0] if len(self.outputs) == 1 else found
+        result = self.find_folds().error(self.heights)
+        return result[:, 0] if len(self.outputs) == 1 else result
 
     @property
     def total(self) -> NDArray[np.float64]:
@@ -139,8 +139,8 @@ class Importance(DrawnAsBars):
         """Return the importance of one feature; one per output if there are several."""
         if feature not in self.names:
             raise TableError.no_feature(feature, self.names)
-        found = self.values[self.names.index(feature)]
-        return float(found) if len(self.outputs) == 1 else found
+        result = self.values[self.names.index(feature)]
+        return float(result) if len(self.outputs) == 1 else result
 
     def __repr__(self) -> str:
         shown = [f"{printable(name)} {value:.4g}" for name, value in zip(self.names[:3], self.total[:3], strict=True)]
@@ -185,5 +185,5 @@ class Importance(DrawnAsBars):
         error = self.error if self.find_folds is not None else None
         errors = {} if error is None else by_output(error.reshape(self.heights.shape), self.outputs)
         named = {name.replace("value", "error", 1): part for name, part in errors.items()}
-        found = {"feature": list(self.names), **by_output(self.heights, self.outputs), **totals(self), **named}
-        return {**found, "kind": [self.kind] * len(self), **sample_column(self)}
+        result = {"feature": list(self.names), **by_output(self.heights, self.outputs), **totals(self), **named}
+        return {**result, "kind": [self.kind] * len(self), **sample_column(self)}

@@ -169,5 +169,5 @@ class PermutationImportance(DrawnAsBarsOfAll):
 
     def _columns(self) -> dict[str, Any]:
         errors = {} if self.find_folds is None else {"error": self.error}
-        found = {"feature": list(self.names), "value": self.values, "ratio": self.ratio, **errors}
-        return {**found, "loss": [self.loss] * len(self), **sample_column(self)}
+        result = {"feature": list(self.names), "value": self.values, "ratio": self.ratio, **errors}
+        return {**result, "loss": [self.loss] * len(self), **sample_column(self)}

@@ -50,28 +50,28 @@ def _find_permutation(subject: Subject) -> Any:
 
 def ranking(subject: Subject) -> Sequence[str]:
     """Return the names of all players, the most important first; none if there is no importance."""
-    found, _ = _importance(subject)
-    return () if found is None else tuple(found.names)
+    result, _ = _importance(subject)
+    return () if result is None else tuple(result.names)
 
 
 def subtitle(subject: Subject, name: str) -> str:
     """Return what is said below the figure of a feature."""
-    found, value = _importance(subject)[0], _totals(subject).get(name)
-    sample = "" if found is None else sample_note(found.n_rows, sampled=found.sampled)
+    result, value = _importance(subject)[0], _totals(subject).get(name)
+    sample = "" if result is None else sample_note(result.n_rows, sampled=result.sampled)
     return "" if value is None else f"importance {value:.4g}{subject.units}{sample}"
 
 
 def _totals(subject: Subject) -> dict[str, Any]:
-    found, _ = _importance(subject)
-    return {} if found is None else dict(zip(found.names, map(rounded, found.total.tolist()), strict=True))
+    result, _ = _importance(subject)
+    return {} if result is None else dict(zip(result.names, map(rounded, result.total.tolist()), strict=True))
 
 
 def columns(subject: Subject) -> Iterator[ColumnOfFeatures]:
     """Yield the importance of each feature, and its permutation importance if what was observed is known."""
-    found, why_not = _importance(subject)
-    units = subject.units if found is None else in_brackets(found.units)
-    sample = "" if found is None else sample_note(found.n_rows, sampled=found.sampled)
-    about = f"Importance is not available: {why_not}." if found is None else _about(subject, found, sample)
+    result, why_not = _importance(subject)
+    units = subject.units if result is None else in_brackets(result.units)
+    sample = "" if result is None else sample_note(result.n_rows, sampled=result.sampled)
+    about = f"Importance is not available: {why_not}." if result is None else _about(subject, result, sample)
     yield ColumnOfFeatures(10, column(f"Importance{units}{sample}", "bar"), _totals(subject), about=about)
     permuted = _permutation(subject)
     if permuted is not None:
@@ -84,9 +84,9 @@ def columns(subject: Subject) -> Iterator[ColumnOfFeatures]:
         yield ColumnOfFeatures(70, column("Permutation importance"), values, text=text)
 
 
-def _about(subject: Subject, found: Any, sample: str) -> str:
+def _about(subject: Subject, result: Any, sample: str) -> str:
     over = " (with several outputs, the root of the sum of squares)" if subject.several else ""
-    if found.kind == "total":
+    if result.kind == "total":
         return (
             f"Importance is the root of the mean squared change of the {subject.noun} if the feature is redrawn from "
             f"the rows{over}{sample}. It includes what a feature does together with others. Figures are sorted by it."
@@ -103,18 +103,18 @@ def findings(subject: Subject, made: Mapping[str, Section]) -> Iterator[Placed]:
 
 
 def _strongest(subject: Subject) -> Iterator[Item]:
-    found, _ = _importance(subject)
-    if found is None:
+    result, _ = _importance(subject)
+    if result is None:
         return
-    square, units = found.total**2, in_brackets(found.units)
-    for name, value, part in zip(found.names[:EACH], found.total, square, strict=False):
+    square, units = result.total**2, in_brackets(result.units)
+    for name, value, part in zip(result.names[:EACH], result.total, square, strict=False):
         if value > 0:
             share = percent(float(part / square.sum()))
-            sample = sample_note(found.n_rows, sampled=found.sampled)
+            sample = sample_note(result.n_rows, sampled=result.sampled)
             text = (
                 f"if it is redrawn from the rows, the root mean squared change is {number(value)}{units}{sample}, "
                 f"{share} of the sum of squares of all features."
-                if found.kind == "total"
+                if result.kind == "total"
                 else f"its curve has a standard deviation of {number(value)}{units}, and {share} of the sum of all "
                 "curves' variances."
             )

@@ -158,9 +158,9 @@ class RowLosses:
 
     @cached_unpickled
     def _responses(self) -> Responses:
-        found = Responses(self.plan, self._scale.link, self._scale.inverse)
+        result = Responses(self.plan, self._scale.link, self._scale.inverse)
         before = self.in_kernel and self._kernel.code in (LOGIT, POISSON_OF_LOG, GAMMA_OF_LOG)
-        return found.before_link if before else found
+        return result.before_link if before else result
 
     @cached_unpickled
     def questions(self) -> AnyQuestions:
@@ -239,8 +239,8 @@ class RowLosses:
                 return False
             whole = np.floor(losses)
             rest = np.rint(np.ldexp(losses - whole, FRACTION))
-            found = (weighted_sums(whole, digits[:, here]) << FRACTION) + weighted_sums(rest, digits[:, here])
-            sums += limbs_of(found.ravel()).reshape(sums.shape)
+            result = (weighted_sums(whole, digits[:, here]) << FRACTION) + weighted_sums(rest, digits[:, here])
+            sums += limbs_of(result.ravel()).reshape(sums.shape)
         return True
 
     def start(self) -> NDArray[np.int64]:
@@ -325,9 +325,9 @@ class LossMoments:
     @cached_property
     def _products(self) -> list[NDArray[np.object_]]:
         """The sums over cells of the rows in them times the loss sums, as Python's own integers, of each feature."""
-        found, first = [self._numbers[-1] * self._total] * self._ensemble.n_features, 0
+        result, first = [self._numbers[-1] * self._total] * self._ensemble.n_features, 0
         for feature in self._ensemble.used_features.tolist():
             rows = self._rows[slice(*self._cells.offset[feature : feature + 2])].astype(object)
-            found[feature] = (rows[:, None] * self._numbers[first : first + rows.size]).sum(axis=0)
+            result[feature] = (rows[:, None] * self._numbers[first : first + rows.size]).sum(axis=0)
             first += rows.size
-        return found
+        return result

@@ -80,17 +80,17 @@ class Loss:
 
     def _of_function(self, function: Callable[[Any, Any], Any], target: Floats, predicted: Floats) -> Floats:
         given = (target, predicted) if target.shape[1] > 1 else (target[:, 0], predicted[:, 0])
-        found = np.asarray(function(*(part.copy() for part in given)), dtype=np.float64)
-        if found.shape != (len(target),):
+        result = np.asarray(function(*(part.copy() for part in given)), dtype=np.float64)
+        if result.shape != (len(target),):
             message = (
                 f"the loss {self.name!r} must return one number per row, an array of shape ({len(target)},), but "
-                f"returned one of shape {found.shape}"
+                f"returned one of shape {result.shape}"
             )
             raise ArgumentError(message)
-        if not np.isfinite(found).all():
+        if not np.isfinite(result).all():
             message = f"the loss {self.name!r} returned numbers that are missing or infinite; let it return finite ones"
             raise ArgumentError(message)
-        return found
+        return result
 
 
 CHANGE = Loss("change")
@@ -98,8 +98,8 @@ CHANGE = Loss("change")
 
 def _log_loss(_: float, target: Floats, share: Floats) -> Floats:
     single = target.shape[1] == 1
-    found = np.where(target > 0, share, 1.0 - share)[:, 0] if single else (target * share).sum(axis=1)
-    return np.asarray(-np.log(np.maximum(found, MIN_SHARE)))
+    result = np.where(target > 0, share, 1.0 - share)[:, 0] if single else (target * share).sum(axis=1)
+    return np.asarray(-np.log(np.maximum(result, MIN_SHARE)))
 
 
 def _poisson(_: float, target: Floats, mean: Floats) -> Floats:
@@ -193,10 +193,10 @@ def _of_function(given: Any) -> Loss:
 
 def _level(given: str, level: str) -> float:
     try:
-        found = float(level)
+        result = float(level)
     except ValueError:
-        found = np.nan
-    if not 0.0 < found < 1.0:
+        result = np.nan
+    if not 0.0 < result < 1.0:
         message = f"the quantile follows a colon, as in loss='quantile:0.9', a number between 0 and 1, not {given!r}"
         raise ArgumentError(message)
-    return found
+    return result

@@ -87,15 +87,15 @@ def interaction_strengths(view: View, rows: Any = None) -> Strengths:
         find = _moments_of_cells if _by_cells(view, over) else _moments_of_rows
         pairs, moments = (_moments_of_points if _by_points(view, over) else find)(view, over)
     scale = max((float(np.abs(curve).max(initial=0.0)) for curve in view.curves.values()), default=0.0)
-    found = pair_strengths(moments, scale)
-    order = strongest_first(found.strength)
+    result = pair_strengths(moments, scale)
+    order = strongest_first(result.strength)
     listed = [(plan.players[pairs[k][0]], plan.players[pairs[k][1]]) for k in order]
     return Strengths(
         pairs=listed,
-        heights=found.strength[order],
-        h=found.h[order],
-        numerator=found.variance[order],
-        denominator=found.joint[order],
+        heights=result.strength[order],
+        h=result.h[order],
+        numerator=result.variance[order],
+        denominator=result.joint[order],
         basis=over.basis,
         outputs=view.labels,
         units=view.units,
@@ -111,11 +111,11 @@ def _folds(view: View, pairs: Sequence[tuple[str, str]], *, own: bool) -> dict[s
         raise BackgroundError(message)
     heights, h, shares = [], [], []
     for share, left in view.each_without_fold("interaction strengths"):
-        found = interaction_strengths(left)
-        place = {pair: number for number, pair in enumerate(found.pairs)}
+        result = interaction_strengths(left)
+        place = {pair: number for number, pair in enumerate(result.pairs)}
         order = [place[pair] for pair in pairs]
-        heights.append(found.heights[order])
-        h.append(found.h[order])
+        heights.append(result.heights[order])
+        h.append(result.h[order])
         shares.append(share)
     return {"value": Folds(np.stack(heights), np.array(shares)), "h": Folds(np.stack(h), np.array(shares))}
 
@@ -144,8 +144,8 @@ def _cells_of_pairs(study: Study) -> Floats:
     """Return the number of cells of each pair of features that share a path."""
     a, b = np.nonzero(study.pairs)
     n_cells = study.plan(1).cells.n_cells
-    found: Floats = n_cells[a].astype(np.float64) * n_cells[b]
-    return found
+    result: Floats = n_cells[a].astype(np.float64) * n_cells[b]
+    return result
 
 
 def _pairs_of(study: Study) -> list[tuple[int, int]]:
@@ -225,21 +225,21 @@ def _moments_of_points(view: View, over: PairRows) -> PairMoments:
     """Return the pairs of players, and their moments over rows, from the surface of each pair at all rows."""
     study, plan, outputs = view.study, view.study.plan(1), view.chosen.columns
     effects, curves = study.effects(2), view.curves
-    found = _pairs_of(study)
+    result = _pairs_of(study)
     block, weight = next(over.blocks(1))
     cells = dict(zip(study.ensemble.used_features.tolist(), block.cells(0, block.n_rows), strict=True))
 
     def moments(number: int) -> Floats:
-        a, b = found[number]
+        a, b = result[number]
         rows = JointRows.of(cells[a], cells[b], weight)
         alone = effects.pair(a, b, outputs).at_many(rows.x.astype(np.int64), rows.y.astype(np.int64))
         both = (curves[a][:, outputs], curves[b][:, outputs])
         return point_moments(alone, both, (rows.x, rows.y), rows.rows)
 
-    with in_order(len(found), moments, "interactions") as parts:
+    with in_order(len(result), moments, "interactions") as parts:
         listed = list(parts)
-    players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in found]
-    return players, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
+    players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in result]
+    return players, np.array(listed).reshape(len(result), 4, len(outputs)).transpose(1, 0, 2)
 
 
 def _moments_of_responses(view: View, over: PairRows) -> PairMoments:
@@ -252,10 +252,10 @@ def _moments_of_responses(view: View, over: PairRows) -> PairMoments:
         )
         raise BackgroundError(message)
     curves, mean = view.curves, view.mean
-    found = _pairs_of(study)
+    result = _pairs_of(study)
     block, weight = next(over.blocks(1))
     cells = dict(zip(study.ensemble.used_features.tolist(), block.cells(0, block.n_rows), strict=True))
-    rows = {(a, b): JointRows.of(cells[a], cells[b], weight) for a, b in found}
+    rows = {(a, b): JointRows.of(cells[a], cells[b], weight) for a, b in result}
     n_replies = sum(own.x.size for own in rows.values()) * float(study.over.n_rows) * study.ensemble.n_trees
     if n_replies > MAX_REPLIES:
         message = (
@@ -271,16 +271,16 @@ def _moments_of_responses(view: View, over: PairRows) -> PairMoments:
         alone = (joint - curves[a][x] - curves[b][y] + mean)[:, outputs]
         both = (curves[a][:, outputs], curves[b][:, outputs])
         listed.append(point_moments(np.ascontiguousarray(alone), both, (own.x, own.y), own.rows))
-    return found, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
+    return result, np.array(listed).reshape(len(result), 4, len(outputs)).transpose(1, 0, 2)
 
 
 def _moments_of_cells(view: View, over: PairRows) -> PairMoments:
     """Return the pairs of players, and their moments over rows, from the surface of each pair."""
     study, plan, outputs = view.study, view.study.plan(1), view.chosen.columns
     effects, curves = study.effects(2), view.curves
-    found = _pairs_of(study)
+    result = _pairs_of(study)
     listed: list[Floats] = []
-    for pairs, joint in over.joint(found):
+    for pairs, joint in over.joint(result):
 
         def moments(number: int, pairs: Any = pairs, joint: Any = joint) -> Floats:
             a, b = pairs[number]
@@ -293,8 +293,8 @@ def _moments_of_cells(view: View, over: PairRows) -> PairMoments:
 
         with in_order(len(pairs), moments, "interactions") as parts:
             listed += parts
-    players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in found]
-    return players, np.array(listed).reshape(len(found), 4, len(outputs)).transpose(1, 0, 2)
+    players = [(int(plan.player_of[a]), int(plan.player_of[b])) for a, b in result]
+    return players, np.array(listed).reshape(len(result), 4, len(outputs)).transpose(1, 0, 2)
 
 
 def _moments_of_rows(view: View, over: PairRows) -> tuple[list[tuple[int, ...]], Floats]:

@@ -43,9 +43,9 @@ def h_statistics(view: View, sets: Sequence[Sequence[Any]] = (), *, pairs: bool 
         raise ArgumentError(message)
     places = [tuple(plan.players.index(name) for name in one) for one in sets]
     spec = _spec_of(study, places, pairs=pairs)
-    found = study.one_pass(spec)
+    result = study.one_pass(spec)
     lines = _Lines(study, spec, chosen)
-    whole = lines.of(found.vectors[spec.key], found.total)
+    whole = lines.of(result.vectors[spec.key], result.total)
     order = np.argsort(-whole["numerator"].sum(axis=1), kind="stable")
     whole["numerator"] = whole["numerator"][order]
     return HStatistics(
@@ -55,7 +55,7 @@ def h_statistics(view: View, sets: Sequence[Sequence[Any]] = (), *, pairs: bool 
         with_pairs=pairs,
         outputs=chosen.labels,
         units=view.units,
-        find_folds=None if found.folds is None else Deferred(lambda: lines.folds(found, order)),
+        find_folds=None if result.folds is None else Deferred(lambda: lines.folds(result, order)),
     )
 
 
@@ -87,11 +87,11 @@ class _Lines:
     def folds(self, counted: Background, order: NDArray[np.intp]) -> dict[str, Folds]:
         """Return them without each fold of the rows, with the parts that all rows have."""
         left = without_each_fold(counted)
-        found = [self.of(part.background.vectors[self._spec.key], part.background.total) for part in left]
-        for own in found:
+        result = [self.of(part.background.vectors[self._spec.key], part.background.total) for part in left]
+        for own in result:
             own["numerator"] = own["numerator"][order]
         shares = np.array([part.share for part in left])
-        return {name: Folds(np.stack([own[name] for own in found]), shares) for name in found[0]}
+        return {name: Folds(np.stack([own[name] for own in result]), shares) for name in result[0]}
 
 
 def _spec_of(study: Study, sets: Sequence[tuple[int, ...]], *, pairs: bool) -> LeftOverSpec:
@@ -122,15 +122,15 @@ def _parts(study: Study, order: int) -> Parts:
 def _complements(study: Study) -> list[Complement]:
     """Return the values that each player has in the rows, and their shares."""
     plan, used = study.plan(1), study.ensemble.used_features
-    found = []
+    result = []
     for player in np.unique(plan.player_of[used]).tolist():
         features = used[plan.player_of[used] == player]
         if features.size > 1:
-            found.append(_complement_of_group(study, player))
+            result.append(_complement_of_group(study, player))
             continue
         rows = np.asarray(study.rows_per_cell(int(features[0])), dtype=np.float64)
-        found.append(Complement(player, features, np.arange(rows.size)[None], rows / rows.sum()))
-    return found
+        result.append(Complement(player, features, np.arange(rows.size)[None], rows / rows.sum()))
+    return result
 
 
 def _complement_of_group(study: Study, player: int) -> Complement:

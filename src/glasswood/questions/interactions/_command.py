@@ -96,14 +96,18 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     if data.endswith(".gw"):
         message = f"--max-order {max_order} needs the rows themselves, but {data!r} only has counts"
         raise TableError(message)
-    found = explainer.interaction_values(rows, max_order=max_order, **asked).top(top)
-    write_table(columns_of(found), destination)
+    result = explainer.interaction_values(rows, max_order=max_order, **asked).top(top)
+    write_table(columns_of(result), destination)
 
 
-def _of_model(found: HStatistics) -> dict[str, list[Any]]:
+def _of_model(result: HStatistics) -> dict[str, list[Any]]:
     """Return what curves and pairs leave over, as columns with one line per output."""
-    outputs = {"output": list(found.outputs)} if len(found.outputs) > 1 else {}
-    parts = {"left_by_mains": found.left_by_mains, "left_by_pairs": found.left_by_pairs, "variance": found.denominator}
+    outputs = {"output": list(result.outputs)} if len(result.outputs) > 1 else {}
+    parts = {
+        "left_by_mains": result.left_by_mains,
+        "left_by_pairs": result.left_by_pairs,
+        "variance": result.denominator,
+    }
     return outputs | {name: np.ravel(part).tolist() for name, part in parts.items()}
 
 

@@ -22,9 +22,9 @@ __all__ = ["panel_of_h_statistics", "panel_of_strengths"]
 
 
 @drawn(HStatistics)
-def panel_of_h_statistics(found: HStatistics, output: int | None = None, *, top: int = 20) -> Bars:
+def panel_of_h_statistics(result: HStatistics, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of `HStatistics`: a bar per feature, the one that interacts most first."""
-    return ranked_bars(found, output, top, "Interaction of each feature with all others", "H")
+    return ranked_bars(result, output, top, "Interaction of each feature with all others", "H")
 
 
 @drawn(Strengths)
@@ -85,15 +85,15 @@ def _network(
 ) -> Network:
     """Return the network of a square of strengths."""
     importance, k = sized
-    found = np.nan_to_num(square)
-    sizes = found.sum(axis=1)
+    result = np.nan_to_num(square)
+    sizes = result.sum(axis=1)
     if importance is not None:
         heights = np.asarray(importance.heights)
         of = heights.max(axis=1) if k is None else heights[:, k]
         size_of = dict(zip(importance.names, of.tolist(), strict=True))
         sizes = np.array([size_of.get(name, 0.0) for name in names])
     i, j = np.triu_indices(len(names), 1)
-    strength = found[i, j]
+    strength = result[i, j]
     order = [n for n in np.argsort(-strength, kind="stable") if strength[n] > 0]
     max_ = max(strength.max(initial=0.0), 1e-300)
     widest = f"widest link: {label} {number(max_)}" if order else "no links"

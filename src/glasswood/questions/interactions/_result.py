@@ -113,8 +113,8 @@ class Strengths(DrawnByOutput):
     def _error(self, what: str, heights: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.find_folds is None:
             raise BackgroundError(NO_FOLDS)
-        found = self.find_folds()[what].error(heights)
-        return found[:, 0] if len(self.outputs) == 1 else found
+        result = self.find_folds()[what].error(heights)
+        return result[:, 0] if len(self.outputs) == 1 else result
 
     @property
     def total(self) -> NDArray[np.float64]:
@@ -159,7 +159,9 @@ class Strengths(DrawnByOutput):
         [('petal length (cm)', 'petal width (cm)')]
         """
         n, folds = max(0, n), self.find_folds
-        first = None if folds is None else folds.map(lambda found: {what: own.first(n) for what, own in found.items()})
+        first = (
+            None if folds is None else folds.map(lambda result: {what: own.first(n) for what, own in result.items()})
+        )
         own = {name: getattr(self, name)[:n] for name in ("pairs", "heights", "h", "numerator", "denominator")}
         return replace(self, **own, find_folds=first)
 
@@ -175,11 +177,11 @@ class Strengths(DrawnByOutput):
         return to_frame(self._columns() | (self._errors() if error else {}))
 
     def _errors(self) -> dict[str, Any]:
-        found = {"error": self.error, "h_error": self.h_error}
-        named = [by_output(part.reshape(self.heights.shape), self.outputs) for part in found.values()]
+        result = {"error": self.error, "h_error": self.h_error}
+        named = [by_output(part.reshape(self.heights.shape), self.outputs) for part in result.values()]
         return {
             name.replace("value", what, 1): part
-            for what, columns in zip(found, named, strict=True)
+            for what, columns in zip(result, named, strict=True)
             for name, part in columns.items()
         }
 

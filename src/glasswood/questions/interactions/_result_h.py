@@ -30,8 +30,8 @@ def _share(of: str, by: str) -> Callable[[Lines], Floats]:
 
     def share(lines: Lines) -> Floats:
         part, whole = np.broadcast_arrays(lines[of], lines[by])
-        found: Floats = np.divide(part, whole, out=np.where(part > 0, np.nan, 0.0), where=whole > 0)
-        return found
+        result: Floats = np.divide(part, whole, out=np.where(part > 0, np.nan, 0.0), where=whole > 0)
+        return result
 
     return share
 
@@ -104,8 +104,8 @@ class HStatistics(DrawnAsBars):
     @property
     def heights(self) -> Floats:
         """H of each feature: (n_features, n_outputs)."""
-        found: Floats = np.sqrt(_share("numerator", "score")(self.variances))
-        return found
+        result: Floats = np.sqrt(_share("numerator", "score")(self.variances))
+        return result
 
     @property
     def numerator(self) -> Any:
@@ -169,8 +169,8 @@ class HStatistics(DrawnAsBars):
         }
         if not self.with_pairs:
             del asked["left_by_pairs"]
-        found = {name: Folds(np.stack([function(own) for own in left]), shares) for name, function in asked.items()}
-        return {name: self._of_outputs(own.error(asked[name](self.variances))) for name, own in found.items()}
+        result = {name: Folds(np.stack([function(own) for own in left]), shares) for name, function in asked.items()}
+        return {name: self._of_outputs(own.error(asked[name](self.variances))) for name, own in result.items()}
 
     def __len__(self) -> int:
         return len(self.names)
@@ -179,8 +179,8 @@ class HStatistics(DrawnAsBars):
         """Return H of one feature; one per output if there are several."""
         if feature not in self.names:
             raise TableError.no_feature(feature, self.names)
-        found = self.h[self.names.index(feature)]
-        return float(found) if len(self.outputs) == 1 else found
+        result = self.h[self.names.index(feature)]
+        return float(result) if len(self.outputs) == 1 else result
 
     def __repr__(self) -> str:
         of = self.heights.max(axis=1, initial=0.0)
@@ -205,7 +205,7 @@ class HStatistics(DrawnAsBars):
         return to_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"feature": list(self.names)}
+        result: dict[str, Any] = {"feature": list(self.names)}
         parts = {
             "h": self.heights,
             "numerator": self.variances["numerator"],
@@ -213,5 +213,5 @@ class HStatistics(DrawnAsBars):
         }
         for what, part in parts.items():
             names = [what] if len(self.outputs) == 1 else [f"{what}_{output}" for output in self.outputs]
-            found |= {name: np.array(part[:, k]) for k, name in enumerate(names)}
-        return found
+            result |= {name: np.array(part[:, k]) for k, name in enumerate(names)}
+        return result

@@ -116,5 +116,5 @@ def _spread(heights: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.floa
     """Return the standard deviation of heights, whose mean is 0, over the rows."""
     if not rows.size:
         return np.zeros(heights.shape[1])
-    found: NDArray[np.float64] = np.sqrt(rows @ heights**2 / rows.sum())
-    return found
+    result: NDArray[np.float64] = np.sqrt(rows @ heights**2 / rows.sum())
+    return result

@@ -200,20 +200,20 @@ class LeftSums(RowSums):
     def _values_of_sets(self, cells: NDArray[np.int32]) -> list[NDArray[np.float64]]:
         """Return the interaction of each set, and its joint effect."""
         source, n_outputs = self._lookups_of_sets, self._ensemble.n_outputs
-        by_set, found = _values_of(source, cells, n_outputs), []
+        by_set, result = _values_of(source, cells, n_outputs), []
         for one in self._spec.sets:
             members = {own: by_set[number] for number, own in enumerate(source.sets) if own and {*own} <= {*one}}
             none = np.zeros_like(by_set[0])
-            found += [members.get(tuple(sorted(one)), none), _sum(list(members.values()), none)]
-        return found
+            result += [members.get(tuple(sorted(one)), none), _sum(list(members.values()), none)]
+        return result
 
 
 def _sum(values: Sequence[NDArray[np.float64]], like: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a sum in the order of the values, which does not depend on how many rows there are."""
-    found = np.zeros_like(like)
+    result = np.zeros_like(like)
     for value in values:
-        found += value
-    return found
+        result += value
+    return result
 
 
 def _values_of(source: Lookups, cells: NDArray[np.int32], n_outputs: int) -> NDArray[np.float64]:
@@ -241,5 +241,5 @@ class LeftMoments:
         first, second = numbers[:, :, 0], numbers[:, :, 1]
         numerators = ((second * total) << BITS) - first**2
         whole = total**2 << (2 * BITS)
-        found = np.array([max(0, number) / whole for number in numerators.ravel()]).reshape(first.shape)
-        self.variance: NDArray[np.float64] = found / unit_of_left(make_plan(ensemble, 1, {})) ** 2
+        result = np.array([max(0, number) / whole for number in numerators.ravel()]).reshape(first.shape)
+        self.variance: NDArray[np.float64] = result / unit_of_left(make_plan(ensemble, 1, {})) ** 2

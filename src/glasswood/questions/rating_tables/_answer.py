@@ -40,8 +40,8 @@ def rating_table(view: View, pairs: int | Sequence[Sequence[Any]] = 10) -> Ratin
     _refuse(view)
     names, used = e.feature_names, e.used_features.tolist()
     if max_:
-        found = interaction_strengths(view)
-        strong = zip(found.pairs, found.heights[:, 0].tolist(), strict=True)
+        result = interaction_strengths(view)
+        strong = zip(result.pairs, result.heights[:, 0].tolist(), strict=True)
         listed = [pair for pair, strength in strong if strength > 0][:max_]
     places = [(names.index(a), names.index(b)) for a, b in listed]
     cells = study.plan(1).cells.n_cells
@@ -101,16 +101,16 @@ def _is_exact(view: View, pairs: set[tuple[int, int]]) -> bool:
     study, plan = view.study, view.study.plan(1)
     if plan.max_players > 2:
         return False
-    found = {(int(a), int(b)) for a, b in zip(*np.nonzero(study.pairs), strict=True) if a != b}
+    result = {(int(a), int(b)) for a, b in zip(*np.nonzero(study.pairs), strict=True) if a != b}
     known = {(min(pair), max(pair)) for pair in pairs}
-    return {(min(pair), max(pair)) for pair in found} <= known
+    return {(min(pair), max(pair)) for pair in result} <= known
 
 
 def _remainder(view: View, table: Table) -> Remainder:
     study, spec = view.study, RemainderSpec(table)
-    found = study.one_pass(spec)
-    limbs, sizes = found.vectors[spec.key], found.vectors[f"{spec.key} sizes"]
-    return Remainder.of(study.ensemble, limbs, sizes, found.total)
+    result = study.one_pass(spec)
+    limbs, sizes = result.vectors[spec.key], result.vectors[f"{spec.key} sizes"]
+    return Remainder.of(study.ensemble, limbs, sizes, result.total)
 
 
 def _worst(view: View, table: Table) -> tuple[int, float]:

@@ -70,12 +70,12 @@ def table(  # noqa: PLR0913 (one command has all its options)
     if output.suffix not in kinds:
         message = f"-o is a .csv, .xlsx or .sql file, not {output.name!r}"
         raise click.UsageError(message)
-    found = open_explainer(opened(model), data, values={"sample_weight": weight}).rating_table(pairs=pairs, **asked)
+    result = open_explainer(opened(model), data, values={"sample_weight": weight}).rating_table(pairs=pairs, **asked)
     if output.suffix == ".sql":
-        write_whole(output, found.to_sql(dialect).encode())
+        write_whole(output, result.to_sql(dialect).encode())
     else:
-        getattr(found, kinds[output.suffix])(output)
-    click.echo(repr(found))
+        getattr(result, kinds[output.suffix])(output)
+    click.echo(repr(result))
 
 
 COMMANDS = [table]

@@ -16,11 +16,11 @@ __all__ = ["panel_of_rating_table"]
 
 
 @drawn(RatingTable)
-def panel_of_rating_table(found: RatingTable, *, top: int = 20) -> Bars:
+def panel_of_rating_table(result: RatingTable, *, top: int = 20) -> Bars:
     """Return the panel of a `RatingTable`: how far the entries of each feature and pair are apart."""
-    spans = sorted(found.spans.items(), key=lambda item: -item[1])
+    spans = sorted(result.spans.items(), key=lambda item: -item[1])
     heights = np.array([span for _, span in spans]).reshape(-1, 1)
-    ranked = Ranked(heights, [name for name, _ in spans], (found.output,), found.units)
-    units = scale_label(found.units, ranked.outputs, [0], average=False)
+    ranked = Ranked(heights, [name for name, _ in spans], (result.output,), result.units)
+    units = scale_label(result.units, ranked.outputs, [0], average=False)
     bars = ranked_bars(ranked, None, top, "Entries of the rating table", f"largest minus smallest entry ({units})")
-    return replace(bars, note=joined(bars.note, found.remainder_text))
+    return replace(bars, note=joined(bars.note, result.remainder_text))

@@ -183,12 +183,12 @@ class RatingTable(DrawnAsBarsOfAll):
         features = {column.name: f for f, column in enumerate(self.schema.columns) if column.name in self.axes}
         encoded = encode(given, self.schema, list(features.values()))
         cells = {name: self.axes[name].locate(encoded[f]) for name, f in features.items()}
-        found = np.full(n_rows(given), self.base)
+        result = np.full(n_rows(given), self.base)
         for name, heights in self.mains.items():
-            found += heights[cells[name]]
+            result += heights[cells[name]]
         for (a, b), heights in self.pairs.items():
-            found += heights[cells[a], cells[b]]
-        return found
+            result += heights[cells[a], cells[b]]
+        return result
 
     # ------------------------------------------------------------------------------------------------- frames and files
 
@@ -299,7 +299,7 @@ class RatingTable(DrawnAsBarsOfAll):
 
     def _pair_sheets(self) -> list[Sheet]:
         """Return a grid for each pair: the feature with more lines down the sheet. With a log link, of factors."""
-        found: list[Sheet] = []
+        result: list[Sheet] = []
         for (a, b), heights in self.pairs.items():
             down, across = _sides(self.axes[a], heights), _sides(self.axes[b], heights.T)
             names, grid = (a, b), heights
@@ -316,8 +316,8 @@ class RatingTable(DrawnAsBarsOfAll):
                 entries = [float(grid[one.cell, two.cell]) for two in across]
                 entries = np.exp(entries).tolist() if self.link == "exp" else entries
                 lines.append([one.above, one.to, _shown(one.category), *entries])
-            found.append((f"{a} x {b}", lines, 4))
-        return found
+            result.append((f"{a} x {b}", lines, 4))
+        return result
 
     def to_sql(self, dialect: str = "duckdb") -> str:
         """Return the sum of entries as an SQL expression of CASEs over the columns.
@@ -339,10 +339,10 @@ class RatingTable(DrawnAsBarsOfAll):
         --------
         See `RatingTable`.
         """
-        found = dialect_of(dialect)
+        result = dialect_of(dialect)
         terms = [literal(self.base)]
-        terms += [found.main(self.axes[name], heights) for name, heights in self.mains.items()]
-        terms += [found.pair((self.axes[a], self.axes[b]), heights) for (a, b), heights in self.pairs.items()]
+        terms += [result.main(self.axes[name], heights) for name, heights in self.mains.items()]
+        terms += [result.pair((self.axes[a], self.axes[b]), heights) for (a, b), heights in self.pairs.items()]
         size = sum(map(len, terms))
         if size > LONGEST_SQL:
             message = (
@@ -357,8 +357,8 @@ class RatingTable(DrawnAsBarsOfAll):
     @property
     def spans(self) -> dict[str, float]:
         """The largest minus the smallest entry of each feature and pair, by name."""
-        found = {name: float(np.ptp(heights)) for name, heights in self.mains.items()}
-        return found | {f"{a} x {b}": float(np.ptp(heights)) for (a, b), heights in self.pairs.items()}
+        result = {name: float(np.ptp(heights)) for name, heights in self.mains.items()}
+        return result | {f"{a} x {b}": float(np.ptp(heights)) for (a, b), heights in self.pairs.items()}
 
 
 def _sides(axis: Axis, heights: Floats) -> list[_Side]:
@@ -366,13 +366,13 @@ def _sides(axis: Axis, heights: Floats) -> list[_Side]:
     if axis.categories is not None:
         return [_Side(None, None, label, k) for k, label in enumerate(axis.labels)]
     cuts = [-np.inf, *axis.cuts.tolist(), np.inf]
-    found: list[_Side] = []
+    result: list[_Side] = []
     for k in range(axis.cuts.size + 1):
-        if found and (heights[k] == heights[k - 1]).all():
-            found[-1] = found[-1]._replace(to=cuts[k + 1])
+        if result and (heights[k] == heights[k - 1]).all():
+            result[-1] = result[-1]._replace(to=cuts[k + 1])
         else:
-            found.append(_Side(cuts[k], cuts[k + 1], None, k))
-    return [*found, _Side(None, None, "(missing)", axis.cuts.size + 1)]
+            result.append(_Side(cuts[k], cuts[k + 1], None, k))
+    return [*result, _Side(None, None, "(missing)", axis.cuts.size + 1)]
 
 
 def _shown(category: Any) -> str:

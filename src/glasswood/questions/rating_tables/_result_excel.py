@@ -68,9 +68,9 @@ def _write(sheet: Any, place: tuple[int, int], value: Any, style: Any) -> None:
 def _free(name: str, taken: set[str]) -> str:
     """Return a name of a sheet that Excel allows, and that no other sheet has."""
     plain = "".join(c for c in name.translate(FORBIDDEN) if c.isprintable())[:LONGEST] or "sheet"
-    found, number = plain, 1
-    while found.casefold() in taken or found.casefold() == "history":
+    result, number = plain, 1
+    while result.casefold() in taken or result.casefold() == "history":
         number += 1
-        found = f"{plain[: LONGEST - len(str(number)) - 1]} {number}"
-    taken.add(found.casefold())
-    return found
+        result = f"{plain[: LONGEST - len(str(number)) - 1]} {number}"
+    taken.add(result.casefold())
+    return result

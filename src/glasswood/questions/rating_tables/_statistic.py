@@ -59,12 +59,12 @@ class Table:
 
     def of_cells(self, cells: NDArray[np.int32], place: dict[int, int]) -> NDArray[np.float64]:
         """Return the sum of entries of rows, given the cells of used features and the line of each."""
-        found = np.full(cells.shape[1], self.base)
+        result = np.full(cells.shape[1], self.base)
         for feature, heights in self.mains.items():
-            found += heights[cells[place[feature]]]
+            result += heights[cells[place[feature]]]
         for (a, b), heights in self.pairs.items():
-            found += heights[cells[place[a]], cells[place[b]]]
-        return found
+            result += heights[cells[place[a]], cells[place[b]]]
+        return result
 
 
 class Rest:

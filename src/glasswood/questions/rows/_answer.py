@@ -88,8 +88,8 @@ def interaction_values(
     if isinstance(rows, SourceRows):
         return interactions_of_source(view, rows, "interaction values", study.interactions(order, selected, columns))
     opened = study.rows(rows)  # first: what is wrong with them is found before anything is counted
-    found = study.interactions(order, selected, columns).of_rows(opened)
-    return _interactions(view, found, opened, PartialDependenceInteractions())
+    result = study.interactions(order, selected, columns).of_rows(opened)
+    return _interactions(view, result, opened, PartialDependenceInteractions())
 
 
 def metric_values(view: View, metric: HasCalcMetric, rows: object) -> Interactions | SourceValues:
@@ -112,16 +112,16 @@ def attributions(view: View, rows: object, name: str, metric: InteractionIndex) 
     shape = (n_rows(rows), *(n_players,) * (metric.max_order or 1), n_outputs)
     check_memory(shape)  # before anything is computed
     opened = study.rows(rows)
-    found = _interactions(view, evaluate(study, metric, opened, view.chosen.columns), opened, metric)
-    values = found.values.reshape(found.n_rows, len(found), n_outputs)
+    result = _interactions(view, evaluate(study, metric, opened, view.chosen.columns), opened, metric)
+    values = result.values.reshape(result.n_rows, len(result), n_outputs)
     return Attributions(
         name=name,
-        heights=arrange(values, found.source.sets, shape),
+        heights=arrange(values, result.source.sets, shape),
         mean=view.level,
-        names=found.players,
-        outputs=found.outputs,
-        units=found.units,
-        columns=found.columns,
+        names=result.players,
+        outputs=result.outputs,
+        units=result.units,
+        columns=result.columns,
     )
 
 

@@ -90,13 +90,13 @@ def explained_rows(rows: object, keep: object, engine: object) -> object:
             message = "keep= and engine= are for rows that are files, a stream, or a frame of a cluster"
             raise TableError(message)
         return rows
-    found = Pass(source, engine=engine)
+    result = Pass(source, engine=engine)
     named = _kept(keep)
-    absent = [name for name in named if found.names is None or name not in found.names]
+    absent = [name for name in named if result.names is None or name not in result.names]
     if absent:
         message = f"keep= names columns of the rows; there is no column {absent[0]!r}"
         raise TableError(message)
-    return SourceRows(found, named)
+    return SourceRows(result, named)
 
 
 def _kept(keep: object) -> dict[str, str]:
@@ -105,14 +105,14 @@ def _kept(keep: object) -> dict[str, str]:
         return {}
     if isinstance(keep, str):
         return {keep: keep}
-    found = dict(keep) if isinstance(keep, Mapping) else {name: name for name in _listed(keep)}
-    if not all(isinstance(name, str) for pair in found.items() for name in pair):
+    result = dict(keep) if isinstance(keep, Mapping) else {name: name for name in _listed(keep)}
+    if not all(isinstance(name, str) for pair in result.items() for name in pair):
         message = f"keep= is a list of names of columns, or a mapping from their names to new ones, not {keep!r}"
         raise TableError(message)
-    if len(set(found.values())) != len(found):
-        message = f"keep= gives several columns the same name: {sorted(found.values())!r}"
+    if len(set(result.values())) != len(result):
+        message = f"keep= gives several columns the same name: {sorted(result.values())!r}"
         raise TableError(message)
-    return found
+    return result
 
 
 def _listed(keep: object) -> Sequence[Any]:

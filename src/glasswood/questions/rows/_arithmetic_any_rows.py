@@ -117,8 +117,8 @@ class SetsOfRows:
         if not self.arranged:
             return out
         by_set = out.reshape(len(source.sets), self.n_outputs, n_rows).transpose(2, 0, 1)
-        found = arrange(by_set, source.sets, (n_rows, *self.arranged, self.n_outputs))
-        return np.ascontiguousarray(found.reshape(n_rows, -1).T)
+        result = arrange(by_set, source.sets, (n_rows, *self.arranged, self.n_outputs))
+        return np.ascontiguousarray(result.reshape(n_rows, -1).T)
 
     def answer(self, columns: OpenColumns, first: int, last: int) -> dict[str, Any]:
         """Return columns of values of some rows."""
@@ -160,8 +160,8 @@ class LargestSets:
 
     def answer(self, columns: OpenColumns, first: int, last: int) -> dict[str, Any]:
         """Return the lists of some rows; names as numbers of labels."""
-        found, values = largest(self.sets.numbers(columns, first, last).T, self.k, self.skipped)
-        return {"features": (found, self.sets.labels), "values": values}
+        result, values = largest(self.sets.numbers(columns, first, last).T, self.k, self.skipped)
+        return {"features": (result, self.sets.labels), "values": values}
 
     @property
     def kinds(self) -> dict[str, str]:

@@ -86,8 +86,8 @@ class LongPaths(WholeSets):
 
         total = np.zeros((len(self.sets), len(self.leaves.outputs), self.n_rows))
         with in_order(n_parts, work, "paths") as parts:
-            for found in parts:
-                total += found
+            for result in parts:
+                total += result
         total *= self.plan.ensemble.score.factor
         if self.sets and not self.sets[0]:  # the score without any leaf is an empty cube
             total[0] += self._on_cubes.of_empty_cube() * self.plan.ensemble.score.constant[self.leaves.outputs][:, None]

@@ -238,13 +238,13 @@ class Walks:
                     single=single,
                     pairs=pairs,
                 )
-        found: list[NDArray[Any]] = [np.empty((n_rows, n_outputs, 0))]
+        result: list[NDArray[Any]] = [np.empty((n_rows, n_outputs, 0))]
         if 1 in self.orders:
             values = single if ground.by_player else single.transpose(0, 2, 1)
-            found.append(values[:, :n_outputs, : ground.players.size])
+            result.append(values[:, :n_outputs, : ground.players.size])
         if 2 in self.orders:
-            found.append(pairs.reshape(n_rows, n_outputs, width * width)[:, :, self._pairs])
-        return np.concatenate(found, axis=2).transpose(2, 1, 0)
+            result.append(pairs.reshape(n_rows, n_outputs, width * width)[:, :, self._pairs])
+        return np.concatenate(result, axis=2).transpose(2, 1, 0)
 
 
 class WalkedRows(WholeSets):
@@ -283,7 +283,7 @@ class WalkedRows(WholeSets):
 
         total = np.zeros((len(self.sets), len(walks.outputs), self.n_rows))
         with in_order(len(spans) * n_parts, work, "rows") as parts:
-            for number, found in enumerate(parts):
-                total[:, :, slice(*spans[number // n_parts])] += found
+            for number, result in enumerate(parts):
+                total[:, :, slice(*spans[number // n_parts])] += result
         total *= ground.plan.ensemble.score.factor
         return total.reshape(len(self.sets) * len(walks.outputs), self.n_rows)

@@ -68,8 +68,8 @@ def shap(  # noqa: PLR0913 (one command has all its options)
     rows = open_data(data, in_memory=False)
     rows = rows if isinstance(rows, str) else iter([rows])  # a CSV file
     values = explain(fitted, over).shap_values(rows, keep=further, **asked)
-    found = values if top is None else values.top_per_row(top)
-    click.echo(f"{how_many(found.to_parquet(output), 'row')} written to {output}")
+    result = values if top is None else values.top_per_row(top)
+    click.echo(f"{how_many(result.to_parquet(output), 'row')} written to {output}")
 
 
 COMMANDS = [shap]

@@ -179,8 +179,8 @@ class Attributions(Drawable):
         --------
         See `Attributions`.
         """
-        found: Waterfall | Bars | Dots = self._made("panel", row, output, **options)
-        return found
+        result: Waterfall | Bars | Dots = self._made("panel", row, output, **options)
+        return result
 
     def plot(
         self,

@@ -451,8 +451,8 @@ class Interactions(Drawable):
         --------
         See `Interactions`.
         """
-        found: Waterfall | Bars = self._made("panel", row, output, **options)
-        return found
+        result: Waterfall | Bars = self._made("panel", row, output, **options)
+        return result
 
     def plot(
         self,

@@ -106,8 +106,8 @@ class SourceValues(ReadOnly):
         --------
         See `SourceValues`.
         """
-        found: NDArray[np.float64] = self._means[0]
-        return found
+        result: NDArray[np.float64] = self._means[0]
+        return result
 
     def mean_square(self) -> NDArray[np.float64]:
         """Return the mean square of each feature, pair or set over all rows, as `mean_abs` does.
@@ -116,8 +116,8 @@ class SourceValues(ReadOnly):
         --------
         See `SourceValues`.
         """
-        found: NDArray[np.float64] = self._means[1]
-        return found
+        result: NDArray[np.float64] = self._means[1]
+        return result
 
     def signed_mean(self) -> NDArray[np.float64]:
         """Return the mean value of each feature, pair or set over all rows, with its sign, as `mean_abs` does.
@@ -126,8 +126,8 @@ class SourceValues(ReadOnly):
         --------
         See `SourceValues`.
         """
-        found: NDArray[np.float64] = self._means[2]
-        return found
+        result: NDArray[np.float64] = self._means[2]
+        return result
 
     def top(self, k: int = 10) -> Any:
         """Return the k features, pairs or sets with the largest mean absolute value, as a data frame.
@@ -145,8 +145,8 @@ class SourceValues(ReadOnly):
         if len(self.outputs) > 1:
             columns["output"] = [self.outputs[output] for _, output in order]
         names = ("mean_abs", "mean_square", "signed_mean")
-        found = {name: [float(mean[place]) for place in order] for name, mean in zip(names, means, strict=True)}
-        return to_frame(columns | found)
+        result = {name: [float(mean[place]) for place in order] for name, mean in zip(names, means, strict=True)}
+        return to_frame(columns | result)
 
     def top_per_row(self, k: int = 3) -> SourceValues:
         """Return, for each row, the k features or sets with the largest absolute values, as two lists.

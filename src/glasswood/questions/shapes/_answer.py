@@ -43,14 +43,14 @@ def monotonicity(view: View, features: Sequence[Any] = ()) -> Monotonicity:
     curves = [curve_of(view, f) for f in numbers]
     trends = [_trend(own) for own in curves]
     shape = (len(numbers), len(view.labels))
-    cuts = [np.append(own.cuts, np.nan)[found.cut] for own, found in zip(curves, trends, strict=True)]
+    cuts = [np.append(own.cuts, np.nan)[result.cut] for own, result in zip(curves, trends, strict=True)]
     return Monotonicity(
         names=tuple(own.name for own in curves),
-        directions=np.array([found.direction for found in trends], dtype=np.str_).reshape(shape),
-        mains=np.array([found.main for found in trends], dtype=np.str_).reshape(shape),
-        against=np.array([found.against for found in trends]).reshape(shape),
+        directions=np.array([result.direction for result in trends], dtype=np.str_).reshape(shape),
+        mains=np.array([result.main for result in trends], dtype=np.str_).reshape(shape),
+        against=np.array([result.against for result in trends]).reshape(shape),
         at=np.array(cuts).reshape(shape),
-        shares=np.array([found.share for found in trends]).reshape(shape),
+        shares=np.array([result.share for result in trends]).reshape(shape),
         outputs=view.labels,
         units=view.units,
     )
@@ -59,12 +59,12 @@ def monotonicity(view: View, features: Sequence[Any] = ()) -> Monotonicity:
 def row_monotonicity(view: View, features: Sequence[Any] = ()) -> RowMonotonicity:
     """Return how many rows go against the direction that the model declares, or that curves have."""
     numbers = numbers_of(view, features, "monotonicity")
-    found, promised, chosen = monotonicity(view, features), view.ensemble.promised, view.chosen
-    declared = np.zeros(found.mains.shape, dtype=np.int8)
+    result, promised, chosen = monotonicity(view, features), view.ensemble.promised, view.chosen
+    declared = np.zeros(result.mains.shape, dtype=np.int8)
     if promised is not None and promised.shape[1] == chosen.n_columns:
         declared += promised[numbers][:, chosen.columns]
         declared = -declared if chosen.total is not None else declared
-    directions = np.select([declared > 0, declared < 0], ["increasing", "decreasing"], found.mains)
+    directions = np.select([declared > 0, declared < 0], ["increasing", "decreasing"], result.mains)
     return rows_against(view, numbers, directions)
 
 
@@ -74,16 +74,16 @@ def spikes(view: View, features: Sequence[Any] = (), points: int = 100) -> Spike
     numbers = numbers_of(view, features, "a spike")
     curves = {feature: curve_of(view, feature) for feature in numbers}
     curves = {feature: own for feature, own in curves.items() if own.cuts.size > 1}
-    found: list[Spike] = []
+    result: list[Spike] = []
     ranges, basis = _ranges(view, curves)
     for feature, ends in ranges.items():
         own = curves[feature]
         sampled = np.searchsorted(own.cuts, np.linspace(*ends, points))
         for output in range(len(view.labels)):
-            found += _spikes(own, output, sampled)
+            result += _spikes(own, output, sampled)
     names = view.ensemble.feature_names
     return Spikes(
-        found=tuple(sorted(found, key=lambda spike: -abs(spike.by))),
+        entries=tuple(sorted(result, key=lambda spike: -abs(spike.by))),
         names=tuple(names[f] for f in numbers),
         points=points,
         basis=basis,
@@ -114,8 +114,8 @@ def _trend(own: Curve) -> Trend:
     """Return the trend of a curve of numbers."""
     cells, rows = own.axis.ordinary, own.axis.rows
     beside = [rows.sum() - rows[cells].sum()] if rows.size else []
-    found = trend(own.heights[cells], np.append(rows[cells], beside))
-    return found._replace(cut=np.where(found.cut < 0, -1, found.cut + cells.start))
+    result = trend(own.heights[cells], np.append(rows[cells], beside))
+    return result._replace(cut=np.where(result.cut < 0, -1, result.cut + cells.start))
 
 
 def _spikes(own: Curve, output: int, sampled: NDArray[np.int64]) -> list[Spike]:
@@ -128,12 +128,12 @@ def _spikes(own: Curve, output: int, sampled: NDArray[np.int64]) -> list[Spike]:
         Spike(
             feature=own.name,
             output=own.outputs[output],
-            above=float(ends[found.first]),
-            to=float(ends[found.last]),
-            height=found.height,
-            by=found.by,
-            share=abs(found.by) / float(np.ptp(heights)),
-            rows=float(rows[found.first : found.last].sum()) if rows.size else np.nan,
+            above=float(ends[result.first]),
+            to=float(ends[result.last]),
+            height=result.height,
+            by=result.by,
+            share=abs(result.by) / float(np.ptp(heights)),
+            rows=float(rows[result.first : result.last].sum()) if rows.size else np.nan,
         )
-        for found in missed(heights, sampled)
+        for result in missed(heights, sampled)
     ]

@@ -86,9 +86,9 @@ class _Witnesses:
         best: tuple[float, dict[int, float], int, int] | None = None
         step = max(1, MANY_ROWS // axis.size)
         for start in range(0, len(rows), step):
-            found = self._best(rows[start : start + step], feature, axis, (column, direction))
-            if found is not None and (best is None or found[0] > best[0]):
-                best = found
+            result = self._best(rows[start : start + step], feature, axis, (column, direction))
+            if result is not None and (best is None or result[0] > best[0]):
+                best = result
         if best is None:
             return None
         _, row, low, high = best
@@ -100,9 +100,9 @@ class _Witnesses:
         Without a pair of leaves, values are random. That of the feature itself is left open.
         """
         cells = {f: self._common(pair, f, random) for f in self._used if f != feature}
-        found = {f: float(self._values[f][cell]) for f, cell in cells.items() if cell is not None}
-        known = {f for f in found if not np.isnan(found[f]) or cells[f] == self._values[f].size - 1}
-        return found if len(known) == len(cells) else None
+        result = {f: float(self._values[f][cell]) for f, cell in cells.items() if cell is not None}
+        known = {f for f in result if not np.isnan(result[f]) or cells[f] == self._values[f].size - 1}
+        return result if len(known) == len(cells) else None
 
     def _common(self, pair: Pair | None, feature: int, random: np.random.Generator) -> int | None:
         """Return a cell of a feature that two leaves accept; None if none has a value that can be named."""
@@ -122,16 +122,16 @@ class _Witnesses:
 
     def _cells_of(self, entry: int, feature: int, n_main: int) -> NDArray[np.bool_]:
         """Return which cells of a feature an entry of the boxes accepts."""
-        boxes, found = self._plan.boxes, np.zeros(self._values[feature].size, dtype=bool)
+        boxes, result = self._plan.boxes, np.zeros(self._values[feature].size, dtype=bool)
         if self._plan.cells.n_codes[feature]:
             words = boxes.sets[boxes.low[entry] : boxes.low[entry] - (-n_main // 64)]
             bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-            found[:n_main] = bits[:n_main].astype(bool)
-            found[n_main] = boxes.unseen[entry]
+            result[:n_main] = bits[:n_main].astype(bool)
+            result[n_main] = boxes.unseen[entry]
         else:
-            found[boxes.low[entry] : boxes.high[entry] + 1] = True
-        found[-1] = boxes.missing[entry]
-        return found
+            result[boxes.low[entry] : boxes.high[entry] + 1] = True
+        result[-1] = boxes.missing[entry]
+        return result
 
     def _best(
         self, rows: list[dict[int, float]], feature: int, axis: NDArray[np.int64], asked: tuple[int, int]
@@ -185,13 +185,13 @@ def _values_in_cells(column: Column, plan: CountPlan, feature: int) -> NDArray[n
         return np.array([0.0, np.nan])
     ends = np.append(cuts, np.floor(cuts[-1] + max(1.0, 1e-3 * abs(cuts[-1]))))
     floors, numbers = np.floor(ends), np.arange(ends.size)
-    found = np.where(cells.locate(feature, floors) == numbers, floors, ends)
+    result = np.where(cells.locate(feature, floors) == numbers, floors, ends)
     try:
-        encoded = np.asarray(column.encode(found), dtype=np.float64)
+        encoded = np.asarray(column.encode(result), dtype=np.float64)
     except TableError:  # transformers of a pipeline reject some
         return np.full(ends.size + 1, np.nan)
-    right = np.isfinite(found) & (cells.locate(feature, encoded) == numbers)
-    return np.append(np.where(right, found, np.nan), np.nan)
+    right = np.isfinite(result) & (cells.locate(feature, encoded) == numbers)
+    return np.append(np.where(right, result, np.nan), np.nan)
 
 
 def _user_value(column: Column, encoded: float | None) -> Any:

@@ -91,7 +91,7 @@ def _worst(
     falls = RowFalls(study.ensemble, spec, used)
     own, weight, row_values = study.own_rows(falls.plan), study.over.weights, study.over.row_values
     best: dict[tuple[int, int], float] = {}
-    found: dict[tuple[str, int], WorstRow] = {}
+    result: dict[tuple[str, int], WorstRow] = {}
     places = {f: i for i, f in enumerate(features)}
     for start in range(0, own.n_rows, falls.n_held):
         end = min(own.n_rows, start + falls.n_held)
@@ -107,12 +107,12 @@ def _worst(
                     best[feature, k] = float(size[row])
                     cells = int(own_falls.low[0, row]), int(own_falls.high[0, row])
                     name = study.ensemble.feature_names[feature]
-                    found[name, k] = WorstRow(
+                    result[name, k] = WorstRow(
                         row=start + row,
                         values=_values(falls, feature, cells),
                         responses=(float(levels[cells[0], row]), float(levels[cells[1], row])),
                     )
-    return found
+    return result
 
 
 def _values(falls: RowFalls, feature: int, cells: tuple[int, int]) -> tuple[float, float]:

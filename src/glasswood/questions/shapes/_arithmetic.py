@@ -75,7 +75,7 @@ def missed(heights: Floats, sampled: NDArray[np.int64]) -> list[Missed]:
     least = WORTH_A_WORD * float(np.ptp(heights))
     if least <= NOISE * float(np.abs(heights).max()):
         return []
-    found = []
+    result = []
     left, right = sampled[:-1], sampled[1:]
     spans = np.column_stack([left, right + 1]).ravel()
     for sign in (1.0, -1.0):
@@ -91,5 +91,5 @@ def missed(heights: Floats, sampled: NDArray[np.int64]) -> list[Missed]:
                 low -= 1
             while turned[high] > limit:
                 high += 1
-            found.append(Missed(low, high, float(heights[tip]), sign * float(turned[tip] - shown_height[interval])))
-    return found
+            result.append(Missed(low, high, float(heights[tip]), sign * float(turned[tip] - shown_height[interval])))
+    return result

@@ -90,7 +90,7 @@ class LeafPairs:
 
     def against(self, feature: int, output: int, direction: int, max_: int) -> list[Pair]:
         """Return the pairs that break a direction most, the worst first; not those of very large trees."""
-        e, found = self._e, []
+        e, result = self._e, []
         for tree in range(e.n_trees):
             if e.tree_output[tree] not in (-1, output) or not self._is_small(tree):
                 continue
@@ -102,8 +102,10 @@ class LeafPairs:
                 fall = direction * (values[low, column] - values[high, column])
                 first = np.argsort(-fall, kind="stable")[:max_]
                 leaves = self._leaves[tree]
-                found += [Pair(int(leaves[low[k]]), int(leaves[high[k]]), float(fall[k])) for k in first if fall[k] > 0]
-        return sorted(found, key=lambda pair: -pair.fall)[:max_]
+                result += [
+                    Pair(int(leaves[low[k]]), int(leaves[high[k]]), float(fall[k])) for k in first if fall[k] > 0
+                ]
+        return sorted(result, key=lambda pair: -pair.fall)[:max_]
 
     def _values(self, tree: int) -> NDArray[np.float64]:
         """Return what the leaves of a tree add to the score."""
@@ -244,6 +246,6 @@ def _sets(
     full = np.full(n_words, ~np.uint64(0))
     if n_codes % 64:
         full[-1] = np.uint64(2 ** (n_codes % 64) - 1)
-    found = np.repeat(full[None], n_leaves, axis=0)
-    found[leaf] = words[first[:, None] + np.arange(n_words)] & full
-    return found
+    result = np.repeat(full[None], n_leaves, axis=0)
+    result[leaf] = words[first[:, None] + np.arange(n_words)] & full
+    return result

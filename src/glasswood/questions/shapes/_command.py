@@ -47,11 +47,11 @@ def certificate(
     error then tells the values that show it.
     """
     check_destination(destination)
-    found = explain(opened(model)).certificate(*features, **asked)
-    write_table(columns_of(found), destination)
-    for broken in found.broken:
+    result = explain(opened(model)).certificate(*features, **asked)
+    write_table(columns_of(result), destination)
+    for broken in result.broken:
         click.echo(f"glasswood: broken promise: {broken.text}", err=True)
-    if found.broken:
+    if result.broken:
         ctx.exit(1)
 
 
@@ -92,10 +92,10 @@ def monotonicity(  # noqa: PLR0913 (one command has all its options)
     """
     check_destination(destination)
     explainer = open_explainer(opened(model), data, response=response)
-    found: Any = (
+    result: Any = (
         explainer.monotonicity(*features, rows=True, **asked) if rows else explainer.monotonicity(*features, **asked)
     )
-    write_table(columns_of(found), destination)
+    write_table(columns_of(result), destination)
 
 
 COMMANDS = [monotonicity, certificate]

@@ -16,27 +16,27 @@ __all__ = ["panel_of_certificate", "panel_of_row_monotonicity"]
 
 
 @drawn(RowMonotonicity)
-def panel_of_row_monotonicity(found: RowMonotonicity, output: int | None = None, *, top: int = 20) -> Bars:
+def panel_of_row_monotonicity(result: RowMonotonicity, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of a `RowMonotonicity`: the share of rows that go against the direction of each feature."""
-    order = np.argsort(-np.asarray(found.shares).max(axis=1, initial=0.0), kind="stable")
-    ranked = Ranked(np.asarray(found.shares)[order], [found.names[i] for i in order], found.outputs, found.units)
+    order = np.argsort(-np.asarray(result.shares).max(axis=1, initial=0.0), kind="stable")
+    ranked = Ranked(np.asarray(result.shares)[order], [result.names[i] for i in order], result.outputs, result.units)
     return ranked_bars(ranked, output, top, "Rows that go against the direction of a feature", "share of the rows")
 
 
 @drawn(Certificate)
-def panel_of_certificate(found: Certificate, output: int | None = None, *, top: int = 20) -> Bars:
+def panel_of_certificate(result: Certificate, output: int | None = None, *, top: int = 20) -> Bars:
     """Return the panel of a `Certificate`: how far the score can fall and rise at most along each feature."""
-    bounds = np.stack([found.falls, found.rises])
+    bounds = np.stack([result.falls, result.rises])
     heights = bounds.max(axis=2) if output is None else bounds[:, :, output]
     order, some = first_of(np.argsort(-heights.max(axis=0), kind="stable"), top)
-    shown = range(len(found.outputs)) if output is None else [output]
-    units = scale_label(found.units, found.outputs, list(shown), average=False)
-    broken = {one.feature for one in found.broken}
+    shown = range(len(result.outputs)) if output is None else [output]
+    units = scale_label(result.units, result.outputs, list(shown), average=False)
+    broken = {one.feature for one in result.broken}
     return Bars(
         title="How far the score can move along each feature",
         x_label=f"at most ({units})",
-        labels=tuple(f"{plain(found.names[i])}{' (broken promise)' * (found.names[i] in broken)}" for i in order),
+        labels=tuple(f"{plain(result.names[i])}{' (broken promise)' * (result.names[i] in broken)}" for i in order),
         values=tuple(tuple(side[order].tolist()) for side in heights),
         series=("falls", "rises"),
-        note=joined(some, found.caveat, "no bar: proven for every row"),
+        note=joined(some, result.caveat, "no bar: proven for every row"),
     )

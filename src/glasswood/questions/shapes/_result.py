@@ -78,14 +78,14 @@ class Monotonicity(ReadOnly):
         """Return the direction of one feature; a list with one per output if there are several."""
         if feature not in self.names:
             raise TableError.no_feature(feature, self.names)
-        found = self.directions[self.names.index(feature)].tolist()
-        return found[0] if len(self.outputs) == 1 else found
+        result = self.directions[self.names.index(feature)].tolist()
+        return result[0] if len(self.outputs) == 1 else result
 
     def __repr__(self) -> str:
         kinds, counts = np.unique(self.directions, return_counts=True)
-        found = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
+        result = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
-        return f"Monotonicity({how_many(len(self), 'feature')}{outputs}{': ' if found else ''}{found})"
+        return f"Monotonicity({how_many(len(self), 'feature')}{outputs}{': ' if result else ''}{result})"
 
     def _repr_html_(self) -> str:
         return table_html(f"Monotonicity ({self.units})", self._columns())
@@ -157,7 +157,7 @@ class Spikes:
 
     Parameters
     ----------
-    found : tuple of Spike
+    entries : tuple of Spike
         The spikes, the largest (in units of the score) first.
     names : tuple of str
         The features that were checked.
@@ -189,7 +189,7 @@ class Spikes:
     ['feature', 'above', 'to', 'height', 'by', 'share', 'rows']
     """
 
-    found: tuple[Spike, ...]
+    entries: tuple[Spike, ...]
     names: tuple[str, ...]
     points: int
     basis: str
@@ -197,19 +197,19 @@ class Spikes:
     units: str
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.entries)
 
     def __iter__(self) -> Iterator[Spike]:
-        return iter(self.found)
+        return iter(self.entries)
 
     def __getitem__(self, number: int) -> Spike:
-        return self.found[number]
+        return self.entries[number]
 
     def __repr__(self) -> str:
         features = how_many(len(self.names), "feature")
         first = ""
-        if self.found:
-            spike = self.found[0]
+        if self.entries:
+            spike = self.entries[0]
             first = f": {printable(spike.feature)} from {spike.above:.6g} to {spike.to:.6g} by {spike.by:.4g}"
         more = ", ..." if len(self) > 1 else ""
         return f"Spikes({len(self)} in {features} that {self._sampled} would miss{first}{more})"
@@ -234,7 +234,7 @@ class Spikes:
         See `Spikes`.
         """
         return Spikes(
-            found=self.found[: max(0, n)],
+            entries=self.entries[: max(0, n)],
             names=self.names,
             points=self.points,
             basis=self.basis,
@@ -252,9 +252,9 @@ class Spikes:
         return to_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {"feature": [spike.feature for spike in self.found]}
+        columns: dict[str, Any] = {"feature": [spike.feature for spike in self.entries]}
         if len(self.outputs) > 1:
-            columns["output"] = [spike.output for spike in self.found]
+            columns["output"] = [spike.output for spike in self.entries]
         for field in ("above", "to", "height", "by", "share", "rows"):
-            columns[field] = np.array([getattr(spike, field) for spike in self.found], dtype=np.float64)
+            columns[field] = np.array([getattr(spike, field) for spike in self.entries], dtype=np.float64)
         return with_basis(columns, self.basis)

@@ -158,10 +158,10 @@ class Certificate(DrawnAsBars):
     def verdicts(self) -> NDArray[np.str_]:
         """What became of each declared constraint: "proven", "broken" or "open"; "" where none is declared."""
         kept = np.where(self.promised > 0, self.falls == 0, self.rises == 0)
-        found = np.select([self.promised == 0, kept], ["", "proven"], "open").astype("<U6")
+        result = np.select([self.promised == 0, kept], ["", "proven"], "open").astype("<U6")
         for one in self.broken:
-            found[self.names.index(one.feature), self.outputs.index(one.output)] = "broken"
-        return found
+            result[self.names.index(one.feature), self.outputs.index(one.output)] = "broken"
+        return result
 
     @property
     def heights(self) -> NDArray[np.float64]:
@@ -180,8 +180,8 @@ class Certificate(DrawnAsBars):
         """Return what is proven of one feature, "" for nothing; a list with one per output if there are several."""
         if feature not in self.names:
             raise TableError.no_feature(feature, self.names)
-        found = self.proven[self.names.index(feature)].tolist()
-        return found[0] if len(self.outputs) == 1 else found
+        result = self.proven[self.names.index(feature)].tolist()
+        return result[0] if len(self.outputs) == 1 else result
 
     def __repr__(self) -> str:
         outputs = f" x {len(self.outputs)} outputs" if len(self.outputs) > 1 else ""
@@ -198,9 +198,9 @@ class Certificate(DrawnAsBars):
         verdicts = self.verdicts
         if (verdicts == "proven").sum() == n_declared:
             return f"{n_declared:,} declared, all proven"
-        found = _counted(verdicts[verdicts != ""], {"broken": "", "proven": "", "open": "neither proven nor broken"})
+        result = _counted(verdicts[verdicts != ""], {"broken": "", "proven": "", "open": "neither proven nor broken"})
         first = f": {printable(self.broken[0].feature)} {self.broken[0].text}" if self.broken else ""
-        return f"{n_declared:,} declared, {found}{first}"
+        return f"{n_declared:,} declared, {result}{first}"
 
     def _repr_html_(self) -> str:
         return table_html(f"Certificate of monotonicity ({self.units})", self._columns())

@@ -132,8 +132,8 @@ class RowMonotonicity(DrawnAsBars):
 
     def __getitem__(self, feature: str) -> Any:
         """Return the share of rows that go against the direction of a feature; one per output if there are several."""
-        found = self.shares[self._place(feature)]
-        return float(found[0]) if len(self.outputs) == 1 else found
+        result = self.shares[self._place(feature)]
+        return float(result[0]) if len(self.outputs) == 1 else result
 
     def _place(self, feature: str) -> int:
         if feature not in self.names:

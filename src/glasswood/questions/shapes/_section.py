@@ -58,11 +58,11 @@ def sections(subject: Subject) -> Iterator[Placed]:
 # ------------------------------------------------------------------------------------------------- monotonicity
 
 
-def _shapes_of(subject: Subject, found: Monotonicity, i: int) -> list[str]:
+def _shapes_of(subject: Subject, result: Monotonicity, i: int) -> list[str]:
     """Return the shape of the curve of a feature in a word or two, for each output."""
-    curve = curves_of(subject)[found.names[i]]
+    curve = curves_of(subject)[result.names[i]]
     spans = np.ptp(curve.heights[curve.axis.ordinary], axis=0)
-    lines = zip(found.directions[i], found.mains[i], found.against[i], spans, found.shares[i], strict=True)
+    lines = zip(result.directions[i], result.mains[i], result.against[i], spans, result.shares[i], strict=True)
     return [shape_word(str(a), str(b), float(c), float(d), float(e)) for a, b, c, d, e in lines]
 
 
@@ -74,11 +74,11 @@ def _words(subject: Subject) -> dict[str, str]:
 def _find_words(subject: Subject) -> dict[str, str]:
     if not numbers_of(subject):
         return {}
-    found = _monotonicity(subject)
-    shapes = [_shapes_of(subject, found, i) for i in range(len(found.names))]
+    result = _monotonicity(subject)
+    shapes = [_shapes_of(subject, result, i) for i in range(len(result.names))]
     return {
         name: kinds[0] if len(set(kinds)) == 1 else "differs by output"
-        for name, kinds in zip(found.names, shapes, strict=True)
+        for name, kinds in zip(result.names, shapes, strict=True)
     }
 
 
@@ -87,16 +87,16 @@ def _section_of_shapes(subject: Subject) -> Section:
     if not numbers_of(subject):
         text = f"Not examined: {_why_no_numbers(subject)}."
         return section("monotonicity", "Monotonicity", text)
-    found = _monotonicity(subject)
-    shapes = [_shapes_of(subject, found, i) for i in range(len(found.names))]
+    result = _monotonicity(subject)
+    shapes = [_shapes_of(subject, result, i) for i in range(len(result.names))]
     rows: list[list[Any]] = []
     rank = {name: k for k, name in enumerate(subject.names)}
-    for i in sorted(range(len(found.names)), key=lambda i: rank[found.names[i]]):
-        for k, output in enumerate(found.outputs):
-            of = [found.names[i], str(output)] if subject.several else [found.names[i]]
-            kinds = [shapes[i][k], str(found.mains[i, k])]
-            at = rounded(shown_cut(float(found.at[i, k])).number, 9)
-            numbers = [rounded(float(found.against[i, k]), 9), at, rounded(float(found.shares[i, k]), 9)]
+    for i in sorted(range(len(result.names)), key=lambda i: rank[result.names[i]]):
+        for k, output in enumerate(result.outputs):
+            of = [result.names[i], str(output)] if subject.several else [result.names[i]]
+            kinds = [shapes[i][k], str(result.mains[i, k])]
+            at = rounded(shown_cut(float(result.at[i, k])).number, 9)
+            numbers = [rounded(float(result.against[i, k]), 9), at, rounded(float(result.shares[i, k]), 9)]
             rows.append([*of, *kinds, *numbers])
     columns = [
         column("Direction", "text"),
@@ -148,8 +148,8 @@ def _section_of_spikes(subject: Subject) -> Section:
     missed = _missed(subject)
     if missed is None:
         return section("spikes", "Spikes", f"Not examined: {_why_no_numbers(subject)}.")
-    found = list(missed)
-    wide = len(found) - sum(is_spike(spike.rows, subject.total) for spike in found)
+    result = list(missed)
+    wide = len(result) - sum(is_spike(spike.rows, subject.total) for spike in result)
     between = "the first and the last cut" if missed.basis == "covers" else "the minimum and the maximum"
     if missed.basis == "counts":
         between += " (or the first and the last cut, where these are infinite or not known)"
@@ -159,10 +159,10 @@ def _section_of_spikes(subject: Subject) -> Section:
         f"range. The cause may be a special value, such as a default, a limit or a code.{_left_out(subject)}"
         f"{_about_wide(wide)}"
     )
-    if not found:
+    if not result:
         return section("spikes", "Spikes", text, "None were found.")
     rows = []
-    for spike in found:
+    for spike in result:
         of = [spike.feature, str(spike.output)] if subject.several else [spike.feature]
         ends = [rounded(shown_cut(x).number, 9) for x in (spike.above, spike.to)]
         heights = [rounded(x) for x in (spike.height, spike.by, spike.share)]
@@ -238,16 +238,16 @@ def _nearly_monotone(subject: Subject) -> Iterator[Item]:
     """Yield features that are monotonic with small exceptions, where a constraint may have been intended."""
     if not numbers_of(subject):
         return
-    found = _monotonicity(subject)
+    result = _monotonicity(subject)
     n_findings = 0
     for name in subject.names:
-        if name not in found.names or n_findings == EACH:
+        if name not in result.names or n_findings == EACH:
             continue
-        i = found.names.index(name)
-        k = int(found.against[i].argmax())
-        if _shapes_of(subject, found, i)[k].startswith("nearly"):
+        i = result.names.index(name)
+        k = int(result.against[i].argmax())
+        if _shapes_of(subject, result, i)[k].startswith("nearly"):
             n_findings += 1
-            against, share = float(found.against[i, k]), float(found.shares[i, k])
-            at = shown_cut(float(found.at[i, k])).number
-            text = text_of_reversals(str(found.mains[i, k]), against, at, share, weighted=subject.weighted)
+            against, share = float(result.against[i, k]), float(result.shares[i, k])
+            at = shown_cut(float(result.at[i, k])).number
+            text = text_of_reversals(str(result.mains[i, k]), against, at, share, weighted=subject.weighted)
             yield subject.item("Nearly monotone", [name], text)

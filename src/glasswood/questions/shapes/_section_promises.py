@@ -46,19 +46,19 @@ def _rows_against(subject: Subject) -> RowMonotonicity | None:
 
 
 def _find_rows_against(subject: Subject) -> RowMonotonicity | None:
-    found, raw = _certificate(subject), subject.raw
-    if found is None or raw is None or not found.broken or not subject.study.over.in_memory:
+    result, raw = _certificate(subject), subject.raw
+    if result is None or raw is None or not result.broken or not subject.study.over.in_memory:
         return None
-    return row_monotonicity(raw, list(dict.fromkeys(one.feature for one in found.broken)))
+    return row_monotonicity(raw, list(dict.fromkeys(one.feature for one in result.broken)))
 
 
 def about_promises(subject: Subject) -> str:
     """Return what the tables below show; empty if the model declares nothing."""
-    found = _certificate(subject)
-    if found is None:
+    result = _certificate(subject)
+    if result is None:
         return ""
     broken = (
-        " The rows that break one were found from the trees; they need not be among the data." if found.broken else ""
+        " The rows that break one were found from the trees; they need not be among the data." if result.broken else ""
     )
     return (
         "The model says that it was trained with monotone constraints. Whether it keeps them is proven from its trees "
@@ -69,27 +69,27 @@ def about_promises(subject: Subject) -> str:
 
 def tables_of_promises(subject: Subject) -> list[dict[str, Any]]:
     """Return the constraints that the model declares, and the rows that break them."""
-    found = _certificate(subject)
-    if found is None:
+    result = _certificate(subject)
+    if result is None:
         return []
-    tables = [_of_promises(found)]
-    if found.broken:
-        tables.append(_of_rows(found.broken[:MAX_ROWS]))
+    tables = [_of_promises(result)]
+    if result.broken:
+        tables.append(_of_rows(result.broken[:MAX_ROWS]))
     return tables
 
 
-def _of_promises(found: Certificate) -> dict[str, Any]:
+def _of_promises(result: Certificate) -> dict[str, Any]:
     lines = []
-    for i, name in enumerate(found.names):
-        for k, output in enumerate(found.outputs):
-            if found.promised[i, k]:
-                up = found.promised[i, k] > 0
-                bound = rounded(float((found.falls if up else found.rises)[i, k]))
-                of = [plain(output)] if len(found.outputs) > 1 else []
-                verdict = VERDICTS[str(found.verdicts[i, k])]
+    for i, name in enumerate(result.names):
+        for k, output in enumerate(result.outputs):
+            if result.promised[i, k]:
+                up = result.promised[i, k] > 0
+                bound = rounded(float((result.falls if up else result.rises)[i, k]))
+                of = [plain(output)] if len(result.outputs) > 1 else []
+                verdict = VERDICTS[str(result.verdicts[i, k])]
                 lines.append([name, *of, "increasing" if up else "decreasing", verdict, bound])
-    outputs = [column("Output", "text")] if len(found.outputs) > 1 else []
-    max_ = f"Moves against it by at most{in_brackets(found.units)}"
+    outputs = [column("Output", "text")] if len(result.outputs) > 1 else []
+    max_ = f"Moves against it by at most{in_brackets(result.units)}"
     heads = [column("Feature", "name"), *outputs, column("Declared", "text"), column("Verdict", "text"), column(max_)]
     return {"caption": "Declared monotone constraints", "columns": heads, "rows": lines}
 
@@ -121,34 +121,34 @@ def _text_of(value: Any) -> str:
 
 def findings_of_promises(subject: Subject) -> Iterator[Item]:
     """Yield monotone constraints that the model declares and breaks, and those that are not proven."""
-    found = _certificate(subject)
-    if found is None:
+    result = _certificate(subject)
+    if result is None:
         return
-    for one in found.broken:
-        of = f" (of {plain(one.output)})" if len(found.outputs) > 1 else ""
+    for one in result.broken:
+        of = f" (of {plain(one.output)})" if len(result.outputs) > 1 else ""
         moves = "falls" if one.declared == "increasing" else "rises"
         text = (
             f"the model declares that it is {one.declared}, but it is not: the score{of} {moves} by {number(one.by)}"
-            f"{in_brackets(found.units)} if the value goes from {number(one.values[0])} to {number(one.values[1])} in "
+            f"{in_brackets(result.units)} if the value goes from {number(one.values[0])} to {number(one.values[1])} in "
             f"a row that was found from the trees{_rows_that_break(subject, one)}. See Monotonicity."
         )
         yield subject.item("Promise broken", [one.feature], text, state="bad")
-    for i, k in zip(*np.nonzero(found.verdicts == "open"), strict=True):
-        bound = (found.falls if found.promised[i, k] > 0 else found.rises)[i, k]
-        word = "increasing" if found.promised[i, k] > 0 else "decreasing"
+    for i, k in zip(*np.nonzero(result.verdicts == "open"), strict=True):
+        bound = (result.falls if result.promised[i, k] > 0 else result.rises)[i, k]
+        word = "increasing" if result.promised[i, k] > 0 else "decreasing"
         text = (
             f"the model declares that it is {word}. This is not proven from the trees, but no row was found that "
             f"breaks it; none moves against it by more than {number(bound)}."
         )
-        yield subject.item("Promise not proven", [found.names[i]], text)
+        yield subject.item("Promise not proven", [result.names[i]], text)
 
 
 def _rows_that_break(subject: Subject, one: BrokenPromise) -> str:
     """Return how many rows break a promise, if they are at hand."""
-    found = _rows_against(subject)
-    if found is None or one.feature not in found.names:
+    result = _rows_against(subject)
+    if result is None or one.feature not in result.names:
         return ""
-    k = found.outputs.index(one.output) if one.output in found.outputs else 0
-    count = found.heights[found.names.index(one.feature), k]
+    k = result.outputs.index(one.output) if one.output in result.outputs else 0
+    count = result.heights[result.names.index(one.feature), k]
     weight = f"a weight of {count:,.6g}" if subject.weighted else f"{round(count):,}"
     return f"; {weight} of {subject.rows_text} break it, too" if count else ""

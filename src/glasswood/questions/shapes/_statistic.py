@@ -146,11 +146,11 @@ class RowFalls:
         offset = values["offset"] if self._spec.offset else None
         answers = self._responses.write_cells(np.ascontiguousarray(cells), self.questions, offset)
         answers = answers / values["exposure"][:, 0] if self._spec.exposure else answers
-        found = {}
+        result = {}
         for k, f in enumerate(self.features):
             start = int(self.questions.first[k]) + self.first[f]
-            found[f] = answers[start : start + self.n_steps[f] + 1]
-        return found
+            result[f] = answers[start : start + self.n_steps[f] + 1]
+        return result
 
     def falls(self, curve: NDArray[np.float64]) -> Falls:
         """Return how far curves fall; of curves times -1, how far they rise."""
@@ -210,20 +210,20 @@ class FallCounts(RowSums):
         """Add rows to the counts of a feature."""
         n_steps = len(curve) - 1
         for side, own in enumerate((curve, -curve)):
-            found = self._rows.falls(own)
-            if not found.breaks.any():
+            result = self._rows.falls(own)
+            if not result.breaks.any():
                 continue
-            counts[side, :, 0] += _weight(found.breaks, weight)
-            counts[side, :, 1 : 1 + n_steps] += _weight(found.steps, weight).T
-            output, row = np.nonzero(found.breaks)
-            place = 1 + n_steps + bins_of(found.size[output, row] / self._rows.unit)
+            counts[side, :, 0] += _weight(result.breaks, weight)
+            counts[side, :, 1 : 1 + n_steps] += _weight(result.steps, weight).T
+            output, row = np.nonzero(result.breaks)
+            place = 1 + n_steps + bins_of(result.size[output, row] / self._rows.unit)
             np.add.at(counts[side], (output, place), 1 if weight is None else weight[row])
 
 
 def _weight(flags: NDArray[np.bool_], weight: NDArray[np.int64] | None) -> NDArray[np.int64]:
     """Return the weight of the rows, the last axis, whose flags are set."""
-    found: NDArray[np.int64] = np.count_nonzero(flags, axis=-1) if weight is None else flags @ weight
-    return found
+    result: NDArray[np.int64] = np.count_nonzero(flags, axis=-1) if weight is None else flags @ weight
+    return result
 
 
 def size_of(rows: RowFalls, feature: int) -> int:
@@ -233,12 +233,12 @@ def size_of(rows: RowFalls, feature: int) -> int:
 
 def divided(rows: RowFalls, vector: NDArray[np.int64]) -> dict[int, NDArray[np.int64]]:
     """Return the counts of each feature, as views: (2, n_outputs, 1 + n_steps + SIZES)."""
-    found, start = {}, 0
+    result, start = {}, 0
     for feature in rows.features:
         end = start + size_of(rows, feature)
-        found[feature] = vector[start:end].reshape(2, rows.n_outputs, -1)
+        result[feature] = vector[start:end].reshape(2, rows.n_outputs, -1)
         start = end
-    return found
+    return result
 
 
 class Counted(NamedTuple):

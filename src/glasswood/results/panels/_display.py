@@ -142,8 +142,8 @@ def _least_and_greatest(heights: Floats, starts: NDArray[np.intp], lengths: NDAr
     falls = first[1] < first[0]
     both = np.stack([np.where(falls, greatest, least), np.where(falls, least, greatest)], axis=1)
     kept = np.stack([np.ones(lengths.size, dtype=bool), lengths > 1], axis=1)
-    found: Floats = both[kept]
-    return found
+    result: Floats = both[kept]
+    return result
 
 
 # ------------------------------------------------------------------------------------------------ surfaces
@@ -178,9 +178,9 @@ class Blocks(NamedTuple):
 
     def of_cells(self, n_cells: int) -> NDArray[np.int64]:
         """Return the block of each cell of the result, -1 for those that are not drawn."""
-        found = np.full(n_cells, -1, dtype=np.int64)
-        found[self.cells] = self._numbers
-        return found
+        result = np.full(n_cells, -1, dtype=np.int64)
+        result[self.cells] = self._numbers
+        return result
 
     def averaged(self, heights: Floats) -> Floats:
         """Return the mean of each block of heights of all cells of the result, along the first axis."""

@@ -56,8 +56,8 @@ def _logarithmic(scale: Scale) -> Scale:
     unit = float(sizes.min(initial=1.0)) if not positive else 1.0
 
     def moved(x: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.log10(x) if positive else np.arcsinh(x / (2 * unit)) / math.log(10)
-        return found
+        result: NDArray[np.float64] = np.log10(x) if positive else np.arcsinh(x / (2 * unit)) / math.log(10)
+        return result
 
     low, high = edges[0], edges[-1]
     max_ = max(abs(low), abs(high))
