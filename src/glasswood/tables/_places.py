@@ -132,7 +132,7 @@ def places_of(
         result.append(_inside(result[0].filesystem, path) if same else place_of(path, filesystem, storage_options))
         if not result[-1].filesystem.equals(result[0].filesystem):
             message = (
-                f"{result[0].name!r} and {result[-1].name!r} are in different file systems; summarize each of them "
+                f"{result[0].name!r} and {result[-1].name!r} are in different file systems; summarize each of them, "
                 "and add the Backgrounds"
             )
             raise TableError(message)
