@@ -36,7 +36,7 @@ def shipped(few):
     return Pass(source)._job(plan, None, None).ship(), source.fragments, [part.digest for part in source.fragments]
 
 
-@pytest.mark.parametrize("function", ["_of_bundle", "_add"])
+@pytest.mark.parametrize("function", ["_result_of_bundle", "_add"])
 def test_dask_runs_a_failed_task_again(dask_nodes, few, function, tmp_path, monkeypatch):
     monkeypatch.setattr(_dask, function, once(getattr(_dask, function), tmp_path / "failed", fail))
     with dask.annotate(retries=2):
@@ -57,7 +57,7 @@ def test_a_reducer_that_adds_in_place_is_caught(dask_nodes, few, tmp_path, monke
         gw.summarize(few.model, few.folder, engine=dask_nodes.client)
 
 
-@pytest.mark.parametrize("function", ["_of_bundle", "_add"])
+@pytest.mark.parametrize("function", ["_result_of_bundle", "_add"])
 def test_ray_runs_a_killed_task_again(ray_nodes, few, function, tmp_path, monkeypatch):
     monkeypatch.setattr(_ray, function, once(getattr(_ray, function), tmp_path / "died", die))
     assert gw.summarize(few.model, few.folder, engine="ray") == few.expected()
@@ -96,8 +96,8 @@ def test_an_accumulator_is_caught(ray_nodes, shipped, tmp_path):
 
 @pytest.mark.parametrize("then", [fail, die], ids=["failed", "killed"])
 def test_spark_runs_a_task_again(spark_nodes, few, then, tmp_path, monkeypatch):
-    monkeypatch.setattr(_spark, "_of_bundle", once(_spark._of_bundle, tmp_path / "1", then))
-    monkeypatch.setattr(_spark, "_of_tables", once(_spark._of_tables, tmp_path / "2", then))
+    monkeypatch.setattr(_spark, "_result_of_bundle", once(_spark._result_of_bundle, tmp_path / "1", then))
+    monkeypatch.setattr(_spark, "_result_of_tables", once(_spark._result_of_tables, tmp_path / "2", then))
     assert gw.summarize(few.model, few.folder, engine=spark_nodes.spark) == few.expected()
     assert gw.summarize(few.model, spark_nodes.spark.read.parquet(str(few.folder))) == few.expected()
     assert len(list(tmp_path.iterdir())) == 2
@@ -129,7 +129,7 @@ def test_speculative_copies_count_nothing_twice(few, tmp_path, monkeypatch):
     """The slowest task is begun once more elsewhere, as Spark thinks that it hangs: `pytest -m slow tests/engines`."""
     folder = tmp_path / "traces"
     folder.mkdir()
-    monkeypatch.setattr(_spark, "_of_bundle", slow(_spark._of_bundle, folder, 0.2, slowest=0))
+    monkeypatch.setattr(_spark, "_result_of_bundle", slow(_spark._result_of_bundle, folder, 0.2, slowest=0))
     speculation = {"speculation": "true", "speculation__interval": "100ms", "speculation__multiplier": "1.5"}
     speculation |= {"speculation__quantile": "0.5", "speculation__minTaskRuntime": "100ms"}
     options = {f"spark__{name}": value for name, value in speculation.items()}

@@ -49,9 +49,9 @@ def slow_down(tmp_path, monkeypatch, pause):
     folder = tmp_path / "traces"
     folder.mkdir()
     for engine in (_dask, _spark):
-        monkeypatch.setattr(engine, "_of_bundle", slow(engine._of_bundle, folder, pause))
-        monkeypatch.setattr(engine, "_of_tables", slow(engine._of_tables, folder, pause))
-    monkeypatch.setattr(_ray, "_of_bundle", slow(_ray._of_bundle, folder, pause))
+        monkeypatch.setattr(engine, "_result_of_bundle", slow(engine._result_of_bundle, folder, pause))
+        monkeypatch.setattr(engine, "_result_of_tables", slow(engine._result_of_tables, folder, pause))
+    monkeypatch.setattr(_ray, "_result_of_bundle", slow(_ray._result_of_bundle, folder, pause))
     return folder
 
 
@@ -122,7 +122,7 @@ from glasswood.engines import _dask
 
 address, model, rows, saved, traces = sys.argv[1:]
 _passes.waves = lambda fragments: [fragments[at:at + 2] for at in range(0, len(fragments), 2)]
-_dask._of_bundle = slow(_dask._of_bundle, traces, 0.3)
+_dask._result_of_bundle = slow(_dask._result_of_bundle, traces, 0.3)
 with Client(address) as client:
     gw.summarize(pickle.loads(Path(model).read_bytes()), rows, response="raw", engine=client, checkpoint=saved)
 """

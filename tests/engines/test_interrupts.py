@@ -33,16 +33,16 @@ def begin():
     if kind == "dask":
         from distributed import Client
         from glasswood.engines import _dask
-        _dask._of_bundle = lasting(_dask._of_bundle, beats, 60)
+        _dask._result_of_bundle = lasting(_dask._result_of_bundle, beats, 60)
         return Client(address)
     if kind == "ray":
         import ray
         from glasswood.engines import _ray
-        _ray._of_bundle = lasting(_ray._of_bundle, beats, 60)
+        _ray._result_of_bundle = lasting(_ray._result_of_bundle, beats, 60)
         ray.init(address=address, log_to_driver=False)
         return "ray"
     from glasswood.engines import _spark
-    _spark._of_bundle = lasting(_spark._of_bundle, beats, 60)
+    _spark._result_of_bundle = lasting(_spark._result_of_bundle, beats, 60)
     if kind == "connect":
         from pyspark.sql.connect.session import SparkSession
         return SparkSession.builder.remote(address).create()

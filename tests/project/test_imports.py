@@ -71,13 +71,13 @@ def test_the_command_line_tells_of_a_wrong_level_in_one_line():
 
 def test_a_processor_below_the_least_level_is_refused():
     with pytest.raises(ImportError, match="needs a processor with x86-64-v2"):
-        _core._chosen([], "")
-    assert _core._chosen(["v3", "v2"], "") == "v3"
-    assert _core._chosen(["v3", "v2"], "v2") == "v2"
-    assert _core._chosen(["v4", "v3", "v2"], "", lambda level: level != "v4") == "v3"
+        _core._chosen_level([], "")
+    assert _core._chosen_level(["v3", "v2"], "") == "v3"
+    assert _core._chosen_level(["v3", "v2"], "v2") == "v2"
+    assert _core._chosen_level(["v4", "v3", "v2"], "", lambda level: level != "v4") == "v3"
     for asked in ("", "v3"):
         with pytest.raises(ImportError, match="was not compiled for v3"):
-            _core._chosen(["v3", "v2"], asked, lambda _: False)
+            _core._chosen_level(["v3", "v2"], asked, lambda _: False)
 
 
 def test_a_read_only_install_without_a_home_works(tmp_path):

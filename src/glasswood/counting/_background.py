@@ -194,7 +194,7 @@ class Background(ReadOnly):
         unit = finest  # in which both are exact; coarser if the sum would not fit in 64 bits
         while (abs(self.total) * self.unit + abs(other.total) * other.unit) / unit >= 2.0**62:
             unit *= 2
-        one, two = self._in(unit), other._in(unit)
+        one, two = self._in_unit(unit), other._in_unit(unit)
         total = one.total + sign * two.total
         if unit > finest and 0 < abs(total) < MAX_EXACT:
             message = (
@@ -230,7 +230,7 @@ class Background(ReadOnly):
             raise BackgroundError(message)
         return {name: how for name, how in self._common(other).items() if sign > 0 or how in (*SUMS, "same")}
 
-    def _in(self, unit: float) -> Background:
+    def _in_unit(self, unit: float) -> Background:
         """Return the same counts in a different unit: exact if it is finer, rounded if it is coarser."""
         shift = int(np.log2(unit) - np.log2(self.unit))
         if shift == 0:

@@ -32,7 +32,7 @@ class EndsSpec:
 
     key: ClassVar[str] = "ends of columns"
 
-    def of(self, plan: CountPlan) -> ColumnEnds:
+    def statistic(self, plan: CountPlan) -> ColumnEnds:
         """Return the statistic of a model."""
         return ColumnEnds(plan)
 

@@ -35,7 +35,7 @@ class Counter:
         self.plan = plan
         counts = LeafCounts(plan, lists_only=lists_only) if plan.ensemble.derived is None else CellCounts(plan)
         self._statistics: list[Statistic] = [counts]
-        self._statistics += [spec.of(plan) for spec in further]
+        self._statistics += [spec.statistic(plan) for spec in further]
 
     @property
     def vectors(self) -> list[Vector]:

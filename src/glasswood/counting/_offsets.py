@@ -31,7 +31,7 @@ class OffsetSpec:
         """The name of the vector."""
         return f"{PREFIX}{self.name}"
 
-    def of(self, plan: CountPlan) -> OffsetRows:  # noqa: ARG002 (it is the same for all models)
+    def statistic(self, plan: CountPlan) -> OffsetRows:  # noqa: ARG002 (it is the same for all models)
         """Return the statistic of a model."""
         return OffsetRows(self.key)
 

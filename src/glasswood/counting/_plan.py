@@ -158,9 +158,9 @@ class CountPlan:
         e, n = self.ensemble, len(self.players)
         result = np.zeros((int(self.column_player.max(initial=n - 1)) + 1,) * 2, dtype=bool)
         _core.pairs_of_players(e.core_trees, self.column_player[e.feature], result)
-        return result if e.derived is None else self._of_users(result)
+        return result if e.derived is None else self._pairs_of_users(result)
 
-    def _of_users(self, pairs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _pairs_of_users(self, pairs: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which pairs of players that users know share a path or a derived column, given pairs of columns."""
         e, n = self.ensemble, len(self.players)
         derived = cast("Derived", e.derived)

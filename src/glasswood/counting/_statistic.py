@@ -177,5 +177,5 @@ class StatisticSpec(Protocol):
     def key(self) -> str:
         """Everything that its numbers depend on, the model and the data excepted."""
 
-    def of(self, plan: CountPlan) -> Statistic:
+    def statistic(self, plan: CountPlan) -> Statistic:
         """Return the statistic of a model."""

@@ -92,7 +92,7 @@ class Effects:
             _core.subset_differences(plan.leaf_offset[one:], some, size, minus, exact)
         return exact
 
-    def _some_leaves(self, steps: int) -> Iterator[tuple[int, int]]:
+    def _blocks_of_leaves(self, steps: int) -> Iterator[tuple[int, int]]:
         """Yield the first of some leaves after the other, and the one behind the last, given what each leaf costs."""
         n_leaves = max(1, STEPS_AT_A_TIME // steps)
         for one in range(0, self.plan.ensemble.n_leaves, n_leaves):
@@ -128,7 +128,7 @@ class Effects:
         by_leaf = [low, high, missing.view(np.bool_), unseen.view(np.bool_), terms.reshape(-1, 4)]
         by_leaf += [self.plan.ensemble.value[leaf], self._output[leaf]]
         if outputs != list(range(self.plan.ensemble.n_outputs)):
-            by_leaf = _of_outputs(by_leaf, outputs)
+            by_leaf = _leaves_of_outputs(by_leaf, outputs)
         low, high, missing, unseen, terms, value, output = by_leaf
         n_cells, n_codes = cells.n_cells[[a, b]], cells.n_codes[[a, b]]
         return PairArrays(n_cells, n_codes, low, high, missing, unseen, sets, terms, value, output)
@@ -142,7 +142,7 @@ class Effects:
         """
         n_points = grids.shape[1]
         out = self._blank(n_pairs, n_points, n_points)
-        for one, two in self._some_leaves((n_points * self.plan.max_players) ** 2):
+        for one, two in self._blocks_of_leaves((n_points * self.plan.max_players) ** 2):
             _core.add_grids(self._leaves, one, two, grids, pair_number, out)
         return out * self.unit
 
@@ -162,7 +162,7 @@ class Effects:
         return out * self.unit + plan.ensemble.score.constant
 
 
-def _of_outputs(by_leaf: list[NDArray[Any]], outputs: list[int]) -> list[NDArray[Any]]:
+def _leaves_of_outputs(by_leaf: list[NDArray[Any]], outputs: list[int]) -> list[NDArray[Any]]:
     """Return arrays of leaves, the last two their values and first outputs, of the leaves that add to some outputs."""
     *others, value, output = by_leaf
     place = np.array(outputs)[None] - output[:, None]  # of each wanted output among the values of each leaf

@@ -90,14 +90,14 @@ class DerivedReplies:
         self._plan, self._derived, self._chunks = plan, derived, chunks
 
     @cached_unpickled
-    def _made(self) -> CellsOfDerived:
+    def _derived_columns(self) -> CellsOfDerived:
         """The derived columns as functions of the cells of the plan."""
         cells, used = self._plan.cells, self._plan.ensemble.used_features
         return CellsOfDerived(self._derived, used, {f: cells.cuts_of(f) for f in used.tolist()})
 
     def with_ranks(self, cells: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the cells of rows, one line per column of the table that is used, and lines of derived ones behind."""
-        return np.concatenate([cells, self._made.ranks(cells)])
+        return np.concatenate([cells, self._derived_columns.ranks(cells)])
 
     @cached_property
     def _values(self) -> NDArray[np.float64]:
@@ -195,7 +195,7 @@ class DerivedReplies:
         place = {int(f): number for number, f in enumerate(features)}
         for part in concerned.moved_part.tolist():
             key = int(np.searchsorted(concerned.key, derived.part_key[part]))
-            moved[key] += self._made.values_at(part, points[place[int(derived.part_column[part])]])
+            moved[key] += self._derived_columns.values_at(part, points[place[int(derived.part_column[part])]])
         return np.ascontiguousarray(moved.T)
 
     def _at_points(
@@ -252,7 +252,7 @@ class DerivedReplies:
         )
         made = _core.Changes(
             self._chunks.leaves,
-            self._made.held,
+            self._derived_columns.held,
             key=concerned.key,
             kept_part_first=concerned.kept_part_first,
             kept_part=concerned.kept_part,
@@ -295,7 +295,7 @@ class DerivedReplies:
                     states,
                     row % block,
                     chunks.leaves,
-                    self._made.held,
+                    self._derived_columns.held,
                     span.changes,
                     *self._words_of_ranks,
                     self._values,

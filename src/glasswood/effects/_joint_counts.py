@@ -36,7 +36,7 @@ class JointSpec:
         """The name of the vector."""
         return "joint rows " + " ".join(f"{a}x{b}" for a, b in self.pairs)
 
-    def of(self, plan: CountPlan) -> JointCounts:
+    def statistic(self, plan: CountPlan) -> JointCounts:
         """Return the statistic of a model."""
         return JointCounts(plan, self)
 

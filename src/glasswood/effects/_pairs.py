@@ -116,7 +116,7 @@ class LeafPair:
         out = np.empty((x.size, y.size, self.shape[2]))
         if out.size:
             sweep = _core.Sweep(self._leaves, self.shape[2], int(x[-1]) + 1, int(y[-1]) + 1, NO_RANKS, NO_RANKS)
-            for some in _parts(x.size, (int(y[-1]) + 1) * self.shape[2]):
+            for some in _blocks_of_lines(x.size, (int(y[-1]) + 1) * self.shape[2]):
                 sweep.write_grid(x[some], y, self._unit, out[some])
         return self._signed(out)
 
@@ -149,7 +149,7 @@ class LeafPair:
         ends = np.append(starts[1:], x.size)
         n_columns = int(y.max()) + 1
         sweep = _core.Sweep(self._leaves, self.shape[2], int(x[-1]) + 1, n_columns, rank_x, rank_y)
-        for some in _parts(starts.size, n_columns * self.shape[2]):
+        for some in _blocks_of_lines(starts.size, n_columns * self.shape[2]):
             part = slice(int(starts[some.start]), int(ends[some.stop - 1]))
             sweep.write_points(x[part], y[part], self._unit, sorted_out[part])
         out[order] = sorted_out
@@ -171,7 +171,7 @@ class LeafPair:
         if out.size:
             sweep = _core.Sweep(self._leaves, self.shape[2], own_x.size, own_y.size, *ranks)
             every = np.arange(own_y.size)
-            for some in _parts(own_x.size, own_y.size * self.shape[2]):
+            for some in _blocks_of_lines(own_x.size, own_y.size * self.shape[2]):
                 sweep.write_grid(np.arange(some.start, some.stop), every, self._unit, out[some])
         result: Floats = self._signed(out)[np.ix_(place_x, place_y)]
         return result
@@ -180,7 +180,7 @@ class LeafPair:
         """Yield the heights of some cells of the first feature, in order, with all of the second; some at a time."""
         y = np.arange(self.shape[1])
         sweep = _core.Sweep(self._leaves, self.shape[2], int(x[-1]) + 1, y.size, NO_RANKS, NO_RANKS)
-        for some in _parts(x.size, y.size * self.shape[2], SUMS_AT_A_TIME // 32):
+        for some in _blocks_of_lines(x.size, y.size * self.shape[2], SUMS_AT_A_TIME // 32):
             out = np.empty((some.stop - some.start, y.size, self.shape[2]))
             sweep.write_grid(x[some], y, self._unit, out)
             yield some, self._signed(out)
@@ -193,7 +193,7 @@ class LeafPair:
         return self._signed(steps.cumsum(axis=0).cumsum(axis=1)[:n_x, :n_y] * self._unit)
 
 
-def _parts(n: int, each: int, max_: int = SUMS_AT_A_TIME) -> Iterator[slice]:
+def _blocks_of_lines(n: int, each: int, max_: int = SUMS_AT_A_TIME) -> Iterator[slice]:
     """Yield parts of something of n lines, given how many sums each line takes."""
     size = max(1, max_ // max(1, each))
     for first in range(0, n, size):

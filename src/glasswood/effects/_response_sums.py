@@ -84,7 +84,7 @@ class ResponsesSpec:
                     return replace(self, key=name, offset=True, exposure=words == PER_UNIT)
         return self
 
-    def of(self, plan: CountPlan) -> ResponseSums:
+    def statistic(self, plan: CountPlan) -> ResponseSums:
         """Return the statistic of a model."""
         return ResponseSums(plan.ensemble, self)
 

@@ -115,7 +115,7 @@ class TargetsSpec:
         key = f"{columns.key} {_digest(model.ensemble, scale, own=own)}"
         return cls(scale, key, columns.offset is not None)
 
-    def of(self, plan: CountPlan) -> TargetSums:
+    def statistic(self, plan: CountPlan) -> TargetSums:
         """Return the statistic of a model."""
         return TargetSums(plan.ensemble, self.scale, self.key, offset=self.offset)
 

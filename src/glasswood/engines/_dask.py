@@ -51,7 +51,7 @@ def run_frame(shipped: ShippedWork, frame: DataFrame, client: Client | None) -> 
     parts = frame[shipped.columns].to_delayed()
     job = delayed(shipped, traverse=False)  # one node of the graph, which goes to each worker once
     work = delayed(_until_stopped)
-    layer = [work(_of_tables, job, [part], str(number)) for number, part in enumerate(parts)]
+    layer = [work(_result_of_tables, job, [part], str(number)) for number, part in enumerate(parts)]
     while len(layer) > 1:
         layer = [delayed(_add)(shipped.add, *layer[at : at + FAN_IN]) for at in range(0, len(layer), FAN_IN)]
     with dask.config.set(QUIET):
@@ -80,7 +80,7 @@ def run_files(shipped: ShippedWork, bundles: Sequence[Any], client: Client | Non
 
     def work(numbered: tuple[int, Any]) -> Any:
         number, bundle = numbered
-        return start(f"part-{number}", _until_stopped, _of_bundle, job, bundle)
+        return start(f"part-{number}", _until_stopped, _result_of_bundle, job, bundle)
 
     def add(parts: list[Any]) -> Any:
         return start(f"add-{uuid4().hex}", _add, shipped.add, *parts)
@@ -126,7 +126,7 @@ def _explained(part: Any, shipped: ShippedRows, meta: Any) -> Any:
     return result
 
 
-def _of_tables(shipped: ShippedWork, tables: Sequence[Any], name: str) -> bytes:
+def _result_of_tables(shipped: ShippedWork, tables: Sequence[Any], name: str) -> bytes:
     return shipped.of_tables(tables, name)
 
 
@@ -134,7 +134,7 @@ def _add(add: Callable[..., bytes], *parts: bytes) -> bytes:
     return add(*parts)
 
 
-def _of_bundle(shipped: ShippedWork, bundle: Any) -> bytes:
+def _result_of_bundle(shipped: ShippedWork, bundle: Any) -> bytes:
     return shipped.of_bundle(bundle)
 
 

@@ -55,7 +55,7 @@ def run_files(shipped: ShippedWork, bundles: Sequence[Any], _: object) -> bytes:
     options: dict[str, Any] = {"num_returns": 2, "scheduling_strategy": "SPREAD", "name": "glasswood"}
     task, stop = ray.remote(_until_stopped).options(**options), f"glasswood stops {uuid4().hex}"
     with _stopping(stop):
-        return _sum(shipped, bundles, lambda bundle: tuple(task.remote(stop, _of_bundle, job, bundle)))
+        return _sum(shipped, bundles, lambda bundle: tuple(task.remote(stop, _result_of_bundle, job, bundle)))
 
 
 def run_frame(shipped: ShippedWork, frame: Dataset, _: object) -> tuple[bytes, int]:
@@ -70,7 +70,7 @@ def run_frame(shipped: ShippedWork, frame: Dataset, _: object) -> tuple[bytes, i
     if not refs:
         return shipped.join([]), 0
     job = ray.put(shipped)
-    work = _name_block if shipped.named_later else _of_block
+    work = _name_block if shipped.named_later else _result_of_block
     task, stop = ray.remote(_until_stopped).options(num_returns=2), f"glasswood stops {uuid4().hex}"
     with _stopping(stop):
         numbered = list(enumerate(refs))
@@ -137,11 +137,11 @@ def _until_stopped(stop: str, work: Callable[..., Any], *arguments: Any) -> Any:
         return None, b""
 
 
-def _of_bundle(shipped: ShippedWork, bundle: Any) -> tuple[None, bytes]:
+def _result_of_bundle(shipped: ShippedWork, bundle: Any) -> tuple[None, bytes]:
     return None, shipped.of_bundle(bundle)
 
 
-def _of_block(shipped: ShippedWork, number: int, block: pa.Table) -> tuple[None, bytes]:
+def _result_of_block(shipped: ShippedWork, number: int, block: pa.Table) -> tuple[None, bytes]:
     return None, shipped.of_tables([block], str(number))
 
 

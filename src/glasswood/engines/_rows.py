@@ -129,7 +129,7 @@ class ExplainedRows:
     def _run_stream(self, job: RowJob, source: Stream) -> Receipts:
         """Explain the tables of a stream, of which a few are one part."""
         result: list[Receipts] = []
-        for part in _parts(source.tables(job.columns)):
+        for part in _tables_per_file(source.tables(job.columns)):
             result.append(explain_tables(job, part, len(result), lambda table: in_blocks(job, table)))
         return Receipts.sum(result or [Receipts({}, [0] * len(job.question.kinds))])
 
@@ -165,7 +165,7 @@ def in_blocks(job: RowJob, table: Any, limit: int | None = None) -> Iterator[Any
         yield from tables
 
 
-def _parts(tables: Iterable[Any]) -> Iterator[Iterable[Any]]:
+def _tables_per_file(tables: Iterable[Any]) -> Iterator[Iterable[Any]]:
     """Yield tables, as many at a time as are written to one file. Those of one part are taken before the next."""
     waiting = iter(tables)
     for first in waiting:

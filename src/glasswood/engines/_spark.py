@@ -81,7 +81,7 @@ def _numbered(frame: DataFrame, places: Sequence[int]) -> DataFrame:
 
 def run_frame(shipped: ShippedWork, frame: DataFrame, _: object) -> tuple[bytes, int]:
     """Return the result of a Spark DataFrame, and the number of partitions that reported; Connect knows no more."""
-    chosen, named = _chosen(shipped, frame)
+    chosen, named = _selected_columns(shipped, frame)
     n_slices = shipped.n_slices
 
     def work(batches: Batches) -> Batches:
@@ -89,7 +89,7 @@ def run_frame(shipped: ShippedWork, frame: DataFrame, _: object) -> tuple[bytes,
 
         number = TaskContext.get().partitionId()
         tables = (pa.Table.from_batches([batch]).rename_columns(named) for batch in batches)
-        yield from _rows_of(shipped.cut(_of_tables(shipped, tables, str(number)), n_slices))
+        yield from _rows_of(shipped.cut(_result_of_tables(shipped, tables, str(number)), n_slices))
 
     what = f"glasswood: {len(named)} columns of a frame"
     return _sum(shipped, chosen.mapInArrow(work, SCHEMA), what)
@@ -105,7 +105,7 @@ def run_files(shipped: ShippedWork, bundles: Sequence[Any], session: SparkSessio
     def work(batches: Batches) -> Batches:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from _rows_of(shipped.cut(_of_bundle(shipped, bundles[number]), n_slices))
+                yield from _rows_of(shipped.cut(_result_of_bundle(shipped, bundles[number]), n_slices))
 
     numbers = session.range(0, len(bundles), 1, len(bundles))
     what = f"glasswood: {sum(map(len, bundles)):,} parts of Parquet files"
@@ -116,7 +116,7 @@ def map_frame(shipped: ShippedRows, frame: DataFrame) -> DataFrame:
     """Return a frame with the answers of a RowJob about each row, computed lazily."""
     from pyspark.sql.types import ArrayType, DoubleType, StringType, StructField, StructType
 
-    chosen, named = _chosen(shipped, frame)
+    chosen, named = _selected_columns(shipped, frame)
     job = shipped.open()
     kinds = {"number": DoubleType(), "numbers": ArrayType(DoubleType()), "texts": ArrayType(StringType())}
     own = [StructField(new, frame.schema.fields[frame.columns.index(name)].dataType) for name, new in job.keep.items()]
@@ -130,7 +130,7 @@ def map_frame(shipped: ShippedRows, frame: DataFrame) -> DataFrame:
     return chosen.mapInArrow(work, StructType(fields))
 
 
-def _chosen(shipped: ShippedWork, frame: DataFrame) -> tuple[DataFrame, list[Any]]:
+def _selected_columns(shipped: ShippedWork, frame: DataFrame) -> tuple[DataFrame, list[Any]]:
     """Return the columns of a frame that a job reads, and their names."""
     columns = shipped.columns
     places = [frame.columns.index(name) for name in columns]
@@ -204,11 +204,11 @@ def _sum(shipped: ShippedWork, results: DataFrame, what: str) -> tuple[bytes, in
     return shipped.join([bytes(row["partial"]) for row in rows]), rows[0]["parts"] if rows else 0
 
 
-def _of_tables(shipped: ShippedWork, tables: Iterable[Any], name: str) -> bytes:
+def _result_of_tables(shipped: ShippedWork, tables: Iterable[Any], name: str) -> bytes:
     return shipped.of_tables(tables, name)
 
 
-def _of_bundle(shipped: ShippedWork, bundle: Any) -> bytes:
+def _result_of_bundle(shipped: ShippedWork, bundle: Any) -> bytes:
     return shipped.of_bundle(bundle)
 
 

@@ -26,7 +26,7 @@ def _is_compiled(level: str) -> bool:
     return find_spec(f"glasswood.kernels._core_{level}") is not None
 
 
-def _chosen(known: list[str], asked: str, is_compiled: Callable[[str], bool] = _is_compiled) -> str:
+def _chosen_level(known: list[str], asked: str, is_compiled: Callable[[str], bool] = _is_compiled) -> str:
     """Return the level that is asked for, or the best one that was compiled; a build can leave some out."""
     if not known:
         message = "Glasswood needs a processor with x86-64-v2 (SSE4.2 and POPCNT), as nearly all since 2011 are"
@@ -49,7 +49,7 @@ def _is_command() -> bool:
 
 
 try:
-    LEVEL = _chosen(levels(), os.environ.get("GLASSWOOD_CPU", ""))
+    LEVEL = _chosen_level(levels(), os.environ.get("GLASSWOOD_CPU", ""))
 except ImportError as error:
     if not _is_command():
         raise

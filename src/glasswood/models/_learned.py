@@ -28,12 +28,12 @@ def learned(steps: Iterable[object]) -> str:
     True
     """
     digest = blake2b(digest_size=16)
-    for part in _parts(list(steps), 0):
+    for part in _components(list(steps), 0):
         digest.update(part + b"|")
     return digest.hexdigest()
 
 
-def _parts(value: Any, depth: int) -> Iterator[bytes]:
+def _components(value: Any, depth: int) -> Iterator[bytes]:
     """Yield what a value is made of. Of objects that are not known, their class."""
     kind = type(value)
     yield f"{kind.__module__}.{kind.__qualname__}".encode()
@@ -47,7 +47,7 @@ def _parts(value: Any, depth: int) -> Iterator[bytes]:
         yield from sorted(repr(item).encode() for item in value)
     elif depth < DEEPEST:
         for inner in _within(value):
-            yield from _parts(inner, depth + 1)
+            yield from _components(inner, depth + 1)
 
 
 def _within(value: Any) -> list[Any]:

@@ -188,14 +188,14 @@ def open_model(
         opened = replace(_read(core, table, further, compare), table=table)
     else:
         table = taken if table is None or unwrapped.columns is not None else without_columns(taken, further)
-        rows = None if table is None or n_rows(table) == 0 else _some(table, compare)
+        rows = None if table is None or n_rows(table) == 0 else _sample_rows(table, compare)
         opened = _read(unwrapped.model, None if rows is None else transformed(unwrapped.transform, rows), (), compare)
         opened = _fold(opened, unwrapped, rows, table, whole=whole, single=single)
     opened = replace(opened, facts=facts_of(model), inverse=_after(opened.inverse, unwrapped))
-    return _with_own(opened, model, own, unwrapped, table if whole else None, further) if own else opened
+    return _with_own_predictions(opened, model, own, unwrapped, table if whole else None, further) if own else opened
 
 
-def _with_own(
+def _with_own_predictions(
     opened: Opened, model: object, own: list[str], unwrapped: Unwrapped | None, table: Any, further: Sequence[str]
 ) -> Opened:
     """Return an opened model with what is known of its own predictions, compared on all rows if they are at hand.
@@ -242,7 +242,7 @@ def _after(first: Inverse | None, unwrapped: Unwrapped | None) -> Inverse | None
     return first if second is None else second if first is None else _Then(first, second)
 
 
-def _some(table: Any, compare: Compare) -> Any:
+def _sample_rows(table: Any, compare: Compare) -> Any:
     """Return some rows of a table, at even distances; all of them if a comparison of all is asked for."""
     size = n_rows(table)
     if size <= N_TRIED or compare is not prove:

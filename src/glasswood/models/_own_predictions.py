@@ -95,15 +95,15 @@ class OwnPredictions:
 
 def defined_by(model: object) -> list[str]:
     """Return the prediction methods that classes outside the known packages define, of a model and all its parts."""
-    return [method for part in _parts(model) for method in own_methods(part)]
+    return [method for part in _inner_models(model) for method in own_methods(part)]
 
 
-def _parts(model: object) -> Iterator[object]:
+def _inner_models(model: object) -> Iterator[object]:
     """Yield a model, the models in its wrappers, and the members of a combination."""
     for part in wrappers_and_core(model):
         yield part
         for member in members_of(part):
-            yield from _parts(member)
+            yield from _inner_models(member)
 
 
 def compare_own(

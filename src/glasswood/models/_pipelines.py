@@ -142,7 +142,7 @@ def unwrap(model: object, table: Any = None) -> Unwrapped | None:
             "call fit first, or pass rows"
         )
         raise UnsupportedModelError(message)
-    rows = None if table is None else lambda: _own(table, columns)
+    rows = None if table is None else lambda: _own_columns(table, columns)
     sources, notes = trace(steps, n_columns, rows, getattr(core, "n_features_in_", None))
     if len(sources) != getattr(core, "n_features_in_", len(sources)):
         refuse(
@@ -161,7 +161,7 @@ class Chain:
     columns: tuple[str, ...] | None
 
     def __call__(self, table: object) -> Any:
-        table = _own(table, self.columns)
+        table = _own_columns(table, self.columns)
         for step in self.steps:
             table = step.transform(table)
         return table
@@ -187,7 +187,7 @@ class Chain:
         return Chain((narrow,), self.columns), made
 
 
-def _own(table: Any, columns: Sequence[str] | None) -> Any:
+def _own_columns(table: Any, columns: Sequence[str] | None) -> Any:
     """Return the model's own columns of a table, in its order, which scikit-learn would not look up in all cases."""
     names, selected = _names(table), list(columns or ())
     if not selected or names == selected or not set(selected) <= set(names):

@@ -75,7 +75,7 @@ class UserColumns:
 
         `groups` are groups of the user's columns; all others are players of their own.
         """
-        parts = self._parts(columns)
+        parts = self._columns_by_source(columns)
         grouped = {column for group in groups.values() for column in group}
         unknown = grouped - set(self.names)
         if unknown:
@@ -90,7 +90,7 @@ class UserColumns:
         self, columns: Sequence[str], counted: Mapping[str, Sequence[str]]
     ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
         """Return the same for the groups that rows were counted with."""
-        parts = self._parts(columns)
+        parts = self._columns_by_source(columns)
         groups = {name: tuple(group) for name, group in counted.items()}
         players = {
             name: tuple(column for column, own in parts.items() if set(own) <= set(group))
@@ -99,7 +99,7 @@ class UserColumns:
         grouped = {column for group in players.values() for column in group}
         return groups, players | {name: (name,) for name in self.names if name not in grouped}
 
-    def _parts(self, columns: Sequence[str]) -> dict[str, list[str]]:
+    def _columns_by_source(self, columns: Sequence[str]) -> dict[str, list[str]]:
         """Return the ensemble's columns that each of the user's is, or that are made of it."""
         parts: dict[str, list[str]] = {name: [] for name in self.names}
         for name, (source, _) in zip(columns, self.places, strict=True):

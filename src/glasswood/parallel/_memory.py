@@ -32,7 +32,7 @@ def check_memory(shape: tuple[int, ...], n_arrays: int = 1, remedy: str = REMEDY
     what = ""
     if needed > memory // 2:
         what = f"half of {owner}'s memory"
-    elif needed > MUCH and needed > _left(allowed):
+    elif needed > MUCH and needed > _available(allowed):
         what = f"the remaining memory of {owner}"
     if what:
         size = " x ".join(f"{n:,}" for n in shape)
@@ -45,19 +45,19 @@ def threads_that_fit(n_values: int) -> int:
     needed, max_ = 8 * n_values, n_threads()
     if needed * max_ <= MUCH:
         return max_
-    return max(1, min(max_, _left(memory_limit()) // (2 * needed)))
+    return max(1, min(max_, _available(memory_limit()) // (2 * needed)))
 
 
 def memory_that_fits() -> int:
     """Return the largest number of bytes that `check_memory` does not refuse."""
     allowed = memory_limit()
     memory = _memory() if allowed is None else min(_memory(), allowed.limit)
-    return min(memory // 2, max(MUCH, _left(allowed)))
+    return min(memory // 2, max(MUCH, _available(allowed)))
 
 
 def memory_left() -> int:
     """Return the bytes of memory that this process can still get."""
-    return _left(memory_limit())
+    return _available(memory_limit())
 
 
 def _memory() -> int:
@@ -68,7 +68,7 @@ def _memory() -> int:
         return 10**12
 
 
-def _left(allowed: Memory | None) -> int:
+def _available(allowed: Memory | None) -> int:
     """Return the bytes of memory that this process can still get, or a terabyte where that is unknown."""
     max_ = 10**12 if allowed is None else allowed.left
     with suppress(OSError, ValueError, IndexError, StopIteration):

@@ -202,7 +202,7 @@ class Grid:
 
     def axis(self, table: Table, number: int) -> NDArray[Any]:
         """Return the grid of one column, without missing values unless requested."""
-        own = self._own(table, number)
+        own = self._own_grid(table, number)
         if own is not None:
             return own
         column = table.column(number)
@@ -222,7 +222,7 @@ class Grid:
         grid = np.linspace(low, high, num=int(self.resolution))
         return np.unique(np.rint(grid).astype(distinct.dtype)) if distinct.dtype.kind in "iu" else grid
 
-    def _own(self, table: Table, number: int) -> NDArray[Any] | None:
+    def _own_grid(self, table: Table, number: int) -> NDArray[Any] | None:
         """Return the user's grid of a column, by its name or number; None if there is none."""
         name = None if table.own_names is None else table.own_names[number]
         for key in (number, table.names[number], name):

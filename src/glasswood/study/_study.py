@@ -168,7 +168,7 @@ class Study:
             return self._find_targets()
 
     def _find_targets(self) -> TargetMoments:
-        result = next(filter(None, (find_targets(self.model, background) for background in self._known)), None)
+        result = next(filter(None, (find_targets(self.model, background) for background in self._known_counts)), None)
         if result is None and self._targets is not None:
             result = find_targets(self.model, self._sum_along(self._targets))
         if result is None:
@@ -221,13 +221,13 @@ class Study:
     def summed(self, spec: StatisticSpec, remedy: str) -> Background:
         """Return a background that has a statistic, after a pass over the rows if need be; or refuse, with a remedy."""
         with self._lock:
-            known = any(spec.key in result.vectors for result in self._known)
+            known = any(spec.key in result.vectors for result in self._known_counts)
             if not known and not self.over.can_count:
                 raise BackgroundError(remedy)
             return self.having(spec)
 
     @property
-    def _known(self) -> list[Background]:
+    def _known_counts(self) -> list[Background]:
         """The counts so far."""
         return [result for result in (*self._counted.values(), self.over.counted) if result is not None]
 
@@ -236,7 +236,7 @@ class Study:
 
         To be called where an answer is made that `cached` keeps: it holds the study's lock.
         """
-        result = next((one for one in self._known if spec.key in one.vectors), None)
+        result = next((one for one in self._known_counts if spec.key in one.vectors), None)
         result = self._sum_along(spec) if result is None else result
         if result.total <= 0:
             raise BackgroundError(NO_ROWS)
@@ -275,7 +275,7 @@ class Study:
         refuse_size_of_groups(places, self.over.n_rows)
         self.check_unchanged()
         rows = {key: np.flatnonzero(places == place) for place, key in enumerate(keys)}
-        studies = {key: self._of_rows(own) for key, own in sorted_groups(rows).items() if own.size}
+        studies = {key: self._study_of_rows(own) for key, own in sorted_groups(rows).items() if own.size}
         return names_of_groups(table, by), studies
 
     @property
@@ -395,9 +395,9 @@ class Study:
     def on_some_rows(self, rows: NDArray[np.intp], *, in_folds: bool = True) -> Study:
         """Return a study of the same model and some rows of its table, in folds as before or without."""
         self.check_unchanged()
-        return self._of_rows(rows, in_folds=in_folds)
+        return self._study_of_rows(rows, in_folds=in_folds)
 
-    def _of_rows(self, rows: NDArray[np.intp], *, in_folds: bool = True) -> Study:
+    def _study_of_rows(self, rows: NDArray[np.intp], *, in_folds: bool = True) -> Study:
         over, originals = self.over.some(self.ensemble.schema, rows, in_folds=in_folds), self.originals
         if originals is not None:
             originals = replace(originals, table=take(originals.table, rows.tolist()))

@@ -86,7 +86,9 @@ def _matching(place: Place) -> list[str]:
 def _walk(filesystem: FileSystem, folder: str, parts: Sequence[str]) -> Iterator[str]:
     """Yield what is in a folder and matches a pattern, part by part: a bucket may hold a great many other files."""
     if parts[0] == "**":
-        pattern = re.compile("".join("(?:[^/.][^/]*/)*" if part == "**" else f"{_of_name(part)}/" for part in parts))
+        pattern = re.compile(
+            "".join("(?:[^/.][^/]*/)*" if part == "**" else f"{_name_pattern(part)}/" for part in parts)
+        )
         for info in _listed(filesystem, folder, deep=True):
             if info.is_file and pattern.fullmatch(f"{_below(info.path, folder)}/"):
                 yield info.path
@@ -102,7 +104,7 @@ def _walk(filesystem: FileSystem, folder: str, parts: Sequence[str]) -> Iterator
             yield from _walk(filesystem, info.path, parts[1:])
 
 
-def _of_name(part: str) -> str:
+def _name_pattern(part: str) -> str:
     """Return a pattern of one name as a regular expression."""
     inner = translate(part).removeprefix("(?s:").removesuffix(r")\Z").removesuffix(r")\z")
     return f"(?!\\.){inner.replace('.*', '[^/]*')}"

@@ -118,8 +118,8 @@ def place_of(
     name = _shown_uri(uri)
     with storage_errors(name):
         if storage_options is not None:
-            return _by_fsspec(f"{uri['scheme']}://{uri['host']}{uri['path']}", name, storage_options)
-        return _by_arrow(uri, name)
+            return _place_by_fsspec(f"{uri['scheme']}://{uri['host']}{uri['path']}", name, storage_options)
+        return _place_by_arrow(uri, name)
 
 
 def places_of(
@@ -167,7 +167,7 @@ def _local(text: str) -> Place:
     return Place(fs.LocalFileSystem(), str(Path(text).absolute()) if text else text, text)
 
 
-def _by_arrow(uri: re.Match[str], name: str) -> Place:
+def _place_by_arrow(uri: re.Match[str], name: str) -> Place:
     """Return the place of a URI whose storage Arrow knows, or fsspec.
 
     Only the host is given to Arrow: it takes %20 in a path for a space, which it is not in the keys of a bucket.
@@ -181,12 +181,12 @@ def _by_arrow(uri: re.Match[str], name: str) -> Place:
     except pa.ArrowInvalid as error:
         if "Unrecognized filesystem" not in str(error):
             raise
-        return _by_fsspec(f"{uri['scheme']}://{uri['host']}{uri['path']}", name, {})
+        return _place_by_fsspec(f"{uri['scheme']}://{uri['host']}{uri['path']}", name, {})
     path = f"{root.rstrip('/')}/{uri['path'].lstrip('/')}" if uri["path"].strip("/") else root
     return Place(filesystem, path.rstrip("/") or "/", name)
 
 
-def _by_fsspec(text: str, name: str, options: Mapping[str, Any]) -> Place:
+def _place_by_fsspec(text: str, name: str, options: Mapping[str, Any]) -> Place:
     from pyarrow import fs
 
     try:

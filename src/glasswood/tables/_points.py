@@ -291,13 +291,13 @@ def _like(column: nw.Series[Any], values: list[Any]) -> nw.Series[Any]:
         values = [None if is_missing(value) else value for value in values]
     if isinstance(dtype, nw.Boolean):
         values = [bool(value) if _is_number(value) and value in (0, 1) else value for value in values]
-    own = _held(values, lambda: nw.from_native(_of_type(column, values), series_only=True))
+    own = _column_if_unchanged(values, lambda: nw.from_native(_column_of_type(column, values), series_only=True))
     if own is not None:
         return own
     if dtype.is_numeric() and all(value is None or _is_number(value) for value in values):
         whole = all(isinstance(value, int | np.integer) for value in values)
         plain = values if whole else [float("nan") if value is None else float(value) for value in values]
-        other = _held(values, lambda: nw.new_series(column.name, plain, backend=column.implementation))
+        other = _column_if_unchanged(values, lambda: nw.new_series(column.name, plain, backend=column.implementation))
         if other is not None:
             return other
     message = f"column {column.name!r} of the table holds {dtype}, which cannot be {_first_wrong(dtype, values)!r}"
@@ -310,7 +310,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number)
 
 
-def _held(values: list[Any], make: Callable[[], nw.Series[Any]]) -> nw.Series[Any] | None:
+def _column_if_unchanged(values: list[Any], make: Callable[[], nw.Series[Any]]) -> nw.Series[Any] | None:
     """Return the column that is made of values, unless it cannot be made, or changes any of them."""
     try:
         made = make()
@@ -321,7 +321,7 @@ def _held(values: list[Any], make: Callable[[], nw.Series[Any]]) -> nw.Series[An
     return made if same else None
 
 
-def _of_type(column: nw.Series[Any], values: list[Any]) -> Any:
+def _column_of_type(column: nw.Series[Any], values: list[Any]) -> Any:
     """Return values as a column of a table library, of the very type that another column has."""
     native = column.to_native()
     if column.implementation.is_polars():

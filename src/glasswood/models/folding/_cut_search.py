@@ -130,12 +130,12 @@ def search(cuts: Cuts, evaluate: Evaluate) -> set[int]:
         left = np.flatnonzero((cuts.high - cuts.low > 1) & alone)
         if not left.size:
             break
-        for entries in _parts(left, STEPS.size * 2 + N_EVEN + 2):
+        for entries in _batches_of_cuts(left, STEPS.size * 2 + N_EVEN + 2):
             at = cuts.guesses(entries)
             fine = cuts.narrow(entries, at, _evaluated(cuts, entries, at, evaluate))
             wrong |= set(cuts.source[entries[~fine]].tolist())
     lasts = {int(s): (cuts.low[cuts.source == s].min(), cuts.high[cuts.source == s].max()) for s in set(cuts.source)}
-    for entries in _parts(np.flatnonzero(~np.isin(cuts.source, list(wrong))), 2 * NEAR.size):
+    for entries in _batches_of_cuts(np.flatnonzero(~np.isin(cuts.source, list(wrong))), 2 * NEAR.size):
         low = cuts.low[entries, None]
         ends = np.array([lasts[source] for source in cuts.source[entries].tolist()]).reshape(-1, 2)
         at = np.clip(np.concatenate([low - NEAR[::-1] + 1, low + NEAR], axis=1), ends[:, :1], ends[:, 1:])
@@ -145,7 +145,7 @@ def search(cuts: Cuts, evaluate: Evaluate) -> set[int]:
     return wrong
 
 
-def _parts(entries: NDArray[np.intp], n_points: int) -> list[NDArray[np.intp]]:
+def _batches_of_cuts(entries: NDArray[np.intp], n_points: int) -> list[NDArray[np.intp]]:
     """Return cuts in parts of so many that their points are rows for transformers."""
     max_ = max(1, MAX_ROWS // n_points)
     return [entries[first : first + max_] for first in range(0, entries.size, max_)]

@@ -119,11 +119,11 @@ class _Folder:
         """Return the trees over the user's columns."""
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            known = {source: own for source in self._left if (own := self._known_labels(source))}
+            known = {source: own for source in self._foldable if (own := self._known_labels(source))}
             seen = {source: self._seen_labels(source) for source in known}
-            uneven = [source for source in self._left if source in self._given.notes.uneven and source not in known]
+            uneven = [source for source in self._foldable if source in self._given.notes.uneven and source not in known]
             self._reasons |= dict.fromkeys(uneven, "is not transformed by a monotone function")
-            numbers = [source for source in self._left if source not in known]
+            numbers = [source for source in self._foldable if source not in known]
             by_label, refused = fold_labels(self._trials, self._given.notes, known, seen)
             by_number, unsure = fold_numbers(
                 self._trials, self._given.notes, self._ensemble, numbers, zeros_are_missing=self._zeros_are_missing
@@ -136,7 +136,7 @@ class _Folder:
         return self._compose({source: own for source, own in result.items() if source not in self._reasons})
 
     @property
-    def _left(self) -> list[int]:
+    def _foldable(self) -> list[int]:
         """The columns of the user's that matter and can be folded, as far as is known."""
         return [source for source in self._made if source not in self._reasons]
 
@@ -155,8 +155,11 @@ class _Folder:
         """Compare what was found with what the transformers make of rows: some, or all where functions are unproven."""
         unproven = self._given.notes.unproven
         for rows, selected in (
-            (self._rows, [source for source in self._left if self._all_rows is None or source not in unproven]),
-            (self._all_rows, [source for source in self._left if source in unproven and self._all_rows is not None]),
+            (self._rows, [source for source in self._foldable if self._all_rows is None or source not in unproven]),
+            (
+                self._all_rows,
+                [source for source in self._foldable if source in unproven and self._all_rows is not None],
+            ),
         ):
             if not selected:
                 continue

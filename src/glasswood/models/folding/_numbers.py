@@ -109,7 +109,7 @@ class _Folder:
                 within = float(grid[0]), float(grid[-1])
                 hole = self._missing_side(source, grid, encoded)
                 if hole is not None:
-                    grid, encoded = self._without(source, grid, hole)
+                    grid, encoded = self._grid_without_missing(source, grid, hole)
                 own, cuts = self._number_of(grid, encoded, missing.get(source))
             except Unfoldable as error:
                 self.reasons[source] = str(error)
@@ -190,7 +190,7 @@ class _Folder:
         edge, after = from_places(np.array([one.low[0], one.high[0]])).tolist()
         return (-np.inf, edge) if low else (after, np.inf)
 
-    def _without(self, source: int, grid: Floats, hole: tuple[float, float]) -> tuple[Floats, Encoded]:
+    def _grid_without_missing(self, source: int, grid: Floats, hole: tuple[float, float]) -> tuple[Floats, Encoded]:
         """Return a grid of the numbers that do not become missing, and what the trees see of it."""
         edge = np.nextafter(hole[1], np.inf) if hole[0] == -np.inf else np.nextafter(hole[0], -np.inf)
         left = np.unique(np.append(grid[(grid < hole[0]) | (grid > hole[1])], edge))

@@ -119,13 +119,13 @@ def raw_score(model: object, table: Any) -> NDArray[np.floating[Any]]:
     if type(table).__module__.startswith("pyarrow"):
         table = pandas_of(table)
     if type(table).__module__.startswith("polars"):
-        table = _of_texts(table)
+        table = _frame_of_texts(table)
     # The base class's own method: rankers hide the type of prediction.
     raw = np.asarray(CatBoost.predict(model, table, prediction_type="RawFormulaVal"))
     return raw if raw.ndim == 1 else raw[:, ~np.isneginf(raw).all(axis=0)]
 
 
-def _of_texts(frame: Any) -> Any:
+def _frame_of_texts(frame: Any) -> Any:
     """Return a Polars frame with texts for categories, which end the process in CatBoost 1.2.10."""
     text = sys.modules["polars"].String
     categories = [name for name, dtype in frame.schema.items() if type(dtype).__name__ in ("Categorical", "Enum")]

@@ -30,13 +30,13 @@ def ale(view: View, planned: PlannedAle) -> Ale | AleSurface | Ales:
     """Return the accumulated local effects of one feature, of two, or of several."""
     if planned.is_pair:
         a, b = planned.features
-        return _of_pair(view, (a, b), planned.bins)
+        return _ale_of_pair(view, (a, b), planned.bins)
     if planned.several:
-        return _of_several(view, planned.features, planned.bins, planned.order)
-    return _of_one(view, planned.features[0], planned.bins, planned.order)
+        return _ales_of(view, planned.features, planned.bins, planned.order)
+    return _ale_of(view, planned.features[0], planned.bins, planned.order)
 
 
-def _of_several(view: View, features: Sequence[int], bins: Bins, order: Any) -> Ales:
+def _ales_of(view: View, features: Sequence[int], bins: Bins, order: Any) -> Ales:
     """Return those of several features."""
     names = view.ensemble.feature_names
     orders = {} if order is None else order
@@ -47,10 +47,10 @@ def _of_several(view: View, features: Sequence[int], bins: Bins, order: Any) -> 
     if wrong:
         message = f"order= names {wrong[0]!r}, which is none of the features"
         raise ArgumentError(message)
-    return Ales({names[f]: _of_one(view, f, bins, orders.get(names[f])) for f in features})
+    return Ales({names[f]: _ale_of(view, f, bins, orders.get(names[f])) for f in features})
 
 
-def _of_one(view: View, feature: int, bins: Bins, order: Any) -> Ale:
+def _ale_of(view: View, feature: int, bins: Bins, order: Any) -> Ale:
     """Return the accumulated local effect of a feature."""
     effects = local_effects(view, bins)
     part, unit = _part(view, feature, bins), effects.unit
@@ -83,7 +83,7 @@ def _deviation(view: View) -> NDArray[np.float64]:
     return study.cached(("deviation of scores", scale.response), lambda: deviation_of_scores(study, scale))
 
 
-def _of_pair(view: View, features: tuple[int, int], bins: Bins) -> AleSurface:
+def _ale_of_pair(view: View, features: tuple[int, int], bins: Bins) -> AleSurface:
     """Return the accumulated local effect of two features."""
     view.only_raw("accumulated local effects of pairs")
     names, result = view.ensemble.feature_names, effects_of_pair(view.study, features, bins)
@@ -127,7 +127,7 @@ def _part(view: View, feature: int, bins: Bins) -> AlePart:
     if feature in bins.levels:
         rows = rows[:-1]
         heights, moved = np.empty((0, len(view.labels))), view.changes(effects.moved(feature))
-        dependence = Deferred(lambda: _at_levels(view, feature, bins))
+        dependence = Deferred(lambda: _heights_at_levels(view, feature, bins))
     else:
         edges = bins.edges[feature]
         rows = rows[:-1]
@@ -135,7 +135,7 @@ def _part(view: View, feature: int, bins: Bins) -> AlePart:
         sums = effects.sums(feature)
         heights = view.changes(accumulated(sums, rows.astype(np.float64)))[: edges.size]
         rows = rows if edges.size > 1 else rows[:0]
-        dependence = Deferred(lambda: _at_edges(view, feature, edges))
+        dependence = Deferred(lambda: _heights_at_edges(view, feature, edges))
     return AlePart(heights=heights, rows=rows if unit == 1 else rows * unit, moved=moved, dependence=dependence)
 
 
@@ -146,13 +146,13 @@ def _left_out(view: View, feature: int, bins: Bins) -> AleLeftOut:
     return AleLeftOut(tuple(parts), np.array([share for share, _ in left]))
 
 
-def _at_edges(view: View, feature: int, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+def _heights_at_edges(view: View, feature: int, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the partial dependence at edges."""
     cells = view.study.plan(1).cells.locate(feature, edges)
     return view.levels(view.curves[feature])[cells]
 
 
-def _at_levels(view: View, feature: int, bins: Bins) -> NDArray[np.float64]:
+def _heights_at_levels(view: View, feature: int, bins: Bins) -> NDArray[np.float64]:
     """Return the partial dependence at levels, that of all others together as a mean over their rows."""
     heights, kept = view.levels(view.curves[feature]), bins.levels[feature]
     heights, unseen = heights[:-2], heights[-2:-1]

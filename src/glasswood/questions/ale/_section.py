@@ -92,13 +92,13 @@ def overlay(subject: Subject, curve: Curve, panel: Steps) -> Steps:
     one = ale_gaps_of(subject).get(curve.name)
     if one is None or len(curve.outputs) > 1 or not panel.x.edges or not subject.view.scale.additive:
         return panel
-    line = Line("ALE", tuple(_in_cells(one.ale, curve, len(panel.lines[0].heights))))
+    line = Line("ALE", tuple(_heights_in_cells(one.ale, curve, len(panel.lines[0].heights))))
     first = replace(panel.lines[0], name="partial dependence")
     lines = (first, *panel.lines[1:], line)  # behind what was observed and predicted
     return replace(panel, lines=lines, note="; ".join(filter(None, (panel.note, "ALE around the average"))))
 
 
-def _in_cells(ale: Ale, curve: Curve, n_cells: int) -> list[float]:
+def _heights_in_cells(ale: Ale, curve: Curve, n_cells: int) -> list[float]:
     """Return the heights of an ALE in the middle of the ordinary cells of a curve, around the curve's average."""
     cuts = curve.cuts[curve.axis.ordinary.start : curve.axis.ordinary.stop - 1]
     if not ale.edges.size or cuts.size + 1 != n_cells:

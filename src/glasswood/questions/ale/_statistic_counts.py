@@ -48,7 +48,7 @@ class AleSpec:
         """The name of the vector: it has a hash of the bins, so that backgrounds with other bins do not add up."""
         return PREFIX + self.bins.digest
 
-    def of(self, plan: CountPlan) -> AleCounts:
+    def statistic(self, plan: CountPlan) -> AleCounts:
         """Return the statistic of a model."""
         return AleCounts(plan.ensemble, self)
 

@@ -58,7 +58,7 @@ class PairSpec:
         n_a, n_b = (max(1, self.bins.edges[feature].size - 1) for feature in self.features)
         return n_a, n_b
 
-    def of(self, plan: CountPlan) -> PairCounts:
+    def statistic(self, plan: CountPlan) -> PairCounts:
         """Return the statistic of a model."""
         return PairCounts(plan.ensemble, self)
 

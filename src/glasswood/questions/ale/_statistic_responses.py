@@ -67,7 +67,7 @@ class AleResponsesSpec:
         digest = blake2b(f"{name_of(ensemble, scale)} {bins.digest}".encode(), digest_size=8).hexdigest()
         return cls(bins, scale, f"local effects on the {scale.units} {digest}")
 
-    def of(self, plan: CountPlan) -> AleResponses:
+    def statistic(self, plan: CountPlan) -> AleResponses:
         """Return the statistic of a model."""
         return AleResponses(plan.ensemble, self)
 
@@ -88,7 +88,7 @@ class Part(NamedTuple):
     end: int
 
 
-def _parts(plan: CountPlan, bins: Bins, n_outputs: int) -> list[Part]:
+def _layout(plan: CountPlan, bins: Bins, n_outputs: int) -> list[Part]:
     """Return where the sums of all features are."""
     result, at = [], 0
     for feature in bins.features:
@@ -117,7 +117,7 @@ class AleResponses(RowSums):
         super().__init__(make_plan(ensemble, 1, {}), spec.scale.link, spec.scale.inverse)
         self._bins, self._scale, self._name = spec.bins, spec.scale, spec.key
         self._n_outputs = spec.scale.outputs.n_columns
-        self._parts = _parts(self.plan, spec.bins, self._n_outputs)
+        self._layout = _layout(self.plan, spec.bins, self._n_outputs)
         self._of_rows = BinsOfRows(self.plan, spec.bins)
         self._place = {int(f): place for place, f in enumerate(ensemble.used_features)}
         self._factor = _factor(self.plan, spec.scale)
@@ -125,14 +125,14 @@ class AleResponses(RowSums):
     @property
     def vectors(self) -> tuple[Vector, ...]:
         """The sums as wide numbers, the rows per bin, and the bins."""
-        size = self._parts[-1].end if self._parts else 0
+        size = self._layout[-1].end if self._layout else 0
         return (
             Vector(self._name, size, "wide sum"),
             Vector(ROWS + self._name, int(self._of_rows.first[-1])),
             Vector(EDGES + self._name, self._bins.packed().size, "same"),
         )
 
-    def _asked(self, feature: int, cells: NDArray[np.int64]) -> Asked:
+    def _question(self, feature: int, cells: NDArray[np.int64]) -> Asked:
         return int(self.plan.player_of[feature]), np.array([feature]), cells[None]
 
     @cached_unpickled
@@ -141,7 +141,7 @@ class AleResponses(RowSums):
         result: list[tuple[list[Part], AnyQuestions]] = []
         some: list[tuple[Part, NDArray[np.int64]]] = []
         max_ = max(1, MAX_ANSWERS // (MAX_ROWS * self._n_outputs))
-        for part in self._parts:
+        for part in self._layout:
             edges = self._bins.edges.get(part.feature)
             cells = np.arange(part.n_cells) if edges is None else self.plan.cells.locate(part.feature, edges)
             if some and sum(own.size for _, own in some) + cells.size > max_:
@@ -152,7 +152,7 @@ class AleResponses(RowSums):
         return [*result, self._together(some)] if some else result
 
     def _together(self, some: list[tuple[Part, NDArray[np.int64]]]) -> tuple[list[Part], AnyQuestions]:
-        asked = [self._asked(part.feature, cells) for part, cells in some]
+        asked = [self._question(part.feature, cells) for part, cells in some]
         return [part for part, _ in some], self.responses.questions(asked)
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
@@ -215,14 +215,14 @@ class AleResponses(RowSums):
         bins: NDArray[np.int32],
     ) -> None:
         """Add the responses of rows with a missing number, moved to each cell of it."""
-        for part in self._parts:
+        for part in self._layout:
             if part.feature in self._bins.levels:
                 continue
             place = self._place[part.feature]
             gone = np.flatnonzero(bins[place] == self._of_rows.first[place + 1] - 1)
-            for rows in _some(gone, max(1, MAX_ANSWERS // (part.n_cells * self._n_outputs))):
+            for rows in _blocks_of_rows(gone, max(1, MAX_ANSWERS // (part.n_cells * self._n_outputs))):
                 check_cancelled()
-                questions = self.responses.questions([self._asked(part.feature, np.arange(part.n_cells))])
+                questions = self.responses.questions([self._question(part.feature, np.arange(part.n_cells))])
                 result = self.responses.write_cells(np.ascontiguousarray(cells[:, rows]), questions)
                 terms = result.transpose(2, 0, 1).reshape(rows.size, -1)
                 weight = batch.weight[rows] if batch.weight.size else batch.weight
@@ -239,7 +239,7 @@ class AleResponses(RowSums):
         tally.vectors[EDGES + self._name] = self._bins.packed()
 
 
-def _some(rows: NDArray[np.intp], max_: int) -> Iterator[NDArray[np.intp]]:
+def _blocks_of_rows(rows: NDArray[np.intp], max_: int) -> Iterator[NDArray[np.intp]]:
     for first in range(0, rows.size, max_):
         yield rows[first : first + max_]
 
@@ -263,10 +263,10 @@ class ResponseEffects:
     def __init__(self, ensemble: TreeEnsemble, spec: AleResponsesSpec, background: Background) -> None:
         self.plan, self._bins = make_plan(ensemble, 1, {}), spec.bins
         self._n_outputs = spec.scale.outputs.n_columns
-        self._parts = {part.feature: part for part in _parts(self.plan, spec.bins, self._n_outputs)}
+        self._layout = {part.feature: part for part in _layout(self.plan, spec.bins, self._n_outputs)}
         self._limbs, self._rows = background.vectors[spec.key], background.vector(ROWS + spec.key)
         self._of_rows = BinsOfRows(self.plan, spec.bins)
-        if self._limbs.size != max((part.end for part in self._parts.values()), default=0):
+        if self._limbs.size != max((part.end for part in self._layout.values()), default=0):
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
         self._cells, self.unit = background.cells, background.unit
@@ -274,7 +274,7 @@ class ResponseEffects:
 
     def rows(self, feature: int) -> NDArray[np.int64]:
         """Return the rows (in units of weight) in each bin of a feature, those of missing values last."""
-        if feature not in self._parts:
+        if feature not in self._layout:
             message = (
                 f"{self.plan.ensemble.feature_names[feature]!r} has more than 256 categories, whose local effects "
                 'exist on the raw scale only; ask for response="raw", or for other features'
@@ -292,18 +292,18 @@ class ResponseEffects:
 
     def sums(self, feature: int) -> NDArray[np.float64]:
         """Return the sum over the rows of each bin of what the response changes by: (n_bins, n_outputs)."""
-        part = self._parts[feature]
+        part = self._layout[feature]
         return self._sums(part.start, part.missing).reshape(part.lines, -1)[:-2]
 
     def moved(self, feature: int) -> NDArray[np.float64]:
         """Return the mean response of the rows of each level if they are moved to each level."""
-        part, rows = self._parts[feature], self.rows(feature)[:-1].astype(np.float64)
+        part, rows = self._layout[feature], self.rows(feature)[:-1].astype(np.float64)
         result = self._sums(part.start, part.missing).reshape(part.lines, part.n_cells, -1)[: rows.size, :-1]
         return result / np.where(rows > 0, rows, 1.0)[:, None, None]
 
     def contrast(self, feature: int) -> NDArray[np.float64]:
         """Return the mean, over rows with a missing value, of the response minus that with a value of other rows."""
-        part, offset = self._parts[feature], self.plan.cells.offset
+        part, offset = self._layout[feature], self.plan.cells.offset
         present = self._cells[offset[feature] : offset[feature + 1] - 1].astype(np.float64)
         gone = float(self.rows(feature)[-1])
         if gone <= 0 or present.sum() <= 0:

@@ -33,11 +33,11 @@ GRID_VISIT_FACTOR = 16  # times more pairs of points on grids take that long
 def partial_dependence(view: View, features: Sequence[Any], request: Request) -> Any:
     """Return the partial dependence of some features, of each entry of a list, or of each of all."""
     if not features or (len(features) == 1 and isinstance(features[0], list)):
-        return _of_each(view, features[0] if features else None, request)
-    return _of_some(view, features, request)
+        return _for_each_feature(view, features[0] if features else None, request)
+    return _for_features(view, features, request)
 
 
-def _of_each(view: View, listed: list[Any] | None, request: Request) -> Curves:
+def _for_each_feature(view: View, listed: list[Any] | None, request: Request) -> Curves:
     """Return the partial dependence of each entry of a list, or of all features: a mapping."""
     if listed is None and request.plain:
         return curves(view)
@@ -50,11 +50,11 @@ def _of_each(view: View, listed: list[Any] | None, request: Request) -> Curves:
         if len(names) > 1 and request.at is not None:
             message = f"at= in a list is for single features; ask for {names!r} alone, or pass grid="
             raise ArgumentError(message)
-        result[names if isinstance(item, tuple) else names[0]] = _of_some(view, names, own)
+        result[names if isinstance(item, tuple) else names[0]] = _for_features(view, names, own)
     return Curves(result)
 
 
-def _of_some(view: View, features: Sequence[Any], request: Request) -> Any:
+def _for_features(view: View, features: Sequence[Any], request: Request) -> Any:
     """Return the partial dependence of some features: their curve, their surface, or points."""
     result = _evaluated(view, view.players(features), request)
     if not request.centered:

@@ -149,7 +149,7 @@ def panel_of_curves(
     lines = [line_of(plain(name), curves[name].heights[:, k], layout, first.axis) for name in shown]
     if known:
         lines = [
-            _of_group(line, shares[name], layout, float(curves[name].heights[-1, k]))
+            _line_of_group(line, shares[name], layout, float(curves[name].heights[-1, k]))
             for name, line in zip(shown, lines, strict=True)
         ]
     weighted = all(curves[name].axis.weighted for name in shown)
@@ -172,7 +172,7 @@ def panel_of_curves(
     return fitted(panel) if fit else panel
 
 
-def _of_group(
+def _line_of_group(
     line: Line, shares: tuple[NDArray[np.float64], float | None, float | None], layout: Layout, missing: float
 ) -> Line:
     """Return the line of a group with the shares of its own rows, and its height for missing values if it has any."""

@@ -55,7 +55,7 @@ def lines_of_observations(curve: Curve, output: int, layout: Layout) -> list[Lin
 
 def lines_of_groups(curves: Mapping[str, Curve], output: int, layout: Layout) -> list[Line]:
     """Return what was observed and what was predicted for one output of each explainer, in the same pools of cells."""
-    result = {name: _known(name, curve) for name, curve in curves.items()}
+    result = {name: _observations_of(name, curve) for name, curve in curves.items()}
     exposures = [np.nan_to_num(own.exposure) for own in result.values()]
     whole = np.mean([exposure / max(exposure.sum(), TINY) for exposure in exposures], axis=0)
     lines = []
@@ -78,7 +78,7 @@ def label_of_observations(curve: Curve, output: int, *, weighted: bool) -> str:
     return f"{what}, observed and predicted"
 
 
-def _known(name: str, curve: Curve) -> Observations:
+def _observations_of(name: str, curve: Curve) -> Observations:
     """Return what was observed; the error names the explainer that does not know."""
     try:
         return curve.observations

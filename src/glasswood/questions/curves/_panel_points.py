@@ -88,7 +88,7 @@ def _missing_point(points: Points, k: int) -> float | None:
 def _panel_of_pair(points: Points, places: list[Places], output: int | None) -> Cells | Dots:
     """Return the panel of points of two features: a surface if they are on a grid, dots if they are not."""
     k = one_output(points.heights, points.outputs, output, "a panel of two features")
-    finite = np.all([np.isfinite(_at(place)) for place in places], axis=0)
+    finite = np.all([np.isfinite(_positions(place)) for place in places], axis=0)
     at = np.array([place.cells[finite] for place in places])
     a, b = (place.n for place in places)
     on_grid = np.unique(at, axis=1).shape[1] >= FILLED * a * b and max(a, b) <= FINEST
@@ -107,8 +107,8 @@ def _dots_of_pair(points: Points, places: list[Places], finite: NDArray[np.bool_
         title="",
         x_label=names[0],
         y_label=names[1],
-        x=tuple(_at(places[0])[finite].tolist()),
-        y=tuple(_at(places[1])[finite].tolist()),
+        x=tuple(_positions(places[0])[finite].tolist()),
+        y=tuple(_positions(places[1])[finite].tolist()),
         colours=tuple(points.heights[finite, k].tolist()),
         colour_label=centered_label(
             scale_label(points.units, points.outputs, [k], weighted=points.weighted), points.centering
@@ -143,6 +143,6 @@ def _grid_of_pair(points: Points, places: list[Places], finite: NDArray[np.bool_
     )
 
 
-def _at(place: Places) -> NDArray[np.float64]:
+def _positions(place: Places) -> NDArray[np.float64]:
     """Return where each point is along one feature: its number, or the number of its category."""
     return place.cells.astype(np.float64) if place.values is None else place.values[place.cells]

@@ -152,9 +152,9 @@ class _Against:
             message = f"{str(rule)!r} cannot be judged: it is not known how many rows are in the common cells of "
             message += f"{feature!r}; pass the rows themselves, not counts of them"
             raise BackgroundError(message)
-        return self._of_feature(rule.measure, feature)
+        return self._values_of_feature(rule.measure, feature)
 
-    def _of_feature(self, measure: str, feature: str) -> list[_Value]:
+    def _values_of_feature(self, measure: str, feature: str) -> list[_Value]:
         axis = self._reference.curves[feature].axis
         if measure == "psi":
             bins, sizes = self._reference.rows(feature), (self._reference.n_rows, self._other.n_rows)
@@ -182,13 +182,13 @@ class _Against:
 
         unit = self._reference.deviation
         if measure == "largest":
-            return self._of_outputs(distances(self._reference, self._other)[1] / unit)
-        return self._of_outputs(*self._with_errors(lambda one, other: distances(one, other)[0] / unit))
+            return self._values_by_output(distances(self._reference, self._other)[1] / unit)
+        return self._values_by_output(*self._with_errors(lambda one, other: distances(one, other)[0] / unit))
 
     def _level(self) -> list[_Value]:
         unit = self._reference.deviation
         change, errors = self._with_errors(lambda one, other: (other.mean - one.mean) / unit)
-        return self._of_outputs(np.abs(change), errors)
+        return self._values_by_output(np.abs(change), errors)
 
     def _observed(self) -> list[_Value]:
         ratio, errors = self._other.actual_expected, None
@@ -197,7 +197,7 @@ class _Against:
         if self._other.has_errors:
             shares, left_out = zip(*self._other.ratios_left_out, strict=True)
             errors = jackknife(ratio, left_out, shares)
-        return self._of_outputs(np.abs(ratio - 1.0), errors)
+        return self._values_by_output(np.abs(ratio - 1.0), errors)
 
     def _with_errors(self, of: Callable[[ComparisonData, ComparisonData], Floats]) -> tuple[Floats, Floats | None]:
         """Return a measure of the reference and the other, and its standard errors; None if they are not known.
@@ -226,7 +226,7 @@ class _Against:
         self._reference.refuse_without_folds()
         self._other.refuse_without_folds()
 
-    def _of_outputs(self, values: Floats, errors: Floats | None = None) -> list[_Value]:
+    def _values_by_output(self, values: Floats, errors: Floats | None = None) -> list[_Value]:
         """Return a value for each output, with its label if there are several."""
         outputs = next(iter(self._reference.curves.values())).outputs
         labels = outputs if len(outputs) > 1 else (None,)

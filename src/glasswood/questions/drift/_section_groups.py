@@ -204,14 +204,14 @@ def _compared(subject: Subject, groups: Mapping[str, Background]) -> tuple[Any, 
     """Return the comparison of groups of rows, or None and the reason."""
     if subject.study.combined:
         return None, "the model combines several models, which have no common score that is a sum over trees"
-    views = {name: _on_counts(subject, background) for name, background in groups.items()}
+    views = {name: _score_from_counts(subject, background) for name, background in groups.items()}
     try:
         return compare_views(views), ""
     except TableError:  # nothing but groups of columns, or columns of a pipeline that have points only
         return None, "no feature has a curve"
 
 
-def _on_counts(subject: Subject, background: Background) -> View:
+def _score_from_counts(subject: Subject, background: Background) -> View:
     """Return the raw score of the model, averaged over the rows of a group."""
     return view_of(study_of(subject.study.ensemble, background), "raw")
 
@@ -233,7 +233,7 @@ def _tells(comparison: Comparison, name: str, groups: Groups) -> bool:
 def _predictions(subject: Subject, groups: Groups) -> tuple[str, dict[str, Any]]:
     """Return a sentence and a table about the predictions for each group."""
     names = list(groups.backgrounds)[:MAX_LISTED]
-    result = _of_rows(subject, groups, names) or _of_counts(subject, groups, names)
+    result = _predictions_of_rows(subject, groups, names) or _averages_from_counts(subject, groups, names)
     several = len(result.labels) > 1
     head = [column("Group", "text"), *([column("Output", "text")] if several else [])]
     head.append(column("Weight") if subject.weighted else column("Rows", "count"))
@@ -259,7 +259,7 @@ class _Found(NamedTuple):
     lines: list[list[list[float]]]
 
 
-def _of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | None:
+def _predictions_of_rows(subject: Subject, groups: Groups, names: list[str]) -> _Found | None:
     """Return the predictions for the rows of each group; None if there are no rows, or too many."""
     study, members = subject.study, groups.members
     if members is None or study.over.n_rows * study.ensemble.n_trees > MAX_VISITS:
@@ -295,11 +295,11 @@ def _is_classifier(subject: Subject) -> bool:
     return scale.units == "probability" or (scale.is_score and scale.score.link in ("logistic", "softmax"))
 
 
-def _of_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
+def _averages_from_counts(subject: Subject, groups: Groups, names: list[str]) -> _Found:
     """Return the average raw score of each group, computed from counts, if there is one."""
     if subject.study.combined:
         return _Found("", [], ("",), [[[]] for _ in names])
-    result = [_on_counts(subject, groups.backgrounds[name]) for name in names]
+    result = [_score_from_counts(subject, groups.backgrounds[name]) for name in names]
     units = subject.study.ensemble.score.units
     about = f"The average {noun_of(units)} of the rows of each group, computed from counts."
     if _is_classifier(subject):

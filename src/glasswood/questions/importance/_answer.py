@@ -112,7 +112,7 @@ def _main(view: View) -> Importance:
             heights[plan.player_of[feature]] = standard_deviation(own, rows)
     several = groups_of(study)
     if several.size:
-        heights[several] = _of_groups(view, several)
+        heights[several] = _importance_of_groups(view, several)
     heights = heights[:, view.chosen.columns]  # the same for both classes of one score
     order = strongest_first(heights)
     names = tuple(plan.players[player] for player in order)
@@ -137,7 +137,7 @@ def _folds_of_main(view: View, names: Sequence[str], *, groups: bool) -> Folds:
     return view.folds_of(heights, view.each_without_fold("the importance of groups") if groups else None)
 
 
-def _of_groups(view: View, players: NDArray[np.intp]) -> Floats:
+def _importance_of_groups(view: View, players: NDArray[np.intp]) -> Floats:
     """Return the same for players of several columns, which have no curve, computed from the rows."""
     study, plan, n_outputs = view.study, view.study.plan(1), view.scale.outputs.n_columns
     if not study.over.in_memory:
@@ -236,13 +236,13 @@ def ranked(view: View) -> list[str]:
     if study.groups and not view.scale.is_score and not study.combined:
         return ranked(view_of(study, "raw"))
     view = view_of(study, view.scale.response)  # of all outputs
-    names = list(importance(view).names) if study.over.has_rows else _by_span(view)
+    names = list(importance(view).names) if study.over.has_rows else _names_by_span(view)
     plan, used = study.plan(1), study.ensemble.used_features
     players = {plan.players[player] for player in plan.player_of[used]}
     return [name for name in names if name in players] or names[:1]
 
 
-def _by_span(view: View) -> list[str]:
+def _names_by_span(view: View) -> list[str]:
     """Return the names of features that have a curve, ordered by its range; used if there are no rows."""
     curves = [curve_of(view, feature) for feature in view.curves]
     spans = np.array([np.ptp(own.heights[own.axis.ordinary], axis=0) for own in curves])

@@ -115,18 +115,18 @@ def refuse_total(study: Study, spec: LossSpec, *, asked: bool) -> str:
 
 def mean_losses(study: Study, spec: LossSpec, *, all_rows: bool = False) -> MeanLosses:
     """Return the mean losses of a study; of a sample of its rows if there are very many, unless all are asked for."""
-    n_parts = 1 if all_rows or has_losses(study, spec) else _parts(study, spec)
+    n_parts = 1 if all_rows or has_losses(study, spec) else _number_of_samples(study, spec)
     if n_parts > 1 and study.over.in_memory:
         study = study.sample(n_parts)
     if n_parts > 1 and not study.over.in_memory:
-        moments, n_rows = _of_source(study, spec, n_parts)
+        moments, n_rows = _losses_of_source(study, spec, n_parts)
     else:
         moments, n_rows = _moments(study, spec), study.n_rows
     plan, groups = study.plan(1), groups_of(study)
     first = np.array([np.flatnonzero(plan.player_of == player)[0] for player in range(len(plan.players))])
     redrawn, increase = moments.redrawn[first], moments.increase[first]
     for player in groups.tolist():
-        redrawn[player], increase[player] = _of_group(study, spec, player)
+        redrawn[player], increase[player] = _losses_of_group(study, spec, player)
     return MeanLosses(moments.base, redrawn, increase, n_rows, study, n_parts > 1)
 
 
@@ -144,7 +144,7 @@ def without_folds(study: Study, spec: LossSpec) -> Iterator[tuple[float, MeanLos
         yield share, mean_losses(left, spec, all_rows=True)
 
 
-def _parts(study: Study, spec: LossSpec) -> int:
+def _number_of_samples(study: Study, spec: LossSpec) -> int:
     """Return of how many parts of the rows one is enough: samples are of tables, or of rows that can be read again."""
     over = study.over
     if not over.in_memory and (over.basis != "rows" or not spec.loss.is_change or spec.offset):
@@ -169,7 +169,7 @@ def _numbers_of_row(study: Study, spec: LossSpec) -> int:
     return cells * (OF_PYTHON if of_python else 1) + leaves * (BEYOND_CACHE if leaves > IN_CACHE else 1)
 
 
-def _of_source(study: Study, spec: LossSpec, n_parts: int) -> tuple[LossMoments, int]:
+def _losses_of_source(study: Study, spec: LossSpec, n_parts: int) -> tuple[LossMoments, int]:
     """Return the mean losses of a sample of the rows of a source, and its size."""
     plan = make_plan(study.ensemble, 1, {})
     used, first = plan.ensemble.used_features, 0
@@ -211,7 +211,7 @@ def _summed(
     return sums
 
 
-def _of_group(study: Study, spec: LossSpec, player: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _losses_of_group(study: Study, spec: LossSpec, player: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean loss with the columns of a group redrawn together, and its increase: from the rows in memory."""
     plan, over, rows = study.plan(1), study.over, study.own_rows()
     own = group_values(study, player, "or pass fewer rows")

@@ -109,7 +109,7 @@ class LossSpec:
         held = next((name for name in names if name.rpartition(" ")[2] == digest), None)
         return self if held is None or self.key in background.vectors else replace(self, key=held)
 
-    def of(self, plan: CountPlan) -> LossSums:
+    def statistic(self, plan: CountPlan) -> LossSums:
         """Return the statistic of a model."""
         return LossSums(plan.ensemble, self)
 

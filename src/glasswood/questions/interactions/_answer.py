@@ -80,12 +80,12 @@ def interaction_strengths(view: View, rows: Any = None) -> Strengths:
     if study.ensemble.derived is not None:
         pairs, moments = _moments_of_responses(view, over)
     elif plan.max_players >= 2:  # otherwise no path has a pair
-        rows_only = not _by_points(view, over) and not study.over.once_only and not _by_cells(view, over)
+        rows_only = not _use_points(view, over) and not study.over.once_only and not _use_cells(view, over)
         if rows_only:  # what is too large is refused before counting
             _refuse_many_pairs(PlayerSets(plan, 2, np.ones(len(plan.players), dtype=bool)).n_pairs)
         study.effects(2)  # the largest order first: some sources can be counted once only
-        find = _moments_of_cells if _by_cells(view, over) else _moments_of_rows
-        pairs, moments = (_moments_of_points if _by_points(view, over) else find)(view, over)
+        find = _moments_of_cells if _use_cells(view, over) else _moments_of_rows
+        pairs, moments = (_moments_of_points if _use_points(view, over) else find)(view, over)
     scale = max((float(np.abs(curve).max(initial=0.0)) for curve in view.curves.values()), default=0.0)
     result = pair_strengths(moments, scale)
     order = strongest_first(result.strength)
@@ -188,7 +188,7 @@ def _refuse_many_cells(n_cells: float) -> None:
         raise TooLargeError(message)
 
 
-def _by_cells(view: View, over: PairRows) -> bool:
+def _use_cells(view: View, over: PairRows) -> bool:
     """Return whether to make the surface of each pair, rather than to look up the values of each row."""
     study, plan, n_outputs = view.study, view.study.plan(1), len(view.chosen.columns)
     if _has_groups(study):
@@ -208,7 +208,7 @@ def _by_cells(view: View, over: PairRows) -> bool:
     return bool(by_cells < of_pairs.size * n_rows * n_outputs * PER_LOOKUP)
 
 
-def _by_points(view: View, over: PairRows) -> bool:
+def _use_points(view: View, over: PairRows) -> bool:
     """Return whether to evaluate the surface of each pair where rows are: of very many leaves, and rows in memory.
 
     Looking up the values of a row takes time proportional to the number of leaves.

@@ -106,14 +106,18 @@ def _spec_of(study: Study, sets: Sequence[tuple[int, ...]], *, pairs: bool) -> L
         )
         raise TooLargeError(message)
     largest = max((len(one) for one in sets), default=0)
-    of_sets = _parts(study, largest) if sets else None
+    of_sets = _counts_of_order(study, largest) if sets else None
     order = study.plan(2 if pairs else 1).order  # no path may have two players
     return LeftOverSpec(
-        _parts(study, order), order, tuple(_complements(study)), tuple(tuple(sorted(one)) for one in sets), of_sets
+        _counts_of_order(study, order),
+        order,
+        tuple(_complements(study)),
+        tuple(tuple(sorted(one)) for one in sets),
+        of_sets,
     )
 
 
-def _parts(study: Study, order: int) -> Parts:
+def _counts_of_order(study: Study, order: int) -> Parts:
     """Return counts of at least this order, unless no path has so many players."""
     effects = study.effects(order)
     return Parts(effects.plan.order, effects.counts, effects.total)

@@ -87,7 +87,7 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     explainer = explain(opened(model), rows)
     if per != "pair":
         whole = explainer.h_statistics(**asked)
-        columns = columns_of(whole) if per == "feature" else _of_model(whole)
+        columns = columns_of(whole) if per == "feature" else _columns_of_model(whole)
         write_table({name: part[:top] for name, part in columns.items()}, destination)
         return
     if max_order == 2:
@@ -100,7 +100,7 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     write_table(columns_of(result), destination)
 
 
-def _of_model(result: HStatistics) -> dict[str, list[Any]]:
+def _columns_of_model(result: HStatistics) -> dict[str, list[Any]]:
     """Return what curves and pairs leave over, as columns with one line per output."""
     outputs = {"output": list(result.outputs)} if len(result.outputs) > 1 else {}
     parts = {

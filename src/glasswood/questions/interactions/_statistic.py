@@ -105,7 +105,7 @@ class LeftOverSpec:
             digest.update(np.ascontiguousarray(complement.share).tobytes())
         return f"left over {self.order} {self.sets!r} {digest.hexdigest()}"
 
-    def of(self, plan: CountPlan) -> LeftSums:
+    def statistic(self, plan: CountPlan) -> LeftSums:
         """Return the statistic of a model."""
         return LeftSums(plan, self)
 

@@ -109,7 +109,7 @@ class RemainderSpec:
                 digest.update(repr(names).encode() + np.ascontiguousarray(heights).tobytes())
         return f"remainder of a table {digest.hexdigest()}"
 
-    def of(self, plan: CountPlan) -> RemainderSums:
+    def statistic(self, plan: CountPlan) -> RemainderSums:
         """Return the statistic of a model."""
         return RemainderSums(plan.ensemble, self)
 

@@ -91,8 +91,8 @@ def values_on_cubes(metric: HasCalcMetric, plan: CountPlan, *, shared: bool) -> 
         orders = metric.orders(max_)
         _refuse_places(plan, orders)
         nodes = _nodes(metric, max_, 0 in orders) if shared else None
-        return CubeValues(orders, _of_index(metric, orders, max_), nodes)
-    return _of_answers(metric, plan)
+        return CubeValues(orders, _values_of_index(metric, orders, max_), nodes)
+    return _values_by_asking(metric, plan)
 
 
 def n_sets(orders: range, n_players: int) -> int:
@@ -100,7 +100,7 @@ def n_sets(orders: range, n_players: int) -> int:
     return sum(comb(n_players, size) for size in orders)
 
 
-def _of_index(metric: InteractionIndex, orders: range, max_: int) -> NDArray[np.float64]:
+def _values_of_index(metric: InteractionIndex, orders: range, max_: int) -> NDArray[np.float64]:
     table = np.zeros((CubeValues.kind(orders.stop, 0), max_ + 1, max_ + 1))
     for size in orders:
         for a in range(max_ + 1 - size):
@@ -143,7 +143,7 @@ def _refuse_places(plan: CountPlan, orders: range) -> None:
 Found = dict[tuple[int, int], float]  # values by the size of sets and how many of them must not take part
 
 
-def _of_answers(metric: HasCalcMetric, plan: CountPlan) -> CubeValues:
+def _values_by_asking(metric: HasCalcMetric, plan: CountPlan) -> CubeValues:
     """Ask a metric for the values of one cube for each number of players that must take part and that must not.
 
     Small cubes come first: they tell which sizes sets have, and how long the large ones will take.

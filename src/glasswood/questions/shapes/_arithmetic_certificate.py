@@ -79,7 +79,7 @@ class LeafPairs:
         exact = [self._is_small(tree) for tree in range(e.n_trees)]
 
         def of_tree(tree: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-            return self._of_pairs(tree) if exact[tree] else self._of_subtrees(tree)
+            return self._changes_by_pairs(tree) if exact[tree] else self._changes_by_subtrees(tree)
 
         totals = np.zeros((2, e.n_features, e.n_outputs))
         for tree, (features, worst) in enumerate(shown(map(of_tree, range(e.n_trees)), e.n_trees, "certificate")):
@@ -118,7 +118,7 @@ class LeafPairs:
 
     # --------------------------------------------------------------------------------------------- pairs of leaves
 
-    def _of_pairs(self, tree: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _changes_by_pairs(self, tree: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the features of a tree, and its worst falls and rises: (2, n_features, n_values)."""
         values = self._values(tree)
         worst = np.zeros((2, self._e.n_features, values.shape[1]))
@@ -150,7 +150,7 @@ class LeafPairs:
 
     # --------------------------------------------------------------------------------------------- subtrees of splits
 
-    def _of_subtrees(self, tree: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _changes_by_subtrees(self, tree: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the same, where each split is charged with the largest and smallest values below it."""
         e = self._e
         least, greatest = self._ends

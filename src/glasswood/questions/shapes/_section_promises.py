@@ -72,13 +72,13 @@ def tables_of_promises(subject: Subject) -> list[dict[str, Any]]:
     result = _certificate(subject)
     if result is None:
         return []
-    tables = [_of_promises(result)]
+    tables = [_findings_of_promises(result)]
     if result.broken:
-        tables.append(_of_rows(result.broken[:MAX_ROWS]))
+        tables.append(_scores_of_rows(result.broken[:MAX_ROWS]))
     return tables
 
 
-def _of_promises(result: Certificate) -> dict[str, Any]:
+def _findings_of_promises(result: Certificate) -> dict[str, Any]:
     lines = []
     for i, name in enumerate(result.names):
         for k, output in enumerate(result.outputs):
@@ -94,7 +94,7 @@ def _of_promises(result: Certificate) -> dict[str, Any]:
     return {"caption": "Declared monotone constraints", "columns": heads, "rows": lines}
 
 
-def _of_rows(broken: tuple[BrokenPromise, ...]) -> dict[str, Any]:
+def _scores_of_rows(broken: tuple[BrokenPromise, ...]) -> dict[str, Any]:
     """Return the two scores of each row that breaks a constraint, and the values of its other features."""
     lines = []
     for one in broken:

@@ -79,7 +79,7 @@ class FallsSpec:
             return self
         return replace(self, key=held[0], offset=True, exposure=", exposure " in held[0])
 
-    def of(self, plan: CountPlan) -> FallCounts:
+    def statistic(self, plan: CountPlan) -> FallCounts:
         """Return the statistic of a model."""
         return FallCounts(plan.ensemble, self)
 
