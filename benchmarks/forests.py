@@ -43,7 +43,7 @@ def saved(figure: Any) -> None:
 
 def one_output(ex: gw.Explainer) -> dict[str, Any]:
     """Return the argument that chooses an output of several."""
-    return {"output_index": 0} if len(ex.outputs) > 1 else {}
+    return {"output": ex.outputs[0]} if len(ex.outputs) > 1 else {}
 
 
 def curves(model: Any, X: pd.DataFrame) -> dict[str, float]:

@@ -270,7 +270,7 @@ def outputs(s: Session) -> None:
         return
     texts = [str(label) for label in labels]
     for number, label in enumerate(labels):
-        ways = {"label": {"output": label}, "position": {"output_index": number}}
+        ways = {"label": {"output": label}}
         if texts.count(str(label)) == 1 and str(label) not in labels:
             ways["text"] = {"output": str(label)}
         for way, asked in ways.items():

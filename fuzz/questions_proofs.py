@@ -51,7 +51,7 @@ def tables(s: Session) -> None:
     """A rating table leaves what it says that it leaves."""
     if s.setting.fitted.raw is None:
         return
-    found = s.ask("rating_table", pairs=2, output_index=-1)
+    found = s.ask("rating_table", pairs=2, output=s.explainer.outputs[-1])
     score = s.setting.raw_oracle.score(s.setting.background)[:, -1]
     left = s.setting.raw_oracle.shares @ np.abs(score - found.score(s.setting.background))
     s.true("remainder", abs(left - found.left.mean) <= 1e3 * s.setting.fitted.tolerance * s.setting.raw_scale, left)

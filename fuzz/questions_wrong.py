@@ -66,7 +66,7 @@ def _output(s: Session) -> Any:
 
 
 def _position(s: Session) -> Any:
-    return s.explainer.partial_dependence(_first(s), output_index=99)
+    return s.explainer.partial_dependence(_first(s), output="no such output")
 
 
 def _rows_without_columns(s: Session) -> Any:
@@ -91,7 +91,6 @@ WRONG: dict[str, Callable[[Session], Any]] = {
     "a feature that is no name": lambda s: s.explainer.partial_dependence(3.5),
     "an output that is not there": _output,
     "a position that is not there": _position,
-    "both label and position": lambda s: s.explainer.partial_dependence(_first(s), output=1, output_index=0),
     "a response that is none": lambda s: s.setting.explainer(response="no such response"),
     "a table without a column": _without_a_column,
     "texts for numbers": _texts,

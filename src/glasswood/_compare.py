@@ -22,7 +22,6 @@ def compare(
     explainers: Mapping[str, Explainer],
     *,
     output: object = None,
-    output_index: int | None = None,
     reference: str | None = None,
     limits: Mapping[str, float] | Sequence[str] | PathLike[str] | None = None,
     error: float | None = None,
@@ -39,8 +38,6 @@ def compare(
     output : label, optional
         The output to compare: a class or the number of a target. By default all outputs or, for binary models, the
         second class.
-    output_index : int, optional
-        The output to compare, by its position among the labels.
     reference : str, optional
         The name of the explainer that all others are measured against; the result then has `Comparison.measures` and
         `Comparison.violations`. By default the first one if there are limits.
@@ -139,7 +136,7 @@ def compare(
     the rows have drifted
     """
     _check(explainers)
-    views = {name: one._view(one.response, output, output_index) for name, one in explainers.items()}
+    views = {name: one._view(one.response, output) for name, one in explainers.items()}
     _check_error(error, judged=reference is not None or limits is not None)
     if reference is None and limits is None:
         with _limited(explainers):

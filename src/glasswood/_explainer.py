@@ -72,7 +72,6 @@ class _Asked(NamedTuple):
 
     response: str | None
     output: object
-    output_index: int | None
     by: object = None
 
 
@@ -262,9 +261,9 @@ class Explainer:
 
     # --------------------------------------------------------------------------------------------------- asking
 
-    def _view(self, response: str | None = None, output: object = None, output_index: int | None = None) -> View:
+    def _view(self, response: str | None = None, output: object = None) -> View:
         """Return what answers questions on a scale."""
-        return view_of(self._study, self._response if response is None else response, output, output_index)
+        return view_of(self._study, self._response if response is None else response, output)
 
     @property
     def _threads(self) -> int | None:
@@ -306,7 +305,6 @@ class Explainer:
         self,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         at: Mapping[Any, Any] | None = None,
         grid: Grid = None,
         centered: Centering = False,
@@ -320,7 +318,6 @@ class Explainer:
         /,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         at: Mapping[Any, Any] | None = None,
         grid: Grid = None,
         centered: Centering = False,
@@ -334,7 +331,6 @@ class Explainer:
         /,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         at: object = None,
         grid: Grid = None,
         centered: Centering = False,
@@ -349,7 +345,6 @@ class Explainer:
         /,
         *more: str | int,
         output: Hashable = None,
-        output_index: int | None = None,
         at: object = None,
         grid: Grid = None,
         centered: Centering = False,
@@ -361,7 +356,6 @@ class Explainer:
         self,
         *features: str | int | list[Any],
         output: Hashable = None,
-        output_index: int | None = None,
         at: object = None,
         grid: Grid = None,
         centered: Centering = False,
@@ -373,7 +367,6 @@ class Explainer:
         self,
         *features: Any,
         output: Hashable = None,
-        output_index: int | None = None,
         at: object = None,
         grid: Grid = None,
         centered: Centering = False,
@@ -390,8 +383,6 @@ class Explainer:
         output : label, optional
             The output to explain: a class or the number of a target. By default all outputs or, for binary models, the
             second class. `outputs` lists the labels.
-        output_index : int, optional
-            The output to explain, by its position in `outputs`.
         at : table, or mapping from features to values, optional
             The points to evaluate at: a table with the features' columns. Defaults to the distinct rows of a group. If
             no feature is named, or a list of them, a mapping from features to values, each evaluated alone.
@@ -451,13 +442,12 @@ class Explainer:
         True
         """
         request = Request.of(at, grid, centered)
-        return self._ask(partial_dependence, _Asked(response, output, output_index, by), features, request)
+        return self._ask(partial_dependence, _Asked(response, output, by), features, request)
 
     def joint_partial_dependence(
         self,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         grid: Grid = None,
         response: str | None = None,
         by: object = None,
@@ -468,8 +458,8 @@ class Explainer:
 
         Parameters
         ----------
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         grid : int, ("quantiles", int), ("rows", int, int), or mapping from features to values, optional
             Evaluate at all combinations of some values of both features instead of everywhere, as in
             `partial_dependence`: the results are `Points`, and only their values are computed. With a mapping, the
@@ -497,14 +487,13 @@ class Explainer:
         Points(petal length (cm) x petal width (cm): 25 points, probability)
         """
         spec = None if grid is None else grid_spec(grid)
-        return self._ask(joint_partial_dependence, _Asked(response, output, output_index, by), spec)
+        return self._ask(joint_partial_dependence, _Asked(response, output, by), spec)
 
     def joint_grids(
         self,
         grids: Mapping[str, Any],
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> dict[tuple[str, str], Any]:
@@ -514,8 +503,8 @@ class Explainer:
         ----------
         grids : mapping from feature names to arrays
             The values to evaluate at; the same number for each feature.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
 
@@ -530,7 +519,7 @@ class Explainer:
         (3, 3)
         """
         require_mapping(grids, 'grids must map features to their values, such as {"age": [20, 40]}')
-        return self._ask_raw("surfaces on grids", joint_grids, _Asked(response, output, output_index, by), grids)
+        return self._ask_raw("surfaces on grids", joint_grids, _Asked(response, output, by), grids)
 
     def interaction_values(
         self,
@@ -539,7 +528,6 @@ class Explainer:
         max_order: int | None = None,
         features: Sequence[str | int] | None = None,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
         keep: object = None,
@@ -559,8 +547,8 @@ class Explainer:
             The largest number of features in a set. Unlimited by default.
         features : sequence of str or int, optional
             Restrict the result to sets of these features (or groups).
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
         keep : list of str, or mapping of str to str, optional
@@ -581,7 +569,7 @@ class Explainer:
             max_order = whole_number(max_order, "max_order is the number of features of the largest sets")
         listed = (features,) if isinstance(features, str) else features
         given = explained_rows(rows, keep, engine)
-        asked = _Asked(response, output, output_index, by)
+        asked = _Asked(response, output, by)
         return self._ask_raw("interaction values", interaction_values, asked, given, max_order, listed)
 
     def evaluate(
@@ -590,7 +578,6 @@ class Explainer:
         rows: object,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
         keep: object = None,
@@ -604,8 +591,8 @@ class Explainer:
             One of `glasswood.metrics` or of the woodelf package, or your own.
         rows : table, files, stream, or frame of a cluster
             The rows to explain: a table in memory, or any other source that `summarize` accepts.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
         keep : list of str, or mapping of str to str, optional
@@ -631,16 +618,13 @@ class Explainer:
         """
         refuse_no_metric(metric)
         given = explained_rows(rows, keep, engine)
-        return self._ask_raw(
-            "metrics over cubes", metric_values, _Asked(response, output, output_index, by), metric, given
-        )
+        return self._ask_raw("metrics over cubes", metric_values, _Asked(response, output, by), metric, given)
 
     def shap_values(
         self,
         rows: object,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
         keep: object = None,
@@ -656,8 +640,8 @@ class Explainer:
         ----------
         rows : table, files, stream, or frame of a cluster
             The rows to explain: a table in memory, or any other source that `summarize` accepts.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
         keep : list of str, or mapping of str to str, optional
@@ -676,16 +660,13 @@ class Explainer:
         See `Attributions`.
         """
         given, name = explained_rows(rows, keep, engine), "Shapley values"
-        return self._ask_raw(
-            name, attributions, _Asked(response, output, output_index, by), given, name, ShapleyValues()
-        )
+        return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, ShapleyValues())
 
     def banzhaf_values(
         self,
         rows: object,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
         keep: object = None,
@@ -697,8 +678,8 @@ class Explainer:
         ----------
         rows : table, files, stream, or frame of a cluster
             The rows to explain: a table in memory, or any other source that `summarize` accepts.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
         keep : list of str, or mapping of str to str, optional
@@ -721,16 +702,13 @@ class Explainer:
         Attributions(Banzhaf values: 442 rows x 10 features, value)
         """
         given, name = explained_rows(rows, keep, engine), "Banzhaf values"
-        return self._ask_raw(
-            name, attributions, _Asked(response, output, output_index, by), given, name, BanzhafValues()
-        )
+        return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, BanzhafValues())
 
     def shap_interaction_values(
         self,
         rows: object,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
         keep: object = None,
@@ -746,8 +724,8 @@ class Explainer:
         ----------
         rows : table, files, stream, or frame of a cluster
             The rows to explain: a table in memory, or any other source that `summarize` accepts.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
         keep : list of str, or mapping of str to str, optional
@@ -769,9 +747,7 @@ class Explainer:
         True
         """
         given, name = explained_rows(rows, keep, engine), "Shapley interactions"
-        return self._ask_raw(
-            name, attributions, _Asked(response, output, output_index, by), given, name, ShapleyInteractions(2)
-        )
+        return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, ShapleyInteractions(2))
 
     def ice(
         self,
@@ -780,7 +756,6 @@ class Explainer:
         at: object = None,
         grid: Grid = None,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
         keep: object = None,
@@ -798,8 +773,8 @@ class Explainer:
             The points to evaluate at: a table with the features' columns.
         grid : int, ("quantiles", int), ("rows", int, int), or mapping from features to values, optional
             Evaluate at some values of each feature instead, as in `partial_dependence`.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
         keep, engine : optional
@@ -816,7 +791,7 @@ class Explainer:
         """
         given = None if rows is None else explained_rows(rows, keep, engine)
         request = Request.of(at, grid, centered=False)
-        return self._ask(ice, _Asked(response, output, output_index, by), features, given, request)
+        return self._ask(ice, _Asked(response, output, by), features, given, request)
 
     def ale(
         self,
@@ -824,7 +799,6 @@ class Explainer:
         bins: object = None,
         order: object = None,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> Any:
@@ -846,7 +820,7 @@ class Explainer:
             The order of the levels of a feature of categories. By default that of the table's column if it is ordered;
             else levels are next to each other whose rows are alike in the other features, which takes a pass over the
             rows; or the model's order, if these cannot be read again. `Ale.in_order` changes it later.
-        output, output_index, response, by
+        output, response, by
             As for `partial_dependence`. Groups have the edges of all rows.
 
         Returns
@@ -865,7 +839,7 @@ class Explainer:
         Ales(bmi, s5)
         """
         planned = plan_ale(self._view(response).study, features, bins, order)  # of all rows, also for groups of them
-        return self._ask(ale, _Asked(response, output, output_index, by), planned)
+        return self._ask(ale, _Asked(response, output, by), planned)
 
     def importance(
         self,
@@ -873,7 +847,6 @@ class Explainer:
         kind: str | None = None,
         all_rows: bool = False,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> Importance:
@@ -894,8 +867,8 @@ class Explainer:
             seconds: if the rows, each in the cells of all features, take more than 2**32 responses and leaf values.
             Rows are sampled by a hash of their number, so that a sample is always the same, and the result tells its
             size. Pass True for all rows.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
 
@@ -907,7 +880,7 @@ class Explainer:
         --------
         See `Importance`.
         """
-        return self._ask(importance, _Asked(response, output, output_index, by), kind, all_rows=all_rows)
+        return self._ask(importance, _Asked(response, output, by), kind, all_rows=all_rows)
 
     def permutation_importance(
         self, *, loss: object = None, all_rows: bool = False, by: object = None
@@ -947,7 +920,6 @@ class Explainer:
         rows: object = None,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> Strengths:
@@ -960,8 +932,8 @@ class Explainer:
             files are read a second time, and frames of a cluster are counted once more by its workers. If only counts
             are available (a Background of order 2, a stream that can be read only once, a frame and a pair of features
             with more than four million pairs of cells), features are assumed to be independent, and the result says so.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
 
@@ -973,16 +945,13 @@ class Explainer:
         --------
         See `Strengths`.
         """
-        return self._ask_raw(
-            "interaction strengths", interaction_strengths, _Asked(response, output, output_index, by), rows
-        )
+        return self._ask_raw("interaction strengths", interaction_strengths, _Asked(response, output, by), rows)
 
     def h_statistics(
         self,
         *sets: Sequence[str | int],
         pairs: bool = True,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> HStatistics:
@@ -996,8 +965,8 @@ class Explainer:
             Sets of three (or more) features whose interaction is of interest.
         pairs : bool, default True
             Whether to compute what is left after the interactions of all pairs, too.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
 
@@ -1009,15 +978,12 @@ class Explainer:
         --------
         See `HStatistics`.
         """
-        return self._ask_raw(
-            "H statistics", h_statistics, _Asked(response, output, output_index, by), sets, pairs=pairs
-        )
+        return self._ask_raw("H statistics", h_statistics, _Asked(response, output, by), sets, pairs=pairs)
 
     def purified(
         self,
         *pairs: Sequence[str | int],
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> PurifiedEffects:
@@ -1027,8 +993,8 @@ class Explainer:
         ----------
         *pairs : pairs of names
             The pairs whose interaction is purified, such as ``("age", "income")``.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
 
@@ -1040,7 +1006,7 @@ class Explainer:
         --------
         See `PurifiedEffects`.
         """
-        return self._ask_raw("purified effects", purified, _Asked(response, output, output_index, by), pairs)
+        return self._ask_raw("purified effects", purified, _Asked(response, output, by), pairs)
 
     @overload
     def monotonicity(
@@ -1048,7 +1014,6 @@ class Explainer:
         *features: str | int,
         rows: Literal[False] = False,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> Monotonicity: ...
@@ -1058,7 +1023,6 @@ class Explainer:
         *features: str | int,
         rows: Literal[True],
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> RowMonotonicity: ...
@@ -1068,7 +1032,6 @@ class Explainer:
         *features: str | int,
         rows: bool = False,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> Any:
@@ -1081,8 +1044,8 @@ class Explainer:
         rows : bool, default False
             Whether to look at the curves of all rows, and not only at their average. This takes a few times as long as
             `predict`. `certificate` proves monotonicity for all rows that there can be, where it can.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
 
@@ -1094,14 +1057,13 @@ class Explainer:
         --------
         See `Monotonicity` and `RowMonotonicity`.
         """
-        asked = _Asked(response, output, output_index, by)
+        asked = _Asked(response, output, by)
         return self._ask(row_monotonicity, asked, features) if rows else self._ask(monotonicity, asked, features)
 
     def certificate(
         self,
         *features: str | int,
         output: Hashable = None,
-        output_index: int | None = None,
     ) -> Certificate:
         """Return what the trees alone prove about monotonicity, and constraints that the model declares but breaks.
 
@@ -1112,8 +1074,8 @@ class Explainer:
         ----------
         *features : str or int
             All numeric features by default.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
 
         Returns
         -------
@@ -1125,14 +1087,13 @@ class Explainer:
         """
         self._refuse_combined("certificates")
         with threads_limited_to(self._threads):
-            return certificate(self._view("raw", output, output_index), features)
+            return certificate(self._view("raw", output), features)
 
     def rating_table(
         self,
         *,
         pairs: int | Sequence[Sequence[str | int]] = 10,
         output: Hashable = None,
-        output_index: int | None = None,
     ) -> RatingTable:
         """Return the model as a table: a base, entries for the values of each feature, and for those of some pairs.
 
@@ -1142,7 +1103,7 @@ class Explainer:
         ----------
         pairs : int or sequence of pairs of names, default 10
             The pairs that have entries, or the number of those that interact most.
-        output, output_index : label and int, optional
+        output : label and int, optional
             The output, by its label or its position in `outputs`. A model of several outputs has a table for each.
 
         Returns
@@ -1155,14 +1116,13 @@ class Explainer:
         """
         self._refuse_combined("rating tables")
         with threads_limited_to(self._threads):
-            return rating_table(self._view("raw", output, output_index), pairs)
+            return rating_table(self._view("raw", output), pairs)
 
     def spikes(
         self,
         *features: str | int,
         points: int = 100,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
     ) -> Spikes:
@@ -1179,8 +1139,8 @@ class Explainer:
             The number of sample points between the smallest and largest value in the background. If these are infinite,
             files are read a second time to find the finite ones; if they are not known, or only counts are available,
             the points are between the first and the last cut.
-        output, output_index : label and int, optional
-            The output to explain, by its label or its position in `outputs`.
+        output : label, optional
+            The output to explain, one of `outputs`.
         response, by : optional
             As in `partial_dependence`.
 
@@ -1192,7 +1152,7 @@ class Explainer:
         --------
         See `Spikes`.
         """
-        return self._ask(spikes, _Asked(response, output, output_index, by), features, points)
+        return self._ask(spikes, _Asked(response, output, by), features, points)
 
     def plot(
         self,
@@ -1200,7 +1160,6 @@ class Explainer:
         *,
         page: int = 0,
         output: Hashable = None,
-        output_index: int | None = None,
         response: str | None = None,
         by: object = None,
         sort: str | None = None,
@@ -1226,8 +1185,6 @@ class Explainer:
             The page to draw if there are more than twelve panels.
         output : label, optional
             The output to draw. By default all outputs, up to eight. Surfaces need a single one.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
         response : {"raw", "probability", "prediction"}, optional
             The scale. By default that of the Explainer; if it has none, probabilities for classifiers whose rows are in
             memory, and the raw score otherwise.
@@ -1273,7 +1230,7 @@ class Explainer:
         with threads_limited_to(self._threads):
             listed = ranked(self._view(response)) if asked is None else list(asked)
             chosen, note = page_of(listed, page)  # only the features of a page are computed
-            result = self.partial_dependence(chosen, output=output, output_index=output_index, response=response, by=by)
+            result = self.partial_dependence(chosen, output=output, response=response, by=by)
             panels = [make() for make in result._drawers(**options)]
         return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
 

@@ -185,19 +185,14 @@ def test_surfaces(glasswood, home):
 
 
 def test_classes_and_probabilities(glasswood):
-    lines = good(glasswood("curve", "classes.txt", "classes.parquet", "colour", "--output-name", "2")).splitlines()
+    lines = good(glasswood("curve", "classes.txt", "classes.parquet", "colour", "--label", "2")).splitlines()
     assert len(lines) == 1 + 3 + 2
     every = good(glasswood("curve", "classes.txt", "classes.parquet", "colour")).splitlines()
     assert len(every) == 1 + 3 * (3 + 2)
     found = good(glasswood("curve", "classes.txt", "classes.parquet", "age", "--response", "probability"))
     assert ",probability" in found
     assert "there is no output 'z'" in refused(
-        glasswood("curve", "classes.txt", "classes.parquet", "age", "--output-name", "z")
-    )
-    by_position = good(glasswood("curve", "classes.txt", "classes.parquet", "colour", "--output-index", "2"))
-    assert by_position.splitlines() == lines
-    assert "not both" in refused(
-        glasswood("curve", "classes.txt", "classes.parquet", "age", "--output-name", "1", "--output-index", "1")
+        glasswood("curve", "classes.txt", "classes.parquet", "age", "--label", "z")
     )
 
 
@@ -251,12 +246,12 @@ def test_rows_of_parquet_are_read_in_passes_for_a_response(glasswood, monkeypatc
 
     monkeypatch.setattr(_files, "read_rows", only_some)
     good(glasswood("curve", "classes.txt", "classes.parquet", "age", *RESPONSE))
-    good(glasswood("curve", "classes.txt", "classes.parquet", "age", "b", "--joint", "--output-name", "1", *RESPONSE))
+    good(glasswood("curve", "classes.txt", "classes.parquet", "age", "b", "--joint", "--label", "1", *RESPONSE))
     assert set(asked) == {_files.HEAD}
 
 
 def test_a_surface_on_a_response_scale_needs_rows(glasswood, home):
-    arguments = ("age", "income", "--joint", *RESPONSE, "--output-name", "1")
+    arguments = ("age", "income", "--joint", *RESPONSE, "--label", "1")
     good(glasswood("curve", "classes.txt", "classes.parquet", *arguments, "-o", "joint.csv"))
     ex = gw.Explainer(home / "classes.txt", pd.read_parquet(home / "classes.parquet"), response="probability")
     surface = ex.partial_dependence("age", "income", output=1)
@@ -274,7 +269,7 @@ def test_models_are_compared_on_a_response_scale(glasswood):
         "classes.txt.copy",
         "--data",
         "classes.parquet",
-        "--output-name",
+        "--label",
         "1",
         "--json",
     )
@@ -301,9 +296,7 @@ def test_compare_by_class(glasswood, home):
     for name, part in (("one", table[:100]), ("two", table[100:])):
         part.to_parquet(home / f"classes-{name}.parquet")
     backgrounds = [f"--background={name}=classes-{name}.parquet" for name in ("one", "two")]
-    lines = good(
-        glasswood("compare", "classes.txt", *backgrounds, "--output-name", "2", "--format", "csv")
-    ).splitlines()
+    lines = good(glasswood("compare", "classes.txt", *backgrounds, "--label", "2", "--format", "csv")).splitlines()
     assert lines[0] == "feature,difference,largest,shift"
     every = good(glasswood("compare", "classes.txt", *backgrounds, "--format", "csv")).splitlines()
     assert every[0] == "feature,output,difference,largest,total,shift"
@@ -494,7 +487,7 @@ def test_wrong_input_is_reported_on_one_line(glasswood, arguments, said):
             "curve classes.txt counts-only.gw age --response probability",
             "make it with glasswood summarize --response pro",
         ),
-        ("curve model.json rows.parquet age --output-name 9", "--output-name takes a label, --output-index a position"),
+        ("curve model.json rows.parquet age --label 9", "--label takes a label"),
         ("report model.json rows.parquet --by nobody -o x.html", "--by 'nobody' does not define groups of rows"),
     ],
 )
@@ -503,7 +496,7 @@ def test_errors_name_options_and_not_arguments_of_python(glasswood, arguments, s
     good(glasswood("summarize", "classes.txt", "classes.parquet", "-o", "counts-only.gw"))
     message = refused(glasswood(*arguments.split()))
     assert said in message
-    assert not re.search(r"\b[a-z_]+=[^.]|sample_weight|output_index", message)
+    assert not re.search(r"\b[a-z_]+=[^.]|sample_weight", message)
 
 
 def test_a_file_of_rows_that_is_not_there(glasswood):

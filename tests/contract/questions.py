@@ -231,7 +231,7 @@ SETTINGS = [
     Setting("counts with groups", over="counts", grouped=True, few=True),
     Setting("covers", over="covers"),
     Setting("first output", output=lambda ex: {"output": ex.outputs[0]}, few=True),
-    Setting("last output by position", output=lambda ex: {"output_index": len(ex.outputs) - 1}, few=True),
+    Setting("last output", output=lambda ex: {"output": ex.outputs[-1]}, few=True),
     Setting("first probability", response="probability", output=lambda ex: {"output": ex.outputs[0]}, few=True),
 ]
 

@@ -80,7 +80,7 @@ def test_labels_of_binary_models_keep_their_type(name, kind):
     assert [type(label) for label in ex.outputs] == [type(label) for label in labels]
     brute = model.predict_proba(X.assign(a=0.3)).mean(axis=0)
     for k, label in enumerate(labels):
-        for asked in ({"output": label}, {"output": str(label)}, {"output_index": k}, {"output_index": k - 2}):
+        for asked in ({"output": label}, {"output": str(label)}):
             curve = ex.partial_dependence("a", **asked)
             assert curve.outputs == (label,)
             assert curve(0.3) == pytest.approx(brute[k], abs=1e-6)
@@ -312,7 +312,7 @@ def test_results_are_asked_for_what_they_have():
     assert curve.outputs == (1, 2, 3)
     assert set(curve.to_frame()["output"]) == {1, 2, 3}
     for result in (curve, surface, ex.ice("a"), ex.shap_values(X[:3]), ex.importance(), ex.interaction_strengths()):
-        for asked in ({"output": 3}, {"output": "3"}, {"output_index": 2}):
+        for asked in ({"output": 3}, {"output": "3"}):
             assert result.plot(**asked) is not None
         with pytest.raises(TableError, match="there is no output 0; the labels are 1, 2, 3"):
             result.plot(output=0)
@@ -323,7 +323,6 @@ def test_results_are_asked_for_what_they_have():
     with pytest.raises(TableError, match=r"the labels are 2\..*ask the Explainer for others"):
         ex.partial_dependence("a", output=2).plot(output=1)
     assert ex.plot(["a", ("a", "b")], output=2) is not None
-    assert ex.plot(["a"], output_index=0) is not None
 
 
 def test_figures_name_the_class():
@@ -354,7 +353,6 @@ def test_compare_by_label():
     model = fitted(RandomForestClassifier(max_depth=4, **SMALL), X, y + 1)
     pair = {"low": gw.Explainer(model, X[:60]), "high": gw.Explainer(model, X[60:])}
     assert gw.compare(pair, output=1).outputs == (1,)
-    assert gw.compare(pair, output_index=0).outputs == (1,)
     found = gw.compare(pair)
     assert "in total over 3 outputs" in repr(found)
     np.testing.assert_allclose(found.to_frame()["total"][::3], found.total)
@@ -412,27 +410,22 @@ def test_positions(labels, output, place):
 
 
 @pytest.mark.parametrize(
-    ("labels", "output", "output_index", "says"),
+    ("labels", "output", "says"),
     [
-        ((1, 2), 0, None, "there is no output 0; the labels are 1, 2. output= takes a label"),
-        ((1, 2), -1, None, "there is no output -1"),
-        ((1, 2), "1.0", None, "there is no output '1.0'"),
-        ((0, 1), False, None, "there is no output False"),
-        (("0", "1"), 1, None, "there is no output 1; the labels are '0', '1'"),
-        ((0, 1), [0], None, r"there is no output \[0\]"),
-        (("prediction",), 1, None, "the labels are 'prediction'"),
-        ((0, 1), None, 2, "output_index is a position from 0 to 1, not 2"),
-        ((0, 1), None, -3, "output_index is a position from 0 to 1, not -3"),
-        ((0, 1), None, True, "output_index is a position from 0 to 1, not True"),
-        ((0, 1), None, "0", "output_index is a position from 0 to 1, not '0'"),
-        ((0, 1), 0, 0, "not both"),
-        ((1, 1), 1, None, "several outputs have the label 1"),
-        (tuple(range(100)), 100, None, r"18, 19, ... \(100 in all\)"),
+        ((1, 2), 0, "there is no output 0; the labels are 1, 2. output= takes a label"),
+        ((1, 2), -1, "there is no output -1"),
+        ((1, 2), "1.0", "there is no output '1.0'"),
+        ((0, 1), False, "there is no output False"),
+        (("0", "1"), 1, "there is no output 1; the labels are '0', '1'"),
+        ((0, 1), [0], r"there is no output \[0\]"),
+        (("prediction",), 1, "the labels are 'prediction'"),
+        ((1, 1), 1, "several outputs have the label 1"),
+        (tuple(range(100)), 100, r"18, 19, ... \(100 in all\)"),
     ],
 )
-def test_outputs_that_are_not_there(labels, output, output_index, says):
+def test_outputs_that_are_not_there(labels, output, says):
     with pytest.raises(TableError, match=says):
-        position_of(labels, output, output_index)
+        position_of(labels, output)
 
 
 def test_labels_are_values_of_python():

@@ -224,7 +224,7 @@ def test_ice_is_the_same_whatever_is_held_at_a_time(monkeypatch):
     want = gw.Explainer(model, X).ice("a").heights
     monkeypatch.setattr("glasswood.effects._responses.MAX_HELD", 1)
     np.testing.assert_array_equal(gw.Explainer(model, X).ice("a").heights, want)
-    frame = gw.Explainer(model, X[:3]).ice("a", output_index=1, at=X[["a"]][:2]).to_frame()
+    frame = gw.Explainer(model, X[:3]).ice("a", output=1, at=X[["a"]][:2]).to_frame()
     assert frame["row"].tolist() == [0, 0, 1, 1, 2, 2]
     monkeypatch.setattr("glasswood.parallel._memory._memory", lambda: 2**10)
     with pytest.raises(gw.errors.TooLargeError, match="Ask for fewer rows, one output, or some points"):

@@ -45,7 +45,7 @@ PUBLIC = {
     "Surface": None,
     "TreeEnsemble": None,
     "Violations": None,
-    "compare": "(explainers: 'Mapping[str, Explainer]', *, output: 'object' = None, output_index: 'int | None' = None, "
+    "compare": "(explainers: 'Mapping[str, Explainer]', *, output: 'object' = None, "
     "reference: 'str | None' = None, limits: 'Mapping[str, float] | Sequence[str] | PathLike[str] | None' = None, "
     "error: 'float | None' = None) -> 'Comparison'",
     "errors": None,

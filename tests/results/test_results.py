@@ -176,7 +176,7 @@ def test_several_outputs():
     np.testing.assert_allclose(curve.values.sum(axis=1), 1.0)
     one = ex.partial_dependence("petal width (cm)", output="2")
     np.testing.assert_array_equal(one.values, curve.values[:, 2])
-    np.testing.assert_array_equal(ex.partial_dependence("petal width (cm)", output_index=-1).values, one.values)
+    np.testing.assert_array_equal(ex.partial_dependence("petal width (cm)", output=ex.outputs[-1]).values, one.values)
     assert "3 outputs" in repr(curve)
     assert set(curve.to_frame()["output"]) == {0, 1, 2}
     surface = ex.partial_dependence("petal width (cm)", "petal length (cm)")

@@ -110,7 +110,9 @@ def test_a_scale_is_an_argument_of_every_question(kind):
     other = gw.Explainer(ex.ensemble, NUMBERS, response=scale)
     questions = {
         "curve": lambda ex, **options: ex.partial_dependence("age", **options).heights,
-        "surface": lambda ex, **options: ex.partial_dependence("age", "income", output_index=-1, **options).heights,
+        "surface": lambda ex, **options: (
+            ex.partial_dependence("age", "income", output=ex.outputs[-1], **options).heights
+        ),
         "points": lambda ex, **options: ex.partial_dependence("age", grid=5, **options).heights,
         "importance": lambda ex, **options: ex.importance(**options).heights,
         "ICE": lambda ex, **options: ex.ice("age", rows=NUMBERS[:5], **options).heights,

@@ -1,4 +1,4 @@
-"""Outputs: the classes or targets that answers are about, asked for by label or by position. The only place that does.
+"""Outputs: the classes or targets that answers are about, asked for by label. The only place that does.
 
 A label is an integer, a text, or whatever else the model calls its classes. A binary model of one score (boosted trees)
 has two labels: the other class is what is left of a probability, or minus the score.
@@ -29,13 +29,11 @@ def labels_of(classes: object) -> tuple[Any, ...]:
     return tuple(array.tolist() if array.dtype.kind in "biufUO" else array)
 
 
-def position_of(labels: Sequence[Any], output: object = None, output_index: int | None = None) -> int | None:
-    """Return the position of the requested output, given its label or position; None if none is requested.
+def position_of(labels: Sequence[Any], output: object = None) -> int | None:
+    """Return the position of the requested output, given its label; None if none is requested.
 
     A string also matches a label of a different type if that is the only one with this text.
     """
-    if output_index is not None:
-        return _by_position(labels, output, output_index)
     if output is None:
         return None
     result = [place for place, label in enumerate(labels) if _same(label, output)]
@@ -46,26 +44,15 @@ def position_of(labels: Sequence[Any], output: object = None, output_index: int 
     if len(result) == 1:
         return result[0]
     which = "several outputs have the label" if result else "there is no output"
-    message = f"{which} {output!r}; {_listed(labels)}. output= takes a label, output_index= a position"
+    message = f"{which} {output!r}; {_listed(labels)}. output= takes a label, such as outputs[0] of the Explainer"
     if len(labels) == 1 and labels[0] not in NO_LABELS:
         message += "; a result only has the outputs it was computed for, so ask the Explainer for others"
     raise TableError(message)
 
 
-def _by_position(labels: Sequence[Any], output: Any, output_index: Any) -> int:
-    if output is not None:
-        message = f"pass output= (a label) or output_index= (a position), not both: {output!r} and {output_index!r}"
-        raise TableError(message)
-    whole = isinstance(output_index, int | np.integer) and not isinstance(output_index, bool)
-    if not whole or not -len(labels) <= output_index < len(labels):
-        message = f"output_index is a position from 0 to {len(labels) - 1}, not {output_index!r}; {_listed(labels)}"
-        raise TableError(message)
-    return int(output_index) % len(labels)
-
-
 def _same(label: object, output: object) -> bool:
     """Return whether a label is the one asked for. True is not 1, and "1" is not 1."""
-    return _kind(label) == _kind(output) and bool(np.all(label == output))
+    return label is output or (_kind(label) == _kind(output) and bool(np.all(label == output)))
 
 
 def _kind(label: object) -> str:
@@ -138,9 +125,9 @@ class Outputs:
     binary: bool
     total: float = 0.0
 
-    def choose(self, output: object = None, output_index: int | None = None) -> OutputSelection:
+    def choose(self, output: object = None) -> OutputSelection:
         """Return the output that is asked for; by default all, or the second class of a binary model."""
-        place = position_of(self.labels, output, output_index)
+        place = position_of(self.labels, output)
         if place is None and not self.binary:
             return OutputSelection(list(range(self.n_columns)), self.labels, self.n_columns)
         place = 1 if place is None else place

@@ -146,21 +146,19 @@ class Grouped(Several):
         sharey, page = options.pop("sharey", True), options.pop("page", 0)
         return draw_page(self._drawers(**options), "panel", page, sharey=sharey, canvas=canvas)
 
-    def _drawers(
-        self, *, output: Hashable = None, output_index: int | None = None, **options: Any
-    ) -> list[Callable[[], Panel]]:
+    def _drawers(self, *, output: Hashable = None, **options: Any) -> list[Callable[[], Panel]]:
         """Return a function for each panel of the figure, so that only those on a page are computed."""
         first = next(iter(self.values()), None)
         if not (isinstance(first, Several) and first._drawn_by_group):
-            return self._drawers_of(self._found, output, output_index, options)
+            return self._drawers_of(self._found, output, options)
         result: list[Callable[[], Panel]] = []
         for name in first:
             alike = Lazy(tuple(self), partial(_of_group, self._found, name))
-            result += self._drawers_of(alike, output, output_index, options)
+            result += self._drawers_of(alike, output, options)
         return result
 
     def _drawers_of(
-        self, result: Mapping[Hashable, Any], output: Hashable, output_index: int | None, options: dict[str, Any]
+        self, result: Mapping[Hashable, Any], output: Hashable, options: dict[str, Any]
     ) -> list[Callable[[], Panel]]:
         """Return how the results of all groups are drawn: curves over each other, others side by side."""
         first = next(iter(result.values()), None)
@@ -168,18 +166,17 @@ class Grouped(Several):
             message = f"there is no figure of {type(first).__name__} by group; use to_frame(), or the result of a group"
             raise ArgumentError(message)
         if maker_of(type(first), "together") is not None:
-            return [partial(self._overlay, result, output, output_index, options)]
-        return [partial(self._panel_of, result, key, output, output_index, options) for key in result]
+            return [partial(self._overlay, result, output, options)]
+        return [partial(self._panel_of, result, key, output, options) for key in result]
 
     def _panel_of(
         self,
         result: Mapping[Hashable, Any],
         key: Hashable,
         output: Hashable,
-        output_index: int | None,
         options: dict[str, Any],
     ) -> Panel:
-        panel = panel_of_one(result, key, output, output_index, options)
+        panel = panel_of_one(result, key, output, options)
         return replace(panel, note="; ".join(filter(None, (self._label(key), panel.note))))
 
     def _label(self, key: Hashable) -> str:
@@ -189,15 +186,13 @@ class Grouped(Several):
         parts = key if len(self.by) > 1 and isinstance(key, tuple) else (key,)
         return ", ".join(f"{plain(name)} = {plain(part)}" for name, part in zip(self.by, parts, strict=True))
 
-    def _overlay(
-        self, found: Mapping[Hashable, Any], output: Hashable, output_index: int | None, options: dict[str, Any]
-    ) -> Panel:
+    def _overlay(self, found: Mapping[Hashable, Any], output: Hashable, options: dict[str, Any]) -> Panel:
         if options.get("error"):
             message = "error= is for figures of single curves; draw those of a group: found[key].plot(error=True)"
             raise ArgumentError(message)
         results = {self._label(key): result for key, result in found.items()}
         first = next(iter(results.values()))
-        make, place = maker_of(type(first), "together"), position_of(first.outputs, output, output_index)
+        make, place = maker_of(type(first), "together"), position_of(first.outputs, output)
         if make is None:
             message = f"there is no figure of several {type(first).__name__} together"
             raise ArgumentError(message)
@@ -205,14 +200,12 @@ class Grouped(Several):
         return panel
 
 
-def panel_of_one(
-    found: Mapping[Any, Any], key: Hashable, output: Hashable, output_index: int | None, options: dict[str, Any]
-) -> Panel:
+def panel_of_one(found: Mapping[Any, Any], key: Hashable, output: Hashable, options: dict[str, Any]) -> Panel:
     """Return the panel of one result."""
     result = found[key]
     options = {name: value for name, value in options.items() if name not in result._ignored_options}
     outputs = result.first.outputs if hasattr(result, "first") else result.outputs
-    panel: Panel = result.panel(output=position_of(outputs, output, output_index), **options)
+    panel: Panel = result.panel(output=position_of(outputs, output), **options)
     return panel
 
 

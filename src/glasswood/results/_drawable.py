@@ -97,7 +97,6 @@ class DrawnAsBars(DrawnByOutput):
         *,
         top: int = 20,
         output: Hashable = None,
-        output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -111,8 +110,6 @@ class DrawnAsBars(DrawnByOutput):
             The maximum number of bars.
         output : label, optional
             The output (class or target) to draw. By default all outputs, up to eight.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
@@ -130,7 +127,7 @@ class DrawnAsBars(DrawnByOutput):
         >>> ex.importance().plot(top=5)
         <Drawing size ... with 1 Axes>
         """
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         return self._plot((engine, ax, title, figsize), place, top=top)
 
 

@@ -289,7 +289,7 @@ class View:
         return np.stack(parts)
 
 
-def view_of(study: Study, response: str | None = None, output: object = None, output_index: int | None = None) -> View:
+def view_of(study: Study, response: str | None = None, output: object = None) -> View:
     """Return the view of a study on a scale; by default of the sum over trees, and of all outputs."""
     scale = study.scale(response)
-    return View(study, scale, scale.outputs.choose(output, output_index))
+    return View(study, scale, scale.outputs.choose(output))

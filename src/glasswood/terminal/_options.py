@@ -100,14 +100,13 @@ def output_options(function: Function) -> Function:
     """Add the options for choosing an output to a command; it receives `asked`, the arguments of questions."""
 
     @click.option(
-        "--output-name",
+        "--label",
         metavar="LABEL",
-        help="The output: a class or the number of a target. By default all; for binary models, the second class.",
+        help="The class, or the number of the target, to explain. By default all; for binary models, the second class.",
     )
-    @click.option("--output-index", type=int, metavar="N", help="The output, by its position among the labels, from 0.")
     @functools.wraps(function)
-    def command(*, output_name: str | None, output_index: int | None, **options: object) -> Any:
-        return function(asked={"output": output_name, "output_index": output_index}, **options)
+    def command(*, label: str | None, **options: object) -> Any:
+        return function(asked={"output": label}, **options)
 
     return command
 

@@ -231,8 +231,8 @@ def test_grids_on_every_scale(kind):
             assert pairs["b", "kind"].grid_values.shape == (4, 2, 3)
             one = ex.joint_partial_dependence(grid=VALUES, output=2)["b", "kind"]
             np.testing.assert_allclose(one.values, pairs["b", "kind"].heights[:, 2], **NEAR)
-    other = gw.Explainer(model, X).joint_partial_dependence(grid=3, output_index=0)["a", "b"]
-    points = gw.Explainer(model, X).partial_dependence("a", "b", grid=3, output_index=0)
+    other = gw.Explainer(model, X).joint_partial_dependence(grid=3, output=gw.Explainer(model, X).outputs[0])["a", "b"]
+    points = gw.Explainer(model, X).partial_dependence("a", "b", grid=3, output=gw.Explainer(model, X).outputs[0])
     np.testing.assert_allclose(other.heights, points.heights, **NEAR)
 
 

@@ -62,7 +62,7 @@ def test_a_height_has_the_same_bits_wherever_it_is_asked_for(nothing_kept):
     rng = np.random.default_rng(1)
     for ex, names in explainers():
         for output in (None, 0):
-            surface = ex.partial_dependence(*names, output_index=output)
+            surface = ex.partial_dependence(*names, output=ex.outputs[output])
             n_x, n_y, n_outputs = surface.pair.shape
             dense = surface.pair.all()
             assert dense.shape == (n_x, n_y, n_outputs)
@@ -82,7 +82,7 @@ def test_the_other_class_of_one_score_has_the_other_sign(nothing_kept):
     model = fitted(HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype"), X, y > 0)
     for response in ("raw", "probability"):
         ex = gw.Explainer(model, X, response=response)
-        one, other = (ex.partial_dependence("a", "b", output_index=k).pair for k in (0, 1))
+        one, other = (ex.partial_dependence("a", "b", output=ex.outputs[k]).pair for k in (0, 1))
         np.testing.assert_array_equal(one.all(), -other.all())
         np.testing.assert_array_equal(one.at(np.array([3]), np.array([2])), -other.at(np.array([3]), np.array([2])))
 

@@ -423,7 +423,7 @@ def test_one_output_is_that_part_of_all(classes, method, background):
     assert whole.values.shape == (10, *[5] * (1 + (method == METHODS[2])), 3)
     np.testing.assert_array_equal(np.asarray(whole), whole.values)
     for k, name in enumerate("abc"):
-        for part in (ask(rows, output=name), ask(rows, output_index=k)):
+        for part in (ask(rows, output=name),):
             assert part.outputs == (name,)
             np.testing.assert_allclose(part.values, whole.values[..., k], rtol=0, atol=1e-14)
             assert part.base_values == pytest.approx(whole.base_values[k])
@@ -434,7 +434,7 @@ def test_one_output_is_that_part_of_all(classes, method, background):
 @pytest.mark.parametrize("method", METHODS)
 def test_means(classes, method):
     model, X, rows = classes
-    for found in (getattr(gw.Explainer(model, X), method)(rows, **output) for output in ({}, {"output_index": 1})):
+    for found in (getattr(gw.Explainer(model, X), method)(rows, **output) for output in ({}, {"output": 1})):
         np.testing.assert_allclose(found.mean_abs(), np.abs(found.values).mean(axis=0), rtol=1e-12)
 
 

@@ -306,7 +306,6 @@ class Ale(DrawnByOutput):
         self,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         partial_dependence: bool = False,
         error: bool = False,
         title: str | None = None,
@@ -320,8 +319,6 @@ class Ale(DrawnByOutput):
         ----------
         output : label, optional
             The output (class or target) to draw. By default all outputs, up to eight.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
         partial_dependence : bool, default False
             Whether to draw the centred partial dependence beside it.
         error : bool, default False
@@ -343,7 +340,7 @@ class Ale(DrawnByOutput):
         >>> ex.ale("bmi").plot(partial_dependence=True)
         <Drawing size ... with 1 Axes>
         """
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         options: dict[str, Any] = {"partial_dependence": partial_dependence, "error": error}
         return self._plot((engine, ax, title, figsize), place, **options)
 

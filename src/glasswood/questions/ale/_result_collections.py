@@ -75,7 +75,6 @@ class Ales(Several):
         *,
         page: int = 0,
         output: Hashable = None,
-        output_index: int | None = None,
         partial_dependence: bool = False,
         error: bool = False,
         sharey: bool = True,
@@ -90,7 +89,7 @@ class Ales(Several):
         ----------
         page : int, default 0
             The page, if there are more than twelve panels.
-        output, output_index, partial_dependence, error
+        output, partial_dependence, error
             As for `Ale.plot`.
         sharey : bool, default True
             Whether all panels have the same heights.
@@ -114,7 +113,7 @@ class Ales(Several):
         from glasswood.plots._draw import Canvas, page_of, plot_page
 
         def panel(ale: Ale) -> Panel:
-            place = position_of(ale.outputs, output, output_index)
+            place = position_of(ale.outputs, output)
             return ale.panel(place, partial_dependence=partial_dependence, error=error)
 
         drawers: list[Callable[[], Panel]] = [partial(panel, ale) for ale in self.values()]

@@ -142,7 +142,6 @@ class AleSurface(Drawable):
         self,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -154,8 +153,6 @@ class AleSurface(Drawable):
         ----------
         output : label, optional
             The output (class or target) to draw; required if there are several.
-        output_index : int, optional
-            The same, by its position in `outputs`.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches.
@@ -173,5 +170,5 @@ class AleSurface(Drawable):
         >>> ex.ale("bmi", "s5").plot()
         <Drawing size ... with 2 Axes>
         """
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         return self._plot((engine, ax, title, figsize), place)

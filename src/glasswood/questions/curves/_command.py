@@ -22,7 +22,7 @@ __all__ = ["COMMANDS"]
     short_help="Write partial dependence: curves or a surface.",
     examples=[
         "glasswood curve model.json rows.gw age",
-        "glasswood curve model.json rows.parquet age income --output-name 1 -o curves.csv",
+        "glasswood curve model.json rows.parquet age income --label 1 -o curves.csv",
         "glasswood curve model.json rows.parquet age income --joint -o surface.parquet",
         "glasswood curve model.json rows.gw --json > all.json",
         "glasswood curve model.json rows.parquet age --response probability",

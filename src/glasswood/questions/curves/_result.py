@@ -360,7 +360,6 @@ class Curve(DrawnByOutput):
         self,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
         std: bool = False,
@@ -395,8 +394,6 @@ class Curve(DrawnByOutput):
             The axes to draw on. By default, a new figure is created.
         output : label, optional
             The output (class or target) to draw. By default all outputs, up to eight.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
 
@@ -410,7 +407,7 @@ class Curve(DrawnByOutput):
         >>> ex.partial_dependence("bmi").plot(std=True)
         <Drawing size ... with 1 Axes>
         """
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         return self._plot(
             (engine, ax, title, figsize), place, sort=sort, xscale=xscale, std=std, observed=observed, error=error
         )

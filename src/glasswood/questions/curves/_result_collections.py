@@ -83,7 +83,6 @@ class Curves(Several):
         *,
         page: int = 0,
         output: Hashable = None,
-        output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
         std: bool = False,
@@ -103,8 +102,6 @@ class Curves(Several):
             The page, if there are more than twelve panels.
         output : label, optional
             One output (class, target); all by default, up to eight. Surfaces need one.
-        output_index : int, optional
-            The same, by its position among the labels.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
         xscale : {"linear", "log", "quantile"}, default "linear"
@@ -135,7 +132,7 @@ class Curves(Several):
         >>> ex.partial_dependence(["bmi", ("bmi", "s5")]).plot()
         <Drawing size ... with 3 Axes>
         """
-        chosen: dict[str, Any] = {"output": output, "output_index": output_index, "sort": sort, "xscale": xscale}
+        chosen: dict[str, Any] = {"output": output, "sort": sort, "xscale": xscale}
         chosen |= {"std": std, "observed": observed, "error": error}
         return draw_page(
             self._drawers(**chosen),
@@ -145,11 +142,9 @@ class Curves(Several):
             canvas=(engine, ax, title, figsize),
         )
 
-    def _drawers(
-        self, *, output: Hashable = None, output_index: int | None = None, **options: Any
-    ) -> list[Callable[[], Panel]]:
+    def _drawers(self, *, output: Hashable = None, **options: Any) -> list[Callable[[], Panel]]:
         """Return a function for each panel of the figure, so that only those on a page are computed."""
-        return [partial(panel_of_one, self, key, output, output_index, options) for key in self]
+        return [partial(panel_of_one, self, key, output, options) for key in self]
 
 
 def _common_columns(result: Curve | Points) -> dict[str, list[Any]]:

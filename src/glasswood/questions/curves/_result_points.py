@@ -150,7 +150,6 @@ class Points(DrawnByOutput):
         self,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
         title: str | None = None,
@@ -174,8 +173,6 @@ class Points(DrawnByOutput):
             The axes to draw on. By default, a new figure is created.
         output : label, optional
             The output (class or target) to draw. By default all outputs, up to eight.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
         sort : {"height", "rows"}, optional
             The order of points with labels.
 
@@ -194,7 +191,7 @@ class Points(DrawnByOutput):
         >>> ex.partial_dependence("blood", at=X[["s1", "s2"]][:3]).plot()
         <Drawing size ... with 2 Axes>
         """
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         return self._plot((engine, ax, title, figsize), place, sort=sort, xscale=xscale)
 
 

@@ -227,7 +227,6 @@ class Surface(DrawnByOutput):
         *,
         kind: str = "both",
         output: Hashable = None,
-        output_index: int | None = None,
         rows: Any = None,
         sort: str | None = None,
         xscale: str = "linear",
@@ -254,8 +253,6 @@ class Surface(DrawnByOutput):
             The axes to draw on. By default, a new figure is created.
         output : label, optional
             The output (class or target) to draw; required if there are several.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
         rows : table, optional
             Rows with columns of both names, used instead of the background to draw pairs of cells without rows pale.
         sort : {"model", "height", "rows"}, optional
@@ -278,7 +275,7 @@ class Surface(DrawnByOutput):
             raise ArgumentError(message)
         axes = self.first.axis, self.second.axis
         over = None if rows is None else JointRows.of(*(axis.cell_of(rows[axis.name]) for axis in axes))
-        place = position_of(self.first.outputs, output, output_index)
+        place = position_of(self.first.outputs, output)
         panels = self._made("panels", place, KINDS[kind], rows=over, sort=sort, xscale=xscale)
         n_columns = 1 if len(panels[0].x.labels) > WIDE else 2
         return put(panels, Canvas(engine, ax, title, figsize), n_columns=n_columns)

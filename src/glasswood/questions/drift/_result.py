@@ -188,7 +188,6 @@ class Comparison(Drawable):
         features: str | Sequence[str] | None = None,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
         std: bool = False,
@@ -225,8 +224,6 @@ class Comparison(Drawable):
             The axes to draw on. By default, a new figure is created.
         output : label, optional
             The output (class or target) to draw; required if there are several.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
 
@@ -249,7 +246,7 @@ class Comparison(Drawable):
         from glasswood.plots._draw import Canvas, plot_page
 
         chosen = self.features[:6] if features is None else [features] if isinstance(features, str) else features
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         panels = [self.panel(name, place, sort=sort, xscale=xscale, std=std, observed=observed) for name in chosen]
         notes = [self.caveat] if self.caveat else []
         return plot_page(panels, Canvas(engine, ax, title, figsize), notes, sharey=sharey)

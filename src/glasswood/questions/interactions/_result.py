@@ -215,7 +215,6 @@ class Strengths(DrawnByOutput):
         kind: str = "heatmap",
         top: int = 12,
         output: Hashable = None,
-        output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -236,8 +235,6 @@ class Strengths(DrawnByOutput):
             The axes to draw on. By default, a new figure is created.
         output : label, optional
             The output (class or target) to draw. By default, all outputs combined.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
 
         Returns
         -------
@@ -249,5 +246,5 @@ class Strengths(DrawnByOutput):
         >>> ex.interaction_strengths().plot(kind="network")
         <Drawing size ... with 1 Axes>
         """
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         return self._plot((engine, ax, title, figsize), place, kind=kind, top=top)

@@ -139,7 +139,7 @@ class Attributions(Drawable):
 
         return shap_explanation(self.heights, self.mean, self.columns(), self.names, self.outputs)
 
-    def to_shapiq(self, row: int = 0, *, output: Hashable = None, output_index: int | None = None) -> Any:
+    def to_shapiq(self, row: int = 0, *, output: Hashable = None) -> Any:
         """Return the values of one row as `shapiq.InteractionValues`, for the plots of the shapiq package.
 
         Parameters
@@ -148,8 +148,6 @@ class Attributions(Drawable):
             The number of the row.
         output : label, optional
             The output (class or target); required if there are several.
-        output_index : int, optional
-            The output by its position in `outputs`.
 
         Returns
         -------
@@ -168,7 +166,7 @@ class Attributions(Drawable):
         from glasswood.questions.rows._result_exports import shapiq_values
         from glasswood.results.panels._outputs import one_output, one_row
 
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         row, k = one_row(len(self), row), one_output(self.heights, self.outputs, place, "an object of shapiq")
         return shapiq_values(self.name, self.heights[row, ..., k], float(self.mean[k]))
 
@@ -191,7 +189,6 @@ class Attributions(Drawable):
         color: str | None = None,
         top: int = 10,
         output: Hashable = None,
-        output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -223,8 +220,6 @@ class Attributions(Drawable):
             The axes to draw on. By default, a new figure is created.
         output : label, optional
             The output (class or target) to draw; required if there are several.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
 
         Returns
         -------
@@ -238,5 +233,5 @@ class Attributions(Drawable):
         >>> ex.shap_values(X).plot(kind="beeswarm")
         <Drawing size ... with 2 Axes>
         """
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         return self._plot((engine, ax, title, figsize), row, place, kind=kind, top=top, feature=feature, color=color)

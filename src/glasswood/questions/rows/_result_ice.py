@@ -155,7 +155,6 @@ class Ice(DrawnByOutput):
         self,
         *,
         output: Hashable = None,
-        output_index: int | None = None,
         sort: str | None = None,
         xscale: str = "linear",
         centered: Centering = False,
@@ -184,8 +183,6 @@ class Ice(DrawnByOutput):
             The axes to draw on. By default, a new figure is created.
         output : label, optional
             The output (class or target) to draw; required if there are several.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
         sort : {"model", "height", "rows"}, optional
             The order of categories.
         n_lines : int, default 12
@@ -201,6 +198,6 @@ class Ice(DrawnByOutput):
         >>> ex.ice("bmi").plot()
         <Drawing size ... with 1 Axes>
         """
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         options: dict[str, Any] = {"sort": sort, "n_lines": n_lines, "xscale": xscale, "centered": centered}
         return self._plot((engine, ax, title, figsize), place, **options)

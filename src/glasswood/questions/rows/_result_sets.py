@@ -401,7 +401,7 @@ class Interactions(Drawable):
         blocks = shown(self.blocks(n_rows), -(-self.n_rows // n_rows), "writing") if self.n_rows else [(0, none)]
         write_parquet(path, (part(first, block) for first, block in blocks), labels)
 
-    def to_shapiq(self, row: int = 0, *, output: Hashable = None, output_index: int | None = None) -> Any:
+    def to_shapiq(self, row: int = 0, *, output: Hashable = None) -> Any:
         """Return the values of one row as `shapiq.InteractionValues`, for the plots of the shapiq package.
 
         Parameters
@@ -410,8 +410,6 @@ class Interactions(Drawable):
             The number of the row.
         output : label, optional
             The output (class or target); required if there are several.
-        output_index : int, optional
-            The output by its position in `outputs`.
 
         Returns
         -------
@@ -432,7 +430,7 @@ class Interactions(Drawable):
         from glasswood.questions.rows._result_exports import shapiq_values_of_sets
         from glasswood.results.panels._outputs import one_row
 
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         if place is None and len(self.outputs) > 1:
             message = f"an object of shapiq has one output; pass output=, one of {list(self.outputs[:20])!r}"
             raise TableError(message)
@@ -461,7 +459,6 @@ class Interactions(Drawable):
         kind: str = "waterfall",
         top: int = 10,
         output: Hashable = None,
-        output_index: int | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
         engine: str = "matplotlib",
@@ -486,8 +483,6 @@ class Interactions(Drawable):
             The axes to draw on. By default, a new figure is created.
         output : label, optional
             The output (class or target) to draw; required if there are several.
-        output_index : int, optional
-            The output to draw, by its position in `outputs`.
 
         Returns
         -------
@@ -499,7 +494,7 @@ class Interactions(Drawable):
         >>> ex.interaction_values(X).plot(row=3)
         <Drawing size ... with 1 Axes>
         """
-        place = position_of(self.outputs, output, output_index)
+        place = position_of(self.outputs, output)
         return self._plot((engine, ax, title, figsize), row, place, kind=kind, top=top)
 
 

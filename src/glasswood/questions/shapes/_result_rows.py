@@ -140,7 +140,7 @@ class RowMonotonicity(DrawnAsBars):
             raise TableError.no_feature(feature, self.names)
         return self.names.index(feature)
 
-    def worst(self, feature: str, *, output: Hashable = None, output_index: int | None = None) -> WorstRow | None:
+    def worst(self, feature: str, *, output: Hashable = None) -> WorstRow | None:
         """Return the row that goes furthest against the direction of a feature; None if there is none.
 
         This looks at all rows of a table in memory once more.
@@ -152,7 +152,7 @@ class RowMonotonicity(DrawnAsBars):
         self._place(feature)
         if self.find_worst is None:
             raise BackgroundError(NO_WORST)
-        position = position_of(self.outputs, output, output_index)
+        position = position_of(self.outputs, output)
         if position is None and len(self.outputs) > 1:
             message = f"the worst row is that of one output; pass output=, one of {list(self.outputs[:20])!r}"
             raise TableError(message)
