@@ -257,15 +257,13 @@ class Proof:
         return [tried[k] for k in self.rng.integers(len(tried), size=n)]
 
     def outputs(self) -> None:
-        """One output, by its label or position, is that part of all outputs; of two classes the second is all."""
+        """One output, by its label, is that part of all outputs; of two classes the second is all."""
         features = list(self.tries)
         whole: Any
         part: Any
         for k, label in enumerate(self.ex.outputs):
             for f in features[:1]:
                 whole, part = self.ex.partial_dependence(f), self.ex.partial_dependence(f, output=label)
-                    self.ex.partial_dependence(f, output=self.ex.outputs[k]).heights, part.heights
-                )
                 self.same(part.heights, whole.heights, k)
                 self.same(part.mean, whole.mean, k)
                 assert part.outputs == (label,)
