@@ -168,9 +168,6 @@ def _check(explainers: object) -> None:
         if not isinstance(explainer, Explainer):
             message = f"{name!r} is not an Explainer, but {type(explainer).__name__}; make one: Explainer(model, rows)"
             raise TableError(message)
-        if explainer._by is not None:
-            message = f"{name!r} has groups of rows (by=); make an Explainer for each group, and compare these"
-            raise TableError(message)
 
 
 def _check_error(error: object, *, judged: bool) -> None:

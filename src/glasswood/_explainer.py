@@ -96,8 +96,6 @@ class Explainer:
         made with ``summarize(..., response=...)``. By default, results are raw, and the figures and the report of a
         classifier show probabilities if the rows are in memory. Voting, stacking and calibrated models have no raw
         score; their results are what they predict.
-    by : name of a column, sequence of names, or array of shape (n_rows,), optional
-        Groups of background rows. Every question is then answered for each group, unless it asks for other groups.
     target : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
         What was observed for the background's rows: numbers, or labels of classes. Curves then have `Curve.observed`,
         `Curve.predicted` and what follows from them. With `exposure`, the row's total, such as its number of claims.
@@ -160,7 +158,6 @@ class Explainer:
         groups: Mapping[str, Sequence[str]] | None = None,
         sample_weight: object = None,
         response: str | None = None,
-        by: object = None,
         target: object = None,
         exposure: object = None,
         offset: object = None,
@@ -176,7 +173,7 @@ class Explainer:
         background = stored(background, filesystem, storage_options)
         with threads_limited_to(self._threads):
             self._study = study_of(model, background, groups, sample_weight, response, values)
-        self._response, self._by = response, by
+        self._response = response
         self.ensemble = self._study.ensemble
         self._view()  # refuses scales that the model does not have
 
@@ -272,7 +269,7 @@ class Explainer:
 
     def _ask(self, answer: Callable[Concatenate[View, P], T], asked: _Asked, *args: P.args, **kwargs: P.kwargs) -> T:
         """Return an answer, or one for each group of rows: a `Grouped`, whatever its type here."""
-        view, by = self._view(*asked[:3]), self._by if asked.by is None else asked.by
+        view, by = self._view(asked.response, asked.output), asked.by
         with threads_limited_to(self._threads):
             if by is None:
                 return answer(view, *args, **kwargs)
@@ -913,7 +910,7 @@ class Explainer:
         --------
         See `PermutationImportance`.
         """
-        return self._ask(permutation_importance, _Asked(None, None, None, by), loss, all_rows=all_rows)
+        return self._ask(permutation_importance, _Asked(None, None, by), loss, all_rows=all_rows)
 
     def interaction_strengths(
         self,
@@ -1295,7 +1292,6 @@ class Explainer:
         if path is not None:
             new_file(path)  # refused before the work begins
         view = self._view(self._scale_of_figures(response))
-        by = self._by if by is None else by
         with threads_limited_to(self._threads):
             report = report_of(Subject(view, parts("_section"), Settings(title, by, n_interactions, notes, gate)))
         if path is not None:

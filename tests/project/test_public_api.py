@@ -20,7 +20,7 @@ PUBLIC = {
     "Curves": None,
     "Explainer": (
         "(model: 'object', background: 'object' = None, *, groups: 'Mapping[str, Sequence[str]] | None' = None, "
-        "sample_weight: 'object' = None, response: 'str | None' = None, by: 'object' = None, "
+        "sample_weight: 'object' = None, response: 'str | None' = None, "
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
         "folds: 'int | None' = None, fold_by: 'object' = None, filesystem: 'object' = None, "
         "storage_options: 'Mapping[str, Any] | None' = None, n_jobs: 'int | None' = None) -> 'None'"

@@ -182,10 +182,10 @@ def test_age_by_sex_on_the_probability_scale_is_one_call():
 def test_groups_with_weights_several_columns_and_labels():
     rows, weight = NUMBERS.assign(sex=X["sex"]), np.arange(1.0, len(X) + 1)
     model = HistGradientBoostingRegressor(max_iter=8).fit(NUMBERS, Y)
-    ex = gw.Explainer(model, rows, sample_weight=weight, by="sex")
+    ex = gw.Explainer(model, rows, sample_weight=weight)
     chosen = (X["sex"] == "f").to_numpy()
     part = gw.Explainer(model, NUMBERS[chosen], sample_weight=weight[chosen])
-    np.testing.assert_array_equal(ex.importance()["f"].heights, part.importance().heights)
+    np.testing.assert_array_equal(ex.importance(by="sex")["f"].heights, part.importance().heights)
     both = ex.partial_dependence("age", by=["sex", "rooms"])
     assert both.by == ("sex", "rooms")
     assert ("f", 1.0) in both
@@ -326,22 +326,22 @@ def test_figures_compute_only_what_they_show(monkeypatch):
 def test_figures_of_groups():
     rows = X.assign(young=X["age"] < 40)
     model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(NUMBERS, Y)
-    ex = gw.Explainer(model, rows, by="young")
-    assert len(ex.partial_dependence(["age", ("age", "income")]).plot().axes) == 5  # both curves; two surfaces, colours
-    assert len(ex.joint_partial_dependence().plot().axes) == 12  # three pairs, two groups
-    assert len(ex.plot().axes) == 3
+    ex = gw.Explainer(model, rows)
+    assert (
+        len(ex.partial_dependence(["age", ("age", "income")], by="young").plot().axes) == 5
+    )  # curves, surfaces, colours
+    assert len(ex.joint_partial_dependence(by="young").plot().axes) == 12  # three pairs, two groups
+    assert len(ex.plot(by="young").axes) == 3
     steps = make_column_transformer((OneHotEncoder(), ["sex"]), remainder="passthrough")
     pipeline = make_pipeline(steps, model).fit(X, Y)
-    assert len(gw.Explainer(pipeline, X, by="rooms").partial_dependence(["sex", "age"]).plot().axes) == 2
+    assert len(gw.Explainer(pipeline, X).partial_dependence(["sex", "age"], by="rooms").plot().axes) == 2
     with pytest.raises(ArgumentError, match="there is no figure of Monotonicity by group"):
-        ex.monotonicity("age").plot()
-    grids = ex.joint_grids({"age": [30.0, 50.0], "income": [0.0, 1.0]})
+        ex.monotonicity("age", by="young").plot()
+    grids = ex.joint_grids({"age": [30.0, 50.0], "income": [0.0, 1.0]}, by="young")
     with pytest.raises(ArgumentError, match="there is no figure of dict by group"):
         grids.plot()
     with pytest.raises(ArgumentError, match="are arrays, which have no frame"):
         grids.to_frame()
-    with pytest.raises(TableError, match=r"'a' has groups of rows \(by=\); make an Explainer for each group"):
-        gw.compare({"a": ex, "b": ex})
 
 
 def test_grids_of_pipelines_know_weights():

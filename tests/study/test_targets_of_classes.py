@@ -181,7 +181,6 @@ def test_groups_need_one_label_per_row(n_labels):
         lambda: ex.interaction_strengths(by=by),
         lambda: ex.ale("a", by=by),
         lambda: ex.permutation_importance(by=by),
-        lambda: gw.Explainer(model, X, by=by).partial_dependence("a"),
         lambda: gw.summarize(model, X, by=by),
         lambda: ex.report(by=by),
     ):
