@@ -327,9 +327,7 @@ def test_figures_of_groups():
     rows = X.assign(young=X["age"] < 40)
     model = RandomForestRegressor(5, max_depth=4, random_state=0).fit(NUMBERS, Y)
     ex = gw.Explainer(model, rows)
-    assert (
-        len(ex.partial_dependence(["age", ("age", "income")], by="young").plot().axes) == 5
-    )  # curves, surfaces, colours
+    assert len(ex.partial_dependence(["age", ("age", "income")], by="young").plot().axes) == 5
     assert len(ex.joint_partial_dependence(by="young").plot().axes) == 12  # three pairs, two groups
     assert len(ex.plot(by="young").axes) == 3
     steps = make_column_transformer((OneHotEncoder(), ["sex"]), remainder="passthrough")

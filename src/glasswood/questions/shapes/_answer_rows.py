@@ -29,7 +29,7 @@ SIDES = {"increasing": 0, "decreasing": 1}  # falls break the first, rises the s
 def rows_against(view: View, features: Sequence[int], directions: NDArray[np.str_]) -> RowMonotonicity:
     """Return how many rows go against the direction of each feature and output: (n_features, n_outputs)."""
     study, chosen = view.study, view.chosen
-    spec = falls_specs_of_summary(view)
+    spec = falls_spec(view)
     background = study.summed(spec, NO_ROWS)
     if background.total <= 0:
         raise BackgroundError(NO_ROWS)
@@ -73,7 +73,7 @@ def rows_against(view: View, features: Sequence[int], directions: NDArray[np.str
     )
 
 
-def falls_specs_of_summary(view: View) -> FallsSpec:
+def falls_spec(view: View) -> FallsSpec:
     """Return the falls of rows on a scale, as they are asked for."""
     over = view.study.over
     spec = FallsSpec.of_model(view.ensemble, view.scale, over.columns)
