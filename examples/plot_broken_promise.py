@@ -86,7 +86,7 @@ plt.show()
 
 ex = gw.Explainer(advanced, X)
 print(ex.monotonicity("late_payments", "income"))
-rows = ex.monotonicity("late_payments", "income", rows=True)
+rows = ex.row_monotonicity("late_payments", "income")
 rows.to_frame()
 
 # %%

@@ -24,7 +24,7 @@ def proofs(s: Session) -> None:
     numbers = [player for player in s.singles if rows[player.columns[0]].dtype.kind == "f"]
     for player in s.few(numbers, 3):
         proof = s.ask("certificate", player.name)
-        found = s.ask("monotonicity", player.name, rows=True, response="raw")
+        found = s.ask("row_monotonicity", player.name, response="raw")
         cuts = found.cuts[0]
         if not cuts.size:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, overload
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 from glasswood.errors import UnsupportedModelError
 from glasswood.metrics import BanzhafValues, HasCalcMetric, ShapleyInteractions, ShapleyValues
@@ -29,7 +29,7 @@ from glasswood.questions.interactions import (
     Strengths,
     h_statistics,
     interaction_strengths,
-    purified,
+    purified_effects,
 )
 from glasswood.questions.rating_tables import RatingTable, rating_table
 from glasswood.questions.rows import (
@@ -977,7 +977,7 @@ class Explainer:
         """
         return self._ask_raw("H statistics", h_statistics, _Asked(response, output, by), sets, pairs=pairs)
 
-    def purified(
+    def purified_effects(
         self,
         *pairs: Sequence[str | int],
         output: Hashable = None,
@@ -1003,44 +1003,20 @@ class Explainer:
         --------
         See `PurifiedEffects`.
         """
-        return self._ask_raw("purified effects", purified, _Asked(response, output, by), pairs)
-
-    @overload
-    def monotonicity(
-        self,
-        *features: str | int,
-        rows: Literal[False] = False,
-        output: Hashable = None,
-        response: str | None = None,
-        by: object = None,
-    ) -> Monotonicity: ...
-    @overload
-    def monotonicity(
-        self,
-        *features: str | int,
-        rows: Literal[True],
-        output: Hashable = None,
-        response: str | None = None,
-        by: object = None,
-    ) -> RowMonotonicity: ...
+        return self._ask_raw("purified effects", purified_effects, _Asked(response, output, by), pairs)
 
     def monotonicity(
-        self,
-        *features: str | int,
-        rows: bool = False,
-        output: Hashable = None,
-        response: str | None = None,
-        by: object = None,
-    ) -> Any:
-        """Return whether curves are monotonic, or how many rows have a curve of their own that is not.
+        self, *features: str | int, output: Hashable = None, response: str | None = None, by: object = None
+    ) -> Monotonicity:
+        """Return whether curves are monotonic.
+
+        `row_monotonicity` looks at the curves of all rows, and `certificate` proves monotonicity for all rows that
+        there can be, where it can.
 
         Parameters
         ----------
         *features : str or int
             All numeric features by default.
-        rows : bool, default False
-            Whether to look at the curves of all rows, and not only at their average. This takes a few times as long as
-            `predict`. `certificate` proves monotonicity for all rows that there can be, where it can.
         output : label, optional
             The output to explain, one of `outputs`.
         response, by : optional
@@ -1048,14 +1024,40 @@ class Explainer:
 
         Returns
         -------
-        Monotonicity, or RowMonotonicity with ``rows=True``
+        Monotonicity
 
         Examples
         --------
-        See `Monotonicity` and `RowMonotonicity`.
+        See `Monotonicity`.
         """
-        asked = _Asked(response, output, by)
-        return self._ask(row_monotonicity, asked, features) if rows else self._ask(monotonicity, asked, features)
+        return self._ask(monotonicity, _Asked(response, output, by), features)
+
+    def row_monotonicity(
+        self, *features: str | int, output: Hashable = None, response: str | None = None, by: object = None
+    ) -> RowMonotonicity:
+        """Return how many rows have a curve of their own that is not monotonic, how far it goes, and where.
+
+        This takes a few times as long as `predict`. `certificate` proves monotonicity for all rows that there can be,
+        where it can.
+
+        Parameters
+        ----------
+        *features : str or int
+            All numeric features by default.
+        output : label, optional
+            The output to explain, one of `outputs`.
+        response, by : optional
+            As in `partial_dependence`.
+
+        Returns
+        -------
+        RowMonotonicity
+
+        Examples
+        --------
+        See `RowMonotonicity`.
+        """
+        return self._ask(row_monotonicity, _Asked(response, output, by), features)
 
     def certificate(
         self,

@@ -80,7 +80,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         Whether total importance can be asked for later, see `Explainer.importance`; on the scale of `response`. Its
         sums are found in the same pass, which then takes a few times as long as one `predict` of all rows.
     row_falls : bool, default False
-        Whether ``Explainer.monotonicity(rows=True)`` can be asked later, on the scale of `response`; it takes as long.
+        Whether ``Explainer.row_monotonicity()`` can be asked later, on the scale of `response`; it takes as long.
     loss : str or function, optional
         A loss whose permutation importance can be asked for later, see `Explainer.permutation_importance`; it takes as
         long. It needs `target`.

@@ -98,7 +98,7 @@ ASKED = {
     "importance": lambda ex: ex.importance(),
     "permutation importance": lambda ex: ex.permutation_importance(loss="squared_error"),
     "local effects": lambda ex: ex.ale(),
-    "monotonicity of rows": lambda ex: ex.monotonicity(rows=True),
+    "monotonicity of rows": lambda ex: ex.row_monotonicity(),
     "strengths": lambda ex: ex.interaction_strengths(),
     "error": lambda ex: ex.partial_dependence("age").error,
 }

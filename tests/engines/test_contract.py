@@ -248,7 +248,7 @@ def test_what_was_observed_in_folds(run, way, few):
     np.testing.assert_array_equal(*(one.values for one in permuted))
     np.testing.assert_array_equal(*(one.error for one in permuted))
     assert [ex.importance().kind for ex in explainers] == ["total", "total"]
-    rows = [ex.monotonicity(rows=True) for ex in explainers]
+    rows = [ex.row_monotonicity() for ex in explainers]
     np.testing.assert_array_equal(*(one.falling for one in rows))
     np.testing.assert_array_equal(*(one.bounds for one in rows))
 
@@ -347,7 +347,7 @@ def test_interactions_of_frames_have_the_bits_of_a_table(request, one_each, way,
         there = gw.Explainer(few.model, source)
         pairs = here.interaction_strengths(), there.interaction_strengths()
         sets = [ex.h_statistics(("x0", "x1", "x2")) for ex in (here, there)]
-        pure = [ex.purified(("x0", "x1")) for ex in (here, there)]
+        pure = [ex.purified_effects(("x0", "x1")) for ex in (here, there)]
     assert pairs[1].basis == "rows"
     assert pairs[0].pairs == pairs[1].pairs
     for name in ("heights", "h", "numerator", "denominator"):

@@ -134,7 +134,7 @@ def test_rows_that_fall_are_measured_by_their_own_rate():
     given = {"target": "y", "exposure": "e", "offset": "o", "response": "prediction"}
     rows = X.assign(y=y, e=exposure, o=offset)
     ex = gw.Explainer(model, rows, **given)
-    found = ex.monotonicity("a", rows=True)
+    found = ex.row_monotonicity("a")
     curve = ex.partial_dependence("a")
     values = [*curve.cuts.tolist(), np.inf]
     rates = np.array([predict(X.assign(a=min(value, 1e9)), offset) / exposure for value in values])
@@ -146,7 +146,7 @@ def test_rows_that_fall_are_measured_by_their_own_rate():
     np.testing.assert_allclose(falls[worst.row], falls.max(), rtol=1e-9)
     np.testing.assert_allclose(abs(np.subtract(*worst.responses)), falls.max(), rtol=1e-7)
     counted = gw.summarize(model, rows, **given, row_falls=True)
-    again = gw.Explainer(model, counted, response="prediction").monotonicity("a", rows=True)
+    again = gw.Explainer(model, counted, response="prediction").row_monotonicity("a")
     np.testing.assert_array_equal(again.bounds, found.bounds)
 
 

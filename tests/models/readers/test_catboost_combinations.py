@@ -253,7 +253,7 @@ def test_what_needs_counts_of_leaves_is_refused(question):
 def test_rows_that_go_against_a_direction_are_counted():
     table, y = homes()
     model = catboost.CatBoostRegressor(**SMALL, cat_features=CATEGORIES).fit(table, y)
-    found = gw.Explainer(model, table).monotonicity(rows=True).to_frame()
+    found = gw.Explainer(model, table).row_monotonicity().to_frame()
     cuts = gw.Explainer(model, table).partial_dependence("size").axis.cuts
     values = [*cuts, np.nextafter(cuts[-1], np.inf)]
     curves = np.stack([raw(model, changed(table, size=value)) for value in values], axis=1)

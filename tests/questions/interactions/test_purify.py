@@ -84,7 +84,7 @@ def test_a_model(case, weighted):
     weight = weight if weighted else None
     ex = gw.Explainer(model, X, sample_weight=weight)
     pairs = [("a", "b"), ("c", "kind"), ("b", "c")]
-    found = ex.purified(*pairs)
+    found = ex.purified_effects(*pairs)
     curves, surfaces = ex.partial_dependence(), {pair: ex.partial_dependence(*pair) for pair in pairs}
     mean = curves["a"].mean[0]
     before = mean + sum(curve(X[name]) - mean for name, curve in curves.items())
@@ -109,7 +109,7 @@ def test_a_model(case, weighted):
 def test_from_files(case, tmp_path):
     model, X, _ = case
     X.to_parquet(tmp_path / "rows.parquet", row_group_size=90)
-    there, here = (gw.Explainer(model, rows).purified(("a", "b")) for rows in (tmp_path / "rows.parquet", X))
+    there, here = (gw.Explainer(model, rows).purified_effects(("a", "b")) for rows in (tmp_path / "rows.parquet", X))
     assert np.array_equal(there["a", "b"].raw_interaction, here["a", "b"].raw_interaction)
     assert all(np.array_equal(there[name].heights, here[name].heights) for name in here.curves)
 
@@ -117,7 +117,7 @@ def test_from_files(case, tmp_path):
 def test_a_feature_that_the_model_does_not_use(case):
     model, X, _ = case
     narrow = lgb.LGBMRegressor(n_estimators=3, verbose=-1).fit(X.assign(none=0.0), model.predict(X))
-    found = gw.Explainer(narrow, X.assign(none=0.0)).purified(("a", "none"), ("a", "b"))
+    found = gw.Explainer(narrow, X.assign(none=0.0)).purified_effects(("a", "none"), ("a", "b"))
     assert not found["a", "none"].interaction.any()
     assert found.to_frame()["value"].iloc[-1] == 0.0 or found["a", "b"].interaction.any()
 
@@ -126,14 +126,14 @@ def test_refusals(case):
     model, X, _ = case
     ex = gw.Explainer(model, X)
     with pytest.raises(ArgumentError, match="two features"):
-        ex.purified(("a", "b", "c"))
+        ex.purified_effects(("a", "b", "c"))
     with pytest.raises(ArgumentError, match="twice"):
-        ex.purified(("a", "b"), ("b", "a"))
+        ex.purified_effects(("a", "b"), ("b", "a"))
     with pytest.raises(TableError, match="no pair"):
-        ex.purified(("a", "b"))["a", "c"]
+        ex.purified_effects(("a", "b"))["a", "c"]
     with pytest.raises(BackgroundError, match="how rows fall"):
-        gw.Explainer(model, gw.summarize(model, X, order=2)).purified(("a", "b"))
+        gw.Explainer(model, gw.summarize(model, X, order=2)).purified_effects(("a", "b"))
     with pytest.raises(UnsupportedModelError, match="raw score only"):
-        ex.purified(("a", "b"), response="prediction")
+        ex.purified_effects(("a", "b"), response="prediction")
     with pytest.raises(TableError, match="is a group"):
-        gw.Explainer(model, X, groups={"both": ["a", "b"]}).purified(("both", "c"))
+        gw.Explainer(model, X, groups={"both": ["a", "b"]}).purified_effects(("both", "c"))

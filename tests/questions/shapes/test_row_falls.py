@@ -81,7 +81,7 @@ def test_counts_are_those_of_the_librarys_own_predictions(make, weighted):
     model = make().fit(X, y)
     weight = np.random.default_rng(1).integers(0, 4, len(X)) if weighted else np.ones(len(X), dtype=int)
     ex = gw.Explainer(model, X, sample_weight=weight if weighted else None)
-    found = ex.monotonicity(rows=True)
+    found = ex.row_monotonicity()
     noise = 1e-5 if make in (xgboost, absolute) else 1e-10  # XGBoost adds in float32
     assert found.total == weight.sum()
     for i, name in enumerate(found.names):
@@ -128,7 +128,7 @@ def test_the_same_bits_from_every_source(case, tmp_path, weight):
         assert gw.summarize(model, source, sample_weight=weight, row_falls=True) == expected
     expected.save(tmp_path / "all.gw")
     answers = [
-        gw.Explainer(model, source, **asked).monotonicity(rows=True)
+        gw.Explainer(model, source, **asked).row_monotonicity()
         for source, asked in (
             (frame, {"sample_weight": weight}),
             (str(tmp_path / "rows.parquet"), {"sample_weight": weight}),
@@ -149,9 +149,9 @@ def test_groups_merge_and_subtract(case):
     days = gw.summarize(model, frame, by="day", row_falls=True)
     assert days[0] + days[1] + days[2] == whole
     assert whole - days[2] == days[0] + days[1]
-    by = gw.Explainer(model, frame).monotonicity(rows=True, by="day")
+    by = gw.Explainer(model, frame).row_monotonicity(by="day")
     for day, found in by.items():
-        counted = gw.Explainer(model, days[day]).monotonicity(rows=True)
+        counted = gw.Explainer(model, days[day]).row_monotonicity()
         np.testing.assert_array_equal(found.falling, counted.falling)
 
 
@@ -161,13 +161,13 @@ def test_probabilities_of_several_classes():
     X, y = rows_of()
     model = LGBMClassifier(n_estimators=8, num_leaves=6, verbose=-1, n_jobs=1).fit(X, pd.qcut(y, 3, labels=False))
     ex = gw.Explainer(model, X)
-    found = ex.monotonicity("a", rows=True, response="probability")
+    found = ex.row_monotonicity("a", response="probability")
     cuts = ex.partial_dependence("a").cuts
     for k in range(3):
         curves = curves_of(lambda rows, k=k: model.predict_proba(rows)[:, k], X, "a", cuts)
         for side, counted in ((1, found.falling), (-1, found.rising)):
             assert counted[0, k] == by_hand(side * curves, 1e-9)[0].sum()
-    raw = ex.monotonicity("a", rows=True)
+    raw = ex.row_monotonicity("a")
     assert raw.units != found.units
     assert found.worst("a", output=1).row in range(len(X))
     with pytest.raises(TableError, match="one output"):
@@ -181,7 +181,7 @@ def test_both_classes_of_one_score():
     X, y = rows_of()
     ex = gw.Explainer(HistGradientBoostingClassifier(max_iter=8).fit(X, y > 0), X)
     for response in ("raw", "probability"):
-        first, second = (ex.monotonicity("a", rows=True, output=one, response=response) for one in (False, True))
+        first, second = (ex.row_monotonicity("a", output=one, response=response) for one in (False, True))
         np.testing.assert_array_equal(first.falling, second.rising)
         np.testing.assert_array_equal(first.steps[0], second.steps[0])
         assert first.directions != second.directions
@@ -196,27 +196,27 @@ def test_combinations_and_pipelines():
     X, y = rows_of(150)
     voting = VotingRegressor([("one", histogram()), ("two", histogram().set_params(max_iter=3))]).fit(X, y)
     ex = gw.Explainer(voting, X, response="prediction")
-    assert ex.monotonicity("a", rows=True)["a"] == 0
+    assert ex.row_monotonicity("a")["a"] == 0
     curves = curves_of(voting.predict, X, "d", ex.partial_dependence("d").cuts)
-    assert ex.monotonicity("d", rows=True).falling[0, 0] == by_hand(curves, 1e-9)[0].sum()
+    assert ex.row_monotonicity("d").falling[0, 0] == by_hand(curves, 1e-9)[0].sum()
     piped = make_pipeline(StandardScaler(), histogram().set_params(monotonic_cst=None)).fit(X, y)
-    assert gw.Explainer(piped, X).monotonicity(rows=True).names == tuple("abcd")
+    assert gw.Explainer(piped, X).row_monotonicity().names == tuple("abcd")
 
 
 def test_what_is_not_known_is_refused(case):
     model, frame = case
     with pytest.raises(BackgroundError, match="row_falls=True"):
-        gw.Explainer(model, gw.summarize(model, frame)).monotonicity(rows=True)
+        gw.Explainer(model, gw.summarize(model, frame)).row_monotonicity()
     with pytest.raises(BackgroundError, match="row_falls=True"):
-        gw.Explainer(model).monotonicity(rows=True)
+        gw.Explainer(model).row_monotonicity()
     with pytest.raises(TableError, match="no feature"):
-        gw.Explainer(model, frame).monotonicity("a", rows=True)["z"]
+        gw.Explainer(model, frame).row_monotonicity("a")["z"]
 
 
 def test_declared_directions_are_judged():
     X, y = rows_of()
     model = histogram().set_params(monotonic_cst={"a": -1}).fit(X, y)
-    found = gw.Explainer(model, X).monotonicity(rows=True)
+    found = gw.Explainer(model, X).row_monotonicity()
     assert found.directions[0, 0] == "decreasing"
     assert found["a"] == 0
 
@@ -231,12 +231,12 @@ def test_sizes_are_distinct_to_a_twelfth():
 
 def test_results_print_pickle_and_draw(case):
     model, frame = case
-    found = gw.Explainer(model, frame).monotonicity(rows=True)
+    found = gw.Explainer(model, frame).row_monotonicity()
     assert repr(found).startswith("RowMonotonicity(4 features, 300 rows: against its direction go ")
     again = pickle.loads(pickle.dumps(found))
     assert again.worst("a") == found.worst("a")
     assert len(found.panel(top=2).labels) == 2
     assert "Rows that are not monotonic" in found._repr_html_()
-    constant = gw.Explainer(lightgbm().fit(frame[["a"]], np.zeros(300)), frame[["a"]]).monotonicity(rows=True)
+    constant = gw.Explainer(lightgbm().fit(frame[["a"]], np.zeros(300)), frame[["a"]]).row_monotonicity()
     assert constant["a"] == 0
     assert constant.where("a").shape[0] == 0

@@ -18,13 +18,13 @@ from glasswood.questions.interactions._result_purified import PurifiedEffects
 from glasswood.results import JointRows, check_memory
 from glasswood.study._view import View
 
-__all__ = ["purified"]
+__all__ = ["purified_effects"]
 
 
 MAX_CELLS = 2**20  # of a pair
 
 
-def purified(view: View, pairs: Sequence[Sequence[Any]]) -> PurifiedEffects:
+def purified_effects(view: View, pairs: Sequence[Sequence[Any]]) -> PurifiedEffects:
     """Return the curves of all features and the interactions of some pairs, purified over the rows."""
     named = [view.players(pair) for pair in pairs]
     study, names, n_outputs, over = view.study, view.ensemble.feature_names, len(view.labels), pair_rows(view.study)

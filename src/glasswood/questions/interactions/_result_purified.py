@@ -47,7 +47,7 @@ class PurifiedEffects(ReadOnly):
 
     Examples
     --------
-    >>> found = ex.purified(("bmi", "s5"))
+    >>> found = ex.purified_effects(("bmi", "s5"))
     >>> found
     PurifiedEffects(10 main effects, 1 pair, value)
     >>> found["bmi", "s5"].interaction.shape == ex.partial_dependence("bmi", "s5").shape
@@ -94,7 +94,7 @@ class PurifiedEffects(ReadOnly):
         >>> from sklearn.ensemble import RandomForestClassifier
         >>> X, y = load_iris(return_X_y=True, as_frame=True)
         >>> ex = gw.Explainer(RandomForestClassifier(20, random_state=0).fit(X, y), X)
-        >>> found = ex.purified(("petal length (cm)", "petal width (cm)"))
+        >>> found = ex.purified_effects(("petal length (cm)", "petal width (cm)"))
         >>> found.to_frame().shape
         (5, 4)
         """

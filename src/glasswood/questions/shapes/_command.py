@@ -92,9 +92,7 @@ def monotonicity(  # noqa: PLR0913 (one command has all its options)
     """
     check_destination(destination)
     explainer = open_explainer(opened(model), data, response=response)
-    result: Any = (
-        explainer.monotonicity(*features, rows=True, **asked) if rows else explainer.monotonicity(*features, **asked)
-    )
+    result: Any = explainer.row_monotonicity(*features, **asked) if rows else explainer.monotonicity(*features, **asked)
     write_table(columns_of(result), destination)
 
 

@@ -92,7 +92,7 @@ class RowMonotonicity(DrawnAsBars):
     >>> from sklearn.ensemble import HistGradientBoostingRegressor
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> model = HistGradientBoostingRegressor(max_iter=20, monotonic_cst={"bmi": 1}).fit(X, y)
-    >>> found = gw.Explainer(model, X).monotonicity("bmi", "s5", rows=True)
+    >>> found = gw.Explainer(model, X).row_monotonicity("bmi", "s5")
     >>> found
     RowMonotonicity(2 features, 442 rows: against its direction go ... of s5, 0 of bmi)
     >>> found["bmi"]
