@@ -26,7 +26,7 @@ def passes(report: Report) -> None:
             PREDICT: lambda: model.predict_proba(X),
             COUNTS: lambda: gw.summarize(model, X),
             ALE: lambda: gw.Explainer(model, X).ale(),
-            GIVEN: lambda: gw.summarize(model, X, ale=edges),
+            GIVEN: lambda: gw.summarize(model, X, answers={"ale": {"bins": edges}}),
         },
         report.rounds,
     )

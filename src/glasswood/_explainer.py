@@ -856,9 +856,9 @@ class Explainer:
         kind : {"total", "main"}, optional
             "total": the root of the mean squared change of the score if the feature is redrawn from all rows, which
             includes its interactions. It takes a few times as long as one `predict` of all rows; a Background has it if
-            it was made with ``summarize(..., total=True)``. "main": the standard deviation of the feature's curve,
-            which counts are enough for. By default the total where the rows are at hand or a Background has it, and
-            main importance elsewhere and for models of tens of millions of leaves: the result says which it is.
+            it was made with ``summarize(..., answers=["importance"])``. "main": the standard deviation of the feature's
+            curve, which counts are enough for. By default the total where the rows are at hand or a Background has it,
+            and main importance elsewhere and for models of tens of millions of leaves: the result says which it is.
         all_rows : bool, default False
             By default, total importance is computed from a sample of the rows if it would take longer than some ten
             seconds: if the rows, each in the cells of all features, take more than 2**32 responses and leaf values.

@@ -34,16 +34,13 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     sample_weight: object = None,
     by: object = None,
     response: str | None = None,
-    total: bool = False,
-    row_falls: bool = False,
-    loss: object = None,
+    answers: object = (),
     target: object = None,
     exposure: object = None,
     offset: object = None,
     prediction: object = None,
     folds: int | None = None,
     fold_by: object = None,
-    ale: object = None,
     engine: object = "auto",
     checkpoint: str | PathLike[str] | None = None,
     filesystem: object = None,
@@ -76,14 +73,18 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         A scale on which curves, their spread (`Curve.std`), importance and what follows from them can be asked for
         later, beside the raw scale. The sums over rows that this needs are found in the same pass, which then takes a
         few times as long as one `predict` of all rows. With "raw", they are needed for the spread only.
-    total : bool, default False
-        Whether total importance can be asked for later, see `Explainer.importance`; on the scale of `response`. Its
-        sums are found in the same pass, which then takes a few times as long as one `predict` of all rows.
-    row_falls : bool, default False
-        Whether ``Explainer.row_monotonicity()`` can be asked later, on the scale of `response`; it takes as long.
-    loss : str or function, optional
-        A loss whose permutation importance can be asked for later, see `Explainer.permutation_importance`; it takes as
-        long. It needs `target`.
+    answers : list of str, or mapping of str to mappings, optional
+        Questions that need sums over the rows beside the counts, which are found in the same pass, by the names of
+        methods of `Explainer`; or their options by these names:
+
+        - ``"importance"``: total importance, on the scale of `response`. It takes a few times as long as one `predict`;
+        - ``"permutation_importance"``: that of the usual loss, or of another: ``{"loss": "poisson"}``. It takes as
+          long, and needs `target`;
+        - ``"row_monotonicity"``: on the scale of `response`. It takes as long;
+        - ``"ale"``: accumulated local effects, in 20 bins, in as many as given (``{"bins": 40}``), or in those of given
+          edges, as for ``numpy.histogram``: ``{"bins": {"age": edges}}``, True for a feature of categories. Without
+          edges, a first pass finds them, which a stream that can be read only once does not allow. Backgrounds add up
+          if their edges are the same.
     target : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
         What was observed: numbers, or labels of classes. Curves then have `Curve.observed` and `Curve.predicted`: what
         was observed and predicted on average for the rows in each cell. With `exposure`, the row's total.
@@ -103,11 +104,6 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         The values by which rows are divided: equal values are in the same fold. A column of customers, say, if their
         rows are alike. By default the numbers of the rows, which tables and Parquet files have; streams and frames of
         clusters need a column.
-    ale : True, int, or mapping of features to edges, optional
-        Whether to count what accumulated local effects need, so that `Explainer.ale` can answer: 20 bins per feature,
-        or as many as given, whose edges follow from a first pass over the rows; or the edges of some features, as for
-        ``numpy.histogram``, which takes one pass. Streams that can be read only once need edges. A feature of
-        categories in such a mapping has the value True. Backgrounds add up if their edges are the same.
     engine : {"auto", "threads", "dask", "spark", "ray"}, Dask Client, or SparkSession, default "auto"
         The engine that reads Parquet files: threads of this process, or the workers of a cluster that can access the
         same paths. A Spark, Dask or Ray frame is always counted by its own engine.
@@ -161,8 +157,6 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         taken = rows.taken_by(opened, further)
         first = taken if checkpoint is None else Pass(open_source(source), engine=engine).taken_by(opened, further)
         summary = SummaryPlan(opened, plan, scale, values, first, sample_weight)
-        asked = {"importance": total or None, "permutation_importance": loss, "row_monotonicity": row_falls or None}
-        asked["ale"] = None if ale is False else ale
         offsets = () if offset is None else (OffsetSpec(values.description("offset").removeprefix("offset ")),)
-        specs = (EndsSpec(), *offsets, *responses, *targets, *specs_of(summary, asked))
+        specs = (EndsSpec(), *offsets, *responses, *targets, *specs_of(summary, answers))
         return taken.count(plan, sample_weight, by, further=specs, values=values)

@@ -331,7 +331,7 @@ def test_importance(glasswood, home):
     assert (found[0]["kind"], found[0]["value"]) == ("total", ex.importance().values[0])
     good(glasswood("summarize", "model.json", "rows.parquet", "-o", "counts.gw"))
     assert "main" in good(glasswood("importance", "model.json", "counts.gw", "--top", "1"))
-    assert "--total, or use --kind main" in refused(
+    assert "--answer importance, or use --kind main" in refused(
         glasswood("importance", "model.json", "counts.gw", "--kind", "total")
     )
     assert "use --target COLUMN" in refused(
@@ -341,9 +341,24 @@ def test_importance(glasswood, home):
     target, loss = ("--target", rows.columns[-1]), ("--loss", "absolute_error")
     permuted = ("--kind", "permutation", "--json")
     one = json.loads(good(glasswood("importance", "model.json", "rows.parquet", *permuted, *target, *loss)))
-    good(glasswood("summarize", "model.json", "rows.parquet", *target, *loss, "--total", "-o", "sums.gw"))
+    good(
+        glasswood(
+            "summarize",
+            "model.json",
+            "rows.parquet",
+            *target,
+            "--answer",
+            "permutation_importance:loss=absolute_error",
+            "--answer",
+            "importance",
+            "-o",
+            "sums.gw",
+        )
+    )
     assert json.loads(good(glasswood("importance", "model.json", "sums.gw", *permuted, *loss))) == one
-    assert "--loss squared_error" in refused(glasswood("importance", "model.json", "sums.gw", *permuted))
+    assert "--answer permutation_importance:loss=squared_error" in refused(
+        glasswood("importance", "model.json", "sums.gw", *permuted)
+    )
 
 
 def test_compare(glasswood):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,12 @@ import glasswood as gw
 EXPOSURE, WEIGHT = column("weight"), column("share")
 OFFSET = np.log(EXPOSURE) / 4
 AGES = {"age": [30.0, 45.0, 60.0]}
+ALL = {
+    "importance": {},
+    "permutation_importance": {"loss": "squared_error"},
+    "row_monotonicity": {},
+    "ale": {"bins": 4},
+}
 
 
 def _explain(kind, **options):
@@ -61,17 +68,25 @@ EXPLAINERS = {
     "groups of columns": lambda folder: _explain(
         "hist_regressor", groups={"together": ["age", "income"]}, target=column("price")
     ),
-    "groups of rows": lambda folder: _explain("hist_regressor", by=column("region"), target=column("price")),
+    "groups of rows": lambda folder: _InGroups(_explain("hist_regressor", target=column("price")), column("region")),
     "a pipeline": lambda folder: _explain("pipeline_regressor", target=column("price")),
     "a combination": lambda folder: _explain("voting_binary", target=column("bought")),
     "files": lambda folder: _of_files("xgboost_regressor", folder, sample_weight="weight", target="price", folds=3),
-    "groups of files": lambda folder: _of_files("lightgbm_categories", folder, by="region", target="price"),
-    "counts": lambda folder: _counted(
-        "xgboost_regressor", folder, target="price", total=True, loss="squared_error", row_falls=True, ale=4, folds=3
-    ),
+    "groups of files": lambda folder: _InGroups(_of_files("lightgbm_categories", folder, target="price"), "region"),
+    "counts": lambda folder: _counted("xgboost_regressor", folder, target="price", folds=3, answers=ALL),
     "counts of pairs": lambda folder: _counted("xgboost_regressor", folder, order=2, sample_weight="weight"),
     "covers": lambda folder: gw.Explainer(model_of("xgboost_regressor")),
 }
+
+
+class _InGroups:
+    """An Explainer of which every question is asked by group of rows."""
+
+    def __init__(self, explainer, by):
+        self._explainer, self._by = explainer, by
+
+    def __getattr__(self, name):
+        return partial(getattr(self._explainer, name), by=self._by)
 
 
 def _each(answer, of):

@@ -16,15 +16,27 @@ from tests.contract.tables import column, frame
 import glasswood as gw
 
 STORED = Path(__file__).parent / "stored"
-NUMERIC = {"total": True, "row_falls": True, "ale": 4}
+ANSWERS = {"importance": {}, "ale": {"bins": 4}}
+NUMERIC = ANSWERS | {"row_monotonicity": {}}
+
+
+def _loss(name):
+    return {"permutation_importance": {"loss": name}}
+
+
 # What is summed up of the rows of each kind of model, besides counts.
 EVERYTHING = {
-    "hist_categories": {"order": 2, "total": True, "ale": 4, "target": "price", "loss": "squared_error"},
-    "hist_poisson": NUMERIC | {"target": "visits", "exposure": "weight", "response": "prediction", "loss": "poisson"},
-    "forest_multiclass": {"order": 2, "total": True, "ale": 4, "target": "kind", "loss": "log_loss"},
-    "xgboost_binary": NUMERIC | {"response": "probability"},
-    "lightgbm_categories": {"total": True, "ale": 4, "target": "price", "response": "prediction"},
-    "catboost_binary": NUMERIC | {"order": None},
+    "hist_categories": {"order": 2, "target": "price", "answers": ANSWERS | _loss("squared_error")},
+    "hist_poisson": {
+        "target": "visits",
+        "exposure": "weight",
+        "response": "prediction",
+        "answers": NUMERIC | _loss("poisson"),
+    },
+    "forest_multiclass": {"order": 2, "target": "kind", "answers": ANSWERS | _loss("log_loss")},
+    "xgboost_binary": {"response": "probability", "answers": NUMERIC},
+    "lightgbm_categories": {"target": "price", "response": "prediction", "answers": ANSWERS},
+    "catboost_binary": {"order": None, "answers": NUMERIC},
 }
 SETTINGS = {
     "plain": {},
@@ -38,8 +50,8 @@ SETTINGS = {
     "everything": {"sample_weight": "share", "folds": 3, "by": "region"},
 }
 SAVED = {
-    "xgboost_binary": NUMERIC | {"response": "probability", "folds": 3, "order": 2},
-    "lightgbm_categories": {"total": True, "ale": 4, "target": "price", "loss": "squared_error", "order": 2},
+    "xgboost_binary": {"response": "probability", "folds": 3, "order": 2, "answers": NUMERIC},
+    "lightgbm_categories": {"target": "price", "order": 2, "answers": ANSWERS | _loss("squared_error")},
     "catboost_categories": {"sample_weight": "share", "order": None},
 }
 COLUMNS = ("weight", "share", "price", "visits", "kind", "region")

@@ -237,7 +237,8 @@ def test_accumulated_local_effects(run, way, few, classifier):
 @names([*ONE_OF_EACH, spark_frame_in_slices], COSTLY)
 def test_what_was_observed_in_folds(run, way, few):
     asked = {"target": "unused", "folds": 3, "fold_by": "unused", "by": "day", "sample_weight": "weight"}
-    asked |= {"loss": "absolute_error", "total": True, "row_falls": True}
+    answers = {"permutation_importance": {"loss": "absolute_error"}, "importance": {}, "row_monotonicity": {}}
+    asked |= {"answers": answers}
     found, expected = run(way, few.model, few.folder, **asked), gw.summarize(few.model, few.frame, **asked)
     assert found == expected
     curves = [gw.Explainer(few.model, part[3]).partial_dependence("x0") for part in (found, expected)]
@@ -267,8 +268,8 @@ def test_derived_columns(run, way, few):
     numbers = few.frame[["x0", "x1", "x2", "x3"]]
     trained = HistGradientBoostingRegressor(max_iter=9, max_leaf_nodes=12).fit(numbers, numbers.fillna(0).sum(axis=1))
     model = with_derived_columns(gw.read_model(trained))
-    found = run(way, model, few.folder, sample_weight="share", total=True)
-    assert found == gw.summarize(model, few.frame, sample_weight="share", total=True)
+    found = run(way, model, few.folder, sample_weight="share", answers=["importance"])
+    assert found == gw.summarize(model, few.frame, sample_weight="share", answers=["importance"])
     assert found.counts.size == 0
 
 

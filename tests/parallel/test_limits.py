@@ -74,7 +74,7 @@ def everything(model, classifier, frame, path, **options):
     found = raw | {f"{name} of the response": ask for name, ask in response.items()}
     for source in (frame, path):
         found[f"summary of a {type(source).__name__}"] = lambda source=source: vars(
-            gw.summarize(model, source, order=2, response="raw", total=True, ale=True, **options)
+            gw.summarize(model, source, order=2, response="raw", answers=["importance", "ale"], **options)
         )["vectors"]
     found["rating table"] = lambda: gw.Explainer(model, frame, **options).rating_table(pairs=2)
     found["certificate"] = lambda: gw.Explainer(model, frame, **options).certificate()

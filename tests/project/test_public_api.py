@@ -60,9 +60,9 @@ PUBLIC = {
     "summarize": (
         "(model: 'object', source: 'object', *, order: 'int | None' = 1, "
         "groups: 'Mapping[str, Sequence[str]] | None' = None, sample_weight: 'object' = None, by: 'object' = None, "
-        "response: 'str | None' = None, total: 'bool' = False, row_falls: 'bool' = False, loss: 'object' = None, "
+        "response: 'str | None' = None, answers: 'object' = (), "
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
-        "folds: 'int | None' = None, fold_by: 'object' = None, ale: 'object' = None, engine: 'object' = 'auto', "
+        "folds: 'int | None' = None, fold_by: 'object' = None, engine: 'object' = 'auto', "
         "checkpoint: 'str | PathLike[str] | None' = None, filesystem: 'object' = None, "
         "storage_options: 'Mapping[str, Any] | None' = None, n_jobs: 'int | None' = None) -> 'Any'"
     ),

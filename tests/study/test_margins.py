@@ -226,7 +226,7 @@ def test_refusals_come_at_the_call():
             kind="main"
         ),
         lambda: ex.ale("a"),
-        lambda: gw.summarize(model, X, offset=offset, response="prediction", ale=True),
+        lambda: gw.summarize(model, X, offset=offset, response="prediction", answers=["ale"]),
     ):
         with pytest.raises(UnsupportedModelError, match="not available with offset="):
             ask()

@@ -105,7 +105,7 @@ def test_without_interactions_the_total_is_the_main_importance_times_the_root_of
     curve = ex.partial_dependence("a")
     assert not curve.find_spread().any()  # every row has the same rate
     counted = gw.summarize(model, X.assign(b=0.0, y=y, e=exposure, o=np.log(exposure)), target="y", exposure="e",
-                           offset="o", response="prediction", total=True)  # fmt: skip
+                           offset="o", response="prediction", answers=["importance"])  # fmt: skip
     again = gw.Explainer(model, counted, response="prediction")
     assert not again.partial_dependence("a").find_spread().any()
     np.testing.assert_array_equal(again.partial_dependence("a").heights, curve.heights)
@@ -145,7 +145,7 @@ def test_rows_that_fall_are_measured_by_their_own_rate():
     worst = found.worst("a")
     np.testing.assert_allclose(falls[worst.row], falls.max(), rtol=1e-9)
     np.testing.assert_allclose(abs(np.subtract(*worst.responses)), falls.max(), rtol=1e-7)
-    counted = gw.summarize(model, rows, **given, row_falls=True)
+    counted = gw.summarize(model, rows, **given, answers=["row_monotonicity"])
     again = gw.Explainer(model, counted, response="prediction").row_monotonicity("a")
     np.testing.assert_array_equal(again.bounds, found.bounds)
 

@@ -67,22 +67,20 @@ def _order(ctx: click.Context, param: click.Parameter, value: str) -> int | None
 )
 @click.option("--weight", metavar="COLUMN", help="The weights of the rows.")
 @click.option("--target", metavar="COLUMN", help="What was observed: curves then tell observed and predicted.")
-@click.option("--total", is_flag=True, help="Find the sums for total importance, too.")
-@click.option("--row-falls", is_flag=True, help="Count rows that are not monotonic, too, for monotonicity --rows.")
-@click.option("--loss", metavar="NAME", help="Find the sums for permutation importance with this loss, too.")
+@click.option(
+    "--answer",
+    "answers",
+    multiple=True,
+    metavar="QUESTION[:OPTION=VALUE]",
+    callback=lambda _, __, given: _answers(given),
+    help="A question that needs sums beside the counts: importance, permutation_importance[:loss=poisson], "
+    "row_monotonicity, ale[:bins=40]. May be repeated.",
+)
 @click.option("--exposure", metavar="COLUMN", help="The exposure of the rows, of which targets are totals.")
 @click.option("--offset", metavar="COLUMN", help="What is added to the raw score of the rows before the link.")
 @click.option("--prediction", metavar="COLUMN", help="The model's predictions. By default, they are computed.")
 @click.option("--folds", type=int, metavar="N", help="Count rows in this number of folds, for errors and bands: 20.")
 @click.option("--fold-by", metavar="COLUMN", help="Rows with equal values here are in the same fold.")
-@click.option(
-    "--ale",
-    is_flag=False,
-    flag_value=20,
-    type=click.IntRange(1),
-    metavar="[BINS]",
-    help="Also count what `glasswood ale` needs, in a second pass: 20 bins per feature, or as many as given.",
-)
 @click.option("--checkpoint", metavar="FOLDER", help="Save progress here; after a crash, the same command resumes.")
 @click.option(
     "--engine",
@@ -104,15 +102,12 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     response: str | None,
     weight: str | None,
     target: str | None,
-    total: bool,
-    row_falls: bool,
-    loss: str | None,
+    answers: dict[str, dict[str, object]],
     exposure: str | None,
     offset: str | None,
     prediction: str | None,
     folds: int | None,
     fold_by: str | None,
-    ale: int | None,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -136,7 +131,7 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     )
     asked: dict[str, Any] = {"order": order, "response": response, "sample_weight": weight, "by": list(by) or None}
     asked |= {"target": target, "exposure": exposure, "offset": offset, "prediction": prediction}
-    asked |= {"folds": folds, "fold_by": fold_by, "total": total, "row_falls": row_falls, "loss": loss, "ale": ale}
+    asked |= {"folds": folds, "fold_by": fold_by, "answers": answers}
     with _cluster(settings) as settings:
         result = count(loaded if wrapped else read.ensemble, source, **asked, **settings)
     if not by:
@@ -150,6 +145,21 @@ def summarize(  # noqa: PLR0913 (one command has all settings of a pass)
     for path, background in zip(names, result.values(), strict=True):
         background.save(path)
     _list(names, result, by, as_json=as_json)
+
+
+def _answers(given: tuple[str, ...]) -> dict[str, dict[str, object]]:
+    """Return questions and their options, such as those of "ale:bins=40"."""
+    found: dict[str, dict[str, object]] = {}
+    for one in given:
+        name, _, options = one.partition(":")
+        found[name] = {}
+        for part in filter(None, options.split(",")):
+            key, equals, value = part.partition("=")
+            if not equals:
+                message = f"--answer {one}: options are NAME=VALUE, such as {name}:{key}=..."
+                raise click.UsageError(message)
+            found[name][key] = int(value) if value.isdecimal() else value
+    return found
 
 
 @click.command(cls=Command, short_help="Add backgrounds.", examples=["glasswood merge monday.gw tuesday.gw -o week.gw"])

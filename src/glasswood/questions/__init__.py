@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from glasswood.counting._statistic import StatisticSpec
     from glasswood.study._summary_plan import SummaryPlan
 
@@ -24,14 +27,31 @@ def parts(role: str) -> tuple[ModuleType, ...]:
     return tuple(import_module(name) for name in names if find_spec(name) is not None)
 
 
-def specs_of(summary: SummaryPlan, asked: Mapping[str, object]) -> list[StatisticSpec]:
-    """Return what a Background is to have for some questions, by their names in `COUNTED` of a family.
+def specs_of(summary: SummaryPlan, answers: object) -> list[StatisticSpec]:
+    """Return what a Background is to have for some questions: their names in `COUNTED` of a family, or with options."""
+    from glasswood.errors import ArgumentError
+    from glasswood.text._arguments import brief
 
-    A question that is not asked for is None.
-    """
-    families = [import_module(f"{__name__}.{family}") for family in FAMILIES]
-    counted = {name: find for family in families for name, find in getattr(family, "COUNTED", {}).items()}
-    result = [
-        counted[name](summary, option) for name, option in asked.items() if option is not None and option is not False
-    ]
-    return [spec for several in result for spec in several]
+    counted: dict[str, Callable[..., list[StatisticSpec]]] = {}
+    for family in FAMILIES:
+        counted |= getattr(import_module(f"{__name__}.{family}"), "COUNTED", {})
+    if isinstance(answers, str) or not isinstance(answers, Mapping | Collection):
+        message = f"answers= is a list of questions, or a mapping to their options, not {brief(answers)}"
+        raise ArgumentError(message)
+    found: list[StatisticSpec] = []
+    for name, options in answers.items() if isinstance(answers, Mapping) else ((name, {}) for name in answers):
+        if name not in counted:
+            message = f"answers= has {brief(name)}, but it takes questions that need sums: {_listed(counted)}"
+            raise ArgumentError(message)
+        known = [*signature(counted[name]).parameters][1:]
+        wrong = options if not isinstance(options, Mapping) else [one for one in options if one not in known]
+        if wrong or not isinstance(options, Mapping):
+            takes = f"options named {_listed(known)}" if known else "no options"
+            message = f"answers= has options for {name!r}: {brief(wrong)}; it takes {takes}, as a mapping"
+            raise ArgumentError(message)
+        found += counted[name](summary, **options)
+    return found
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(map(repr, names))

@@ -209,7 +209,7 @@ def test_the_same_bits_from_every_source(response, tmp_path):
     model, table, _ = train("one-hot", kind="binary")
     weight = np.arange(len(table)) % 4
     table.assign(weight=weight).to_parquet(tmp_path / "rows.parquet", row_group_size=70)
-    options = {"response": response, "total": True, "sample_weight": "weight"}
+    options = {"response": response, "answers": ["importance"], "sample_weight": "weight"}
     whole = gw.summarize(model, table, **options | {"sample_weight": weight})
     assert gw.summarize(model, tmp_path / "rows.parquet", **options) == whole
     halves = [gw.summarize(model, table[part], **options | {"sample_weight": weight[part]}) for part in HALVES]
@@ -284,7 +284,7 @@ def test_counts_have_no_surfaces_on_any_scale():
 def test_local_effects_are_not_counted_along():
     model, table, _ = train()
     with pytest.raises(UnsupportedModelError, match="combinations of columns"):
-        gw.summarize(model, table, ale=True)
+        gw.summarize(model, table, answers=["ale"])
 
 
 def test_files_are_read_like_models(tmp_path):

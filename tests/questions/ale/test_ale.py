@@ -259,9 +259,9 @@ def test_responses_are_their_definition(rows, kind, tmp_path):
     assert ales["a"].units == response
     assert (ales["a"].errors > 0).any()
     edges = {name: ale.edges if ale.levels is None else True for name, ale in ales.items()}
-    whole = gw.summarize(model, X, sample_weight=w, ale=True, response=response)
+    whole = gw.summarize(model, X, sample_weight=w, answers=["ale"], response=response)
     parts = [
-        gw.summarize(model, X[part], sample_weight=w[part], ale=edges, response=response)
+        gw.summarize(model, X[part], sample_weight=w[part], answers={"ale": {"bins": edges}}, response=response)
         for part in (slice(0, 130), slice(130, N))
     ]
     assert parts[0] + parts[1] == whole
@@ -272,18 +272,18 @@ def test_responses_are_their_definition(rows, kind, tmp_path):
     np.testing.assert_array_equal(loaded.ale("b").missing_heights, ales["b"].missing_heights)
     assert loaded.ale("b").gap == pytest.approx(ales["b"].gap)
     with pytest.raises(BackgroundError, match=f'response="{response}"'):
-        gw.Explainer(model, gw.summarize(model, X, ale=True), response=response).ale("a")
+        gw.Explainer(model, gw.summarize(model, X, answers=["ale"]), response=response).ale("a")
 
 
 def test_lists_count_what_bitsets_count(rows, monkeypatch):
     X, y, w = rows
     model, table = trained("lightgbm", X, y)
     for options in ({}, {"sample_weight": w}, {"by": "kind"}, {"folds": 4}):
-        one = gw.summarize(model, table, ale=6, **options)
+        one = gw.summarize(model, table, answers={"ale": {"bins": 6}}, **options)
         for least in (0, 9, 11):  # all trees, or some of them
             with monkeypatch.context() as patch:
                 patch.setattr(_leaf_counts, "LARGE_TREE", least)
-                assert gw.summarize(model, table, ale=6, **options) == one
+                assert gw.summarize(model, table, answers={"ale": {"bins": 6}}, **options) == one
 
 
 def test_the_same_numbers_from_every_source(rows, tmp_path):
@@ -292,13 +292,16 @@ def test_the_same_numbers_from_every_source(rows, tmp_path):
     table = X.assign(w=w, group=np.where(X.a > 0, "high", "low"))
     table[:150].to_parquet(tmp_path / "one.parquet")
     table[150:].to_parquet(tmp_path / "two.parquet", row_group_size=60)
-    whole = gw.summarize(model, table, ale=True, sample_weight="w")
-    assert gw.summarize(model, tmp_path, ale=True, sample_weight="w") == whole
+    whole = gw.summarize(model, table, answers=["ale"], sample_weight="w")
+    assert gw.summarize(model, tmp_path, answers=["ale"], sample_weight="w") == whole
     bins = gw.Explainer(model, whole).ale()
     edges = {name: ale.edges if ale.levels is None else True for name, ale in bins.items()}
     stream = (table[first : first + 90] for first in range(0, N, 90))
-    assert gw.summarize(model, stream, ale=edges, sample_weight="w") == whole
-    parts = [gw.summarize(model, part, ale=edges, sample_weight="w") for part in (table[:150], table[150:])]
+    assert gw.summarize(model, stream, answers={"ale": {"bins": edges}}, sample_weight="w") == whole
+    parts = [
+        gw.summarize(model, part, answers={"ale": {"bins": edges}}, sample_weight="w")
+        for part in (table[:150], table[150:])
+    ]
     assert parts[0] + parts[1] == whole
     assert whole - parts[0] == parts[1]
     whole.save(tmp_path / "whole.gw")
@@ -316,8 +319,8 @@ def test_the_same_numbers_from_every_source(rows, tmp_path):
         if one.levels is None:
             np.testing.assert_array_equal(left.ale(name).heights, expected.ale(name, bins=one.edges).heights)
     assert ex.ale("kind").ordered_by == "of the model"
-    by = gw.summarize(model, table, ale=True, by="group")
-    total = gw.summarize(model, table, ale=True)
+    by = gw.summarize(model, table, answers=["ale"], by="group")
+    total = gw.summarize(model, table, answers=["ale"])
     assert by["high"] + by["low"] == total
     grouped = gw.Explainer(model, table[[*X]]).ale("a", by=table.group.to_numpy())
     for key in ("high", "low"):
@@ -336,7 +339,7 @@ def test_errors_leave_out_one_fold_at_a_time(rows):
     model, _ = trained("lightgbm", X, y)
     fold = np.arange(N) % 40
     ex = gw.Explainer(model, X, sample_weight=w, folds=5, fold_by=fold)
-    counts = gw.Explainer(model, gw.summarize(model, X, sample_weight=w, folds=5, fold_by=fold, ale=True))
+    counts = gw.Explainer(model, gw.summarize(model, X, sample_weight=w, folds=5, fold_by=fold, answers=["ale"]))
     deviation = np.sqrt(np.average((model.predict(X) - np.average(model.predict(X), weights=w)) ** 2, weights=w))
     for name in ("b", "kind"):
         ale = ex.ale(name)
@@ -356,7 +359,7 @@ def test_errors_leave_out_one_fold_at_a_time(rows):
         _ = gw.Explainer(model, X).ale("a").error
     with pytest.raises(BackgroundError, match='response="raw"'):
         _ = counts.ale("a").gap
-    summed = gw.summarize(model, X, sample_weight=w, ale=True, response="raw")
+    summed = gw.summarize(model, X, sample_weight=w, answers=["ale"], response="raw")
     assert gw.Explainer(model, summed).ale("b").gap == pytest.approx(ex.ale("b").gap)
 
 
@@ -498,14 +501,14 @@ def test_refusals(rows):
     X, y, _ = rows
     model, _ = trained("lightgbm", X, y)
     ex = gw.Explainer(model, X)
-    with pytest.raises(BackgroundError, match="ale=True"):
+    with pytest.raises(BackgroundError, match=r"answers=\['ale'\]"):
         gw.Explainer(model, gw.summarize(model, X)).ale()
     with pytest.raises(BackgroundError, match="other edges"):
-        gw.Explainer(model, gw.summarize(model, X, ale=5)).ale("a", bins=6)
-    assert gw.Explainer(model, gw.summarize(model, X, ale=5)).ale("a", bins=5).edges.size <= 6
+        gw.Explainer(model, gw.summarize(model, X, answers={"ale": {"bins": 5}})).ale("a", bins=6)
+    assert gw.Explainer(model, gw.summarize(model, X, answers={"ale": {"bins": 5}})).ale("a", bins=5).edges.size <= 6
     stream = (X[first : first + 90] for first in range(0, N, 90))
     with pytest.raises(BackgroundError, match="read only once"):
-        gw.summarize(model, stream, ale=True)
+        gw.summarize(model, stream, answers=["ale"])
     with pytest.raises(BackgroundError, match="read only once"):
         gw.Explainer(model, iter([X])).ale()
     with pytest.raises(BackgroundError, match="averages over rows"):
@@ -513,7 +516,7 @@ def test_refusals(rows):
     with pytest.raises(TableError, match="nowhere"):
         ex.ale("nowhere")
     with pytest.raises(TableError, match="nowhere"):
-        gw.summarize(model, X, ale={"nowhere": [0.0, 1.0]})
+        gw.summarize(model, X, answers={"ale": {"bins": {"nowhere": [0.0, 1.0]}}})
     with pytest.raises(TableError, match="group of columns"):
         gw.Explainer(model, X, groups={"both": ["a", "b"]}).ale("both")
     assert "a" not in gw.Explainer(model, X, groups={"both": ["a", "b"]}).ale()
@@ -525,7 +528,10 @@ def test_refusals(rows):
     flat = fitted(lgb.LGBMRegressor(n_estimators=3, verbose=-1), unused, y)
     with pytest.raises(TableError, match="0 everywhere"):
         gw.Explainer(flat, unused).ale("idle")
-    one, two = gw.summarize(model, X, ale=5), gw.summarize(model, X, ale=6)
+    one, two = (
+        gw.summarize(model, X, answers={"ale": {"bins": 5}}),
+        gw.summarize(model, X, answers={"ale": {"bins": 6}}),
+    )
     with pytest.raises(BackgroundError, match="local effects"):
         _ = one + two
 
@@ -646,7 +652,7 @@ def test_pairs_from_other_sources_and_by_folds(rows, tmp_path, monkeypatch):
     with pytest.raises(UnsupportedModelError, match="has categories"):
         ex.ale("a", "kind")
     with pytest.raises(BackgroundError, match="when they are asked for"):
-        gw.Explainer(model, gw.summarize(model, X, ale=True)).ale("a", "b")
+        gw.Explainer(model, gw.summarize(model, X, answers=["ale"])).ale("a", "b")
     for wrong in (("a", "a"), ("a", "b", "c")):
         with pytest.raises(ArgumentError, match="two different ones"):
             ex.ale(*wrong)

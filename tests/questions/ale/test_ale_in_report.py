@@ -52,7 +52,7 @@ def test_no_warning_where_nothing_is_known(product):
     assert not _section.ale_gaps_of(subject_of(gw.Explainer(additive, X)))
     assert not _section.ale_gaps_of(subject_of(gw.Explainer(model, gw.summarize(model, X))))
     assert not _section.ale_gaps_of(subject_of(gw.Explainer(model)))
-    counted = gw.summarize(model, X, ale=True, response="raw")
+    counted = gw.summarize(model, X, answers=["ale"], response="raw")
     both = (subject_of(gw.Explainer(model, rows)) for rows in (counted, X))
     one, other = map(_section.ale_gaps_of, both)
     assert list(one) == list(other)

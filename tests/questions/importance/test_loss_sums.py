@@ -231,7 +231,13 @@ def test_groups_are_redrawn_together():
     alone = gw.Explainer(model, X, sample_weight=w, target=target).permutation_importance()
     assert found["c"] == alone["c"]
     assert (found.error > 0).sum() >= 2
-    counted = gw.summarize(model, X, groups={"ab": ["a", "b"]}, target=target, loss="squared_error", total=True)
+    counted = gw.summarize(
+        model,
+        X,
+        groups={"ab": ["a", "b"]},
+        target=target,
+        answers={"permutation_importance": {"loss": "squared_error"}, "importance": {}},
+    )
     for ask in ("importance", "permutation_importance"):
         with pytest.raises(BackgroundError, match="'ab' needs the rows"):
             getattr(gw.Explainer(model, counted), ask)()
@@ -253,7 +259,7 @@ def case():
     return model, frame
 
 
-ASKED = {"target": "y", "loss": "log_loss", "total": True}
+ASKED = {"target": "y", "answers": {"permutation_importance": {"loss": "log_loss"}, "importance": {}}}
 
 
 @pytest.mark.parametrize("weight", [None, "w", "share"])
@@ -346,7 +352,9 @@ def test_losses_of_the_user(case, tmp_path):
     p = model.predict_proba(rows)[:, 1]
     assert found.base == pytest.approx(weighted_error(y, p).mean(), rel=1e-9)
     frame.to_parquet(tmp_path / "rows.parquet")
-    counted = gw.summarize(model, str(tmp_path / "rows.parquet"), target="y", loss=weighted_error)
+    counted = gw.summarize(
+        model, str(tmp_path / "rows.parquet"), target="y", answers={"permutation_importance": {"loss": weighted_error}}
+    )
     again = gw.Explainer(model, counted).permutation_importance(loss=weighted_error)
     assert (again.values == found.values).all()
     for loss, message in [
@@ -388,17 +396,19 @@ def test_what_is_not_known_is_refused(case):
     rows, y = frame[["a", "b", "c", "kind"]], frame.y
     with pytest.raises(BackgroundError, match="target="):
         gw.Explainer(model, rows).permutation_importance()
-    counted = gw.Explainer(model, gw.summarize(model, frame, target="y", loss="brier"))
+    counted = gw.Explainer(
+        model, gw.summarize(model, frame, target="y", answers={"permutation_importance": {"loss": "brier"}})
+    )
     assert counted.permutation_importance(loss="brier").loss == "brier"
-    with pytest.raises(BackgroundError, match=r"loss='log_loss'\)"):
+    with pytest.raises(BackgroundError, match=r"'loss': 'log_loss'"):
         counted.permutation_importance()
     assert counted.importance().kind == "main"
-    with pytest.raises(BackgroundError, match="total=True"):
+    with pytest.raises(BackgroundError, match=r"answers=\['importance'\]"):
         counted.importance(kind="total")
     with pytest.raises(ArgumentError, match='"total" or "main"'):
         counted.importance(kind="both")
     with pytest.raises(ArgumentError, match="pass target="):
-        gw.summarize(model, rows, loss="log_loss")
+        gw.summarize(model, rows, answers={"permutation_importance": {"loss": "log_loss"}})
     ex = gw.Explainer(model, rows, target=y)
     for loss, message in [
         ("squared_error", "no loss 'squared_error' of classes"),

@@ -360,7 +360,7 @@ def test_statistics_of_categories():
 
 def test_figure_frame_and_page():
     X, y = rows_of(300)
-    found = gw.Explainer(fitted(histogram(loss="absolute_error"), X, y), X, by="a").certificate()
+    found = gw.Explainer(fitted(histogram(loss="absolute_error"), X, y), X).certificate()
     panel = found.panel(top=3)
     assert panel.series == ("falls", "rises")
     assert len(panel.labels) == 3

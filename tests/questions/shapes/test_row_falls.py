@@ -121,11 +121,11 @@ def case():
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_the_same_bits_from_every_source(case, tmp_path, weight):
     model, frame = case
-    expected = gw.summarize(model, frame, sample_weight=weight, row_falls=True)
+    expected = gw.summarize(model, frame, sample_weight=weight, answers=["row_monotonicity"])
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=70)
     sources = [str(tmp_path / "rows.parquet"), pl.from_pandas(frame), iter([frame[:9], frame[9:]])]
     for source in [*sources, frame.sample(frac=1.0, random_state=0)]:
-        assert gw.summarize(model, source, sample_weight=weight, row_falls=True) == expected
+        assert gw.summarize(model, source, sample_weight=weight, answers=["row_monotonicity"]) == expected
     expected.save(tmp_path / "all.gw")
     answers = [
         gw.Explainer(model, source, **asked).row_monotonicity()
@@ -145,8 +145,8 @@ def test_the_same_bits_from_every_source(case, tmp_path, weight):
 
 def test_groups_merge_and_subtract(case):
     model, frame = case
-    whole = gw.summarize(model, frame, row_falls=True)
-    days = gw.summarize(model, frame, by="day", row_falls=True)
+    whole = gw.summarize(model, frame, answers=["row_monotonicity"])
+    days = gw.summarize(model, frame, by="day", answers=["row_monotonicity"])
     assert days[0] + days[1] + days[2] == whole
     assert whole - days[2] == days[0] + days[1]
     by = gw.Explainer(model, frame).row_monotonicity(by="day")
@@ -205,9 +205,9 @@ def test_combinations_and_pipelines():
 
 def test_what_is_not_known_is_refused(case):
     model, frame = case
-    with pytest.raises(BackgroundError, match="row_falls=True"):
+    with pytest.raises(BackgroundError, match=r"answers=\['row_monotonicity'\]"):
         gw.Explainer(model, gw.summarize(model, frame)).row_monotonicity()
-    with pytest.raises(BackgroundError, match="row_falls=True"):
+    with pytest.raises(BackgroundError, match=r"answers=\['row_monotonicity'\]"):
         gw.Explainer(model).row_monotonicity()
     with pytest.raises(TableError, match="no feature"):
         gw.Explainer(model, frame).row_monotonicity("a")["z"]

@@ -44,18 +44,16 @@ N_OF_PAIRS = 10  # bins of each of two features
 
 NO_ROWS = "accumulated local effects are averages over rows; pass rows to Explainer as the background"
 
-NO_COUNTS = (
-    "the Background has no local effects; make it with summarize(model, rows, ale=True), or with ale={feature: edges}"
-)
+NO_COUNTS = "the Background has no local effects; make it with summarize(model, rows, answers=['ale'])"
 
 OTHER_EDGES = (
     "the Background has local effects with other edges; leave out bins=, or make a Background with "
-    "summarize(model, rows, ale={feature: edges})"
+    "summarize(model, rows, answers={'ale': {'bins': {feature: edges}}})"
 )
 
 ONCE = (
     "this stream can be read only once, so that the edges of bins must be known before: make a Background with "
-    "summarize(model, rows, ale={feature: edges})"
+    "summarize(model, rows, answers={'ale': {'bins': {feature: edges}}})"
 )
 
 
@@ -199,7 +197,7 @@ def local_effects(view: View, bins: Bins) -> LocalEffects | ResponseEffects:
     def count() -> LocalEffects | ResponseEffects:
         if isinstance(asked, AleResponsesSpec):
             no_sums = study.over.no_sums.format(response=view.scale.response)
-            counted = study.summed(asked, no_sums.replace("rows, response", "rows, ale=True, response"))
+            counted = study.summed(asked, no_sums.replace("rows, response", "rows, answers=['ale'], response"))
             return ResponseEffects(study.ensemble, asked, counted)
         counted, plan = study.summed(asked, NO_COUNTS), _single_plan(study)
         jobs = study.shared.latest("jobs of bins", asked.key, lambda: bin_jobs(plan, bins))
@@ -264,10 +262,10 @@ def _by_similarity(study: Study, feature: int, bins: Bins, levels: NDArray[np.in
     return levels[similarity_order(joint, (cells.n_codes[others] > 0).tolist())]
 
 
-def specs_of_summary(summary: SummaryPlan, ale: object) -> list[StatisticSpec]:
+def specs_of_summary(summary: SummaryPlan, bins: object = None) -> list[StatisticSpec]:
     """Return the local effects that a Background is to have: as many bins as asked for, or those of given edges."""
     summary.plan.refuse_derived()
-    effects = _spec_of_summary(summary.plan, summary.rows, summary.sample_weight, ale)
+    effects = _spec_of_summary(summary.plan, summary.rows, summary.sample_weight, bins)
     if summary.scale.additive:
         return [effects]
     ensemble, scale = summary.model.ensemble, summary.scale
@@ -275,15 +273,15 @@ def specs_of_summary(summary: SummaryPlan, ale: object) -> list[StatisticSpec]:
     return [effects, AleResponsesSpec.of_model(ensemble, scale, effects.bins)]
 
 
-def _spec_of_summary(plan: CountPlan, rows: Pass, sample_weight: object, ale: object) -> AleSpec:
+def _spec_of_summary(plan: CountPlan, rows: Pass, sample_weight: object, bins: object) -> AleSpec:
     """Return the local effects that are asked for, after a first pass over the rows if their edges are not given."""
     single = make_plan(plan.ensemble, 1, {})
-    asked = asked_bins(single, ale, lambda name: feature_of(single, name), only=isinstance(ale, Mapping))
+    asked = asked_bins(single, bins, lambda name: feature_of(single, name), only=isinstance(bins, Mapping))
     names = asked.need_rows(single)
     if names and not rows.can_count_again:
         message = (
             f"this stream can be read only once, so that the edges of {names[0]!r} must be given, as in "
-            "ale={feature: edges}; a column of more than 256 categories cannot be among them"
+            "answers={'ale': {'bins': {feature: edges}}}; a column of more than 256 categories cannot be among them"
         )
         raise BackgroundError(message)
     if not names:

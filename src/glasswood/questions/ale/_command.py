@@ -51,7 +51,7 @@ def ale(  # noqa: PLR0913 (one command has all its options)
     """Write the accumulated local effects (ALE) of each FEATURE, or of all features if none is given.
 
     There is one line per edge of a bin, or per category; `rows` are those of the bin that ends there. A background must
-    have been made with summarize --ale.
+    have been made with summarize --answer ale.
     """
     check_destination(destination)
     if joint and len(features) != 2:

@@ -213,13 +213,15 @@ def _refuse_unknown(study: Study, spec: LossSpec) -> None:
     if over.counted is not None or (over.has_rows and not over.can_count):
         message = (
             f"permutation importance needs sums of the loss {name!r}, which this Background or stream does not have; "
-            f"make a Background with summarize(model, rows, target=..., loss={name!r})"
+            f"make a Background with summarize(model, rows, target=..., "
+            f"answers={{'permutation_importance': {{'loss': {name!r}}}}})"
         )
         raise BackgroundError(message)
     if over.columns.target is None:
         message = (
             "permutation importance compares predictions with what was observed: make the Explainer with rows and "
-            f"target=, or a Background with summarize(model, rows, target=..., loss={name!r})"
+            f"target=, or a Background with summarize(model, rows, target=..., "
+            f"answers={{'permutation_importance': {{'loss': {name!r}}}}})"
         )
         raise BackgroundError(message)
 
@@ -252,16 +254,16 @@ def _names_by_span(view: View) -> list[str]:
 # ------------------------------------------------------------------------------------------------- in a Background
 
 
-def total_specs_of_summary(summary: SummaryPlan, total: object) -> list[StatisticSpec]:  # noqa: ARG001 (as of all questions)
+def total_specs_of_summary(summary: SummaryPlan) -> list[StatisticSpec]:
     """Return the sums of changes of the score that a Background is to have."""
     return [LossSpec.of_model(summary.model.ensemble, summary.scale, CHANGE, summary.columns)]
 
 
-def loss_specs_of_summary(summary: SummaryPlan, loss: object) -> list[StatisticSpec]:
+def loss_specs_of_summary(summary: SummaryPlan, loss: object = None) -> list[StatisticSpec]:
     """Return the sums of a loss of the target that a Background is to have."""
     model, columns = summary.model, summary.columns
     if columns.target is None:
-        message = "loss= compares predictions with what was observed; pass target=, too"
+        message = "permutation importance compares predictions with what was observed; pass target=, too"
         raise ArgumentError(message)
     refuse_exposure(columns)
     scale = scale_of_targets(model, own=True)

@@ -109,7 +109,7 @@ def refuse_total(study: Study, spec: LossSpec, *, asked: bool) -> str:
         return ""
     return (
         "total importance needs the rows, or sums of changes of the score, and there are none of both here; make a "
-        "Background with summarize(model, rows, total=True), or ask for kind='main'"
+        "Background with summarize(model, rows, answers=['importance']), or ask for kind='main'"
     )
 
 

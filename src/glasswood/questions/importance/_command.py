@@ -66,8 +66,8 @@ def importance(  # noqa: PLR0913 (one command has all its options)
     Total importance is the root mean squared change of the score if the feature is redrawn from the rows; it includes
     interactions. Main importance is the standard deviation of the feature's curve. Permutation importance is how much
     the mean loss increases if the feature is permuted, exactly: the mean over all permutations. The column `kind` or
-    `loss` says which one it is. A background has total importance if it was made with summarize --total, and
-    permutation importance with summarize --target COLUMN --loss NAME.
+    `loss` says which one it is. A background has total importance if it was made with summarize --answer
+    importance, and permutation importance with --target COLUMN --answer permutation_importance.
     """
     check_destination(destination)
     if kind != "permutation" and loss is not None:

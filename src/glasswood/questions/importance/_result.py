@@ -77,7 +77,7 @@ class Importance(DrawnAsBars):
     units : str
     kind : {"total", "main"}
         By default "main" only if there are neither rows nor sums of changes, as in a Background that was made without
-        ``summarize(..., total=True)``.
+        ``summarize(..., answers=["importance"])``.
     n_rows : int
         The number of rows that it was computed from.
     sampled : bool

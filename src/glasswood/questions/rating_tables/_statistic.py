@@ -2,7 +2,7 @@
 
 The table comes from all rows, so this is a second pass: the table is sent along, and the name of the vectors has a hash
 of it. Sums are those of the score, of what the table leaves, and of its absolute value, each with squares; sizes are
-those of what it leaves, see `_row_falls`.
+those of what it leaves, see `shapes/_statistic`.
 """
 
 from __future__ import annotations

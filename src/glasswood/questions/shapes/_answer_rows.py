@@ -20,7 +20,7 @@ __all__ = ["rows_against"]
 
 NO_ROWS = (
     "this needs the rows themselves, and looks at each row in all cells of each feature. Pass a table, files or a "
-    "frame as the background; a Background has it if it was made with summarize(..., row_falls=True)"
+    "frame as the background; a Background has it if it was made with summarize(..., answers=['row_monotonicity'])"
 )
 
 SIDES = {"increasing": 0, "decreasing": 1}  # falls break the first, rises the second
@@ -121,6 +121,6 @@ def _values(falls: RowFalls, feature: int, cells: tuple[int, int]) -> tuple[floa
     return float(ends[cells[0]]), float(ends[cells[1]])
 
 
-def specs_of_summary(summary: SummaryPlan, row_falls: object) -> list[StatisticSpec]:  # noqa: ARG001 (as of all questions)
+def specs_of_summary(summary: SummaryPlan) -> list[StatisticSpec]:
     """Return the falls of rows that a Background is to have."""
     return [FallsSpec.of_model(summary.model.ensemble, summary.scale, summary.columns)]

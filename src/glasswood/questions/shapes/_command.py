@@ -88,7 +88,7 @@ def monotonicity(  # noqa: PLR0913 (one command has all its options)
     With --rows, the own curve of every row is looked at: `rows` is the number (or weight) of those that go against the
     direction, `at_least` and `below` are what the largest such move is between, and `at` is the cut where most rows
     have such a step. The direction is the one that the model declares, or the main direction of the curve. A background
-    must have been made with summarize --row-falls.
+    must have been made with summarize --answer row_monotonicity.
     """
     check_destination(destination)
     explainer = open_explainer(opened(model), data, response=response)
