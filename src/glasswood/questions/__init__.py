@@ -9,6 +9,9 @@ from inspect import signature
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from glasswood.errors import ArgumentError
+from glasswood.text._arguments import brief
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,28 +32,24 @@ def parts(role: str) -> tuple[ModuleType, ...]:
 
 def specs_of(summary: SummaryPlan, answers: object) -> list[StatisticSpec]:
     """Return what a Background is to have for some questions: their names in `COUNTED` of a family, or with options."""
-    from glasswood.errors import ArgumentError
-    from glasswood.text._arguments import brief
-
     counted: dict[str, Callable[..., list[StatisticSpec]]] = {}
     for family in FAMILIES:
         counted |= getattr(import_module(f"{__name__}.{family}"), "COUNTED", {})
-    if isinstance(answers, str) or not isinstance(answers, Mapping | Collection):
+    if isinstance(answers, str) or not isinstance(answers, Collection):
         message = f"answers= is a list of questions, or a mapping to their options, not {brief(answers)}"
         raise ArgumentError(message)
-    found: list[StatisticSpec] = []
+    result: list[StatisticSpec] = []
     for name, options in answers.items() if isinstance(answers, Mapping) else ((name, {}) for name in answers):
-        if name not in counted:
+        if not isinstance(name, str) or name not in counted:
             message = f"answers= has {brief(name)}, but it takes questions that need sums: {_listed(counted)}"
             raise ArgumentError(message)
         known = [*signature(counted[name]).parameters][1:]
-        wrong = options if not isinstance(options, Mapping) else [one for one in options if one not in known]
-        if wrong or not isinstance(options, Mapping):
-            takes = f"options named {_listed(known)}" if known else "no options"
-            message = f"answers= has options for {name!r}: {brief(wrong)}; it takes {takes}, as a mapping"
+        if not isinstance(options, Mapping) or not options.keys() <= {*known}:
+            takes = f"a mapping with {_listed(known)}" if known else "an empty mapping, as it has no options"
+            message = f"answers= has {brief(options)} for {name!r}, which takes {takes}"
             raise ArgumentError(message)
-        found += counted[name](summary, **options)
-    return found
+        result += counted[name](summary, **options)
+    return result
 
 
 def _listed(names: Collection[str]) -> str:
