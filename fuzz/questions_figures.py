@@ -27,20 +27,20 @@ def figures(s: Session) -> None:
     drawn = [call for call in s.calls if hasattr(call.keep, "plot")]
     drawn = [call for call in drawn if not isinstance(call.keep, gw.Curves) or len(call.keep)]
     for call in [drawn[k] for k in s.rng.permutation(len(drawn))[:3]]:
-        engine = str(s.rng.choice(["matplotlib", "plotly"]))
+        backend = str(s.rng.choice(["matplotlib", "plotly"]))
         one = next(iter(call.keep.values())) if isinstance(call.keep, gw.Curves) else call.keep
         several = len(getattr(one, "outputs", ("",))) > 1 or isinstance(one, gw.Surface)
         outputs = getattr(one, "outputs", None) or getattr(one, "first", one).outputs if several else ()
-        figure = call.keep.plot(engine=engine, **({"output": outputs[-1]} if several else {}))
-        _render(figure, engine)
+        figure = call.keep.plot(backend=backend, **({"output": outputs[-1]} if several else {}))
+        _render(figure, backend)
         s.true("figures", figure is not None)
     pyplot.close("all")
 
 
-def _render(figure, engine: str) -> None:
+def _render(figure, backend: str) -> None:
     import io
 
-    if engine == "matplotlib":
+    if backend == "matplotlib":
         figure.savefig(io.BytesIO(), format="svg")
     else:
         figure.to_json()

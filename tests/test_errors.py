@@ -58,9 +58,12 @@ def test_a_hint_replaces_the_nearest_name():
 
 
 def test_a_missing_library_names_its_extra_and_the_alternative():
-    error = MissingExtraError.of("plotly", extra="plotly", what="engine='plotly'", otherwise="pass engine='matplotlib'")
+    error = MissingExtraError.of(
+        "plotly", extra="plotly", what="backend='plotly'", otherwise="pass backend='matplotlib'"
+    )
     assert str(error) == (
-        "engine='plotly' requires plotly; install it with: pip install 'glasswood[plotly]', or pass engine='matplotlib'"
+        "backend='plotly' requires plotly; install it with: pip install 'glasswood[plotly]', or pass "
+        "backend='matplotlib'"
     )
     assert isinstance(error, ImportError)
 
@@ -85,7 +88,7 @@ def explainer():
 
 
 FIGURES = {
-    "engine": (lambda ex, _: ex.plot(["a"], engine="bokeh"), "engine must be one of"),
+    "engine": (lambda ex, _: ex.plot(["a"], backend="bokeh"), "backend must be one of"),
     "page": (lambda ex, _: ex.partial_dependence().plot(page=9), "there is no page 9"),
     "no page": (lambda ex, _: ex.partial_dependence().plot(page="9"), "page is the number of a page"),
     "xscale": (lambda ex, _: ex.partial_dependence("a").plot(xscale="x"), "xscale must be one of"),

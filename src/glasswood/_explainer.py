@@ -1169,7 +1169,7 @@ class Explainer:
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw curves and surfaces side by side, by default the curves of the most important features.
@@ -1205,7 +1205,7 @@ class Explainer:
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, one per panel, optional
             The axes to draw on. By default, a new figure is created.
 
@@ -1231,7 +1231,7 @@ class Explainer:
             chosen, note = page_of(listed, page)  # only the features of a page are computed
             result = self.partial_dependence(chosen, output=output, response=response, by=by)
             panels = [make() for make in result._drawers(**options)]
-        return plot_page(panels, Canvas(engine, ax, title, figsize), [note] if note else [], sharey=sharey)
+        return plot_page(panels, Canvas(backend, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def _scale_of_figures(self, response: str | None) -> str:
         """Return the default scale of figures."""

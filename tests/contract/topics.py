@@ -469,10 +469,10 @@ def figures(folder):
     ex, X = _ex(), _table()
     found = {}
     for name, ask in FIGURES.items():
-        for engine in ("matplotlib", "plotly"):
-            figure = ask(ex, X).plot(engine=engine)
+        for backend in ("matplotlib", "plotly"):
+            figure = ask(ex, X).plot(backend=backend)
             kind = type(figure)
-            found[f"{name}, {engine}"] = [base.__name__ for base in kind.__mro__ if base.__name__ == "Figure"][:1]
+            found[f"{name}, {backend}"] = [base.__name__ for base in kind.__mro__ if base.__name__ == "Figure"][:1]
     display = glasswood.sklearn.PartialDependenceDisplay.from_estimator(
         model_of("hist_regressor"), _table("hist_regressor"), ["age", ("age", "income")], grid_resolution=3
     )

@@ -337,8 +337,8 @@ def test_figures_show_what_was_observed(case):
         curve = ex.partial_dependence(feature)
         panel = curve.panel(observed=True)
         assert [line.name for line in panel.lines] == ["partial dependence", "observed", "predicted"]
-        for engine in ("matplotlib", "plotly"):
-            assert curve.plot(observed=True, engine=engine) is not None
+        for backend in ("matplotlib", "plotly"):
+            assert curve.plot(observed=True, backend=backend) is not None
     pooled = ex.partial_dependence("a").panel(observed=True).lines[1].heights
     assert 2 <= len(dict.fromkeys(pooled)) <= 20
     assert {"observed", "exposure"} <= set(ex.partial_dependence().to_frame().columns)

@@ -166,11 +166,11 @@ def test_values_of_rows_beside_groups():
     alone = gw.Explainer(model, X, groups={"first": ["d"]}).shap_values(X[:5])  # groups come before other columns
     assert alone.names == ("first", "a", "b", "c")
     np.testing.assert_array_equal(alone.columns(), X[:5][["d", "a", "b", "c"]].to_numpy())
-    assert f"first = {X['d'][3]}" in str(alone.plot(3, engine="plotly").to_dict())
+    assert f"first = {X['d'][3]}" in str(alone.plot(3, backend="plotly").to_dict())
     several = gw.Explainer(model, X, groups={"two": ["a", "b"]})
     for found in (several.shap_values(X[:5]), several.interaction_values(X[:5])):
         assert found.columns() is None  # what a group holds is not one value
-        found.plot(3, engine="plotly")
+        found.plot(3, backend="plotly")
 
 
 def test_target_encoding_and_binning():

@@ -125,10 +125,10 @@ def test_results_of_very_many_steps_are_drawn(deep):
             assert len(line.heights) == panel.x.n_cells
     exact = make.panel_of_curve(curve, fit=False)
     assert exact.x.n_cells == len(curve.values)
-    for engine in ("matplotlib", "plotly"):
-        assert curve.plot(engine=engine) is not None
-        assert ice.plot(engine=engine) is not None
-        assert ex.partial_dependence("a", "b").plot(engine=engine) is not None
+    for backend in ("matplotlib", "plotly"):
+        assert curve.plot(backend=backend) is not None
+        assert ice.plot(backend=backend) is not None
+        assert ex.partial_dependence("a", "b").plot(backend=backend) is not None
 
 
 def test_the_report_of_a_deep_forest_is_small_and_says_what_it_draws(deep, tmp_path):

@@ -155,7 +155,7 @@ def test_titles_and_sizes(curve):
     figure = curve.plot(title="A title", figsize=(3, 2))
     assert figure.get_suptitle() == "A title"
     assert figure.get_size_inches().tolist() == [3, 2]
-    figure = curve.plot(title="A title", figsize=(3, 2), engine="plotly")
+    figure = curve.plot(title="A title", figsize=(3, 2), backend="plotly")
     assert figure.layout.title.text == "A title"
     assert (figure.layout.width, figure.layout.height) == (300, 200)
 
@@ -190,7 +190,7 @@ NOTEBOOK = [
     ("on axes", "fig, ax = plt.subplots()\ncurve.plot(ax=ax)", 1),
     ("beside others", "plt.subplots()\ncurve.plot()", 2),
     ("thirty", "for _ in range(30):\n    curve.plot()", 30),
-    ("plotly", "curve.plot(engine='plotly')", 1),
+    ("plotly", "curve.plot(backend='plotly')", 1),
     ("in a format", "%config InlineBackend.figure_formats = ['svg']\ncurve.plot()", 1),
 ]
 

@@ -107,7 +107,7 @@ def test_figures_are_pale(case, feature):
     expected = bool(pale.pale or pale.pale_beside)
     drawn = curve.plot(observed=True)
     assert any(line.get_alpha() == 0.35 and len(line.get_xdata()) for line in drawn.axes[0].lines) == expected
-    traces = curve.plot(observed=True, engine="plotly").to_dict()["data"]
+    traces = curve.plot(observed=True, backend="plotly").to_dict()["data"]
     marks = [trace.get("marker", {}).get("opacity") for trace in traces]
     seen = [trace.get("opacity") for trace in traces] + [x for own in marks for x in np.ravel([own]).tolist()]
     assert (0.35 in seen) == expected

@@ -23,7 +23,7 @@ import glasswood as gw
 from glasswood.effects._pairs import KnownPair
 from glasswood.parallel._lazy import Deferred
 from glasswood.plots._axes import histogram, hollow, hollow_pairs, in_view, whole_numbers
-from glasswood.plots._draw import ENGINES, draw, page_of
+from glasswood.plots._draw import BACKENDS, draw, page_of
 from glasswood.plots._spec import (
     DRAWN_IN,
     Band,
@@ -162,8 +162,8 @@ def test_edges_and_views_are_finite_numbers_for_any_cuts(cuts):
     [[-1.7e308, 0, 1.7e308], [-np.finfo(float).max, np.finfo(float).max], [0, 5e-324], [1, 2, 3, 1.7e308]],
     ids=str,
 )
-@pytest.mark.parametrize("engine", ["matplotlib", "plotly"])
-def test_points_of_any_size_are_drawn(values, engine):
+@pytest.mark.parametrize("backend", ["matplotlib", "plotly"])
+def test_points_of_any_size_are_drawn(values, backend):
     X = np.random.default_rng(0).normal(size=(50, 2))
     ex = gw.Explainer(DecisionTreeRegressor(max_depth=2).fit(X, X[:, 0]), X)
     with np.errstate(all="raise", under="ignore"):
@@ -172,19 +172,19 @@ def test_points_of_any_size_are_drawn(values, engine):
     assert np.isfinite(panel.x.edges).all()
     assert np.isfinite(high - low)
     assert high > low
-    assert ex.partial_dependence(0, at={"x0": values}).plot(engine=engine) is not None
+    assert ex.partial_dependence(0, at={"x0": values}).plot(backend=backend) is not None
 
 
-@pytest.mark.parametrize("engine", ["matplotlib", "plotly"])
-def test_categories_that_no_tree_asks_for_are_drawn(engine):
+@pytest.mark.parametrize("backend", ["matplotlib", "plotly"])
+def test_categories_that_no_tree_asks_for_are_drawn(backend):
     # CatBoost keeps none of their labels.
     X = pd.DataFrame({"kind": list("aabbc") * 4, "size": np.arange(20.0)})
     model = CatBoostRegressor(iterations=2, depth=1, cat_features=["kind"], verbose=0, allow_writing_files=False)
     ex = gw.Explainer(model.fit(X, X["size"] > 10), X)
     assert ex.partial_dependence("kind").axis.categories == ()
     assert ex.partial_dependence("kind").panel().x.labels == ("any value",)
-    assert ex.partial_dependence("kind").plot(engine=engine) is not None
-    assert ex.partial_dependence("kind", "size").plot(engine=engine) is not None
+    assert ex.partial_dependence("kind").plot(backend=backend) is not None
+    assert ex.partial_dependence("kind", "size").plot(backend=backend) is not None
 
 
 def test_a_cut_far_out_does_not_squash_the_rest():
@@ -388,8 +388,8 @@ def test_points_of_two_features_are_a_surface_or_dots():
     assert (dots.x, dots.y) == (tuple(scattered["a"]), tuple(scattered["b"]))
     assert dots.colours == tuple(range(50))
     assert dots.colour_label == "average prediction of y"
-    for engine in ("matplotlib", "plotly"):
-        assert draw(Sheet((panel, dots)), engine) is not None
+    for backend in ("matplotlib", "plotly"):
+        assert draw(Sheet((panel, dots)), backend) is not None
 
 
 # ------------------------------------------------------------------------------------------------ other panels
@@ -456,14 +456,14 @@ def test_importance_as_bars():
     assert panel.x_label == "root mean squared change if redrawn (log-odds of yes)"
 
 
-@pytest.mark.parametrize("engine", ["matplotlib", "plotly"])
-def test_bars_with_bands_and_below_zero(engine):
+@pytest.mark.parametrize("backend", ["matplotlib", "plotly"])
+def test_bars_with_bands_and_below_zero(backend):
     X, y = make_regression(60, 3, noise=5.0, random_state=0)
     model = HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=3).fit(X, y)
     found = gw.Explainer(model, X, target=-y, folds=5).permutation_importance()
     assert found.values.min() < 0 < found.reach.max()  # the model predicts the opposite
-    figure = found.plot(engine=engine)
-    if engine == "matplotlib":
+    figure = found.plot(backend=backend)
+    if backend == "matplotlib":
         low, high = figure.axes[0].get_xlim()
         assert low < (found.values - found.reach).min()
         assert high > (found.values + found.reach).max()
@@ -556,8 +556,8 @@ def test_values_of_all_rows_as_bars_a_swarm_and_a_scatter():
     over_categories = make.panel_of_attributions(result, 0, None, kind="scatter")
     assert over_categories.x_labels == ("u", "v", "w")
     for panel in (bars, swarm, scatter, over_categories):
-        for engine in ("matplotlib", "plotly"):
-            assert draw(Sheet((panel,)), engine) is not None
+        for backend in ("matplotlib", "plotly"):
+            assert draw(Sheet((panel,)), backend) is not None
     with pytest.raises(ValueError, match="kind must be one of"):
         make.panel_of_attributions(result, 0, None, kind="pie")
     with pytest.raises(gw.errors.TableError, match="there is no feature 'z'"):
@@ -597,8 +597,8 @@ def test_axes_of_logarithms_and_of_quantiles():
     quantile = make.panel_of_curve(replace(positive, axis=axis), xscale="quantile")
     assert quantile.x.edges == (0.0, 0.25, 0.5, 1.0)
     assert quantile.x.ticks == ((0.0, "1"), (0.25, "10"), (0.5, "100"), (1.0, "1,000"))
-    for engine in ("matplotlib", "plotly"):
-        assert draw(Sheet((log, quantile)), engine) is not None
+    for backend in ("matplotlib", "plotly"):
+        assert draw(Sheet((log, quantile)), backend) is not None
     with pytest.raises(ValueError, match="xscale must be one of"):
         make.panel_of_curve(one, xscale="cubic")
     with pytest.raises(ValueError, match="needs rows of data"):
@@ -808,7 +808,7 @@ def test_panels_side_by_side_are_equally_high():
 
 def test_every_kind_of_panel_is_drawn_by_both_libraries():
     assert set(DRAWN_IN) == set(get_args(Panel))
-    for library in ENGINES:
+    for library in BACKENDS:
         for kind, name in DRAWN_IN.items():
             assert kind in import_module(f"glasswood.plots.{library}.{name}").DRAWERS
 
@@ -824,7 +824,7 @@ def test_axes_of_the_users_are_drawn_on():
         draw(Sheet((panel,)), ax=axes)
     with pytest.raises(ValueError, match="ax= is only supported by matplotlib"):
         draw(Sheet((panel,)), "plotly", axes[0])
-    with pytest.raises(ValueError, match="engine must be one of"):
+    with pytest.raises(ValueError, match="backend must be one of"):
         draw(Sheet((panel,)), "gnuplot")
 
 
@@ -851,8 +851,8 @@ def explained():
     return gw.Explainer(model, X), X
 
 
-@pytest.mark.parametrize("engine", ["matplotlib", "plotly"])
-def test_every_result_has_a_figure(explained, engine):
+@pytest.mark.parametrize("backend", ["matplotlib", "plotly"])
+def test_every_result_has_a_figure(explained, backend):
     ex, X = explained
     results = {
         "curve": ex.partial_dependence("a"),
@@ -867,9 +867,9 @@ def test_every_result_has_a_figure(explained, engine):
         "comparison": gw.compare({"1": gw.Explainer(ex.ensemble, X[:150]), "2": gw.Explainer(ex.ensemble, X[150:])}),
     }
     for name, result in results.items():
-        assert result.plot(engine=engine) is not None, name
-    assert ex.plot(engine=engine) is not None
-    assert ex.plot(["a", ("a", "cat")], engine=engine) is not None
+        assert result.plot(backend=backend) is not None, name
+    assert ex.plot(backend=backend) is not None
+    assert ex.plot(["a", ("a", "cat")], backend=backend) is not None
 
 
 def test_without_rows_the_curves_that_span_most_come_first():
@@ -941,7 +941,7 @@ def test_curves_of_weighted_rows_say_so(weighted_explainer):
     panel = make.panel_of_curve(weighted_explainer.partial_dependence("kind"))
     assert panel.note.startswith("the most frequent 30 of 40 categories (")
     assert panel.note.endswith(" % of the weight)")
-    figure = weighted_explainer.partial_dependence("kind").plot(engine="plotly")
+    figure = weighted_explainer.partial_dependence("kind").plot(backend="plotly")
     reported = [text for trace in figure.data for text in trace.hovertext or ()]
     assert any(text.endswith(" % of the weight") for text in reported)
     assert not any("of rows" in text for text in reported)
@@ -1014,7 +1014,7 @@ def test_no_long_label_leaves_a_figure_of_matplotlib(classes, kind):
 
 
 def test_long_titles_of_plotly_are_on_two_lines(classes):
-    figure = FIGURES["page"](*classes, engine="plotly")
+    figure = FIGURES["page"](*classes, backend="plotly")
     title = figure.layout.yaxis.title
     first, second = title.text.split("<br>")
     assert first.startswith("weighted average probability")
@@ -1033,7 +1033,7 @@ def points_at(values, rows=None):
 
 
 def test_hovering_over_a_point_tells_its_value():
-    figure = points_at([0.25, 1.0, 40.0]).plot(engine="plotly")
+    figure = points_at([0.25, 1.0, 40.0]).plot(backend="plotly")
     reported = [text for trace in figure.data for text in trace.hovertext or ()]
     assert [text.partition("<br>")[0] for text in reported] == ["x: 0.25", "x: 1", "x: 40"]
 

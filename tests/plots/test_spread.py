@@ -22,7 +22,7 @@ from glasswood.results.panels._display import fitted
 from helpers import panels as make
 
 SPREAD = "± 1 standard deviation of rows"
-ENGINES = ["matplotlib", "plotly"]
+BACKENDS = ["matplotlib", "plotly"]
 
 
 @pytest.fixture(scope="module")
@@ -184,38 +184,38 @@ def test_bands_have_the_colours_of_their_lines(three, feature):
 
 def test_hovering_tells_the_ends_of_the_band(two):
     band = two.partial_dependence("kind").panel(std=True).bands[0]
-    figure = two.partial_dependence("kind").plot(std=True, engine="plotly")
+    figure = two.partial_dependence("kind").plot(std=True, backend="plotly")
     reported = [text for trace in figure.data for text in trace.hovertext or ()]
     assert len(reported) == 4
     assert all(text.endswith(f": {SPREAD}") for text in reported)
     assert f"<br>{band.low[0]:.4f}".rstrip("0") in reported[0]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_surfaces_and_points_are_drawn_without_a_spread(two, rows, classes, engine):
-    assert two.plot(["a", ("a", "b"), "kind"], std=True, engine=engine) is not None
-    assert two.partial_dependence(["a", "b"], grid=5).plot(std=True, engine=engine) is not None
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_surfaces_and_points_are_drawn_without_a_spread(two, rows, classes, backend):
+    assert two.plot(["a", ("a", "b"), "kind"], std=True, backend=backend) is not None
+    assert two.partial_dependence(["a", "b"], grid=5).plot(std=True, backend=backend) is not None
     numbers = rows[["a", "b"]]
     pipeline = make_pipeline(StandardScaler(), HistGradientBoostingRegressor(max_iter=3)).fit(numbers, classes)
-    assert gw.Explainer(pipeline, numbers).plot(std=True, engine=engine) is not None
+    assert gw.Explainer(pipeline, numbers).plot(std=True, backend=backend) is not None
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_one_legend_for_all_panels_that_have_one(two, engine):
-    figure = two.plot(["a", ("a", "b"), "kind"], std=True, engine=engine)
-    if engine == "matplotlib":
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_one_legend_for_all_panels_that_have_one(two, backend):
+    figure = two.plot(["a", ("a", "b"), "kind"], std=True, backend=backend)
+    if backend == "matplotlib":
         assert [text.get_text() for text in figure.legends[0].get_texts()] == ["average of rows", SPREAD]
         assert all(ax.get_legend() is None for ax in figure.axes)
     else:
         assert [trace.name for trace in figure.data if trace.showlegend] == [SPREAD, "average of rows"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_every_figure_of_curves_takes_std(three, two, rows, engine):
-    assert three.plot(std=True, engine=engine) is not None
-    assert three.partial_dependence(["a", "kind"]).plot(std=True, engine=engine) is not None
-    assert two.plot("a", by="kind", std=True, engine=engine) is not None
-    assert two.partial_dependence(["a", "b"], by="kind").plot(std=True, engine=engine) is not None
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_figure_of_curves_takes_std(three, two, rows, backend):
+    assert three.plot(std=True, backend=backend) is not None
+    assert three.partial_dependence(["a", "kind"]).plot(std=True, backend=backend) is not None
+    assert two.plot("a", by="kind", std=True, backend=backend) is not None
+    assert two.partial_dependence(["a", "b"], by="kind").plot(std=True, backend=backend) is not None
 
 
 def test_counts_alone_have_no_spread(rows, classes):

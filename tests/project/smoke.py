@@ -152,7 +152,7 @@ def plot():
 
 def plotly():
     """A figure of plotly."""
-    assert "plotly" in explainer().plot(engine="plotly").to_html()
+    assert "plotly" in explainer().plot(backend="plotly").to_html()
 
 
 def output_of(*arguments):

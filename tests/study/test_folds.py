@@ -309,8 +309,8 @@ def test_figures_show_bands(case):
         panel = curve.panel(observed=True, error=True)
         assert [band.line for band in panel.bands] == [0, 1]
         assert all("other rows, same model" in band.name for band in panel.bands)
-        for engine in ("matplotlib", "plotly"):
-            assert curve.plot(observed=True, error=True, engine=engine) is not None
+        for backend in ("matplotlib", "plotly"):
+            assert curve.plot(observed=True, error=True, backend=backend) is not None
     band = ex.partial_dependence("a").panel(error=True).bands[0]
     half = (np.array(band.high) - np.array(band.low)) / 2
     np.testing.assert_allclose(half, 2.776 * ex.partial_dependence("a").error, rtol=1e-9, atol=1e-12)

@@ -311,9 +311,9 @@ def test_figures_of_counts_say_so():
     )
     for kind in ("heatmap", "network"):
         assert "features taken as independent" in strengths.panel(kind=kind).note
-    for engine in ("matplotlib", "plotly"):
-        figure = comparison.plot("a", engine=engine)
-        texts = str(figure.to_dict()) if engine == "plotly" else figure.get_supxlabel()
+    for backend in ("matplotlib", "plotly"):
+        figure = comparison.plot("a", backend=backend)
+        texts = str(figure.to_dict()) if backend == "plotly" else figure.get_supxlabel()
         assert "rows in common cells are not known" in texts.replace("<br>", " ").replace("\n", " ")
 
 

@@ -11,27 +11,27 @@ from glasswood.errors import ArgumentError
 from glasswood.plots._spec import TITLED, Canvas, Panel, Sheet
 from glasswood.text._arguments import whole_number
 
-__all__ = ["ENGINES", "PAGE", "Canvas", "draw", "page_of", "plot_page", "put"]
+__all__ = ["BACKENDS", "PAGE", "Canvas", "draw", "page_of", "plot_page", "put"]
 
-ENGINES = ("matplotlib", "plotly")
+BACKENDS = ("matplotlib", "plotly")
 PAGE = 12  # panels on a page
 T = TypeVar("T")
 
 
-def draw(sheet: Sheet, engine: str = "matplotlib", ax: object = None) -> Any:
+def draw(sheet: Sheet, backend: str = "matplotlib", ax: object = None) -> Any:
     """Draw a sheet: a Figure of matplotlib, or `ax` if that is given, or a Figure of plotly."""
-    if engine == "matplotlib":
+    if backend == "matplotlib":
         from glasswood.plots.matplotlib._sheet import draw as with_matplotlib
 
         return with_matplotlib(sheet, ax)
-    if engine == "plotly":
+    if backend == "plotly":
         from glasswood.plots.plotly._sheet import draw as with_plotly
 
         if ax is not None:
             message = "ax= is only supported by matplotlib; plotly returns a new figure"
             raise ArgumentError(message)
         return with_plotly(sheet)
-    message = f"engine must be one of {ENGINES!r}, not {engine!r}"
+    message = f"backend must be one of {BACKENDS!r}, not {backend!r}"
     raise ArgumentError(message)
 
 
@@ -49,7 +49,7 @@ def put(
     if title is None:
         title = panels[0].title if len(panels) == 1 and isinstance(panels[0], TITLED) else ""
     sheet = Sheet(tuple(panels), n_columns, title, notes, shared_y, canvas.figsize)
-    return draw(sheet, canvas.engine, canvas.ax)
+    return draw(sheet, canvas.backend, canvas.ax)
 
 
 def _check_size(figsize: object) -> None:

@@ -312,7 +312,7 @@ class Sheet:
 class Canvas:
     """Where a figure is drawn: by which library, on which axes (a new figure by default), its title and its size."""
 
-    engine: str = "matplotlib"
+    backend: str = "matplotlib"
     ax: object = None
     title: str | None = None
     figsize: tuple[float, float] | None = None

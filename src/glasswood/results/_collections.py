@@ -24,7 +24,7 @@ __all__ = ["Grouped", "Lazy", "Several", "draw_page", "panel_of_one", "text_of_k
 
 LISTED = 10  # results of a mapping that are shown
 
-CANVAS: dict[str, Any] = {"engine": "matplotlib", "ax": None, "title": None, "figsize": None}
+CANVAS: dict[str, Any] = {"backend": "matplotlib", "ax": None, "title": None, "figsize": None}
 
 
 class Lazy(Mapping[Any, Any]):

@@ -67,7 +67,7 @@ class Drawable(ReadOnly):
         return make(self, *args, **options)
 
     def _plot(self, canvas: tuple[Any, ...], *args: Any, **options: Any) -> Any:
-        """Draw one panel on a canvas: an engine, axes, a title and a size."""
+        """Draw one panel on a canvas: a backend, axes, a title and a size."""
         from glasswood.plots._draw import put
 
         return put([self._made("panel", *args, **options)], Canvas(*canvas))
@@ -99,7 +99,7 @@ class DrawnAsBars(DrawnByOutput):
         output: Hashable = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw a bar per feature, the largest first.
@@ -113,7 +113,7 @@ class DrawnAsBars(DrawnByOutput):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure is created.
 
@@ -128,7 +128,7 @@ class DrawnAsBars(DrawnByOutput):
         <Drawing size ... with 1 Axes>
         """
         place = position_of(self.outputs, output)
-        return self._plot((engine, ax, title, figsize), place, top=top)
+        return self._plot((backend, ax, title, figsize), place, top=top)
 
 
 class DrawnAsBarsOfAll(Drawable):
@@ -151,7 +151,7 @@ class DrawnAsBarsOfAll(Drawable):
         top: int = 20,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw a bar per feature, the largest first.
@@ -163,7 +163,7 @@ class DrawnAsBarsOfAll(Drawable):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure is created.
 
@@ -177,4 +177,4 @@ class DrawnAsBarsOfAll(Drawable):
         >>> ex.rating_table(pairs=2).plot(top=5)
         <Drawing size ... with 1 Axes>
         """
-        return self._plot((engine, ax, title, figsize), top=top)
+        return self._plot((backend, ax, title, figsize), top=top)

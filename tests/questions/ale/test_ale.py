@@ -440,7 +440,7 @@ def test_odd_columns():
     assert np.isnan(empty([0.0])).all()
     for panel in (ale, empty):
         panel.plot()
-        panel.plot(engine="plotly")
+        panel.plot(backend="plotly")
     far = X.copy()
     far.loc[:20, "z"], far.loc[21:40, "z"] = np.inf, -np.inf
     ale = gw.Explainer(model, far).ale("z")
@@ -550,15 +550,15 @@ def test_results_print_pickle_and_draw(rows):
         frame = ale.to_frame()
         assert len(frame) == len(ale.values)
         assert frame["rows"].sum() == ale.rows.sum()
-        for engine in ("matplotlib", "plotly"):
-            ale.plot(engine=engine, partial_dependence=True, error=True)
+        for backend in ("matplotlib", "plotly"):
+            ale.plot(backend=backend, partial_dependence=True, error=True)
         assert "Ale(" in ale._repr_html_()
     frame = ales.to_frame()
     assert set(frame.columns) == {"feature", "edge", "category", "value", "rows", "error"}
     assert len(frame) == sum(len(ale.values) for ale in ales.values())
     assert "kind" in repr(ales)
     ales.plot()
-    ales.plot(engine="plotly", partial_dependence=True)
+    ales.plot(backend="plotly", partial_dependence=True)
     ale = ales["b"]
     panel = ale.panel()
     assert panel.places == tuple(ale.edges)
@@ -646,8 +646,8 @@ def test_pairs_from_other_sources_and_by_folds(rows, tmp_path, monkeypatch):
     assert len(whole.to_frame()) == whole.values.size
     one, two = whole.edges
     assert whole(one[2], two[3]) == pytest.approx(whole.values[2, 3])
-    for engine in ("matplotlib", "plotly"):
-        whole.plot(engine=engine)
+    for backend in ("matplotlib", "plotly"):
+        whole.plot(backend=backend)
     ex = gw.Explainer(model, X)
     with pytest.raises(UnsupportedModelError, match="has categories"):
         ex.ale("a", "kind")

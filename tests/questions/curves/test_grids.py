@@ -546,16 +546,16 @@ def test_refusals(ex, name):
             ex.joint_partial_dependence(grid=spec)
 
 
-@pytest.mark.parametrize("engine", ["matplotlib", "plotly"])
-def test_figures(ex, engine):
-    ex.partial_dependence("a", grid=("quantiles", 6)).plot(engine=engine)
+@pytest.mark.parametrize("backend", ["matplotlib", "plotly"])
+def test_figures(ex, backend):
+    ex.partial_dependence("a", grid=("quantiles", 6)).plot(backend=backend)
     pair = ex.partial_dependence("a", "c", grid=4)
     panel = pair.panel()
     assert np.shape(panel.heights) == (4, 4)
     np.testing.assert_array_equal(np.transpose(panel.heights), pair.grid_values)
-    pair.plot(engine=engine)
-    ex.partial_dependence("a", "kind", grid=4).plot(engine=engine)
-    ex.joint_partial_dependence(grid={"a": [0.0, 1.0], "b": [0.5, None, 1.0], "kind": ["x", "z"]}).plot(engine=engine)
+    pair.plot(backend=backend)
+    ex.partial_dependence("a", "kind", grid=4).plot(backend=backend)
+    ex.joint_partial_dependence(grid={"a": [0.0, 1.0], "b": [0.5, None, 1.0], "kind": ["x", "z"]}).plot(backend=backend)
     assert "points" in ex.joint_partial_dependence(grid=2)["a", "c"]._repr_html_()
 
 

@@ -60,8 +60,8 @@ def test_figures_show_both_groups(explainers):
         assert [line.colour for line in panel.lines] == [0, 0, 1, 1]
         assert [bool(line.support) for line in panel.lines] == [True, False, True, False]
         assert panel.y_label == "average target, observed and predicted"
-    for engine in ("matplotlib", "plotly"):
-        assert compared.plot(observed=True, engine=engine) is not None
+    for backend in ("matplotlib", "plotly"):
+        assert compared.plot(observed=True, backend=backend) is not None
     panel = compared.panel("b", observed=True)  # only the second has missing values
     gone = NOW["b"].isna()
     assert [line.missing for line in panel.lines[:2]] == [None, None]

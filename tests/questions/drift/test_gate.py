@@ -478,10 +478,10 @@ def test_hostile_names_are_only_text(hostile):
     assert json.loads(json.dumps(hostile.measures.to_dicts())) == hostile.measures.to_dicts()
 
 
-@pytest.mark.parametrize("engine", ["matplotlib", "plotly"])
-def test_hostile_names_are_drawn(hostile, engine, tmp_path):
-    figure = hostile.measures.plot(engine=engine)
-    if engine == "matplotlib":
+@pytest.mark.parametrize("backend", ["matplotlib", "plotly"])
+def test_hostile_names_are_drawn(hostile, backend, tmp_path):
+    figure = hostile.measures.plot(backend=backend)
+    if backend == "matplotlib":
         figure.savefig(tmp_path / "figure.svg")
     else:
         assert "<script>" not in json.dumps(figure.to_dict()["layout"], default=str)

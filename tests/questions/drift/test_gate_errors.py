@@ -293,5 +293,5 @@ def test_figures_show_errors(model, margin, n_errors):
     assert all(track.errors == () for track in found.panel("ndcg").tracks)
     top = max(track.values[0] + track.errors[0] for track in panel.tracks)
     assert found.plot("psi").axes[0].get_ylim()[1] > top
-    drawn = found.plot(engine="plotly").to_dict()["data"]
+    drawn = found.plot(backend="plotly").to_dict()["data"]
     assert sum("error_y" in trace for trace in drawn) == len(reported)

@@ -17,7 +17,7 @@ try:
     from matplotlib.figure import Figure
 except ImportError as error:
     raise MissingExtraError.of(
-        "matplotlib", extra="plot", what="drawing figures", otherwise="pass engine='plotly'"
+        "matplotlib", extra="plot", what="drawing figures", otherwise="pass backend='plotly'"
     ) from error
 
 __all__ = ["Drawing", "new_figure"]

@@ -15,7 +15,7 @@ try:
     import plotly.graph_objects as go
 except ImportError as error:
     raise MissingExtraError.of(
-        "plotly", extra="plotly", what="engine='plotly'", otherwise="pass engine='matplotlib'"
+        "plotly", extra="plotly", what="backend='plotly'", otherwise="pass backend='matplotlib'"
     ) from error
 
 __all__ = ["draw"]

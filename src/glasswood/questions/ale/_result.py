@@ -310,7 +310,7 @@ class Ale(DrawnByOutput):
         error: bool = False,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw the heights at the edges, joined by lines (dashed through bins without rows); or those of the levels.
@@ -326,7 +326,7 @@ class Ale(DrawnByOutput):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure is created.
 
@@ -342,7 +342,7 @@ class Ale(DrawnByOutput):
         """
         place = position_of(self.outputs, output)
         options: dict[str, Any] = {"partial_dependence": partial_dependence, "error": error}
-        return self._plot((engine, ax, title, figsize), place, **options)
+        return self._plot((backend, ax, title, figsize), place, **options)
 
 
 def columns_of_ale(ale: Ale) -> dict[str, Any]:

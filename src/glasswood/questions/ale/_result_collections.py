@@ -80,7 +80,7 @@ class Ales(Several):
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw all features side by side, twelve per page, by default with a shared y-axis.
@@ -96,7 +96,7 @@ class Ales(Several):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, one per panel, optional
             Where to draw; on a new figure by default.
 
@@ -118,5 +118,5 @@ class Ales(Several):
 
         drawers: list[Callable[[], Panel]] = [partial(panel, ale) for ale in self.values()]
         shown, note = page_of(drawers, page)
-        canvas = Canvas(engine, ax, title, figsize)
+        canvas = Canvas(backend, ax, title, figsize)
         return plot_page([make() for make in shown], canvas, [note] if note else [], sharey=sharey)

@@ -144,7 +144,7 @@ class AleSurface(Drawable):
         output: Hashable = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw the mean of the four corners of each pair of bins, hatched where there are no rows.
@@ -156,7 +156,7 @@ class AleSurface(Drawable):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure is created.
 
@@ -171,4 +171,4 @@ class AleSurface(Drawable):
         <Drawing size ... with 2 Axes>
         """
         place = position_of(self.outputs, output)
-        return self._plot((engine, ax, title, figsize), place)
+        return self._plot((backend, ax, title, figsize), place)

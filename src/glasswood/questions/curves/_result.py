@@ -367,7 +367,7 @@ class Curve(DrawnByOutput):
         error: bool = False,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw the curve as its exact steps, pale where there are no rows, with the distribution of the rows below.
@@ -389,7 +389,7 @@ class Curve(DrawnByOutput):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure is created.
         output : label, optional
@@ -409,7 +409,7 @@ class Curve(DrawnByOutput):
         """
         place = position_of(self.outputs, output)
         return self._plot(
-            (engine, ax, title, figsize), place, sort=sort, xscale=xscale, std=std, observed=observed, error=error
+            (backend, ax, title, figsize), place, sort=sort, xscale=xscale, std=std, observed=observed, error=error
         )
 
 

@@ -91,7 +91,7 @@ class Curves(Several):
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw all results side by side, twelve per page, by default with a shared y-axis.
@@ -118,7 +118,7 @@ class Curves(Several):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, one per panel, optional
             Where to draw; on a new figure by default.
 
@@ -139,7 +139,7 @@ class Curves(Several):
             "result",
             page,
             sharey=sharey,
-            canvas=(engine, ax, title, figsize),
+            canvas=(backend, ax, title, figsize),
         )
 
     def _drawers(self, *, output: Hashable = None, **options: Any) -> list[Callable[[], Panel]]:

@@ -154,7 +154,7 @@ class Points(DrawnByOutput):
         xscale: str = "linear",
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw the points: along an axis for one numeric feature, as a surface or as dots for two features.
@@ -168,7 +168,7 @@ class Points(DrawnByOutput):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure is created.
         output : label, optional
@@ -192,7 +192,7 @@ class Points(DrawnByOutput):
         <Drawing size ... with 2 Axes>
         """
         place = position_of(self.outputs, output)
-        return self._plot((engine, ax, title, figsize), place, sort=sort, xscale=xscale)
+        return self._plot((backend, ax, title, figsize), place, sort=sort, xscale=xscale)
 
 
 def values_of(points: Points) -> dict[str, NDArray[np.float64]]:

@@ -232,7 +232,7 @@ class Surface(DrawnByOutput):
         xscale: str = "linear",
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw the exact cells of the surface and, next to it, the interaction of the two features.
@@ -248,7 +248,7 @@ class Surface(DrawnByOutput):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, or two of them, optional
             The axes to draw on. By default, a new figure is created.
         output : label, optional
@@ -278,7 +278,7 @@ class Surface(DrawnByOutput):
         place = position_of(self.first.outputs, output)
         panels = self._made("panels", place, KINDS[kind], rows=over, sort=sort, xscale=xscale)
         n_columns = 1 if len(panels[0].x.labels) > WIDE else 2
-        return put(panels, Canvas(engine, ax, title, figsize), n_columns=n_columns)
+        return put(panels, Canvas(backend, ax, title, figsize), n_columns=n_columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -201,7 +201,7 @@ def _draw(measures: Measures, path: Path) -> None:
     """Write the figure of measures to a file."""
     form = path.suffix.lower().removeprefix(".")
     if form == "html":
-        written = measures.plot(engine="plotly").to_html(include_plotlyjs=True).encode()
+        written = measures.plot(backend="plotly").to_html(include_plotlyjs=True).encode()
     else:
         file = io.BytesIO()
         measures.plot().savefig(file, format=form)

@@ -195,7 +195,7 @@ class Comparison(Drawable):
         sharey: bool = True,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw the curves of all explainers in the same panels, with the distributions of their rows below.
@@ -219,7 +219,7 @@ class Comparison(Drawable):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, or one per feature, optional
             The axes to draw on. By default, a new figure is created.
         output : label, optional
@@ -249,4 +249,4 @@ class Comparison(Drawable):
         place = position_of(self.outputs, output)
         panels = [self.panel(name, place, sort=sort, xscale=xscale, std=std, observed=observed) for name in chosen]
         notes = [self.caveat] if self.caveat else []
-        return plot_page(panels, Canvas(engine, ax, title, figsize), notes, sharey=sharey)
+        return plot_page(panels, Canvas(backend, ax, title, figsize), notes, sharey=sharey)

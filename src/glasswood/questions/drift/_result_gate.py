@@ -236,7 +236,7 @@ class Measures(_Listed, Drawable):
         features: str | Sequence[str] | None = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw each measure over the explainers, in their order: a line per feature, and the limits.
@@ -254,7 +254,7 @@ class Measures(_Listed, Drawable):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, or one per measure, optional
             The axes to draw on. By default, a new figure is created.
 
@@ -286,7 +286,7 @@ class Measures(_Listed, Drawable):
         names = [features] if isinstance(features, str) else features
         panels = [self.panel(measure, names) for measure in chosen]
         notes = [f"measured against {self.reference}", *filter(None, [self.allowance, self.caveat])]
-        return plot_page(panels, Canvas(engine, ax, title, figsize), notes, sharey=False)
+        return plot_page(panels, Canvas(backend, ax, title, figsize), notes, sharey=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -217,7 +217,7 @@ class Strengths(DrawnByOutput):
         output: Hashable = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw the features that interact most as a heatmap of pairs, or as a network.
@@ -230,7 +230,7 @@ class Strengths(DrawnByOutput):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure is created.
         output : label, optional
@@ -247,4 +247,4 @@ class Strengths(DrawnByOutput):
         <Drawing size ... with 1 Axes>
         """
         place = position_of(self.outputs, output)
-        return self._plot((engine, ax, title, figsize), place, kind=kind, top=top)
+        return self._plot((backend, ax, title, figsize), place, kind=kind, top=top)

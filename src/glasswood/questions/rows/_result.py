@@ -191,7 +191,7 @@ class Attributions(Drawable):
         output: Hashable = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw the contribution of each feature (or pair) to the score of one row, or of all rows.
@@ -215,7 +215,7 @@ class Attributions(Drawable):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure is created.
         output : label, optional
@@ -234,4 +234,4 @@ class Attributions(Drawable):
         <Drawing size ... with 2 Axes>
         """
         place = position_of(self.outputs, output)
-        return self._plot((engine, ax, title, figsize), row, place, kind=kind, top=top, feature=feature, color=color)
+        return self._plot((backend, ax, title, figsize), row, place, kind=kind, top=top, feature=feature, color=color)

@@ -161,7 +161,7 @@ class Ice(DrawnByOutput):
         n_lines: int = 12,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw the mean of all rows, bands that contain 90 % and 50 % of them at each point, and some single rows.
@@ -178,7 +178,7 @@ class Ice(DrawnByOutput):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure is created.
         output : label, optional
@@ -200,4 +200,4 @@ class Ice(DrawnByOutput):
         """
         place = position_of(self.outputs, output)
         options: dict[str, Any] = {"sort": sort, "n_lines": n_lines, "xscale": xscale, "centered": centered}
-        return self._plot((engine, ax, title, figsize), place, **options)
+        return self._plot((backend, ax, title, figsize), place, **options)

@@ -461,7 +461,7 @@ class Interactions(Drawable):
         output: Hashable = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-        engine: str = "matplotlib",
+        backend: str = "matplotlib",
         ax: object = None,
     ) -> Any:
         """Draw the score of one row as a waterfall of the strongest feature sets of any order, or means over all rows.
@@ -478,7 +478,7 @@ class Interactions(Drawable):
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches. Chosen to fit the panels by default.
-        engine : {"matplotlib", "plotly"}, default "matplotlib"
+        backend : {"matplotlib", "plotly"}, default "matplotlib"
         ax : matplotlib Axes, optional
             The axes to draw on. By default, a new figure is created.
         output : label, optional
@@ -495,7 +495,7 @@ class Interactions(Drawable):
         <Drawing size ... with 1 Axes>
         """
         place = position_of(self.outputs, output)
-        return self._plot((engine, ax, title, figsize), row, place, kind=kind, top=top)
+        return self._plot((backend, ax, title, figsize), row, place, kind=kind, top=top)
 
 
 def label_of(names: tuple[str, ...]) -> str:
