@@ -25,7 +25,7 @@ from glasswood.parallel._interrupts import check_cancelled
 from glasswood.parallel._lazy import cached_property
 from glasswood.parallel._memory import check_memory
 from glasswood.parallel._threads import threads_limited_to
-from glasswood.tables._parquet import Fragment, can_join, join, n_bytes, naming_file, read_whole
+from glasswood.tables._parquet import Fragment, can_join, file_errors, join, n_bytes, read_whole
 from glasswood.tables._row_columns import group_rows, row_weights
 from glasswood.tables._row_values import NO_COLUMNS, NO_VALUES, RowColumns, RowValues
 from glasswood.tables._tables import OpenColumns, n_rows
@@ -420,7 +420,7 @@ def count_fragments(shipped: ShippedJob, fragments: Sequence[Fragment]) -> bytes
 def add_fragment(sums: Sums, fragment: Fragment) -> int:
     """Count a fragment, all of it, and return its number of rows."""
     counted = 0
-    with naming_file(fragment.path):
+    with file_errors(fragment.path):
         for table in read_whole(fragment, sums.job.columns):
             check_cancelled()
             counted += sums.add(table, (fragment.first_row or 0) + counted)

@@ -18,7 +18,7 @@ from glasswood.errors import TableError
 from glasswood.parallel._interrupts import check_cancelled
 from glasswood.parallel._lazy import cached_property
 from glasswood.parallel._threads import threads_limited_to
-from glasswood.tables._parquet import Fragment, naming_file, read_whole
+from glasswood.tables._parquet import Fragment, file_errors, read_whole
 from glasswood.tables._part_files import PartFiles, arrow_table, digest_of
 from glasswood.tables._tables import OpenColumns, n_rows
 
@@ -230,7 +230,7 @@ class ShippedRows(Shipped):
 
 def explain_piece(job: RowJob, piece: Piece, explain: Explain | None = None) -> Receipts:
     """Explain the rows of a piece of a file, unless that has been done."""
-    with naming_file(piece.fragments[0].path):
+    with file_errors(piece.fragments[0].path):
         tables = (table for fragment in piece.fragments for table in read_whole(fragment, job.columns))
         if job.files is None:
             return _sums(job, piece.name, tables)

@@ -185,7 +185,7 @@ class Digests:
     """
 
     lines: NDArray[np.uint64]
-    indices: NDArray[np.bool_]
+    selected: NDArray[np.bool_]
 
 
 class ReadableColumns(Protocol):
@@ -466,14 +466,14 @@ def column_names(names: Sequence[Any], schema: Schema) -> Sequence[Any]:
     if not schema.named:
         _check_width(len(names), schema)
         return names
-    texts, indices = [schema.key(name) for name in names], [schema.key(column.name) for column in schema.columns]
+    texts, needed = [schema.key(name) for name in names], [schema.key(column.name) for column in schema.columns]
     by_text = dict(zip(texts, names, strict=True))
-    absent = [name for name in indices if name not in by_text]
+    absent = [name for name in needed if name not in by_text]
     if absent:
         shown = ", ".join(repr(name) for name in absent[:5]) + (", ..." if len(absent) > 5 else "")
         message = f"the table lacks {len(absent)} of the model's {how_many(len(schema.columns), 'column')}: {shown}"
         raise TableError(message)
-    doubled = set(indices) & {text for text, n in Counter(texts).items() if n > 1}
+    doubled = set(needed) & {text for text, n in Counter(texts).items() if n > 1}
     if doubled:
         message = f"several columns of the table could be the model's column {min(doubled)!r}; pass only one of them"
         raise TableError(message)

@@ -47,8 +47,10 @@ def draw_joined(builder: FigureBuilder, place: Place, panel: Joined) -> None:
     for k in range(len(panel.lines)):
         _draw_line(builder, (x, y), panel, k, named=named)
     if label is not None:
-        options = {"range": [-0.5, 0.5], "tickvals": [0], "ticktext": [label.replace("\n", "<br>")], "showgrid": False}
-        side = builder.axis("x", domain=place.across(end + 0.01, 1), anchor=strip or y, fixedrange=True, **options)
+        ticks = {"tickvals": [0], "ticktext": [label.replace("\n", "<br>")], "showgrid": False}
+        side = builder.axis(
+            "x", domain=place.across(end + 0.01, 1), anchor=strip or y, fixedrange=True, range=[-0.5, 0.5], **ticks
+        )
         for k, line in enumerate(panel.lines):
             if line.missing is not None:
                 mark = {"color": LINES[k % len(LINES)], "symbol": PLOTLY_MARKS[k % len(PLOTLY_MARKS)], "size": 8}

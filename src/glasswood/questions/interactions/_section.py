@@ -161,7 +161,7 @@ def _surfaces(subject: Subject, strengths: Strengths, n_surfaces: int) -> Iterat
 
     def panels(number: int) -> list[Any]:
         pair, output = chosen[number]
-        view = view_of(subject.study, "raw", None, output if subject.several else None)
+        view = view_of(subject.study, "raw", strengths.outputs[output] if subject.several else None)
         return panels_of_surface(partial_dependence(view, pair, EVERYWHERE), alone=(True, False))
 
     with in_order(len(chosen), panels, "surfaces") as result:
