@@ -38,7 +38,7 @@ from glasswood.plots._spec import (
     Steps,
     Waterfall,
 )
-from glasswood.plots._steps import beside, common_heights, height_range
+from glasswood.plots._steps import cells_beside_axis, common_heights, height_range
 from glasswood.plots.plotly._builder import cell_texts
 from glasswood.questions.curves._panel_points import panel_of_points
 from glasswood.questions.curves._result import Curve
@@ -260,7 +260,7 @@ def test_a_curve_of_numbers_to_the_number():
     assert panel.missing_share == 0.2
     assert panel.mean == 3.75
     assert panel.y_label == "average prediction"
-    assert beside(panel) == [("missing", "missing\n20 %")]
+    assert cells_beside_axis(panel) == [("missing", "missing\n20 %")]
     assert height_range(panel) == (1.0, 9.0)
 
 

@@ -477,7 +477,7 @@ def column_names(names: Sequence[Any], schema: Schema) -> Sequence[Any]:
     if doubled:
         message = f"several columns of the table could be the model's column {min(doubled)!r}; pass only one of them"
         raise TableError(message)
-    return [by_text[name] for name in indices]
+    return [by_text[name] for name in needed]
 
 
 def frame_values(frame: nw.DataFrame[Any], name: Any) -> Numbers | Dictionary:

@@ -59,9 +59,9 @@ def draw_waterfall(builder: FigureBuilder, place: Place, panel: Waterfall) -> No
     bars = {"base": ends[:-1], "x": list(panel.values), "y": list(range(1, n + 1)), "orientation": "h", "width": widths}
     colours = {"marker": {"color": [LINES[1] if value > 0 else LINES[0] for value in panel.values]}}
     builder.add(axes, type="bar", hovertext=texts, hoverinfo="text", **bars, **colours)
-    labels = {"x": [max(a, b) for a, b in pairwise(ends)], "y": list(range(1, n + 1)), "text": signed}
+    signs = {"x": [max(a, b) for a, b in pairwise(ends)], "y": list(range(1, n + 1)), "text": signed}
     options = {"mode": "text", "textposition": "middle right", "hoverinfo": "skip", "cliponaxis": False}
-    builder.add(axes, type="scatter", **labels, **options)
+    builder.add(axes, type="scatter", **signs, **options)
     totals: dict[str, Any] = {"x": [panel.start[1], panel.end[1]], "y": [0, n + 1]}
     mark = {"symbol": "diamond", "size": 10, "color": "rgb(128,128,128)"}
     text = [f" <b>{number(value)}</b>" for _, value in (panel.start, panel.end)]
