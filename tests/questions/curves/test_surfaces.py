@@ -61,8 +61,8 @@ def explainers():
 def test_a_height_has_the_same_bits_wherever_it_is_asked_for(nothing_kept):
     rng = np.random.default_rng(1)
     for ex, names in explainers():
-        for output in (None, 0):
-            surface = ex.partial_dependence(*names, output=ex.outputs[output])
+        for output in (None, ex.outputs[0]):
+            surface = ex.partial_dependence(*names, output=output)
             n_x, n_y, n_outputs = surface.pair.shape
             dense = surface.pair.all()
             assert dense.shape == (n_x, n_y, n_outputs)

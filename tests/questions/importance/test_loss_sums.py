@@ -449,7 +449,7 @@ def test_targets_and_exposures_that_do_not_fit():
     with pytest.raises(TableError, match="at least 0"):
         gw.Explainer(plain, X, target=TARGETS["number"]).permutation_importance(loss="poisson")
     for level in ("quantile", "quantile:1.5", "quantile:x"):
-        with pytest.raises(ArgumentError, match="behind a colon"):
+        with pytest.raises(ArgumentError, match="follows a colon"):
             gw.Explainer(plain, X, target=TARGETS["number"]).permutation_importance(loss=level)
 
 
