@@ -24,7 +24,7 @@ WORDS = [
     (r"\bsummarize\((?:\w+, \w+|\.\.\.), answers=\['(\w+)'\]\)", r"glasswood summarize --answer \1"),
     (r"\bmake the Explainer with rows and target=, or a Background", "use --target COLUMN, or a background"),
     (r"\ball_rows=True", "--all-rows"),
-    (r"\bloss=(?:'([^']*)')?", r"--loss \1"),
+    (r"(?<!:)\bloss=(?:'([^']*)')?", r"--loss \1"),
     (r"\bsummarize\(\w+, \w+, order=(\d+)\), or order=None for all orders", r"glasswood summarize --order \1, or all"),
     (r"\bsummarize\(\w+, \w+, order=(\d+)\)", r"glasswood summarize --order \1"),
     (r'\bsummarize\(\w+, \w+, response="(\w+)"\)', r"glasswood summarize --response \1"),

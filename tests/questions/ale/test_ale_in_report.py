@@ -35,7 +35,7 @@ def test_features_beyond_the_limit_are_named_and_drawn(product):
     assert [one.gap for one in apart.values()] == sorted((gaps[name] for name in beyond), reverse=True)
     assert all("differ by" in found.made["text"] for found in _section.findings(subject, {}))
     curve = ex.partial_dependence(beyond[0])
-    panel = _section.beside(subject, curve, curve.panel())
+    panel = _section.overlay(subject, curve, curve.panel())
     ale = ex.ale(beyond[0])
     assert [line.name for line in panel.lines] == ["partial dependence", "ALE"]
     middle = (curve.cuts[3] + curve.cuts[4]) / 2
@@ -43,7 +43,7 @@ def test_features_beyond_the_limit_are_named_and_drawn(product):
     assert panel.lines[1].heights[4] == pytest.approx(float(ale(middle)) + level)
     assert "Unlikely rows" in report_of(subject).html
     plain = ex.partial_dependence("c")
-    assert _section.beside(subject, plain, plain.panel()) == plain.panel()
+    assert _section.overlay(subject, plain, plain.panel()) == plain.panel()
 
 
 def test_no_warning_where_nothing_is_known(product):

@@ -434,7 +434,7 @@ def test_one_output_is_that_part_of_all(classes, method, background):
 @pytest.mark.parametrize("method", METHODS)
 def test_means(classes, method):
     model, X, rows = classes
-    for found in (getattr(gw.Explainer(model, X), method)(rows, **output) for output in ({}, {"output": 1})):
+    for found in (getattr(gw.Explainer(model, X), method)(rows, **output) for output in ({}, {"output": "b"})):
         np.testing.assert_allclose(found.mean_abs(), np.abs(found.values).mean(axis=0), rtol=1e-12)
 
 
