@@ -317,7 +317,7 @@ def test_interactions(glasswood, home):
     features = json.loads(good(glasswood("interactions", "model.json", "rows.parquet", "--per", "feature", "--json")))
     assert list(features[0])[:2] == ["feature", "h"]
     (whole,) = json.loads(good(glasswood("interactions", "model.json", "rows.parquet", "--per", "model", "--json")))
-    assert 0 < whole["left_by_pairs"] < whole["left_by_mains"] < 1
+    assert 0 < whole["beyond_pairs"] < whole["beyond_main_effects"] < 1
     both = refused(glasswood("interactions", "model.json", "rows.parquet", "--per", "feature", "--max-order", "3"))
     assert "exclude each other" in both
     assert "twice" in refused(glasswood("interactions", "model.json", "pairs.gw", "--per", "feature"))

@@ -53,7 +53,7 @@ NUMBERS = {
     gw.Curve: ("heights",),
     gw.Surface: ("values",),
     gw.Attributions: ("values", "base_values"),
-    gw.HStatistics: ("names", "h", "left_by_mains", "left_by_pairs", "numerator", "denominator"),
+    gw.HStatistics: ("names", "h", "beyond_main_effects", "beyond_pairs", "numerator", "denominator"),
     gw.PurifiedEffects: ("constant", "curves", "surfaces"),
     gw.Certificate: ("falls", "rises", "promised", "verdicts"),
     gw.RowMonotonicity: ("directions", "falling", "rising", "bounds", "shares"),

@@ -107,8 +107,8 @@ def expected(predict, X, weight, triple):
     return {
         "h": {name: np.sqrt(mean(score - alone[name] - rest[name]) / mean(score)) for name in NAMES},
         "numerator": {name: mean(score - alone[name] - rest[name]) for name in NAMES},
-        "left_by_mains": mean(mains) / mean(score),
-        "left_by_pairs": mean(both) / mean(score),
+        "beyond_main_effects": mean(mains) / mean(score),
+        "beyond_pairs": mean(both) / mean(score),
         "set_h": np.sqrt(mean(inner) / mean(joint)),
         "score": mean(score),
     }
@@ -126,8 +126,8 @@ def test_by_definition(name, weighted):
         np.testing.assert_allclose(np.ravel(found[feature]), known["h"][feature], rtol=0, atol=1e-9)
         at = found.names.index(feature)
         np.testing.assert_allclose(found.variances["numerator"][at], known["numerator"][feature], rtol=1e-8, atol=1e-12)
-    np.testing.assert_allclose(np.ravel(found.left_by_mains), known["left_by_mains"], atol=1e-9)
-    np.testing.assert_allclose(np.ravel(found.left_by_pairs), known["left_by_pairs"], atol=1e-9)
+    np.testing.assert_allclose(np.ravel(found.beyond_main_effects), known["beyond_main_effects"], atol=1e-9)
+    np.testing.assert_allclose(np.ravel(found.beyond_pairs), known["beyond_pairs"], atol=1e-9)
     np.testing.assert_allclose(np.ravel(found.set_h), known["set_h"], atol=1e-9)
     np.testing.assert_allclose(np.ravel(found.denominator), known["score"], rtol=1e-9)
 
@@ -174,7 +174,7 @@ def test_errors_leave_out_folds_of_the_mean_over_rows(made):
     model, frame = made
     found = gw.Explainer(model, frame, sample_weight="w", folds=5).h_statistics(("a", "b"))
     fold, whole = fold_of_positions(0, len(frame), 5), found.variances
-    assert set(found.error) == {"h", "left_by_mains", "left_by_pairs", "set_h"}
+    assert set(found.error) == {"h", "beyond_main_effects", "beyond_pairs", "set_h"}
     score = centred(model.predict(frame[list("abcd")])[:, None], frame.w)[:, 0]
     curves = gw.Explainer(model, frame, sample_weight="w").partial_dependence()
     mains = sum(centred(curves[name](frame[name])[:, None], frame.w)[:, 0] for name in "abcd")
@@ -189,10 +189,10 @@ def test_errors_leave_out_folds_of_the_mean_over_rows(made):
 
     h = [frame.w.sum() / frame.w[fold == k].sum() for k in range(5)]
     t, parts = left(fold >= 0), [left(fold != k) for k in range(5)]
-    assert t == pytest.approx(found.left_by_mains, rel=1e-9)
+    assert t == pytest.approx(found.beyond_main_effects, rel=1e-9)
     mean = 5 * t - sum((1 - 1 / h[k]) * parts[k] for k in range(5))
     error = np.sqrt(sum((h[k] * t - (h[k] - 1) * parts[k] - mean) ** 2 / (h[k] - 1) for k in range(5)) / 5)
-    assert found.error["left_by_mains"] == pytest.approx(error, rel=1e-6)
+    assert found.error["beyond_main_effects"] == pytest.approx(error, rel=1e-6)
     assert whole["score"].shape == (1,)
     with pytest.raises(BackgroundError, match="folds"):
         _ = gw.Explainer(model, frame).h_statistics().error
@@ -224,13 +224,13 @@ def test_models_without_interactions():
     X = pd.DataFrame(generator.normal(size=(200, 3)), columns=list("abc"))
     stumps = fitted(lgb.LGBMRegressor(n_estimators=20, num_leaves=2, verbose=-1), X, X.a + X.b)
     found = gw.Explainer(stumps, X).h_statistics(("a", "b", "c"))
-    assert found.left_by_mains == found.left_by_pairs == 0.0
+    assert found.beyond_main_effects == found.beyond_pairs == 0.0
     assert not found.h.any()
     assert not found.set_h.any()
     constant = fitted(lgb.LGBMRegressor(n_estimators=2, verbose=-1), X, np.ones(200))
-    assert gw.Explainer(constant, X).h_statistics().left_by_mains == 0.0
+    assert gw.Explainer(constant, X).h_statistics().beyond_main_effects == 0.0
     deep = fitted(lgb.LGBMRegressor(n_estimators=20, max_depth=2, verbose=-1), X, X.a * X.b * X.c)
-    assert gw.Explainer(deep, X).h_statistics().left_by_pairs == 0.0  # no path has three features
+    assert gw.Explainer(deep, X).h_statistics().beyond_pairs == 0.0  # no path has three features
 
 
 def test_result(made):
@@ -247,7 +247,7 @@ def test_result(made):
     with pytest.raises(TableError, match="no feature"):
         found["none"]
     with pytest.raises(ArgumentError, match="not asked for"):
-        _ = gw.Explainer(model, frame).h_statistics(pairs=False).left_by_pairs
+        _ = gw.Explainer(model, frame).h_statistics(pairs=False).beyond_pairs
 
 
 def test_refusals(made):

@@ -76,8 +76,8 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     --order 2); its features are assumed to be independent.
 
     With --per feature, `h` compares what a feature and all others do together with the sum of both parts; `numerator`
-    and `denominator` are the two variances. With --per model, `left_by_mains` is what is left of the score's variance
-    after all curves are subtracted, and `left_by_pairs` after all pairs, too. Both read the rows twice.
+    and `denominator` are the two variances. With --per model, `beyond_main_effects` is what is left of the score's variance
+    after all curves are subtracted, and `beyond_pairs` after all pairs, too. Both read the rows twice.
     """
     check_destination(destination)
     if per != "pair" and max_order != 2:
@@ -104,8 +104,8 @@ def _columns_of_model(result: HStatistics) -> dict[str, list[Any]]:
     """Return what curves and pairs leave over, as columns with one line per output."""
     outputs = {"output": list(result.outputs)} if len(result.outputs) > 1 else {}
     parts = {
-        "left_by_mains": result.left_by_mains,
-        "left_by_pairs": result.left_by_pairs,
+        "beyond_main_effects": result.beyond_main_effects,
+        "beyond_pairs": result.beyond_pairs,
         "variance": result.denominator,
     }
     return outputs | {name: np.ravel(part).tolist() for name, part in parts.items()}

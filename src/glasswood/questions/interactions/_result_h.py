@@ -121,7 +121,7 @@ class HStatistics(DrawnAsBars):
         return self._of_outputs(self.variances["score"])
 
     @property
-    def left_by_mains(self) -> Any:
+    def beyond_main_effects(self) -> Any:
         """What is left of the score's variance after all curves are subtracted: the square of the total H.
 
         0 for an additive model. Above 1, an additive summary misleads: features are dependent.
@@ -129,7 +129,7 @@ class HStatistics(DrawnAsBars):
         return self._of_outputs(MAINS(self.variances))
 
     @property
-    def left_by_pairs(self) -> Any:
+    def beyond_pairs(self) -> Any:
         """What is left after all interactions of pairs are subtracted, too.
 
         0 if no path of a tree has more than two features.
@@ -151,7 +151,7 @@ class HStatistics(DrawnAsBars):
 
     @property
     def error(self) -> dict[str, Any]:
-        """The standard errors of `h`, `left_by_mains`, `left_by_pairs` and `set_h`, by name.
+        """The standard errors of `h`, `beyond_main_effects`, `beyond_pairs` and `set_h`, by name.
 
         The Explainer must have been made with ``folds=``, see `Curve.error`. Only the mean over rows leaves out a fold;
         the parts are those of all rows, which is an approximation.
@@ -163,12 +163,12 @@ class HStatistics(DrawnAsBars):
         left = [{name: own.heights[k] for name, own in folds.items()} for k in range(shares.size)]
         asked: dict[str, Callable[[Lines], Floats]] = {
             "h": lambda lines: np.sqrt(_share("numerator", "score")(lines)),
-            "left_by_mains": MAINS,
-            "left_by_pairs": PAIRS,
+            "beyond_main_effects": MAINS,
+            "beyond_pairs": PAIRS,
             "set_h": lambda lines: np.sqrt(_share("of sets", "joint effects")(lines)),
         }
         if not self.with_pairs:
-            del asked["left_by_pairs"]
+            del asked["beyond_pairs"]
         result = {name: Folds(np.stack([function(own) for own in left]), shares) for name, function in asked.items()}
         return {name: self._of_outputs(own.error(asked[name](self.variances))) for name, own in result.items()}
 

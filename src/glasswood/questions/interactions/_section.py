@@ -141,7 +141,7 @@ def _left_over(subject: Subject) -> Iterator[str]:
         result = h_statistics(raw)
     except GlasswoodError:
         return
-    shares = [np.ravel(part) for part in (result.left_by_mains, result.left_by_pairs)]
+    shares = [np.ravel(part) for part in (result.beyond_main_effects, result.beyond_pairs)]
     output = int(shares[0].argmax())
     mains, pairs = (f"{share[output]:.1%}" for share in shares)
     of = f" (of output {result.outputs[output]}, where it is most)" if subject.several else ""
