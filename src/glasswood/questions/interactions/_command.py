@@ -76,8 +76,8 @@ def interactions(  # noqa: PLR0913 (one command has all its options)
     --order 2); its features are assumed to be independent.
 
     With --per feature, `h` compares what a feature and all others do together with the sum of both parts; `numerator`
-    and `denominator` are the two variances. With --per model, `beyond_main_effects` is what is left of the score's variance
-    after all curves are subtracted, and `beyond_pairs` after all pairs, too. Both read the rows twice.
+    and `denominator` are the two variances. With --per model, `beyond_main_effects` is what is left of the score's
+    variance after all curves are subtracted, and `beyond_pairs` after all pairs, too. Both read the rows twice.
     """
     check_destination(destination)
     if per != "pair" and max_order != 2:
