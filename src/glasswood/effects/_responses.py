@@ -202,7 +202,9 @@ class Responses:
         base = self.chunks.state_first[seats]
         return base, question, new + base[place], old + base[place], seats[place]
 
-    def add(self, rows: Cells, span: tuple[int, int], questions: AnyQuestions, weight: NDArray[np.float64]) -> Any:
+    def sums_and_squares(
+        self, rows: Cells, span: tuple[int, int], questions: AnyQuestions, weight: NDArray[np.float64]
+    ) -> Any:
         """Return the sums of responses and of their squares, (2, n_questions, n_outputs), over the rows of a span."""
         sums = np.zeros((questions.n_questions, self.plan.ensemble.n_outputs, 2, 8))
         self._ask(rows.cells(*span), questions, _Destination(weight=weight, sums=sums))
@@ -409,7 +411,7 @@ def sum_responses(
         span = (index * batch, min(rows.n_rows, (index + 1) * batch))
         here = np.ones(span[1] - span[0]) if weight is None else weight[span[0] : span[1]]
         if responses.inverse is None:
-            sums: NDArray[np.float64] = responses.add(rows, span, questions, here)[0]
+            sums: NDArray[np.float64] = responses.sums_and_squares(rows, span, questions, here)[0]
         else:
             sums = responses.write(rows, span, questions) @ here
         return sums

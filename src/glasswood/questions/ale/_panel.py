@@ -9,7 +9,7 @@ from glasswood.plots._spec import Band, Cells, Joined, Line, Scale, Steps
 from glasswood.questions.ale._result import Ale
 from glasswood.questions.ale._result_pair import AleSurface
 from glasswood.results._drawable import drawn
-from glasswood.results.panels._outputs import OTHER_ROWS, nested, one_output, outputs_shown, scale_label
+from glasswood.results.panels._outputs import OTHER_ROWS, as_tuples, one_output, outputs_shown, scale_label
 from glasswood.text._plain import plain
 
 __all__ = ["panel_of_ale", "panel_of_ale_surface"]
@@ -87,8 +87,8 @@ def panel_of_ale_surface(surface: AleSurface, output: int | None = None) -> Cell
         x=x,
         y=y,
         z_label=f"ALE of both, beyond each alone ({scale_label(surface.units, surface.outputs, [k], average=False)})",
-        heights=nested(((h[1:, 1:] + h[1:, :-1] + h[:-1, 1:] + h[:-1, :-1]) / 4).T),
-        density=nested(share.T),
+        heights=as_tuples(((h[1:, 1:] + h[1:, :-1] + h[:-1, 1:] + h[:-1, :-1]) / 4).T),
+        density=as_tuples(share.T),
         diverging=True,
         x_support=tuple(share.sum(axis=1).tolist()),
         y_support=tuple(share.sum(axis=0).tolist()),

@@ -11,7 +11,7 @@ from glasswood.plots._spec import Cells, Dots, Line, Steps
 from glasswood.questions.curves._result_points import Points
 from glasswood.results._drawable import drawn
 from glasswood.results.panels._display import fitted
-from glasswood.results.panels._outputs import centered_label, nested, one_output, outputs_shown, scale_label
+from glasswood.results.panels._outputs import as_tuples, centered_label, one_output, outputs_shown, scale_label
 from glasswood.results.panels._places import (
     Places,
     is_one_hot,
@@ -135,8 +135,8 @@ def _grid_of_pair(points: Points, places: list[Places], finite: NDArray[np.bool_
         z_label=centered_label(
             scale_label(points.units, points.outputs, [k], weighted=points.weighted), points.centering
         ),
-        heights=nested(heights),
-        density=nested(density) if rows.size else (),
+        heights=as_tuples(heights),
+        density=as_tuples(density) if rows.size else (),
         x_support=tuple(shares[0].tolist()) if rows.size else (),
         y_support=tuple(shares[1].tolist()) if rows.size else (),
         weighted=points.weighted,

@@ -13,7 +13,7 @@ from glasswood.questions.curves._result_surface import Surface
 from glasswood.results._drawable import drawn
 from glasswood.results.panels._display import DRAWN, Blocks, blocks_of
 from glasswood.results.panels._layout import layout_of
-from glasswood.results.panels._outputs import nested, one_output, scale_label
+from glasswood.results.panels._outputs import as_tuples, one_output, scale_label
 from glasswood.results.panels._scales import rescaled
 from glasswood.text._plain import plain, share_of_rows
 
@@ -57,7 +57,7 @@ def panels_of_surface(
     k = one_output(first.heights, first.outputs, output, "a surface")
     x, y = (rescaled(layout_of(curve.axis, curve.heights[:, k], sort), xscale) for curve in (first, second))
     blocks = blocks_of(x), blocks_of(y)
-    merged = any(side.merged for side in blocks)
+    merged = any(side.is_merged for side in blocks)
     notes = [f"{curve.name}: {side.note}" for curve, side in ((first, x), (second, y)) if side.note]
     if merged:
         drawn, exact = (f"{a:,} x {b:,}" for a, b in ([side.n for side in blocks], [x.cells.size, y.cells.size]))
@@ -69,7 +69,7 @@ def panels_of_surface(
     density: tuple[tuple[float, ...], ...] = ()
     if rows is not None:
         of_x, of_y = (side.of_cells(curve.axis.n_cells) for curve, side in zip((first, second), blocks, strict=True))
-        density = nested(rows.in_blocks(of_x, of_y, (blocks[0].n, blocks[1].n)).T)
+        density = as_tuples(rows.in_blocks(of_x, of_y, (blocks[0].n, blocks[1].n)).T)
     interaction = _interaction(surface, k, blocks)
     base = blocks[0].averaged(first.heights[:, k])[:, None] + blocks[1].averaged(second.heights[:, k]) - first.mean[k]
     supports = [side.summed(layout.support) for side, layout in zip(blocks, (x, y), strict=True)]
@@ -81,7 +81,7 @@ def panels_of_surface(
             x=blocks[0].scale,
             y=blocks[1].scale,
             z_label=f"interaction ({label})" if is_alone else label,
-            heights=nested((interaction if is_alone else base + interaction).T),
+            heights=as_tuples((interaction if is_alone else base + interaction).T),
             density=density,
             diverging=is_alone,
             x_support=supports[0],
@@ -99,7 +99,7 @@ def _interaction(surface: Surface, k: int, blocks: tuple[Blocks, Blocks]) -> NDA
     x, y = blocks
     if surface.pair is None:
         return np.zeros((x.n, y.n))
-    if not (x.merged or y.merged):
+    if not (x.is_merged or y.is_merged):
         exact: NDArray[np.float64] = surface.pair.grid(x.cells, y.cells)[..., k]
         return exact
     (place_x, rank_x), (place_y, rank_y) = (side.places(n) for side, n in zip(blocks, surface.pair.shape, strict=False))

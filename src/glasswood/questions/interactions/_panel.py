@@ -13,7 +13,7 @@ from glasswood.questions.interactions._result import Strengths
 from glasswood.questions.interactions._result_h import HStatistics
 from glasswood.results._drawable import drawn
 from glasswood.results._ranking import Ranking
-from glasswood.results.panels._outputs import nested, scale_label
+from glasswood.results.panels._outputs import as_tuples, scale_label
 from glasswood.results.panels._rankings import ranked_bars
 from glasswood.text._arguments import whole_number
 from glasswood.text._plain import number, plain
@@ -56,7 +56,7 @@ def panel_of_strengths(
         f"interaction, root mean square ({scale_label(strengths.units, strengths.outputs, of, average=False)}{largest})"
     )
     if kind == "heatmap":
-        return Matrix("Interactions", label, tuple(map(plain, names)), nested(square), note)
+        return Matrix("Interactions", label, tuple(map(plain, names)), as_tuples(square), note)
     return _network(names, square, (importance, output), label, note)
 
 

@@ -180,7 +180,7 @@ class LeftSums(RowSums):
         """Return what is added up for each row: (n_lines, n_outputs, n_rows)."""
         spec, n_outputs = self._spec, self._ensemble.n_outputs
         answers = self.responses.write_cells(cells, self._questions)
-        by_set = _values_of(self._lookups, cells, n_outputs)
+        by_set = _interaction_values(self._lookups, cells, n_outputs)
         mean, sets = by_set[0], self._lookups.sets
         score = answers[-1] - mean
         lines = [score]
@@ -200,7 +200,7 @@ class LeftSums(RowSums):
     def _values_of_sets(self, cells: NDArray[np.int32]) -> list[NDArray[np.float64]]:
         """Return the interaction of each set, and its joint effect."""
         source, n_outputs = self._lookups_of_sets, self._ensemble.n_outputs
-        by_set, result = _values_of(source, cells, n_outputs), []
+        by_set, result = _interaction_values(source, cells, n_outputs), []
         for one in self._spec.sets:
             members = {own: by_set[number] for number, own in enumerate(source.sets) if own and {*own} <= {*one}}
             none = np.zeros_like(by_set[0])
@@ -216,7 +216,7 @@ def _sum(values: Sequence[NDArray[np.float64]], like: NDArray[np.float64]) -> ND
     return result
 
 
-def _values_of(source: Lookups, cells: NDArray[np.int32], n_outputs: int) -> NDArray[np.float64]:
+def _interaction_values(source: Lookups, cells: NDArray[np.int32], n_outputs: int) -> NDArray[np.float64]:
     """Return the interaction values of all sets for rows: (n_sets, n_outputs, n_rows)."""
     n_rows = cells.shape[1]
     out = np.empty((source.n_groups, n_rows))

@@ -162,7 +162,7 @@ class Blocks(NamedTuple):
     scale: Scale
 
     @property
-    def merged(self) -> bool:
+    def is_merged(self) -> bool:
         """Whether some cells are drawn together."""
         return self.starts.size < self.cells.size
 
@@ -185,7 +185,7 @@ class Blocks(NamedTuple):
     def averaged(self, heights: Floats) -> Floats:
         """Return the mean of each block of heights of all cells of the result, along the first axis."""
         drawn, totals = heights[self.cells], np.add.reduceat(self.weights, self.starts)
-        means: Floats = np.add.reduceat(drawn * self.weights, self.starts) / totals if self.merged else drawn
+        means: Floats = np.add.reduceat(drawn * self.weights, self.starts) / totals if self.is_merged else drawn
         return means
 
     def summed(self, support: tuple[float, ...]) -> tuple[float, ...]:

@@ -17,9 +17,9 @@ __all__ = [
     "CURVE",
     "MAX_LINES",
     "OTHER_ROWS",
+    "as_tuples",
     "average_word",
     "centered_label",
-    "nested",
     "one_output",
     "one_row",
     "outputs_shown",
@@ -88,6 +88,6 @@ CURVE = "partial dependence"
 OTHER_ROWS = "95 % band: other rows, same model"
 
 
-def nested(array: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
+def as_tuples(array: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
     """Return an array as tuples."""
     return tuple(tuple(row) for row in array.tolist())
